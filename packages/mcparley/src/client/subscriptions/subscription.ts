@@ -1,7 +1,8 @@
 import { Backoff } from "../../rpc/backoff.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import type { LocalError } from "../../rpc/errors.ts";
-import type { JsonObject, RequestId } from "../../rpc/messages.ts";
+import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts";
+import { MetaKey, Notification } from "../../mcp/methods.ts";
 import { isPartOf } from "../../mcp/sub-resource.ts";
 import type { SubscriptionFilter } from "../../mcp/subscriptions.ts";
 import type { Connection } from "../connect/connection.ts";
@@ -64,24 +65,24 @@ export interface Subscription {
 
 export const listKinds: readonly ListKind[] = ["tools", "prompts", "resources"];
 
-/** A subscription that is open on a connection. */
+/** A subscription while it is open on a connection. */
 export interface Opened {
   /** Resolves with the reason when it is no longer open. Never rejects. */
   readonly ended: Promise<Error>;
 }
 
 /** The state of one subscription, also while it is opened again. */
-export class Listening {
+export class SubscriptionState {
   readonly wanted: ListenFilter;
   /** Milliseconds to wait for each answer of the server. */
   readonly idle: number;
   /** Aborted when the subscription ends. */
   readonly life: AbortController = new AbortController();
-  /** The tries to open it again on a connection that is open. */
+  /** The attempts to open it again on a connection that is open. */
   readonly backoff: Backoff;
   readonly #onChange: (change: ServerChange) => void;
   acknowledged: ListenFilter = {};
-  /** It broke, and is being opened again. */
+  /** Whether it broke and is being opened again. */
   isReopening = false;
   /** The connection on which it is open. */
   connection: Connection | undefined;
@@ -92,7 +93,7 @@ export class Listening {
   /** Called with the reason when the server ends it, or when its connection is lost. */
   onEnded: ((reason: Error) => void) | undefined;
 
-  constructor(wanted: ListenFilter, { clock, idle, onChange }: ListeningInit) {
+  constructor(wanted: ListenFilter, { clock, idle, onChange }: StateInit) {
     this.wanted = wanted;
     this.idle = idle;
     this.backoff = new Backoff(clock, this.life.signal);
@@ -117,7 +118,7 @@ export class Listening {
   }
 }
 
-interface ListeningInit {
+interface StateInit {
   clock: Clock;
   idle: number;
   onChange: (change: ServerChange) => void;
@@ -129,6 +130,7 @@ const members = {
   resources: "resourcesListChanged",
 } as const;
 
+/** Returns the filter in the form of the specification. */
 export function toWire(filter: ListenFilter): SubscriptionFilter & JsonObject {
   const wire: SubscriptionFilter & JsonObject = { ...filter.extension?.filter };
   for (const kind of listKinds) if (filter[kind]) wire[members[kind]] = true;
@@ -136,10 +138,32 @@ export function toWire(filter: ListenFilter): SubscriptionFilter & JsonObject {
   return wire;
 }
 
+/** Reads the filter that the server has acknowledged. Ignores malformed members. */
 export function fromWire(wire: Record<string, unknown>): ListenFilter {
   const filter: ListenFilter = {};
   for (const kind of listKinds) if (wire[members[kind]] === true) filter[kind] = true;
   const { resourceSubscriptions: uris } = wire;
   if (Array.isArray(uris)) filter.uris = uris.filter((uri) => typeof uri === "string");
   return filter;
+}
+
+const changedLists: Record<string, ListKind> = {
+  [Notification.toolsChanged]: "tools",
+  [Notification.promptsChanged]: "prompts",
+  [Notification.resourcesChanged]: "resources",
+};
+
+/** Returns the change that a notification announces. Undefined for other notifications. */
+export function readChange(method: string, { uri, _meta }: JsonObject): ServerChange | undefined {
+  const meta = readMeta(_meta);
+  if (method === Notification.resourceUpdated)
+    return typeof uri === "string" ? { kind: "updated", uri, ...meta } : undefined;
+  const kind = Object.hasOwn(changedLists, method) ? changedLists[method] : undefined;
+  return kind && { kind, ...meta };
+}
+
+function readMeta(given: unknown): { _meta?: JsonObject } {
+  if (!isObject(given)) return {};
+  const { [MetaKey.subscriptionId]: _, ..._meta } = given;
+  return Object.keys(_meta).length > 0 ? { _meta } : {};
 }
