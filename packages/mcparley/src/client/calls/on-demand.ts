@@ -6,6 +6,5 @@ export { extend, followStored } from "./extensions.ts";
 export { findTool } from "./find-tool.ts";
 export { answersTo } from "./input-rounds.ts";
 export { extensionHeaders, mirrorArguments } from "./mirrored-headers.ts";
-export { confirm, observe, requireJson } from "./optional-steps.ts";
+export { confirm, notCapable, observe, requireJson } from "./optional-steps.ts";
 export { infoWithSafeIcons, listedWithSafeIcons } from "../lists/safe-icons.ts";
-export { sizeOfJson } from "../lists/size-of-json.ts";

@@ -7,6 +7,7 @@ import { Method } from "../../mcp/methods.ts";
 import { type CallEnd, startCall } from "../../mcp/observe.ts";
 import type { ClientCall } from "../observer.ts";
 import type { RequestOptions } from "../options.ts";
+import type { Session } from "../connect/session.ts";
 import { type Call, type Next, endOf, nameOf, sessionFor, untimed } from "./call.ts";
 
 /** Throws `invalid_message` for a message with a value that JSON cannot carry. The error names the member. */
@@ -18,6 +19,15 @@ export function requireJson({
   const wrong = findNotJson(params, "") ?? findNotJson(options?.meta, "meta");
   if (wrong === undefined) return;
   throw new LocalError("invalid_message", `${what} was not sent: ${wrong}, which JSON cannot carry.`);
+}
+
+/** Makes the error for a request that the server of a session cannot answer. */
+export function notCapable({ revision }: Session, method: string, capability: string | undefined): LocalError {
+  if (!revision.clientRequests.has(method)) {
+    return new LocalError("not_capable", `Protocol revision ${revision.version} of this connection has no ${method}.`);
+  }
+  const message = `${method} needs the server capability "${capability}", which the server has not declared.`;
+  return new LocalError("not_capable", message, { data: { capability } });
 }
 
 /** Runs the rest of a call within its observers. Each is notified of its end exactly once. */

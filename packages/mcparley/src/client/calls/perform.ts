@@ -90,18 +90,22 @@ function record(core: ClientCore, { method, params }: Call, ended: Pick<CallReco
 
 /** Opens a session if there is none. Throws `not_capable` for a request that the server cannot answer. */
 async function requireSession(call: Call, next: Next): Promise<JsonObject> {
-  call.session = await openFor(call);
-  const missing = missingCapability(call.session, call.method);
-  if (missing) throw missing;
+  const { method } = call;
+  const session = await openFor(call);
+  call.session = session;
+  if (!isCapable(session, method)) {
+    const { notCapable } = await import("./on-demand.ts");
+    throw notCapable(session, method, neededCapabilities[method]);
+  }
   return next.step(call, next.next);
 }
 
 function hasSession({ session, method, options }: Call): boolean {
-  return session !== undefined && !options.signal?.aborted && !missingCapability(session, method);
+  return session !== undefined && !options.signal?.aborted && isCapable(session, method);
 }
 
 /** The capabilities that methods need. */
-const needed: Record<string, keyof ServerCapabilities & string> = {
+const neededCapabilities: Readonly<Record<string, keyof ServerCapabilities & string>> = {
   [Method.listTools]: "tools",
   [Method.callTool]: "tools",
   [Method.listPrompts]: "prompts",
@@ -116,22 +120,15 @@ const needed: Record<string, keyof ServerCapabilities & string> = {
 };
 
 /**
- * Returns the `not_capable` error for a request that the server cannot answer: its revision has no such method, or it has
- * not declared the capability of the method. Methods of extensions need no capability.
+ * Whether the server can answer a request: its revision has the method, and it has declared the capability of the method.
+ * Methods of extensions need no capability.
  */
-function missingCapability({ revision, server }: Session, method: string): LocalError | undefined {
-  if (!revision.clientRequests.has(method)) {
-    const isKnown = revisions.some(({ clientRequests }) => clientRequests.has(method));
-    if (!isKnown) return undefined;
-    const message = `Protocol revision ${revision.version} of this connection has no ${method}.`;
-    return new LocalError("not_capable", message);
-  }
-  const capability = Object.hasOwn(needed, method) ? needed[method] : undefined;
-  if (capability === undefined || server.capabilities[capability]) return undefined;
+function isCapable({ revision, server }: Session, method: string): boolean {
+  if (!revision.clientRequests.has(method)) return !revisions.some(({ clientRequests }) => clientRequests.has(method));
+  const capability = Object.hasOwn(neededCapabilities, method) ? neededCapabilities[method] : undefined;
+  if (capability === undefined || server.capabilities[capability]) return true;
   // Before a revision defined this capability, servers had the feature without declaring it.
-  if (capability === "completions" && !revision.completionsCapability) return undefined;
-  const message = `${method} needs the server capability "${capability}", which the server has not declared.`;
-  return new LocalError("not_capable", message, { data: { capability } });
+  return capability === "completions" && !revision.completionsCapability;
 }
 
 /** Returns a step whose code is loaded with the first call that it concerns. Most clients need none of them. */

@@ -101,7 +101,6 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
     if (count > maxEntries) throw listTooLong(method, `${maxEntries} entries`);
     // Most lists have one page, whose size the transport limits.
     if (page > 0 || result.nextCursor != null) {
-      const { sizeOfJson } = await import("../calls/on-demand.ts");
       bytes += sizeOfJson(result);
       if (bytes > maxBytes) throw listTooLong(method, `${maxBytes} bytes (option \`maxListBytes\`)`);
     }
@@ -125,6 +124,15 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
     cursor = nextCursor;
   }
   throw listTooLong(method, `${maxPages} pages`);
+}
+
+/** Returns the size of a value as JSON, in bytes. Infinity if it is nested so deep that it exhausts the stack. */
+export function sizeOfJson(value: unknown): number {
+  try {
+    return new TextEncoder().encode(JSON.stringify(value)).length;
+  } catch {
+    return Infinity;
+  }
 }
 
 function isInvalidParams(error: unknown): boolean {

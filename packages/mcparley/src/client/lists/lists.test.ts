@@ -6,8 +6,7 @@ import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import type { ConnectOptions } from "../options.ts";
 import type { Client } from "../calls/client.ts";
-import { listOf } from "./list-pages.ts";
-import { sizeOfJson } from "./size-of-json.ts";
+import { listOf, sizeOfJson } from "./list-pages.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 
