@@ -17,7 +17,7 @@ import {
 import { discard, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
 import { type Outgoing, sendHttp, sendUntilAccepted, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
-import type { AnswerStreams } from "./stream.ts";
+import type { AnswerReader } from "./stream.ts";
 
 /** The statuses with which a server of HTTP+SSE may refuse a POST to the URL of its stream. */
 const httpSseStatuses: ReadonlySet<number> = new Set([400, 404, 405]);
@@ -34,7 +34,7 @@ class HttpTransport implements Transport {
   /** Aborted when the transport is closed. */
   readonly #lifetime = new AbortController();
   #receiver: Receiver | undefined;
-  #streams: Promise<AnswerStreams> | undefined;
+  #readStream: Promise<AnswerReader> | undefined;
   /** Undefined until `initialize` was answered. */
   #session: LegacySession | undefined;
   /** The version of the last modern message, for messages that name none. */
@@ -132,15 +132,15 @@ class HttpTransport implements Transport {
       if (posted.isInitialize) await this.#startSession(response);
       if (isEventStream(response)) {
         // Many servers answer with plain JSON only, so the reader of streams is not part of the start.
-        this.#streams ??= import("./stream.ts").then(({ answerStreams }) =>
-          answerStreams(this.#settings, {
+        this.#readStream ??= import("./stream.ts").then(({ answerReader }) =>
+          answerReader(this.#settings, {
             message: (value) => this.#deliver(value),
             malformed: (error) => this.#receiver?.malformed(error),
             headers: () => this.#session?.headers ?? {},
             lost: (cause) => this.#lose(cause),
           }),
         );
-        return (await this.#streams).read(response, posted);
+        return (await this.#readStream)(response, posted);
       }
       this.#deliver(await readJson(response, posted.what, posted.limit));
     }
