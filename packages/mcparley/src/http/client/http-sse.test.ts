@@ -240,7 +240,7 @@ describe("refused", () => {
     const { stub, client } = connecting({}, { headers: { authorization: "Bearer token" } });
     await refuseBoth(stub, notAllowed);
     const [, get] = await openStream(stub, endpoint);
-    await expect(client).rejects.toThrow(/which is not of its own origin/);
+    await expect(client).rejects.toThrow(/only sent to the origin of the target/);
     await client.catch((error: Error) => expect(error.message).not.toContain("secret"));
     expect(stub.waiting()).toBe(0);
     expect(get.signal.aborted).toBe(true);

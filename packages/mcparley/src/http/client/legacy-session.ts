@@ -6,9 +6,9 @@ import { sendHttp, untilAccepted } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type StandaloneSink, StandaloneStream } from "./standalone.ts";
 
-/** How long the first request waits for a server that does not answer the request for the standalone stream. */
+/** Maximum milliseconds that the first request waits until the server has answered the GET for the standalone stream. */
 const OPEN_MS = 1_000;
-/** How long `terminate` waits until the server has ended the session. */
+/** Maximum milliseconds that `terminate` waits until the server has ended the session. */
 const END_MS = 2_000;
 
 /** The legacy session of an HTTP transport: the headers that name it, and its standalone stream. */
@@ -66,7 +66,7 @@ export class LegacySession {
     this.#standalone?.need(isNeeded);
   }
 
-  /** The server has answered a request. */
+  /** Called when the server has answered a request. */
   answered(): void {
     this.#standalone?.answered();
   }

@@ -9,7 +9,7 @@ import type { HttpSettings } from "./settings.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
 import { getStream } from "./stream.ts";
 
-/** How long a stream without subscribers rests after its last attempt. A response of the server then opens it again. */
+/** Milliseconds that a stream without subscribers rests after its last attempt. Then a response of the server opens it again. */
 const REST_MS = 60_000;
 /** Maximum characters of an event, unless the target has another limit. */
 const defaultUnaskedEvent = 1_048_576;
@@ -75,7 +75,7 @@ export class StandaloneStream {
     if (isNeeded) this.open();
   }
 
-  /** The server has answered a request, so it may have recovered. */
+  /** Called when the server has answered a request, so it may have recovered. */
   answered(): void {
     if (this.#state === "resting" && this.#settings.clock.now() >= this.#restsUntil) this.open();
   }

@@ -8,7 +8,7 @@ import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
 
-/** How long a stream may stay open after the last response. Most servers end it themselves, which keeps the connection. */
+/** Milliseconds that a stream may stay open after the last response. Most servers end it, which keeps the connection. */
 const LINGER_MS = 1_000;
 
 /**
@@ -120,7 +120,7 @@ export function getStream(
 }
 
 /**
- * The error for the rest of a stream that the server refuses. A lost session is reported, and the request fails with
+ * Makes the error for the rest of a stream that the server refuses. A lost session is reported, and the request fails with
  * `closed`: the server had accepted it, so it must not be sent again in a new session.
  */
 async function refusalOf(

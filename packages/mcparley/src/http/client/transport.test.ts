@@ -357,13 +357,13 @@ test.each([
   [
     "a page",
     (hit: SentRequest) => hit.text("<html>", { headers: { "content-type": "text/html" } }),
-    /200 and "text\/html"/,
+    /200 and content of type "text\/html"/,
   ],
-  ["nothing", (hit: SentRequest) => hit.status(202), /202 and no answer/],
+  ["nothing", (hit: SentRequest) => hit.status(202), /202 and no content/],
   [
     "no JSON",
     (hit: SentRequest) => hit.text("{", { headers: { "content-type": "application/json" } }),
-    /with no JSON: "\{"/,
+    /is not valid JSON: "\{"/,
   ],
   [
     "the answer to another request",

@@ -41,7 +41,7 @@ class HttpTransport implements Transport {
   #modernVersion: string | undefined;
   /** Settles when the server has accepted `notifications/initialized`. Later messages wait for it. */
   #initialized: Promise<void> | undefined;
-  /** The client answers requests, which some servers send on the standalone stream, and lose if it is not open. */
+  /** Whether the client answers requests. Some servers send them on the standalone stream, and lose them if it is not open. */
   #answersRequests = false;
   #closing: Promise<void> | undefined;
   #mayBeHttpSse = false;
