@@ -21,7 +21,23 @@ import type { TransportFactory } from "./transports.ts";
 const defaultInfo = { name: "mcparley", version: "0.1.0" };
 const defaultProbe = 5000;
 
-/** Connects to a server over a transport of `transports`. Rejects if no connection can be opened. */
+/**
+ * Connects to a server over transports of a custom factory. `connect` is simpler for the transports of the library.
+ *
+ * The client opens a new transport each time that the connection is lost. Rejects with `LocalError` if no connection can be
+ * opened.
+ *
+ * @example
+ * ```ts
+ * import { type Transport, openClient } from "mcparley/client";
+ *
+ * declare function openSocket(url: string): Transport;
+ *
+ * const target = "wss://example.com/mcp";
+ * await using client = await openClient({ kind: "stream", target, open: () => openSocket(target) });
+ * console.log(await client.listTools().all());
+ * ```
+ */
 export async function openClient(transports: TransportFactory, options: ConnectOptions = {}): Promise<Client> {
   checkTimeouts(options.timeout);
   checkTime("probeTimeout", options.probeTimeout);
