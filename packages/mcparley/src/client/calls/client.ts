@@ -172,7 +172,8 @@ export class Client {
   }
 
   /**
-   * Reads a resource. Rejects with a `ProtocolError` if the resource does not exist. Over HTTP the reply may have up to
+   * Reads a resource. Rejects with a `ProtocolError` if the resource does not exist; check it with
+   * `isResourceNotFound` of `mcparley`. Over HTTP the reply may have up to
    * 24 MiB, unless the target has another limit.
    *
    * @example

@@ -15,7 +15,7 @@ export interface ListenFilter {
   prompts?: boolean;
   /** Receive changes of the lists of resources and templates. Default: false. */
   resources?: boolean;
-  /** The URIs of the resources whose updates to subscribe to. */
+  /** URIs of the resources whose updates to receive. Default: none. */
   uris?: readonly string[];
   /** The part of the subscription that an extension defines. */
   extension?: ListenExtension;
@@ -25,7 +25,10 @@ export interface ListenFilter {
 export interface ListenExtension {
   /** The members that it adds to the filter in modern revisions, such as `{ taskIds: ["1"] }`. */
   readonly filter: JsonObject;
-  /** Called with each notification of the subscription that is no change. In legacy revisions, with those of all. */
+  /**
+   * Called with each notification of the subscription other than changes. In legacy revisions, notifications belong to no
+   * subscription, so it is called with all of them.
+   */
   notified(this: void, method: string, params: JsonObject): void;
   /** Called when the subscription was opened again. Notifications may have been missed. */
   missed?(this: void): void;
@@ -50,7 +53,7 @@ export type ServerChange = (
   readonly _meta?: JsonObject;
 };
 
-/** A subscription to changes. */
+/** A subscription to changes on the server, made by `client.listen`. */
 export interface Subscription {
   /** The part of the filter that the server accepted. */
   readonly acknowledged: ListenFilter;
