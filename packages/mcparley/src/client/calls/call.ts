@@ -35,16 +35,26 @@ export interface ClientCore {
   /** Aborted when the client is closed. */
   readonly closing: AbortSignal;
   readonly running: Set<Call>;
+  /** The work of extensions that `close` waits for. */
+  readonly unfinished: Set<Unfinished>;
   /** The log level of modern requests that name none. */
   logLevel: LoggingLevel | undefined;
   /** Lists the tools, and yields after each page the tools that were listed so far. */
   toolPages(this: void, options: RequestOptions): AsyncIterator<Listing, void, undefined>;
-  /** Sends a request on behalf of a call of the user. It is repaired, and has no other steps. */
-  sendWithin(this: void, request: CallRequest, options: RequestOptions): Promise<JsonObject>;
+  /** Sends a request on behalf of a call of the user. It has no other steps than a repair. With a session, it is not repaired. */
+  sendWithin(this: void, request: CallRequest, options: RequestOptions, session?: Session): Promise<JsonObject>;
   /** Makes the description of an input request that is passed to handlers of the host. */
   inputSource(this: void, during: string | undefined, signal: AbortSignal): InputRequestSource;
   /** Reports an error that belongs to no call. */
   report(this: void, error: unknown): void;
+}
+
+/** Work of an extension for a call: following its result, or a request that outlives the call. */
+export interface Unfinished {
+  /** The signal of the followed call. Closing waits for the call only if its caller aborted it. Undefined for a request. */
+  readonly signal: AbortSignal | undefined;
+  /** Never rejects. */
+  readonly ended: Promise<unknown>;
 }
 
 /** The request that a call sends. */

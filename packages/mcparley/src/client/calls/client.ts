@@ -301,7 +301,11 @@ export class Client {
     return this.#core.subscriptions.listen(filter, onChange, options);
   }
 
-  /** Closes the connection. Calls in flight fail with `closed`. A second call does nothing. */
+  /**
+   * Closes the connection. Calls in flight fail with `closed`. A second call does nothing.
+   *
+   * Cancellations of tasks whose calls were aborted before are sent first. Over HTTP they have two seconds to be answered.
+   */
   close(): Promise<void> {
     return this.#parts.close();
   }

@@ -2,7 +2,7 @@
  * The steps that few calls need, in one module that is loaded with the first such call: a client over HTTP must not
  * exceed 20 KB at start (`npm run size`).
  */
-export { extend, followStored } from "./extensions.ts";
+export { extend, finishExtensions, followStored } from "./extensions.ts";
 export { findTool } from "./find-tool.ts";
 export { answersTo } from "./input-rounds.ts";
 export { extensionHeaders, mirrorArguments } from "./mirrored-headers.ts";

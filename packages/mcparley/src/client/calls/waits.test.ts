@@ -474,3 +474,70 @@ describe("an error of a call that was not sent", () => {
     await expect(calling).rejects.toMatchObject({ code: "exited", data: { safeToRepeat: false } });
   });
 });
+
+describe("a client that is closed right after a call was aborted", () => {
+  /** Follows each result until the call is aborted, and then sends a request that outlives the call. */
+  const cancelling: ClientExtension = {
+    id: "com.example/x",
+    follow:
+      (_, { send, signal, report }) =>
+      () =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            send("com.example/cancel", {}).catch(report);
+            reject(new LocalError("aborted", "The caller has aborted."));
+          });
+        }),
+  };
+
+  async function abortAndClose(kind: "http" | "stream") {
+    const peer = modernPeer();
+    const clock = fakeClock();
+    const onError = vi.fn<(error: Error) => void>();
+    const transports = { ...peerTransports(peer), kind };
+    const client = await openClient(transports, { clock, onError, extensions: [cancelling] });
+    const controller = new AbortController();
+    const running = client.request("com.example/slow", {}, { signal: controller.signal });
+    running.catch(() => {});
+    peer.answer(await peer.request("com.example/slow"), { resultType: "x" });
+    await flushPromises();
+    controller.abort();
+    let isClosed = false;
+    const closing = client.close().then(() => (isClosed = true));
+    await flushPromises();
+    return { peer, clock, client, running, closing, onError, isClosed: () => isClosed };
+  }
+
+  test("sends the cancellation of an extension on a stream", async () => {
+    const { peer, running, closing } = await abortAndClose("stream");
+    await closing;
+    expect(await peer.request("com.example/cancel")).toBeDefined();
+    await expect(running).rejects.toMatchObject({ code: "aborted" });
+  });
+
+  test("sends the cancellation over HTTP and waits for its response", async () => {
+    const { peer, client, running, closing, onError, isClosed } = await abortAndClose("http");
+    const cancellation = await peer.request("com.example/cancel");
+    await expect(running).rejects.toMatchObject({ code: "aborted" });
+    expect(isClosed()).toBe(false);
+    peer.answer(cancellation, {});
+    await closing;
+    expect(client.state).toBe("closed");
+    expect(onError).not.toHaveBeenCalled();
+  });
+
+  test("waits at most two seconds", async () => {
+    const { clock, closing, isClosed } = await abortAndClose("http");
+    await clock.advance(1999);
+    expect(isClosed()).toBe(false);
+    await clock.advance(1);
+    await closing;
+  });
+
+  test("sends no further calls", async () => {
+    const { peer, client } = await abortAndClose("http");
+    await expect(client.request("com.example/slow")).rejects.toMatchObject({ code: "closed" });
+    const methods = peer.arrived.map(({ message }) => "method" in message && message.method);
+    expect(methods.filter((method) => method === "com.example/slow")).toHaveLength(1);
+  });
+});

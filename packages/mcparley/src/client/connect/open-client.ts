@@ -4,7 +4,7 @@ import { checkTime, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import { Cache } from "../lists/cache.ts";
-import type { ClientCore } from "../calls/call.ts";
+import { type ClientCore, makeCall } from "../calls/call.ts";
 import { Client } from "../calls/client.ts";
 import { KnownTools } from "../calls/known-tools.ts";
 import { toolPages } from "../lists/lists.ts";
@@ -59,7 +59,7 @@ export async function openClient(transports: TransportFactory, options: ConnectO
     const closed = new LocalError("closed", "The client was closed.");
     closing.abort(closed);
     core.waits.failAll(closed);
-    await core.sessions.close();
+    await core.sessions.close(core.unfinished.size > 0 ? finish(core) : undefined);
     await Promise.all(unfinished);
   };
   try {
@@ -74,6 +74,12 @@ export async function openClient(transports: TransportFactory, options: ConnectO
     if (!signal?.aborted) await closed;
     throw error;
   }
+}
+
+/** Waits for the work of extensions, for a limited time. */
+async function finish(core: ClientCore): Promise<void> {
+  const { finishExtensions } = await import("../calls/on-demand.ts");
+  await finishExtensions(core);
 }
 
 async function openSession(
@@ -135,9 +141,10 @@ function makeCore(
     waits: new PendingRequests(clock),
     visits: undefined,
     running: new Set(),
+    unfinished: new Set(),
     logLevel: undefined,
     toolPages: (request) => toolPages(core, request),
-    sendWithin: (request, own) => sendWithin(core, request, own),
+    sendWithin: (request, own, session) => sendWithin(makeCall(core, request, own), session),
     inputSource: (during, signal) => ({
       target: transports.target,
       server: sessions.current?.server.info,
