@@ -432,7 +432,7 @@ describe("an input request of a legacy server whose call is aborted", () => {
 });
 
 describe("an error of a call that was not sent", () => {
-  test("says that the call is safe to repeat: the tool could not be looked up in time", async () => {
+  test("has safeToRepeat: the tool could not be looked up in time", async () => {
     const clock = fakeClock();
     const peer = modernPeer();
     const client = await openClient(Object.assign(peerTransports(peer), { kind: "http" as const }), { clock });
@@ -444,7 +444,7 @@ describe("an error of a call that was not sent", () => {
     await client.close();
   });
 
-  test("says that the call is safe to repeat: the server does not start again", async () => {
+  test("has safeToRepeat: the server does not start again", async () => {
     const [first, second] = [modernPeer(), modernPeer()];
     const exited = new LocalError("exited", "node server.js exited with code 1.");
     const broken = { ...second, transport: { ...second.transport, start: () => Promise.reject(exited) } };
@@ -456,7 +456,7 @@ describe("an error of a call that was not sent", () => {
     expect((error as Error).message).not.toContain("may have run it");
   });
 
-  test("does not say so in a later round of input requests, because the server has run a part of the call", async () => {
+  test("has no safeToRepeat in a later round of input requests, because the server has run a part of the call", async () => {
     const [first, second] = [modernPeer(), modernPeer()];
     const exited = new LocalError("exited", "node server.js exited with code 1.");
     const broken = { ...second, transport: { ...second.transport, start: () => Promise.reject(exited) } };

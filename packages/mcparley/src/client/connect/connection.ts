@@ -57,10 +57,10 @@ export class Connection {
   readonly #outbound: PendingRequests;
   readonly #abandoned = new Set<RequestId>();
   /** The receivers of progress after the response to its request, by token. */
-  readonly #lasting = new Map<unknown, (params: JsonObject) => void>();
+  readonly #progressAfter = new Map<unknown, (params: JsonObject) => void>();
   readonly #incoming: IncomingRequests;
-  /** Ids count up. Each number below this one was the id, and the progress token, of a request. */
-  #issued = 0;
+  /** Number of ids that were issued. Each smaller number was the id, and the progress token, of a request. */
+  #issuedIds = 0;
   #ended: LocalError | undefined;
   #wasLost = false;
   #retired = false;
@@ -141,7 +141,7 @@ export class Connection {
     const { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, envelope, silent = false } = options;
     if (this.#ended) return Promise.reject(this.#ended);
     const id = this.#outbound.nextId();
-    this.#issued = id + 1;
+    this.#issuedIds = id + 1;
     options.onId?.(id);
     const onAbandoned = (reason: string): void => this.#abandon(id, reason, silent);
     const wait = { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, onAbandoned };
@@ -164,9 +164,9 @@ export class Connection {
 
   /** Calls `onProgress` also with progress that arrives after the response. The returned function ends that. */
   keepProgress(token: RequestId, onProgress: (params: JsonObject) => void): () => void {
-    this.#lasting.set(token, onProgress);
-    if (this.#lasting.size > maxAbandoned) this.#lasting.delete(this.#lasting.keys().next().value);
-    return () => this.#lasting.delete(token);
+    this.#progressAfter.set(token, onProgress);
+    if (this.#progressAfter.size > maxAbandoned) this.#progressAfter.delete(this.#progressAfter.keys().next().value);
+    return () => this.#progressAfter.delete(token);
   }
 
   /** Stops the timeouts of all calls in flight until the returned function is called. */
@@ -174,7 +174,7 @@ export class Connection {
     return this.#outbound.pauseAll();
   }
 
-  /** Takes no new requests, and closes when the last request in flight has ended. */
+  /** Accepts no new requests, and closes when the last request in flight has ended. */
   retire(reason: LocalError = replaced()): void {
     if (this.#retired) return;
     this.#retired = true;
@@ -204,7 +204,7 @@ export class Connection {
       case "response":
         return this.#settle(classified.message);
       case "notification":
-        return this.#takeNotification(classified.message);
+        return this.#handleNotification(classified.message);
       case "request":
         return this.#incoming.answer(classified.message);
       default: {
@@ -219,12 +219,12 @@ export class Connection {
     const { id } = response;
     if (this.#outbound.settle(response)) return;
     if (id !== undefined && this.#abandoned.delete(id)) return;
-    const said = isFailure(response) ? ` Its error: ${response.error.message.slice(0, 200)}` : "";
-    const message = `The server answered an unknown request with the id ${JSON.stringify(id)}.${said}`;
+    const detail = isFailure(response) ? ` Its error: ${response.error.message.slice(0, 200)}` : "";
+    const message = `The server answered an unknown request with the id ${JSON.stringify(id)}.${detail}`;
     this.#handlers.report(new LocalError("invalid_message", message));
   }
 
-  #takeNotification(message: JsonRpcNotification): void {
+  #handleNotification(message: JsonRpcNotification): void {
     const { method, params = {} } = message;
     if (method === Notification.progress) return this.#progressed(params);
     if (method === Notification.cancelled && this.#incoming.cancel(params.requestId)) return;
@@ -234,10 +234,10 @@ export class Connection {
   #progressed(params: JsonObject): void {
     const { progressToken: token } = params;
     if (this.#outbound.progress(token, params)) return;
-    const lasting = this.#lasting.get(token);
-    if (lasting) return lasting(params);
+    const receiver = this.#progressAfter.get(token);
+    if (receiver) return receiver(params);
     // Progress may arrive after the response or a cancellation. If the token was a request once, it is only late.
-    const isLate = typeof token === "number" && Number.isInteger(token) && token >= 0 && token < this.#issued;
+    const isLate = typeof token === "number" && Number.isInteger(token) && token >= 0 && token < this.#issuedIds;
     if (isLate) return;
     const message = `The server reported progress for the unknown token ${JSON.stringify(token)}.`;
     this.#handlers.report(new LocalError("invalid_message", message));
@@ -285,6 +285,6 @@ function replaced(): LocalError {
 
 function toLocalError(cause: unknown): LocalError {
   if (cause instanceof LocalError) return cause;
-  const said = cause instanceof Error ? `: ${cause.message}` : ".";
-  return new LocalError("closed", `The connection was closed${said}`, { cause });
+  const reason = cause instanceof Error ? `: ${cause.message}` : ".";
+  return new LocalError("closed", `The connection was closed${reason}`, { cause });
 }

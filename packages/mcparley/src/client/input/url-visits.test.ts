@@ -6,7 +6,7 @@ function visits() {
   return { visits: new UrlVisits((id) => announced.push(id)), announced };
 }
 
-test("an id is announced once, and only after the server has asked for it", () => {
+test("an id is announced once, and only after the server has requested the visit", () => {
   const { visits: seen, announced } = visits();
   seen.announced("unknown");
   seen.requested("a");
