@@ -270,6 +270,9 @@ proves("cancellation.task", async (world) => {
   server.answer(await server.request("tools/call"), { task });
   await turns();
   controller.abort();
-  expect((await server.request("tasks/cancel")).params.taskId).toBe("task-1");
+  const cancellation = await server.request("tasks/cancel");
+  expect(cancellation.params.taskId).toBe("task-1");
   expect(server.received.filter(isCancel)).toEqual([]);
+  // Closing the client waits for the response.
+  server.answer(cancellation, { ...task, status: "cancelled" });
 });

@@ -494,6 +494,8 @@ proves("tasks.headers.name", async (world) => {
   for (const request of [look, update, cancel]) {
     expect(server.httpOf(request).headers.get("mcp-name")).toBe("task-1");
   }
+  // Closing the client waits for the response.
+  server.answer(cancel, {});
 });
 
 proves("tasks.errors.unknown-id", async (world) => {

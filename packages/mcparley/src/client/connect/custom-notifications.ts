@@ -4,7 +4,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { isJson } from "../../rpc/is-json.ts";
 import type { JsonObject, JsonRpcNotification } from "../../rpc/messages.ts";
 import type { ClientCore } from "../calls/call.ts";
-import { requireJson } from "../calls/require-json.ts";
+import { requireJson } from "../calls/optional-steps.ts";
 
 /** Maximum number of custom notifications that wait for the handler. Further ones are dropped. */
 const maxWaiting = 100;

@@ -26,7 +26,7 @@ const times = (count: number, answer: Answer): Answer[] => Array.from({ length: 
 
 describe("a server that is busy while a client connects", () => {
   test.each([408, 429, 502, 503, 504, 521])(
-    "with status %d is asked four times, never with initialize, and connect rejects with the status",
+    "with status %d receives four requests, never initialize, and connect rejects with the status",
     async (code) => {
       for (const answer of [status(code), rpcError(-32603, code), rpcError(-32600, code)]) {
         const { clock, sent, connect } = answeringServer(...times(9, answer));
@@ -48,7 +48,7 @@ describe("a server that is busy while a client connects", () => {
     expect(sent.length).toBe(4);
   });
 
-  test("is asked again after the time of Retry-After", async () => {
+  test("receives the request again after the time of Retry-After", async () => {
     const { clock, sent, connect } = answeringServer(status(503, { "retry-after": "7" }), result(discoverResult()));
     const connecting = connect();
     await clock.advance(6_999);
@@ -57,14 +57,14 @@ describe("a server that is busy while a client connects", () => {
     expect((await connecting).server.revisionKind).toBe("modern");
   });
 
-  test("is not asked again if Retry-After is longer than the timeout", async () => {
+  test("receives no further request if Retry-After is longer than the timeout", async () => {
     const { clock, sent, connect } = answeringServer(status(429, { "retry-after": "3600" }));
     await expect(connect()).rejects.toMatchObject({ code: "http", data: { status: 429, retryAfterMs: 3_600_000 } });
     expect(sent.length).toBe(1);
     expect(clock.pending).toBe(0);
   });
 
-  test("is not asked again after the caller has aborted", async () => {
+  test("receives no further request after the caller has aborted", async () => {
     const controller = new AbortController();
     const { clock, sent, connect } = answeringServer(...times(4, status(503)));
     const connecting = connect({ signal: controller.signal });
@@ -82,7 +82,7 @@ describe("a server that is busy while a client connects", () => {
     expect(sent).toEqual([discover, discover]);
   });
 
-  test("is asked again when its answer breaks off, and never with initialize", async () => {
+  test("receives the request again when its response is interrupted, and never initialize", async () => {
     const { clock, sent, connect } = answeringServer(brokenBody, reset, result(discoverResult()));
     const connecting = connect();
     await until(connecting, clock);
@@ -90,7 +90,7 @@ describe("a server that is busy while a client connects", () => {
     expect(sent).toEqual([discover, discover, discover]);
   });
 
-  test.each(["2026-07-28", "2025-11-25"])("is asked again in the pinned revision %s", async (revision) => {
+  test.each(["2026-07-28", "2025-11-25"])("receives the request again in the pinned revision %s", async (revision) => {
     const { clock, sent, connect } = answeringServer(...times(9, status(503)));
     const connecting = connect({ revision });
     await until(connecting, clock);

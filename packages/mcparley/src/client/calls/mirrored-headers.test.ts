@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mirrorArguments } from "./mirror-arguments.ts";
+import { mirrorArguments } from "./mirrored-headers.ts";
 
 const headers = [
   { header: "Mcp-Param-Count", path: ["count"], type: "integer" },

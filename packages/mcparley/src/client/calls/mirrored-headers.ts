@@ -1,7 +1,8 @@
 import { LocalError } from "../../rpc/errors.ts";
-import { isObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { encodeHeaderValue } from "../../mcp/headers/header-values.ts";
 import type { McpHeader } from "../../mcp/headers/mirrored-headers.ts";
+import type { ClientExtension } from "../extension.ts";
 
 /**
  * Returns the headers that mirror a call's arguments. An argument that is missing or null has none.
@@ -30,4 +31,15 @@ function valueAt(args: unknown, path: readonly string[]): string | number | bool
   }
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
   return undefined;
+}
+
+/** Returns the `Mcp-Name` header of a request that an extension defines. Undefined if no extension asks for it. */
+export function extensionHeaders(
+  extensions: readonly ClientExtension[],
+  method: string,
+  params: JsonObject,
+): { headers: Record<string, string> } | undefined {
+  const named = extensions.map(({ mirroredNames }) => mirroredNames?.[method]).find((name) => name !== undefined);
+  const value = named === undefined ? undefined : params[named];
+  return typeof value === "string" ? { headers: { "mcp-name": encodeHeaderValue(value) } } : undefined;
 }

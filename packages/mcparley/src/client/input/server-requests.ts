@@ -1,11 +1,11 @@
-import { type Linked, link } from "../../rpc/abort.ts";
+import { link } from "../../rpc/abort.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
 import { Cancelled, Declined, ErrorCode } from "../../mcp/errors.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import type { Call, CallWatcher, ClientCore } from "../calls/call.ts";
 import type { InputRequestSource, ConnectOptions } from "../options.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../connect/connection.ts";
 import { visitsOf } from "./url-visits.ts";
 
 /** Answers a request of a legacy server. Modern servers send none. */
@@ -17,20 +17,25 @@ export async function answerRequest(
   if (method === Method.ping) return {};
   // Only a request that a handler answers may stop the time limits of calls.
   const resume = hasHandler(core.options, method) ? connection.pauseTimeouts() : () => {};
-  const watched = new WatchedCalls(core.running, signal);
-  if (method === Method.elicit && typeof params.elicitationId === "string") visitsOf(core).asked(params.elicitationId);
+  const calls = watchCalls(core.running, signal);
+  const { elicitationId } = params;
+  if (method === Method.elicit && typeof elicitationId === "string") visitsOf(core).requested(elicitationId);
   try {
     const answer = await core.inputRequests();
-    const asker = { ...core.asker(watched.only, watched.signal), progress: progressOf(params, connection, signal) };
-    return await answer(method, params, asker);
+    const progress = progressOf(params, connection, signal);
+    return await answer(method, params, { ...core.inputSource(calls.only, calls.signal), progress });
   } catch (error) {
-    if (watched.haveEnded && !signal.aborted) return answerOfEnded(method);
+    if (calls.haveEnded() && !signal.aborted) {
+      // A server that still waits for the answer must not wait without end.
+      if (method === Method.elicit) return { action: "cancel" };
+      throw new ProtocolError(ErrorCode.InternalError, "The call that this request belongs to was cancelled.");
+    }
     if (!(error instanceof Declined || error instanceof Cancelled)) throw error;
     // The code that the specification defines for it (2025-11-25, client/sampling, Error Handling).
     throw new ProtocolError(-1, method === Method.createMessage ? "User rejected sampling request" : error.message);
   } finally {
     resume();
-    watched.unwatch();
+    calls.unwatch();
   }
 }
 
@@ -57,50 +62,40 @@ function progressOf(
   };
 }
 
-/** Answers a request whose call was aborted. A server that still waits for the answer must not wait without end. */
-function answerOfEnded(method: string): JsonObject {
-  if (method === Method.elicit) return { action: "cancel" };
-  throw new ProtocolError(ErrorCode.InternalError, "The call that this request belongs to was cancelled.");
+/** The calls that an input request may belong to. */
+interface WatchedCalls {
+  /** The call, if only one was in flight. */
+  readonly only: string | undefined;
+  /** Aborted with the request, and when the request belongs to no call any more. */
+  readonly signal: AbortSignal;
+  /** Returns whether the request was aborted because its call has ended. */
+  haveEnded(): boolean;
+  unwatch(): void;
 }
 
 /**
- * The calls that an input request may belong to: all that were in flight when it arrived, because a legacy request does not
- * name its call. It is aborted when all of them have ended and at least one without an answer. If all were answered, the
- * request belongs to no call.
+ * Watches all calls in flight, because a legacy request does not name its call. The request is aborted when all of them
+ * have ended and at least one without an answer. If all were answered, the request belongs to no call.
  */
-class WatchedCalls implements CallWatcher {
-  /** The call, if only one was in flight. */
-  readonly only: string | undefined;
-  readonly #left: Set<Call>;
-  readonly #linked: Linked;
-  #isAborted = false;
-
-  constructor(running: ReadonlySet<Call>, signal: AbortSignal) {
-    this.#left = new Set(running);
-    this.#linked = link(signal);
-    const [call, ...others] = running;
-    this.only = others.length === 0 ? call?.what : undefined;
-    for (const one of running) (one.inputs ??= new Set()).add(this);
-  }
-
-  get signal(): AbortSignal {
-    return this.#linked.signal;
-  }
-
-  /** Whether the request was aborted because its call has ended. */
-  get haveEnded(): boolean {
-    return this.#isAborted && this.#left.size === 0;
-  }
-
-  callEnded(call: Call, isAnswered: boolean): void {
-    this.#left.delete(call);
-    if (!isAnswered) this.#isAborted = true;
-    if (this.haveEnded)
-      this.#linked.abort(new LocalError("aborted", `${call.what} has ended, which needed this input.`));
-  }
-
-  unwatch(): void {
-    this.#linked.unlink();
-    for (const call of this.#left) call.inputs?.delete(this);
-  }
+function watchCalls(running: ReadonlySet<Call>, signal: AbortSignal): WatchedCalls {
+  const left = new Set(running);
+  const linked = link(signal);
+  const [first, ...others] = running;
+  let isAborted = false;
+  const haveEnded = (): boolean => isAborted && left.size === 0;
+  const ended: CallWatcher = (call, isAnswered) => {
+    left.delete(call);
+    if (!isAnswered) isAborted = true;
+    if (haveEnded()) linked.abort(new LocalError("aborted", `${call.what} has ended, which needed this input.`));
+  };
+  for (const call of running) (call.watchers ??= new Set()).add(ended);
+  return {
+    only: others.length === 0 ? first?.what : undefined,
+    signal: linked.signal,
+    haveEnded,
+    unwatch() {
+      linked.unlink();
+      for (const call of left) call.watchers?.delete(ended);
+    },
+  };
 }
