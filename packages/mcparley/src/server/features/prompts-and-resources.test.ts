@@ -160,6 +160,25 @@ describe("resources", () => {
     expect((await peer.request("resources/read", { uri: "x://case" })).error).toBeDefined();
   });
 
+  test("of two resources with one URI, the later one is listed and read, and the earlier one again after its deletion", async () => {
+    const first = resource("note://1", { read: () => "first" });
+    const second = resource("note://1", { read: () => "second" });
+    const server = createServer({ name: "x", version: "1", resources: { first, second } });
+    const peer = await rawPeer(server, { meta });
+    const read = (): Promise<unknown> => peer.request("resources/read", { uri: "note://1" });
+    const list = (): Promise<unknown> => peer.request("resources/list");
+    expect(await read()).toMatchObject({ result: { contents: [{ text: "second" }] } });
+    expect(await list()).toMatchObject({ result: { resources: [{ name: "second" }] } });
+    server.resources.delete("second");
+    expect(await read()).toMatchObject({ result: { contents: [{ text: "first" }] } });
+    expect(await list()).toMatchObject({ result: { resources: [{ name: "first" }] } });
+    server.resources.set("second", second);
+    server.resources.delete("first");
+    expect(await read()).toMatchObject({ result: { contents: [{ text: "second" }] } });
+    server.resources.delete("second");
+    expect(await read()).toMatchObject({ error: { code: -32602 } });
+  });
+
   test("templates are listed separately, match URIs, and list their resources with a function", async () => {
     const note = resource("note://{id}{?lang}", {
       description: "A note.",

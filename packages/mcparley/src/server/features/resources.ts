@@ -157,18 +157,33 @@ interface FoundResource {
 /** Finds resources by URI: first those with exactly this URI, then templates in the order in which they were added. */
 export class ResourceIndex {
   readonly #single = new Map<string, ResourceEntry>();
+  /** Resources whose URI a later resource has as well. They are found again when that one is deleted. */
+  readonly #replaced = new Map<string, ResourceEntry>();
   readonly #templates = new Map<string, ResourceEntry>();
 
   /** Applies a change of the registry. `entry` is undefined if it was deleted, `previous` if it is new. */
   update(entry: ResourceEntry | undefined, previous: ResourceEntry | undefined): void {
-    if (previous) {
-      const { uri } = previous.definition;
-      if (this.#single.get(uri)?.name === previous.name) this.#single.delete(uri);
-      if (!entry?.template) this.#templates.delete(previous.name);
-    }
+    if (previous) this.#removeSingle(previous);
+    // A template that is replaced by another keeps its place in the order.
+    if (previous && !entry?.template) this.#templates.delete(previous.name);
     if (!entry) return;
-    if (entry.template) this.#templates.set(entry.name, entry);
-    else this.#single.set(entry.definition.uri, entry);
+    if (entry.template) {
+      this.#templates.set(entry.name, entry);
+      return;
+    }
+    const replaced = this.#single.get(entry.definition.uri);
+    if (replaced) this.#replaced.set(replaced.name, replaced);
+    this.#single.set(entry.definition.uri, entry);
+  }
+
+  #removeSingle({ name, definition: { uri } }: ResourceEntry): void {
+    this.#replaced.delete(name);
+    if (this.#single.get(uri)?.name !== name) return;
+    this.#single.delete(uri);
+    const earlier = [...this.#replaced.values()].findLast(({ definition }) => definition.uri === uri);
+    if (!earlier) return;
+    this.#replaced.delete(earlier.name);
+    this.#single.set(uri, earlier);
   }
 
   single(): Iterable<ResourceEntry> {
