@@ -38,7 +38,7 @@ describe("the stderr of a started server", () => {
     expect(err).toBe("");
   });
 
-  test("is shown as it arrives with --verbose, and not twice", async () => {
+  test("is shown once, as it arrives, with --verbose", async () => {
     const { err } = await callStarted(fails, { options: ["-v"] });
     expect(err).toContain("server: ready\n");
     expect(err.match(/no such note/g)).toHaveLength(1);
@@ -80,14 +80,14 @@ describe("the environment of a started server", () => {
 });
 
 describe("a server that prints to stdout", () => {
-  test("is warned about at the first line, once, and still used", async () => {
+  test("causes one warning at its first line, and is still used", async () => {
     const start = 'console.log("Listening on \\u001b[2J3000"); console.log("Ready");';
     const { code, out, err } = await callStarted(serverSource({ start, onCall: ok }));
     expect([code, out]).toEqual([0, "done\n"]);
     expect(err).toMatch(/^The server printed to stdout\. A line is not JSON: .* logs belong on stderr\.\n$/);
   });
 
-  test("is warned about long before the time is over", async () => {
+  test("causes a warning before the time is over", async () => {
     const source = 'console.log("Listening on 3000"); setInterval(() => {}, 1e6);';
     const words = ["list", "--timeout", "1h", "--", process.execPath, "server.cjs"];
     const { seen, interrupt, finished } = startCommand(words, { files: { "server.cjs": source } });

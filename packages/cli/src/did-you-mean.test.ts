@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { didYouMean, nearest } from "./did-you-mean.ts";
 
-test("the nearest word is found regardless of case, and none where all are far", () => {
+test("nearest ignores case, and returns undefined if no word is similar", () => {
   expect(nearest("Titel", ["title", "table"])).toBe("title");
   expect(nearest("x", ["title"])).toBeUndefined();
   expect(nearest("x".repeat(10_000), ["title"])).toBeUndefined();
 });
 
-test("where nothing is near, what there is is listed, as far as it fits", () => {
+test("didYouMean lists the first known words if none is similar", () => {
   expect(didYouMean("zzz", ["a", "b"])).toBe("There are: a, b.");
   expect(didYouMean("zzz", [])).toBe("There are none.");
   expect(

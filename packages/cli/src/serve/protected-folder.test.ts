@@ -92,7 +92,7 @@ async function listed(client: Client): Promise<string[]> {
 
 const forbidden = expect.objectContaining({ message: expect.stringContaining("403") });
 
-test("over HTTP a token is asked for, and the metadata says whose", async () => {
+test("requires a token over HTTP, and names the authorization server in the metadata", async () => {
   const { url } = await serve(authYaml(), ["--no-watch"]);
   const refused = await fetch(url, { method: "POST", body: "{}" });
   expect(refused.status).toBe(401);
@@ -104,7 +104,7 @@ test("over HTTP a token is asked for, and the metadata says whose", async () => 
   expect(await (await as(url, "")).callTool("who")).toBe("alice");
 });
 
-test("what needs scopes is hidden from those who lack them, and refused", async () => {
+test("hides and refuses entries whose scopes the token lacks", async () => {
   const { url } = await serve(authYaml(), ["--no-watch"]);
   const client = await as(url, "notes:read");
   expect(await listed(client)).toEqual(["notes://resources/open.md", "open", "quote", "who"]);
@@ -114,7 +114,7 @@ test("what needs scopes is hidden from those who lack them, and refused", async 
   await expect(client.readResource("skill://secret/SKILL.md")).rejects.toEqual(forbidden);
 });
 
-test("who has them, or one that implies them, gets it", async () => {
+test("serves entries to a token with their scopes, or with a scope that implies them", async () => {
   const { url } = await serve(authYaml(), ["--no-watch"]);
   const client = await as(url, "notes:admin notes:secret");
   expect(await listed(client)).toEqual(
@@ -127,8 +127,8 @@ test("who has them, or one that implies them, gets it", async () => {
   expect((await client.readResource("skill://secret/SKILL.md")).contents).toHaveLength(1);
 });
 
-describe("no other way leads to a file that needs scopes:", () => {
-  test("not a prompt that embeds what an argument names, nor its suggestions", async () => {
+describe("a file that needs scopes cannot be read", () => {
+  test("through a prompt that embeds a named file, nor through its completions", async () => {
     const { url } = await serve(authYaml(), ["--no-watch"]);
     const client = await as(url, "notes:read");
     expect((await client.getPrompt("quote", { file: "open" })).messages).toHaveLength(1);
@@ -139,7 +139,7 @@ describe("no other way leads to a file that needs scopes:", () => {
     expect(await client.complete(template, { name: "path", value: "" })).toMatchObject({ values: ["open.md"] });
   });
 
-  test("not another root that holds it, nor a file that came later", async () => {
+  test("through another root, nor if it is newer than the listing", async () => {
     const { url, cwd } = await serve(`${authYaml()}roots: [{ name: again, path: ./resources/board }]`, ["--no-watch"]);
     const client = await as(url, "notes:read");
     await addFiles(cwd, { "resources/board/new.md": "new" });
@@ -148,7 +148,7 @@ describe("no other way leads to a file that needs scopes:", () => {
     }
   });
 
-  test("not an edit of server.yaml while it is served", async () => {
+  test("after an edit of server.yaml while it is served", async () => {
     const { url, cwd, io } = await serve(authYaml());
     await addFiles(cwd, { "server.yaml": "name: notes\nauth: [" });
     await io.seen("server.yaml:2");
@@ -160,12 +160,12 @@ describe("no other way leads to a file that needs scopes:", () => {
   });
 });
 
-test("a rule where nothing is served is a problem, since it may be misspelt", async () => {
+test("reports a rule for a path where nothing is served", async () => {
   const { io } = await serve(`${authYaml()}    tools/amdin: notes:admin\n`, ["--no-watch"]);
   expect(io.err()).toContain('auth.needs names "tools/amdin", where nothing is served');
 });
 
-describe("nothing is served over HTTP where auth cannot be read:", () => {
+describe("serves nothing over HTTP if auth is invalid", () => {
   test.each([
     ["auth:", "auth needs a resource"],
     ["auth: { resource: https://a.example/mcp }", "auth needs issuers"],

@@ -15,7 +15,7 @@ export default tool({
 });
 `;
 
-test("text of a caller cannot control the terminal of mcparley serve: errors and audit", async () => {
+test("text of a caller in errors and audit records cannot control the terminal", async () => {
   const io = fakeServeIo({ cwd: await temporaryFolder({ "tools/breaks.ts": breaks }) });
   const ended = runServe([".", "--port", "0", "--no-watch", "--audit"], io);
   await io.seen("Ctrl-C ends it.");

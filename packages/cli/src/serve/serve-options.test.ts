@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { UsageError } from "../client/io.ts";
 import { readServeOptions } from "./serve-options.ts";
 
-test("the defaults: HTTP on loopback, port 3333, at /mcp, watching", () => {
+test("serves HTTP on loopback, port 3333, at /mcp, with a watch by default", () => {
   expect(readServeOptions(["."])).toEqual({
     folder: ".",
     stdio: false,
@@ -21,13 +21,13 @@ test("the defaults: HTTP on loopback, port 3333, at /mcp, watching", () => {
   });
 });
 
-test("a folder on stdio is watched only when that is asked for", () => {
+test("watches a folder on stdio only with --watch", () => {
   expect(readServeOptions([".", "--stdio"]).watch).toBe(false);
   expect(readServeOptions([".", "--stdio", "--watch"]).watch).toBe(true);
   expect(readServeOptions([".", "--no-watch"]).watch).toBe(false);
 });
 
-test("every option is read, in whatever place", () => {
+test("reads every option, in any order", () => {
   const words =
     "-p 0 --host 0.0.0.0 dir --path /x --allow-host a --allow-host=b --allow-origin https://c --trust-proxy forwarded --name n --store redis://r --audit";
   expect(readServeOptions(words.split(" "))).toMatchObject({
@@ -71,6 +71,6 @@ test.each([
   if (hint !== undefined) expect((error as UsageError).hint).toBe(hint);
 });
 
-test("--help needs no folder", () => {
+test("needs no folder with --help", () => {
   expect(readServeOptions(["--help"]).help).toBe(true);
 });

@@ -17,7 +17,7 @@ function urlIn(io: FakeServeIo): string {
   return url;
 }
 
-test("over HTTP: the banner says where, clients connect there, and Ctrl-C ends it with 0", async () => {
+test("serves HTTP at the URL of the banner, and exits with 0 on Ctrl-C", async () => {
   const cwd = await temporaryFolder({ "books/tools/t.ts": tool, "books/prompts/bad.md": "{{ x }}" });
   const io = fakeServeIo({ cwd });
   const ended = runServe(["books", "--port", "0"], io);
@@ -37,7 +37,7 @@ test("over HTTP: the banner says where, clients connect there, and Ctrl-C ends i
   expect(await ended).toBe(0);
 });
 
-test("SIGTERM ends it as well; without --watch nothing is watched", async () => {
+test("ends on SIGTERM, and does not watch with --no-watch", async () => {
   const io = fakeServeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
   const ended = runServe([".", "--port", "0", "--no-watch", "--name", "other", "--path", "/x"], io);
   await io.seen("Ctrl-C ends it.");
@@ -47,7 +47,7 @@ test("SIGTERM ends it as well; without --watch nothing is watched", async () => 
   expect(await ended).toBe(0);
 });
 
-test("a port that is taken is a usage error that names it and the way out", async () => {
+test("reports a port in use as a usage error with a cure", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void other.close());
   await new Promise((resolve) => other.once("listening", resolve));
@@ -61,13 +61,13 @@ test("a port that is taken is a usage error that names it and the way out", asyn
   expect(io.out()).toBe("");
 });
 
-test("a folder that is not there, or is a file, is a usage error", async () => {
+test("reports a missing folder, and a file in its place, as a usage error", async () => {
   const cwd = await temporaryFolder({ file: "" });
   await expect(runServe(["nowhere"], fakeServeIo({ cwd }))).rejects.toThrow('There is no folder "nowhere".');
   await expect(runServe(["file"], fakeServeIo({ cwd }))).rejects.toThrow('"file" is a file, not a folder.');
 });
 
-test("a server for other machines says that they need its name", async () => {
+test("asks for --allow-host if it listens for other machines", async () => {
   const io = fakeServeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
   const ended = runServe([".", "--port", "0", "--host", "0.0.0.0", "--no-watch"], io);
   await io.seen("--allow-host NAME");
@@ -75,7 +75,7 @@ test("a server for other machines says that they need its name", async () => {
   expect(await ended).toBe(0);
 });
 
-test("a request for another host name is refused, unless --allow-host names it", async () => {
+test("refuses requests for another host name, unless --allow-host names it", async () => {
   const cwd = await temporaryFolder({ "prompts/a.md": "a" });
   const statusOf = async (...flags: string[]): Promise<number> => {
     const io = fakeServeIo({ cwd });
@@ -91,7 +91,7 @@ test("a request for another host name is refused, unless --allow-host names it",
   expect(await statusOf("--allow-host", "books.example.com")).toBe(200);
 });
 
-test("over stdio nothing but the protocol is on stdout; problems and failures of tools are on stderr", async () => {
+test("writes only protocol messages to stdout over stdio, and problems and tool errors to stderr", async () => {
   const noisy = `${tool.split("\n")[0]}\nexport default tool({ call: () => { throw new Error("boom"); } });\n`;
   const cwd = await temporaryFolder({ "tools/crash.ts": noisy, "tools/t.ts": tool, "prompts/bad.md": "{{ x }}" });
   const stdout = new PassThrough();
@@ -117,7 +117,7 @@ test("over stdio nothing but the protocol is on stdout; problems and failures of
   expect(audited).toContainEqual(expect.objectContaining({ name: "crash", outcome: "error" }));
 });
 
-test("without --audit no call is written down", async () => {
+test("logs no calls without --audit", async () => {
   const stdout = new PassThrough();
   const io = fakeServeIo({ cwd: join(await temporaryFolder({ "books/tools/t.ts": tool }), "books"), stdout });
   const ended = runServe([".", "--stdio"], io);
@@ -129,7 +129,7 @@ test("without --audit no call is written down", async () => {
   expect(io.err()).toBe("");
 });
 
-test("--help is at most 80 columns wide", async () => {
+test("prints --help in 80 columns", async () => {
   const io = fakeServeIo();
   expect(await runServe(["--help"], io)).toBe(0);
   expect(
@@ -161,7 +161,7 @@ function postWithHost(port: number, host: string): Promise<number> {
   });
 }
 
-test("--legacy-sse serves clients of 2024-11-05 beside the endpoint", async () => {
+test("serves clients of 2024-11-05 with --legacy-sse", async () => {
   const cwd = await temporaryFolder({ "tools/t.ts": tool });
   const io = fakeServeIo({ cwd });
   const ended = runServe([".", "--port", "0", "--no-watch", "--legacy-sse"], io);
@@ -175,7 +175,7 @@ test("--legacy-sse serves clients of 2024-11-05 beside the endpoint", async () =
   expect(await ended).toBe(0);
 });
 
-test("without --legacy-sse there is no second address", async () => {
+test("has no second address without --legacy-sse", async () => {
   const cwd = await temporaryFolder({ "tools/t.ts": tool });
   const io = fakeServeIo({ cwd });
   const ended = runServe([".", "--port", "0", "--no-watch"], io);
@@ -189,7 +189,7 @@ test("without --legacy-sse there is no second address", async () => {
 test.each([
   [{}, ": --port 0"],
   [{ npm_lifecycle_event: "start" }, ": npm start -- --port 0"],
-])("the cure for a port in use can be typed as it is, with the environment %j", async (env, cure) => {
+])("prints a complete cure for a port in use, with the environment %j", async (env, cure) => {
   const taken = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void taken.close());
   await new Promise((resolve) => taken.once("listening", resolve));
@@ -200,7 +200,7 @@ test.each([
   });
 });
 
-test("problems stand at the end, with their number", async () => {
+test("prints problems last, with their number", async () => {
   const cwd = await temporaryFolder({ "tools/t.ts": tool, "tools/run.sh": "", "prompts/bad.md": "{{ x }}" });
   const io = fakeServeIo({ cwd });
   const ended = runServe([".", "--port", "0", "--no-watch"], io);

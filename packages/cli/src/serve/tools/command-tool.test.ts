@@ -17,7 +17,7 @@ process.stdout.write(mode === "text" ? args.join("|") : JSON.stringify({ args, i
 const input =
   "input:\n  type: object\n  properties:\n    a: {type: string}\n    list: {type: array, items: {type: string}}\n";
 
-test("a program is a tool with the schema, hints and text of its file", async () => {
+test("makes a tool of a program, with the schema, hints and text of its file", async () => {
   const { client } = await serveFiles({
     "tools/git/say.yaml":
       `title: Say\ndescription: Says it.\nannotations: {readOnlyHint: true}\n${input}  required: [a]\n` +
@@ -37,7 +37,7 @@ test("a program is a tool with the schema, hints and text of its file", async ()
   await expect(client.callTool("git_say", { a: "--help" })).rejects.toThrow("must not begin with a hyphen");
 });
 
-test("it runs in the folder, or where cwd says, with its input and the environment that is allowed", async () => {
+test("runs in the folder or in cwd, with its input and the allowed environment", async () => {
   const folder = await temporaryFolder({
     "tools/p.yaml": `${input}command: [node, report.mjs, json, --, "{{list}}", "{{a}}"]\nstdin: "in: {{a}}"\nenv: [ALLOWED]\noutput: json\n`,
     "tools/q.yaml": "command: [node, ../report.mjs, json]\ncwd: sub\nenv: {SET: here}\noutput: json\n",
@@ -54,7 +54,7 @@ test("it runs in the folder, or where cwd says, with its input and the environme
   expect(q.env).not.toHaveProperty("ALLOWED");
 });
 
-test("output may be JSON that a schema describes; what is no JSON is a tool error", async () => {
+test("returns JSON output that a schema describes, and a tool error for other output", async () => {
   const schema = "output: {type: object, properties: {args: {type: array}}, required: [args]}\n";
   const { client } = await serveFiles({
     "tools/good.yaml": `command: [node, report.mjs, json]\n${schema}`,
@@ -67,7 +67,7 @@ test("output may be JSON that a schema describes; what is no JSON is a tool erro
   expect(await client.callTool("list")).toBe("[1]");
 });
 
-test("failure and too long a time are tool errors that say so; nothing of them is an internal error", async () => {
+test("reports a failure and a timeout as tool errors, not as internal errors", async () => {
   const { client, errors } = await serveFiles({
     "tools/fail.yaml": "command: [node, report.mjs, fail]\n",
     "tools/slow.yaml": 'command: [node, -e, "setInterval(() => {}, 1000)"]\ntimeout: 100ms\n',
@@ -82,7 +82,7 @@ test("failure and too long a time are tool errors that say so; nothing of them i
   expect(errors).toEqual([]);
 });
 
-describe("a broken file is a problem at its line", () => {
+describe("reports an invalid file at its line:", () => {
   test.each([
     ["title: x\n", "tools/t.yaml:1:1: the file has no command"],
     ["command: grep x\n", "tools/t.yaml:1:1: command must be a list"],
