@@ -70,7 +70,7 @@ test("a call signs in when it is asked to, and again for more scopes, each time 
   const first = atTerminal({ answers: ["y"] });
   expect(await runClientCommand("call", [server.url, "whoami"], first)).toBe(0);
   expect(first.err()).toContain("The server asks you to sign in:");
-  expect(first.err()).toContain(`It leads to ${new URL(issuer.issuer).host}`);
+  expect(first.err()).toContain(`Its host is ${new URL(issuer.issuer).host}`);
   expect(JSON.parse(first.out())).toMatchObject({ subject: "alice" });
 
   const second = atTerminal();
@@ -109,12 +109,12 @@ test("--no-browser takes the address that a browser of another machine ends at",
   expect(io.out()).toContain("as alice");
 });
 
-test.each(["call", "login"])("Ctrl-C in the midst of %s keeps nobody waiting", async (command) => {
+test.each(["call", "login"])("ends %s at Ctrl-C during the sign-in", async (command) => {
   const io = atTerminal();
   const silent = { ...io, openUrl: async () => {} };
   const words = command === "call" ? [server.url, "whoami"] : [server.url];
   const done = runClientCommand(command, words, silent);
-  await io.seen(command === "call" ? "Open it?" : "Waiting for the browser");
+  await io.seen(command === "call" ? "Open it?" : "Waiting for the sign-in");
   io.pressCtrlC();
   expect(await done).toBe(130);
   const next = atTerminal();
@@ -162,7 +162,9 @@ test("a second user of the machine reaches nothing of the first", async () => {
 
 test("a client that was registered by hand is remembered until the logout, with its secret from the environment", async () => {
   const words = ["login", server.url, "--client-id", byHand.client_id, "--client-secret-env", "SECRET"];
-  expect((await unwatched(words)).json.error.message).toContain("There is no SECRET in the environment");
+  expect((await unwatched(words)).json.error.message).toContain(
+    "The environment variable SECRET, which --client-secret-env names, is not set",
+  );
   expect((await unwatched(words, { SECRET: byHand.client_secret })).json.clientId).toBe("by-hand");
   expect((await unwatched(["logout", server.url])).json.outcome).toBe("revoked");
   expect((await unwatched(["login", server.url])).json.clientId).not.toBe("by-hand");
@@ -208,7 +210,7 @@ test("login gives up after --timeout, and says so", async () => {
 test("a program that is started has nothing to sign in to", async () => {
   const io = atTerminal();
   expect(await runClientCommand("login", ["--", "node", "server.js"], io)).toBe(1);
-  expect(io.err()).toContain("login is for servers at a URL");
+  expect(io.err()).toContain("login applies to servers at a URL");
 });
 
 test("a command ends after the sign-in that it has given up, which would keep the next one waiting", async () => {
@@ -228,13 +230,13 @@ test("a command ends after the sign-in that it has given up, which would keep th
   expect(order).toEqual(["given up"]);
 });
 
-test("who waits for another process that signs in is told", async () => {
+test("tells the user to wait for another process that signs in", async () => {
   const first = atTerminal();
   const doneFirst = runClientCommand("login", [server.url], { ...first, openUrl: async () => {} });
-  await first.seen("Waiting for the browser");
+  await first.seen("Waiting for the sign-in");
   const second = atTerminal();
   const doneSecond = runClientCommand("login", [server.url], second);
-  await second.seen("Waiting for another mcparley that is signing in");
+  await second.seen("Waiting for another mcparley process that is signing in");
   first.pressCtrlC();
   expect([await doneFirst, await doneSecond]).toEqual([130, 0]);
 });

@@ -40,7 +40,7 @@ test("reports an unknown command and a usage error on stderr with a cure, and ex
   const wrong = io();
   expect(await run(["serve", "."], { ...wrong, cwd: "/no/such/place" })).toBe(1);
   expect(wrong.err()).toBe(
-    'mcparley: There is no folder ".".\n  Name the folder that holds prompts/, resources/ or tools/.\n',
+    'mcparley: There is no folder ".".\n  Name the folder that contains prompts/, resources/ or tools/.\n',
   );
   expect(unknown.out() + wrong.out()).toBe("");
 });

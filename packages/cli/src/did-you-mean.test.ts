@@ -8,12 +8,12 @@ test("nearest ignores case, and returns undefined if no word is similar", () => 
 });
 
 test("didYouMean lists the first known words if none is similar", () => {
-  expect(didYouMean("zzz", ["a", "b"])).toBe("There are: a, b.");
-  expect(didYouMean("zzz", [])).toBe("There are none.");
+  expect(didYouMean("zzz", ["a", "b"])).toBe("Available: a, b.");
+  expect(didYouMean("zzz", [])).toBe("None are available.");
   expect(
     didYouMean(
       "zzz",
       Array.from({ length: 20 }, (_, index) => `name-${index}`),
     ),
-  ).toMatch(/^Some of those there are: name-0, .*name-11\.$/);
+  ).toMatch(/^Available, among others: name-0, .*name-11\.$/);
 });

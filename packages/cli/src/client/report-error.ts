@@ -97,14 +97,15 @@ function hintOf(error: unknown, context: ErrorContext): string | undefined {
 function hintFor(error: unknown, target: KnownTarget | undefined): string | undefined {
   if (error instanceof UsageError) return error.hint;
   if (error instanceof ProtocolError && wants("sampling", error))
-    return "--sample TEXT answers in the place of a model.";
-  if (error instanceof ProtocolError && wants("roots", error)) return "--root DIR tells the server where it may work.";
+    return "Answer in place of a model with --sample TEXT.";
+  if (error instanceof ProtocolError && wants("roots", error))
+    return "Declare the folder that the server may use with --root DIR.";
   if (!(error instanceof LocalError)) return undefined;
   if (error.code === "authorization_failed" && isObject(error.data) && typeof error.data.resource === "string")
     return `Accept it: --resource ${visibleLine(error.data.resource)}`;
   if (error.code === "unauthorized" || error.code === "authorization_failed") return accessHint(error, target);
   if (error.code === "sign_in_required") return `Sign in: mcparley login TARGET${atUrl(signInUrl(error))}`;
-  if (error.code === "sign_in_failed") return "Sign in once more: mcparley login TARGET";
+  if (error.code === "sign_in_failed") return "Sign in again: mcparley login TARGET";
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";
   return undefined;
 }

@@ -20,7 +20,7 @@ describe("Ctrl-C and broken pipes", () => {
     io.pressCtrlC();
     expect(await done).toBe(130);
     expect(cancelled).toEqual(["wait"]);
-    expect(io.err()).toContain("Stopping; Ctrl-C once more ends at once.");
+    expect(io.err()).toContain("Stopping. Press Ctrl-C again to exit immediately.");
     expect(io.out()).toBe("");
   });
 

@@ -67,7 +67,7 @@ async function serve(yaml: string, flags: string[] = []): Promise<Running> {
     io.pressCtrlC();
     await ended;
   });
-  await Promise.race([io.seen("Ctrl-C ends it."), ended]);
+  await Promise.race([io.seen("Press Ctrl-C to stop."), ended]);
   return { io, cwd, url: /http:\/\/127\S+/.exec(io.out())![0] };
 }
 
@@ -153,7 +153,7 @@ describe("a file that needs scopes cannot be read", () => {
     await addFiles(cwd, { "server.yaml": "name: notes\nauth: [" });
     await io.seen("server.yaml:2");
     await addFiles(cwd, { "server.yaml": "name: notes\n", "resources/later.md": "later" });
-    await io.seen("in order again");
+    await io.seen("the problems are corrected");
     expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(401);
     const client = await as(url, "notes:read");
     await expect(client.readResource("notes://resources/board/minutes.md")).rejects.toEqual(forbidden);
@@ -169,16 +169,16 @@ describe("serves nothing over HTTP if auth is invalid", () => {
   test.each([
     ["auth:", "auth needs a resource"],
     ["auth: { resource: https://a.example/mcp }", "auth needs issuers"],
-    ["auth: { resource: http://a.example/mcp, issuers: https://as.example }", "is no https URL"],
+    ["auth: { resource: http://a.example/mcp, issuers: https://as.example }", "is not an https URL"],
     ["auth: { resource: https://a.example/mcp, issuers: [] }", "issuers is empty"],
     ["auth: { resource: https://a.example/mcp, issuers: https://as.example, need: {} }", 'unknown key "auth.need"'],
     [
       "auth: { resource: https://a.example/mcp, issuers: https://as.example, needs: { ../a: x } }",
-      '"../a" is no path of what is served',
+      '"../a" is not a path of a served entry',
     ],
     [
       "auth: { resource: https://a.example/mcp, issuers: https://as.example, scopes: offline_access }",
-      "is no scope that a server may ask for",
+      "is not a scope that a server can require",
     ],
     ["auth:\n  resource: [", "server.yaml:"],
     [

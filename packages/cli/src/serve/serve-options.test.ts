@@ -45,18 +45,18 @@ test("reads every option, in any order", () => {
 });
 
 test.each([
-  [[], "Which folder is to be served?"],
+  [[], "Which folder? DIR is missing."],
   [["a", "b"], "One folder can be served, and 2 were named."],
   [[".", "--prot", "1"], "There is no option --prot.", 'Did you mean "--port"?'],
-  [[".", "--port", "x"], '"x" is no port.'],
-  [[".", "--port", "65536"], '"65536" is no port.'],
+  [[".", "--port", "x"], '"x" is not a port.'],
+  [[".", "--port", "65536"], '"65536" is not a port.'],
   [[".", "--port", "-1"], "argument is ambiguous"],
   [[".", "--port"], "argument missing"],
   [[".", "--host", ""], "--host is empty."],
-  [[".", "--path", "mcp"], '"mcp" is no path for the endpoint.'],
-  [[".", "--stdio", "--port", "1"], "--port means nothing with --stdio."],
-  [[".", "--stdio", "--trust-proxy", "forwarded"], "--trust-proxy means nothing with --stdio."],
-  [[".", "--stdio", "--store", "redis://r"], "--store means nothing with --stdio."],
+  [[".", "--path", "mcp"], '"mcp" is not a path for the endpoint.'],
+  [[".", "--stdio", "--port", "1"], "--port does not apply with --stdio."],
+  [[".", "--stdio", "--trust-proxy", "forwarded"], "--trust-proxy does not apply with --stdio."],
+  [[".", "--stdio", "--store", "redis://r"], "--store does not apply with --stdio."],
   [[".", "--watch", "--no-watch"], "--watch and --no-watch exclude each other."],
 ])("%j is refused", (argv: string[], message: string, hint?: string) => {
   const error = (() => {

@@ -22,15 +22,15 @@ test("serves HTTP at the URL of the banner, and exits with 0 on Ctrl-C", async (
   const io = fakeServeIo({ cwd });
   const ended = runServe(["books", "--port", "0"], io);
   await io.seen("in the folder");
-  await io.seen("books/prompts/bad.md:1:4: {{ x }} is no argument of this prompt");
+  await io.seen("books/prompts/bad.md:1:4: {{ x }} is not an argument of this prompt");
   expect(io.out()).toMatch(/^books 0\.0\.0 is served at\n\n {2}http:\/\/127\.0\.0\.1:\d+\/mcp\n/);
   expect(io.out()).toContain("1 tool       t\n");
-  expect(io.out()).toContain("Watching books for changes. Ctrl-C ends it.");
+  expect(io.out()).toContain("Watching books for changes. Press Ctrl-C to stop.");
   const client = await connect(urlIn(io));
   onTestFinished(() => client.close());
   expect(await client.callTool("t")).toBe("ok");
   await addFiles(cwd, { "books/prompts/bad.md": "fine" });
-  await io.seen("books/prompts/bad.md: in order again");
+  await io.seen("books/prompts/bad.md: the problems are corrected");
   expect((await client.listPrompts().all()).map(({ name }) => name)).toEqual(["bad"]);
   await client.close();
   io.pressCtrlC();
@@ -40,7 +40,7 @@ test("serves HTTP at the URL of the banner, and exits with 0 on Ctrl-C", async (
 test("ends on SIGTERM, and does not watch with --no-watch", async () => {
   const io = fakeServeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
   const ended = runServe([".", "--port", "0", "--no-watch", "--name", "other", "--path", "/x"], io);
-  await io.seen("Ctrl-C ends it.");
+  await io.seen("Press Ctrl-C to stop.");
   expect(io.out()).toMatch(/^other 0\.0\.0 is served at\n\n {2}http:\/\/127\.0\.0\.1:\d+\/x\n/);
   expect(io.out()).not.toContain("Watching");
   io.terminate();
@@ -56,7 +56,7 @@ test("reports a port in use as a usage error with a cure", async () => {
   await expect(runServe([".", "--port", String(port)], io)).rejects.toMatchObject({
     name: "UsageError",
     message: expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`),
-    hint: "Stop the program that uses the port, or choose another port, such as any that is free: --port 0",
+    hint: "Stop the program that uses the port, or choose another port, such as any free port: --port 0",
   });
   expect(io.out()).toBe("");
 });
@@ -80,7 +80,7 @@ test("refuses requests for another host name, unless --allow-host names it", asy
   const statusOf = async (...flags: string[]): Promise<number> => {
     const io = fakeServeIo({ cwd });
     const ended = runServe([".", "--port", "0", "--no-watch", ...flags], io);
-    await io.seen("Ctrl-C ends it.");
+    await io.seen("Press Ctrl-C to stop.");
     const { port } = new URL(urlIn(io));
     const status = await postWithHost(Number(port), "books.example.com");
     io.pressCtrlC();
@@ -165,7 +165,7 @@ test("serves clients of 2024-11-05 with --legacy-sse", async () => {
   const cwd = await temporaryFolder({ "tools/t.ts": tool });
   const io = fakeServeIo({ cwd });
   const ended = runServe([".", "--port", "0", "--no-watch", "--legacy-sse"], io);
-  await io.seen("Ctrl-C ends it");
+  await io.seen("Press Ctrl-C to stop.");
   const url = /http:\/\/\S+\/sse/.exec(io.out())?.[0];
   const client = await connect(url!, { revision: "2024-11-05" });
   onTestFinished(() => client.close());
@@ -179,7 +179,7 @@ test("has no second address without --legacy-sse", async () => {
   const cwd = await temporaryFolder({ "tools/t.ts": tool });
   const io = fakeServeIo({ cwd });
   const ended = runServe([".", "--port", "0", "--no-watch"], io);
-  await io.seen("Ctrl-C ends it");
+  await io.seen("Press Ctrl-C to stop.");
   expect(io.out()).not.toContain("/sse");
   expect((await fetch(new URL("/sse", urlIn(io)))).status).toBe(404);
   io.pressCtrlC();

@@ -85,9 +85,9 @@ test("reports a skill at the top of skills/, and a skill that is too large", asy
     "skills/fits/a.txt": "x".repeat(1024),
   });
   expect(live.problems.map(({ file, message }) => [file, message])).toEqual([
-    ["skills/SKILL.md", "a skill needs a folder of its own"],
+    ["skills/SKILL.md", "a skill must be in its own folder"],
     ["skills/large/SKILL.md", expect.stringContaining("skills/large/a.txt has")],
-    ["skills/many/SKILL.md", "the skill has 513 files, and clients take 512"],
+    ["skills/many/SKILL.md", "the skill has 513 files, and clients accept at most 512"],
   ]);
   expect(namesOf(await hostOf(client).list().all())).toEqual(["fits"]);
 });

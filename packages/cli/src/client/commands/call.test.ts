@@ -27,7 +27,7 @@ describe("call", () => {
   test("prints text of the server in place of structured content that differs", async () => {
     expect((await runWith({ server }, `call ${url} both`)).io.out()).toBe("Three.\n");
     const shown = await runWith({ server, terminal: true, env: { NO_COLOR: "1" } }, `call ${url} both`);
-    expect(shown.io.out()).toBe("Three.\n[there is a structured result as well: --json shows it]\n");
+    expect(shown.io.out()).toBe("Three.\n[The result also has structured content: --json shows it.]\n");
   });
 
   test("prints the whole result with --json", async () => {
@@ -127,7 +127,7 @@ describe("call", () => {
   test("asks for confirmation of a destructive tool at a terminal, unless --yes is given", async () => {
     const asked = await runWith({ server, terminal: true, answers: ["n"] }, `call ${url} destroy`);
     expect([asked.code, asked.io.out()]).toEqual([7, ""]);
-    expect(asked.io.err()).toContain('The tool "destroy" may destroy something. Call it?');
+    expect(asked.io.err()).toContain('The tool "destroy" may make destructive changes. Call it?');
     const agreed = await runWith({ server, terminal: true, answers: ["y"] }, `call ${url} destroy`);
     expect(agreed.io.out()).toBe("destroyed\n");
   });
@@ -168,7 +168,7 @@ describe("call", () => {
   test("declares the sampling capability only with --sample", async () => {
     const without = await runWith({ server }, `call ${url} think`);
     expect(without.code).toBe(2);
-    expect(without.io.err()).toContain("--sample TEXT answers in the place of a model.");
+    expect(without.io.err()).toContain("Answer in place of a model with --sample TEXT.");
     const { code, io } = await runWith({ server }, ["call", url, "think", "--sample", "canned"]);
     expect([code, io.out()]).toEqual([0, '{"type":"text","text":"canned"}\n']);
   });

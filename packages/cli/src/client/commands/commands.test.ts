@@ -137,7 +137,7 @@ describe("watch", () => {
     const silent = createServer({ name: "silent", version: "1" });
     const { code, io } = await runWith({ server: silent }, `watch ${url}`);
     expect(code).toBe(2);
-    expect(io.err()).toContain("does not tell when its lists change");
+    expect(io.err()).toContain("does not notify clients of changed lists");
   });
 
   test("prints the updates of the given URIs", async () => {

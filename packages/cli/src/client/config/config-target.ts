@@ -186,12 +186,12 @@ function variablesIn(text: string): string[] {
 function whyUnset(name: string): string {
   if (name.startsWith("input:")) return "which only an editor can ask for";
   if (/^(env:)?[A-Za-z_]\w*$/.test(name)) return "and that environment variable is not set";
-  return "which is not a variable that is known here";
+  return "which is not a known variable";
 }
 
 function cureFor(name: string): string {
   if (name.startsWith("input:")) return "Write ${env:NAME} instead and set that environment variable.";
   const variable = /^(?:env:)?([A-Za-z_]\w*)$/.exec(name)?.[1];
   if (variable !== undefined) return `Set it: ${variable}=... mcparley ...`;
-  return "Known are ${env:NAME}, ${NAME}, ${NAME:-default}, ${workspaceFolder}, ${userHome} and ${pathSeparator}.";
+  return "Known variables are ${env:NAME}, ${NAME}, ${NAME:-default}, ${workspaceFolder}, ${userHome} and ${pathSeparator}.";
 }

@@ -71,10 +71,10 @@ describe("resolveTarget", () => {
   test("refuses options that do not apply to the target", () => {
     const at = { cwd: root, env: {} };
     expect(() => resolveTarget({ ...words, word: "http://a/", env: { A: "b" } }, at)).toThrow(
-      "--env is for servers that are started",
+      "--env applies to servers that mcparley starts",
     );
     expect(() => resolveTarget({ ...words, command: ["a"], headers: { A: "b" } }, at)).toThrow(
-      "--header is for servers at a URL",
+      "--header applies to servers at a URL",
     );
     expect(() => resolveTarget({ ...words, command: [] }, at)).toThrow("no command after --");
   });
@@ -145,9 +145,9 @@ describe("resolveTarget", () => {
       ':3: "env.A" of the server "s" uses ${MISSING}, and that',
     ],
     ['{"mcpServers": {"s": {"command": "${input:key}"}}}', "${input:key}, which only an editor can ask for"],
-    ['{"mcpServers": {"s": {"command": "${what ever}"}}}', "${what ever}, which is not a variable"],
+    ['{"mcpServers": {"s": {"command": "${what ever}"}}}', "${what ever}, which is not a known variable"],
     ['{"mcpServers": []}', ':1: "mcpServers" must be an object'],
-    ["[]", ":1: the file must hold a JSON object"],
+    ["[]", ":1: the file must contain a JSON object"],
     ['{"mcpServers": {"s": 5}}', ':1: the server "s" must be an object'],
   ])("refuses %j with file and line", (text, message) => {
     write("mcp.json", text);

@@ -56,7 +56,7 @@ test.skipIf(uid !== 0)("refuses a file or a link of another user, and accepts a 
   expect(() => readTrusted(file)).toThrow(
     expect.objectContaining({
       message: expect.stringContaining(`${file} belongs to another user (uid 12345)`),
-      hint: expect.stringContaining("copy it to a file of your own"),
+      hint: expect.stringContaining("copy it to a file that you own"),
     }),
   );
 });

@@ -21,7 +21,7 @@ describe("forms at the terminal", () => {
     expect(asked).toContain("Seats (whole number from 1 to 4, optional)\n  [Enter: 2] > ");
     expect(asked).toContain("Meal (number of a choice, required)\n  1. Vegan (v)\n  2. None (n)\n  > ");
     expect(asked).toContain(
-      "email (e-mail address, such as ada@example.com, optional)\n  For the ticket\n  [Enter: leave out] > ",
+      "email (e-mail address, such as ada@example.com, optional)\n  For the ticket\n  [Enter: skip] > ",
     );
     expect(asked).toContain("Your answer:\n  Seats: 2\n  Meal: Vegan\n  email: ada@example.com");
   });
@@ -38,7 +38,7 @@ describe("forms at the terminal", () => {
     expect(JSON.parse(io.out())).toEqual({ seats: 3, meal: "n" });
     for (const text of [
       "Type a whole number from 1 to 4.",
-      "This one is required.",
+      "This field is required.",
       "Type a number from 1 to 2.",
       "not a valid e-mail",
     ]) {
@@ -110,7 +110,7 @@ describe("without a terminal", () => {
 
   test("reports an answer that no question asked for", async () => {
     const { io } = await book([], { terminal: false }, " --answer meal=2 --answer mael=v");
-    expect(io.err()).toContain("--answer mael=... was not asked for.");
+    expect(io.err()).toContain("--answer mael=... was not used, because no question asked for it.");
   });
 
   test("reports an invalid answer and sends nothing", async () => {

@@ -24,7 +24,7 @@ export async function acceptResource({ server, resource }: ResourceOffer, settin
   ];
   const accepted = await talk(setting, stop.signal, (prompter) => {
     for (const line of lines) prompter.say(paragraph(line, screen.err));
-    return choose("Sign in for it? [y]es or [n]o? ", { y: true, n: false }, prompter);
+    return choose("Sign in for this token? [y]es or [n]o? ", { y: true, n: false }, prompter);
   });
   if (accepted) return true;
   throw new Declined(`You declined a token for all of ${visibleLine(resource)}.`);

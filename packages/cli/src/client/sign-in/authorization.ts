@@ -54,11 +54,11 @@ function givenClient({ io, options }: AuthorizationSetting): RegisteredClient | 
   const { clientId: id, clientSecretEnv, issuer } = options;
   if (id === undefined) {
     if (clientSecretEnv === undefined) return undefined;
-    throw new UsageError("--client-secret-env is the secret of a client; name that by --client-id.");
+    throw new UsageError("--client-secret-env needs the client too: add --client-id ID.");
   }
   const secret = clientSecretEnv === undefined ? undefined : io.env[clientSecretEnv];
   if (clientSecretEnv !== undefined && !secret) {
-    throw new UsageError(`There is no ${clientSecretEnv} in the environment, which --client-secret-env names.`);
+    throw new UsageError(`The environment variable ${clientSecretEnv}, which --client-secret-env names, is not set.`);
   }
   return { id, ...(secret !== undefined && { secret }), ...(issuer !== undefined && { issuer }) };
 }
@@ -67,7 +67,7 @@ function givenClient({ io, options }: AuthorizationSetting): RegisteredClient | 
 export function serverUrl(target: Target, command: string): string {
   if (target.kind === "url") return target.url;
   throw new UsageError(
-    `${command} is for servers at a URL; "${target.command}" is started as a program.`,
-    "A program has its credentials from the environment: --env NAME=VALUE",
+    `${command} applies to servers at a URL. "${target.command}" is a program to start.`,
+    "Pass its credentials as environment variables: --env NAME=VALUE",
   );
 }

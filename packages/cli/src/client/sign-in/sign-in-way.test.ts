@@ -73,7 +73,7 @@ describe("a sign-in that the user asked for", () => {
 describe("a sign-in that the server requires during another command", () => {
   test("asks the user before the browser is opened", async () => {
     const outcome = await signIn({ terminal: true, answers: ["y"] });
-    await outcome.io.seen("Waiting for the browser");
+    await outcome.io.seen("Waiting for the sign-in");
     expect(outcome.io.err()).toContain("The server asks you to sign in");
     expect(outcome.io.err()).toContain("issuer.example");
     expect(outcome.io.launched).toEqual([["xdg-open", authorizationUrl.href]]);
@@ -82,7 +82,7 @@ describe("a sign-in that the server requires during another command", () => {
 
   test("lets the user open the address", async () => {
     const outcome = await signIn({ terminal: true, answers: ["m"] });
-    await outcome.io.seen("Waiting for the browser");
+    await outcome.io.seen("Waiting for the sign-in");
     expect(outcome.io.launched).toEqual([]);
     expect(await comeBack(outcome)).toBe("c1");
   });

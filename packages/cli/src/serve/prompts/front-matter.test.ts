@@ -20,6 +20,6 @@ test("ignores a byte order mark and accepts Windows line ends", () => {
 
 test("reports front matter without an end at its first line", () => {
   expect(() => splitFrontMatter("a.md", "---\ntitle: A\nHello")).toThrow(
-    /^a\.md:1: the front matter is never closed — End it/,
+    /^a\.md:1: the front matter has no end — End it/,
   );
 });

@@ -173,7 +173,7 @@ describe("a target that contains an argument", () => {
     const error = await client.getPrompt("p", { name }).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: -32602,
-      message: expect.stringMatching(/^The prompt refers to ".*", and there is no such file\.$/s),
+      message: expect.stringMatching(/^The prompt refers to ".*", which does not exist\.$/s),
     });
     expect(JSON.stringify(error)).not.toContain("secret.md is");
   });
@@ -181,7 +181,7 @@ describe("a target that contains an argument", () => {
     const folder = await temporaryFolder(files);
     await symlink("../../secret.md", join(folder, "resources", "notes", "out.md"));
     const { client } = await serveFolder(folder);
-    await expect(client.getPrompt("p", { name: "out" })).rejects.toThrow("there is no such file");
+    await expect(client.getPrompt("p", { name: "out" })).rejects.toThrow("which does not exist");
   });
 });
 
@@ -239,25 +239,25 @@ describe("an invalid prompt is a problem at its line, and the other prompts are 
   test.each([
     ["---\ntitel: x\n---\nhi", 'prompts/p.md:2:1: unknown key "titel" — Did you mean "title"?'],
     ["---\ntitle: [a\n---\nhi", "prompts/p.md:2:"],
-    ["---\ntitle: a\nhi", "prompts/p.md:1: the front matter is never closed"],
+    ["---\ntitle: a\nhi", "prompts/p.md:1: the front matter has no end"],
     ["---\ntitle: a\n---\n\n", "prompts/p.md:4: the prompt has no text"],
-    ["---\ntitle: a\n---\n\nhi {{ nme }}", "prompts/p.md:5:7: {{ nme }} is no argument of this prompt"],
+    ["---\ntitle: a\n---\n\nhi {{ nme }}", "prompts/p.md:5:7: {{ nme }} is not an argument of this prompt"],
     ["---\narguments: {name: N}\n---\n{% if nam %}x{% endif %}", 'Did you mean "name"?'],
     ["---\ntitle: a\n---\nhi\n{% if true %}", "prompts/p.md:5:1: tag {% if true %} not closed"],
     ["hi\n\n{{ 'a' | upcas }}", "prompts/p.md:3:1: undefined filter: upcas"],
     ["hi\n<!-- role: assistent -->", 'prompts/p.md:2: there is no role "assistent" — Did you mean "assistant"?'],
-    ["<!-- role: system -->\nhi", "have no system messages"],
+    ["<!-- role: system -->\nhi", "has no system messages in prompts"],
     ["hi\n![x](../resources/missing.md)", 'prompts/p.md:2: there is no file "../resources/missing.md"'],
     ["hi\n![x](../../../../etc/passwd)", 'prompts/p.md:2: there is no file "../../../../etc/passwd"'],
-    ["hi\n![x](https://example.com/x.png)", 'prompts/p.md:2: "https://example.com/x.png" is on the web'],
-    ["hi\n![x](ok.md)", 'prompts/p.md:2: "ok.md" is no resource'],
-    ["hi\n![x](../resources/{{ nme }}.md)", "prompts/p.md:2:17: {{ nme }} is no argument of this prompt"],
+    ["hi\n![x](https://example.com/x.png)", 'prompts/p.md:2: "https://example.com/x.png" is a web address'],
+    ["hi\n![x](ok.md)", 'prompts/p.md:2: "ok.md" is not a resource'],
+    ["hi\n![x](../resources/{{ nme }}.md)", "prompts/p.md:2:17: {{ nme }} is not an argument of this prompt"],
     ["hi\n![x](../resources/{{ 'a' | upcas }}.md)", "prompts/p.md:2:14: undefined filter: upcas"],
-    ["---\narguments:\n  a: {complete: nothing}\n---\nx", 'prompts/p.md:3:7: "nothing" suggests nothing'],
+    ["---\narguments:\n  a: {complete: nothing}\n---\nx", 'prompts/p.md:3:7: "nothing" is not a source of suggestions'],
     ["---\narguments:\n  a: {complete: ./no.ts}\n---\nx", "prompts/p.md:3:7: there is no module ./no.ts"],
-    ["---\narguments:\n  a: {complete: ../server/*.md}\n---\nx", "is no pattern of resources"],
-    ["---\narguments:\n  a: {values: [b], complete: [c]}\n---\nx", "either values or complete"],
-    ["---\narguments:\n  a b: x\n---\nx", '"a b" cannot name an argument'],
+    ["---\narguments:\n  a: {complete: ../server/*.md}\n---\nx", "is not a pattern of resource paths"],
+    ["---\narguments:\n  a: {values: [b], complete: [c]}\n---\nx", "cannot have both values and complete"],
+    ["---\narguments:\n  a b: x\n---\nx", '"a b" is not a valid name for an argument'],
     ["---\nicons:\n  - src: http://x/y.png\n---\nx", 'an icon cannot come from "http://x/y.png"'],
     ["hi {% render '../../etc/passwd' %}", 'there is no template "../../etc/passwd"'],
   ])("%j", async (source, expected) => {
@@ -271,7 +271,7 @@ describe("an invalid prompt is a problem at its line, and the other prompts are 
   test("reports an error in an included template in that file", async () => {
     const files = { "prompts/p.md": "{% render 'a' %}", "prompts/a.liquid": "x\n{{ y }}" };
     expect(await problemsOf(files)).toEqual([
-      expect.stringMatching(/^prompts\/a\.liquid:2:4: \{\{ y \}\} is no argument of this prompt/),
+      expect.stringMatching(/^prompts\/a\.liquid:2:4: \{\{ y \}\} is not an argument of this prompt/),
     ]);
   });
 });
@@ -291,7 +291,7 @@ test("fails for a prompt that renders to nothing, instead of returning no messag
     "prompts/p.md": "---\narguments: {a: A}\n---\n{% if a %}x{% endif %}",
   });
   await expect(client.getPrompt("p")).rejects.toThrow("Internal error");
-  expect(String(errors[0]?.error)).toContain("prompts/p.md:1: the prompt came out empty");
+  expect(String(errors[0]?.error)).toContain("prompts/p.md:1: the prompt is empty");
   expect((await client.getPrompt("p", { a: "1" })).messages).toHaveLength(1);
 });
 

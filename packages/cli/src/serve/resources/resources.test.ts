@@ -53,7 +53,7 @@ test("adds metadata of resources.yaml, and suggests a path for an entry without 
   });
   expect(live.problems.map(({ line, message, cure }) => [line, message, cure])).toEqual([
     [7, "there is no file b.md", 'Did you mean "a.md"?'],
-    [9, "there is no file else/where.md", "Correct the path, or take the entry out."],
+    [9, "there is no file else/where.md", "Correct the path, or remove the entry."],
   ]);
 });
 
@@ -164,7 +164,7 @@ test("omits hidden files and packages, and reports files over the limit", async 
   const names = (await client.listResources().all()).map(({ name }) => name);
   expect(names).toEqual(["resources/a.md", "resources/b/c.md"]);
   expect(live.problems.map((problem) => formatProblem(problem))).toEqual([
-    "server.yaml:1:10: there are 3 files, and 2 of them are listed: resources/d.md and those after it are not — " +
+    "server.yaml:1:10: the folder has 3 files, and at most 2 are listed: resources/d.md and the files after it are not listed — " +
       "Raise limits.files in server.yaml, or serve a smaller folder.",
   ]);
 });
@@ -177,7 +177,7 @@ test("reports the limit on files at the folder without server.yaml, and reports 
   const folder = await temporaryFolder(files);
   const { live } = await serveFolder(folder, { live: { onProgress: (count) => counts.push(count) } });
   expect(live.problems.map((problem) => formatProblem(problem))).toEqual([
-    "resources: there are 10002 files, and 10000 of them are listed: resources/20000.txt and those after it are not — " +
+    "resources: the folder has 10002 files, and at most 10000 are listed: resources/20000.txt and the files after it are not listed — " +
       "Raise limits.files in server.yaml, or serve a smaller folder.",
   ]);
   expect(counts).toEqual([2000, 4000, 6000, 8000, 10_000]);

@@ -63,7 +63,7 @@ test("returns JSON output that a schema describes, and a tool error for other ou
     "report.mjs": report,
   });
   expect((await client.callToolResult("good")).structuredContent).toMatchObject({ args: [] });
-  await expect(client.callTool("bad")).rejects.toThrow('should have written JSON, and wrote "hello"');
+  await expect(client.callTool("bad")).rejects.toThrow('did not write JSON. Its output starts with "hello"');
   expect(await client.callTool("list")).toBe("[1]");
 });
 
@@ -86,13 +86,13 @@ describe("reports an invalid file at its line:", () => {
   test.each([
     ["title: x\n", "tools/t.yaml:1:1: the file has no command"],
     ["command: grep x\n", "tools/t.yaml:1:1: command must be a list"],
-    ["command: []\n", "must begin with the name of a program"],
-    ['command: ["{{a}}"]\ninput: {properties: {a: {}}}\n', "A placeholder cannot choose what is run"],
+    ["command: []\n", "must start with the name of a program"],
+    ['command: ["{{a}}"]\ninput: {properties: {a: {}}}\n', "A placeholder cannot select the program"],
     [
       'command: [echo, "{{b}}"]\ninput: {properties: {a: {}}}\n',
-      "tools/t.yaml:1:17: the placeholder {{b}} is no property",
+      "tools/t.yaml:1:17: the placeholder {{b}} is not a property",
     ],
-    ['command: [echo]\nstdin: "{{b}}"\n', "the placeholder {{b}} is no property of input — There are none."],
+    ['command: [echo]\nstdin: "{{b}}"\n', "the placeholder {{b}} is not a property of input — None are available."],
     ["command: [echo]\ntimeot: 3\n", 'tools/t.yaml:2:1: unknown key "timeot" — Did you mean "timeout"?'],
     ["command: [echo]\ntimeout: soon\n", '"timeout" must be a time above zero, not "soon" — Write it as 30s.'],
     ["command: [echo]\nmaxOutput: 0\n", '"maxOutput" must be a size above zero'],
@@ -104,10 +104,10 @@ describe("reports an invalid file at its line:", () => {
     ["command: [no-such-program-here]\n", 'tools/t.yaml:1:11: the program "no-such-program-here" is not installed'],
     ["command: [tools/missing.sh]\n", 'tools/t.yaml:1:11: there is no program "tools/missing.sh"'],
     ["title: x\ncommand: [./tools/t.yaml]\n", 'tools/t.yaml:2:11: "./tools/t.yaml" is not executable'],
-    ["command: [echo]\nallowOptions: [zzz]\n", 'tools/t.yaml:2:16: "zzz" in allowOptions is no property of input'],
+    ["command: [echo]\nallowOptions: [zzz]\n", 'tools/t.yaml:2:16: "zzz" in allowOptions is not a property of input'],
     [
       'command: [echo, "{{a}}"]\nallowOptions: [A]\ninput: {properties: {a: {}}}\n',
-      '"A" in allowOptions is no property of input — Did you mean "a"?',
+      '"A" in allowOptions is not a property of input — Did you mean "a"?',
     ],
     [
       "command: [echo]\ninput:\n  type: object\n  properties:\n    a: {type: strin}\n",
@@ -132,6 +132,6 @@ describe("reports an invalid file at its line:", () => {
 
   test.each(["my tool", "a.b", "ä", "x".repeat(65)])("the name %j", async (name) => {
     const { live } = await serveFiles({ [`tools/${name}.yaml`]: "command: [echo]\n" });
-    expect(live.problems[0]?.message).toBe(`"${name}" cannot be the name of a tool`);
+    expect(live.problems[0]?.message).toBe(`"${name}" is not a valid name for a tool`);
   });
 });

@@ -69,10 +69,10 @@ describe("an invalid module is a problem at its line, and the others are served"
     [`throw new Error("at start");\n`, /^tools\/t\.ts:1: at start/],
     [`throw "a text";\n`, /^tools\/t\.ts:1: a text/],
     ["export const a = 1;\n", /^tools\/t\.ts:1: the module exports no tool — Write `export default tool/],
-    [`import "./missing.ts";\n`, /^tools\/t\.ts:1: the module ".*missing\.ts" is not there — Correct the path/],
+    [`import "./missing.ts";\n`, /^tools\/t\.ts:1: the module ".*missing\.ts" does not exist — Correct the path/],
     [
       `import { x } from "not-installed-here";\nx();\n`,
-      /the module "not-installed-here" is not there — Install it: npm install/,
+      /the module "not-installed-here" does not exist — Install it: npm install/,
     ],
     [
       `${head}export default tool({ input: { type: "string" }, call: () => "" });\n`,
