@@ -40,7 +40,7 @@ export async function readArguments(words: readonly string[], sources: Sources):
   return [...members.filter(({ key }) => !replaced.has(key)), ...given];
 }
 
-/** Whether a word is a JSON object of arguments. A list is also read as one, so that the error says what is expected. */
+/** Whether a word is a JSON object of arguments. A JSON array is included, so that the error names the expected form. */
 function isObjectWord(word: string): boolean {
   return /^\s*\{|^\s*\[[^=]*$|^@[^=]*$/s.test(word);
 }
@@ -92,7 +92,7 @@ function notAnArgument(word: string): UsageError {
   );
 }
 
-/** Maximum size of stdin in bytes. Larger arguments are mistakes, and servers refuse them. */
+/** Maximum size of stdin in bytes. Servers refuse larger arguments. */
 const maxBytes = 64 * 1024 * 1024;
 
 /** Reads files from the current folder, and stdin, as UTF-8. */

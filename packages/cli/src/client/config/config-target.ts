@@ -89,7 +89,7 @@ class EntryReader {
     return Object.fromEntries(given.map(([name, member]) => [name, this.#scalar(member, key, name)]));
   }
 
-  /** Returns what the user approves: the entry as it is written. */
+  /** Returns the entry as written, for the user's approval. */
   origin({ cwd, envFile = [] }: { cwd?: string; envFile?: string[] }): Origin {
     const { file, name } = this.#entry;
     const command = this.#get("command");
@@ -152,8 +152,8 @@ const reference = /\$\{([^{}]*)\}/g;
 /**
  * Replaces `${env:NAME}`, `${NAME}`, `${NAME:-default}`, `${workspaceFolder}` and the other variables that editors know.
  *
- * Throws `UsageError` for a variable that has no value: a server started with half of its settings fails later and
- * further from the cause. `where` names the setting and its line.
+ * Throws `UsageError` for a variable without a value. Otherwise a server would start with incomplete settings and fail later,
+ * far from the cause. `where` names the setting and its line.
  */
 export function substitute(text: string, variables: Variables, where: string): string {
   return text.replace(reference, (whole: string, name: string) => {

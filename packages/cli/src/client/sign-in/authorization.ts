@@ -1,9 +1,12 @@
-import type { CredentialStorage, RegisteredClient, OAuth } from "mcparley/auth";
+import { Declined } from "mcparley";
+import type { CredentialStorage, OAuth, RegisteredClient, ResourceOffer } from "mcparley/auth";
 import { UsageError } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
+import { choose } from "../questions/ask-form.ts";
+import { isAttended, talk } from "../questions/prompter.ts";
+import { paragraph } from "../screen.ts";
 import { visibleLine } from "../terminal-text.ts";
 import type { Target } from "../config/config-target.ts";
-import { acceptResource } from "./accept-resource.ts";
 import { type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 
@@ -61,6 +64,26 @@ function givenClient({ io, options }: AuthorizationSetting): RegisteredClient | 
     throw new UsageError(`The environment variable ${clientSecretEnv}, which --client-secret-env names, is not set.`);
   }
   return { id, ...(secret !== undefined && { secret }), ...(issuer !== undefined && { issuer }) };
+}
+
+/**
+ * Decides whether to request tokens for an identifier that is shorter than the URL of the server: by `--resource`, or by the
+ * user at the terminal. Throws `Declined` if the user declines.
+ */
+async function acceptResource({ server, resource }: ResourceOffer, setting: AuthorizationSetting): Promise<boolean> {
+  const { options, screen, stop } = setting;
+  if (options.resource !== undefined) return resource === options.resource;
+  if (!isAttended(setting)) return false;
+  const lines = [
+    `${visibleLine(server)} asks for a token for all of ${visibleLine(resource)}.`,
+    "Such a token may also be valid at other servers there, and this server could use it in your name.",
+  ];
+  const accepted = await talk(setting, stop.signal, (prompter) => {
+    for (const line of lines) prompter.say(paragraph(line, screen.err));
+    return choose("Sign in for this token? [y]es or [n]o? ", { y: true, n: false }, prompter);
+  });
+  if (accepted) return true;
+  throw new Declined(`You declined a token for all of ${visibleLine(resource)}.`);
 }
 
 /** Returns the URL of the server for an account command. */

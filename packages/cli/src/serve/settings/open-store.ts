@@ -22,7 +22,7 @@ const protocols: Record<string, string> = {
 /**
  * Opens the Redis or Valkey store that a URL names. Detects whether it is a cluster.
  *
- * Reports lost and restored connections to `tell`. Throws `UsageError` if the store is unavailable. No message contains
+ * Calls `tell` with a line for each lost or restored connection. Throws `UsageError` if the store is unavailable. No message contains
  * the URL's password.
  */
 export async function openStore(given: string, tell: (line: string) => void): Promise<OpenStore> {
