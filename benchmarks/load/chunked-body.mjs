@@ -7,7 +7,7 @@ export class ChunkedBody {
   /** @type {Buffer[]} */
   #parts = [];
   #size = 0;
-  /** Bytes of the chunk that are still to come; -2 to 0 while the end of its line is. */
+  /** Remaining bytes of the chunk. From -2 to 0 while the line end after the chunk is read. */
   #left = 0;
   /** @type {"size" | "data" | "end" | "trailer"} */
   #state = "size";

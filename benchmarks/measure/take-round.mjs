@@ -13,7 +13,7 @@ const longest = 20;
 
 /**
  * Takes one sample of each contender. Those that work in turns are all started, warmed and then measured in short turns,
- * one after another and back again, so that a slow moment of the machine meets all of them.
+ * one after another and back again, so that a slow moment of the machine affects all of them.
  *
  * @param {readonly Contender[]} contenders @param {Amount | undefined} amount @param {(what: string) => void} onStep
  * @returns {Promise<ReadonlyMap<string, Outcome>>}

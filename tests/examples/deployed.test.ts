@@ -49,7 +49,7 @@ test("the deployed example answers, logs each call, and shuts down gracefully", 
 
 test.each([
   [{ PORT: "http" }, 'PORT must be a number from 0 to 65535; got "http".'],
-  [{ STATE_KEYS: "c2hvcnQ=" }, "STATE_KEYS must hold keys of 32 bytes in base64; number 1 has 5 bytes."],
+  [{ STATE_KEYS: "c2hvcnQ=" }, "STATE_KEYS must contain keys of 32 bytes in base64; key 1 has 5 bytes."],
 ])("names an invalid setting: %j", async (env, message) => {
   const { exited, errors } = start(env);
   expect(await exited).not.toBe(0);
