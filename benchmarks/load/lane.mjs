@@ -73,7 +73,7 @@ export class Lane {
     const expected = /** @type {Numbered} */ (this.#expected);
     expected.become(id);
     if (expected.bytes.equals(payload)) return;
-    throw new Error(`Request ${id} was answered otherwise than the first: ${payload.toString("utf8", 0, 300)}`);
+    throw new Error(`Request ${id} has another answer than the first request: ${payload.toString("utf8", 0, 300)}`);
   }
 }
 

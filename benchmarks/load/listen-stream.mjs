@@ -47,7 +47,7 @@ export class ListenStream {
   /** Waits for the next change. */
   async next() {
     const event = await this.#nextEvent();
-    if (!event.includes(updated)) throw new Error(`Instead of a change came ${event.slice(0, 300)}`);
+    if (!event.includes(updated)) throw new Error(`Expected a change, got ${event.slice(0, 300)}`);
   }
 
   /** @returns {Promise<string>} */

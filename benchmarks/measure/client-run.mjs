@@ -30,6 +30,6 @@ try {
 async function call(client, onAnswer) {
   const begun = performance.now();
   const text = await client.echo(question);
-  if (text !== question) throw new Error(`"${text}" is no echo of "${question}".`);
+  if (text !== question) throw new Error(`"${text}" is not an echo of "${question}".`);
   onAnswer(performance.now() - begun);
 }

@@ -52,7 +52,7 @@ class Round {
     await this.#attempt(name, async () => {
       if (start) this.#running.set(name, await start());
       else if (sample) this.outcomes.set(name, await sample());
-      else throw new Error("There is nothing to run.");
+      else throw new Error("The contender has neither turns nor a sample.");
     });
   }
 
@@ -94,7 +94,7 @@ class Round {
       await act();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      process.stderr.write(`\n${name} is left out: ${reason}\n`);
+      process.stderr.write(`\n${name} is omitted: ${reason}\n`);
       this.outcomes.set(name, reason.slice(0, 400));
       await this.#running.get(name)?.end();
       this.#running.delete(name);
