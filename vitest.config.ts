@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
+import { type TestProjectInlineConfiguration, configDefaults, defineConfig } from "vitest/config";
+import { filesWithOwnProcess } from "./tests/support/own-process.ts";
 
 const source = (name: string): string => fileURLToPath(new URL(`packages/mcparley/src/${name}`, import.meta.url));
 
@@ -19,7 +20,11 @@ const preload = {
   },
 };
 
-export default defineConfig({
+const folders = ["packages", "tests", "benchmarks"].map((name) => fileURLToPath(new URL(name, import.meta.url)));
+const withOwnProcess = folders.flatMap(filesWithOwnProcess);
+
+/** A project: some of the test files, and how they are run. */
+const project = (test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
   plugins: [preload],
   // The package maps these imports to what was built; tests run on the sources.
   resolve: {
@@ -31,14 +36,29 @@ export default defineConfig({
     },
   },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts", "benchmarks/**/*.test.ts"],
-    globalSetup: "tests/support/separate-folders.ts",
-    setupFiles: "tests/support/preloaded.ts",
-    // One fewer than the cores is what there would be otherwise, which on two is one.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Timeouts only guard against tests that never end. A busy machine can take a minute for what takes a second otherwise.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 120_000, interval: 20 } },
+    ...test,
+  },
+});
+
+export default defineConfig({
+  test: {
+    globalSetup: "tests/support/separate-folders.ts",
+    // One more than the cores: many tests wait for timers or for other processes.
+    maxWorkers: availableParallelism() + 1,
+    projects: [
+      project({ name: "own process", include: withOwnProcess, setupFiles: ["tests/support/preloaded.ts"] }),
+      // If each file had its own process, loading the library again would be half of the CPU time of all tests.
+      project({
+        name: "shared process",
+        isolate: false,
+        include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts", "benchmarks/**/*.test.ts"],
+        exclude: [...configDefaults.exclude, ...withOwnProcess],
+        setupFiles: ["tests/support/preloaded.ts", "tests/support/shared-process.ts"],
+      }),
+    ],
   },
 });

@@ -61,7 +61,7 @@ function evaluator() {
 async function bundle() {
   const outfile = path.join(root, ".tools/benchmarks/evaluator.mjs");
   await build({
-    entryPoints: [path.join(root, "packages/mcparley/src/schema/json-schema/compile.ts")],
+    entryPoints: [path.join(root, "tests/support/compile-json-schema.ts")],
     outfile,
     bundle: true,
     platform: "node",

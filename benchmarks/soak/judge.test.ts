@@ -129,7 +129,7 @@ describe("the attack", () => {
     ...more,
   });
   const endings = {
-    "The session gave way to another, because the server is full.": 5,
+    "The session was displaced by another, because the server is full.": 5,
     "The session was idle for too long.": 6,
     "The client sent nothing after it opened the session.": 7,
   };

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test("it gives a user who signs in and consents a token for the resource alone, and one to refresh it", async () => {
+test("it issues an access token for one resource and a refresh token after sign-in and consent", async () => {
   const tokens = await getTokens(server, { user: "alice", resource, scope: "notes:read" });
   expect(tokens.token_type).toBe("bearer");
   expect(tokens.refresh_token).toBeDefined();
@@ -22,19 +22,19 @@ test("it gives a user who signs in and consents a token for the resource alone, 
   expect({ iss, sub, aud, scope }).toEqual({ iss: server.issuer, sub: "alice", aud: resource, scope: "notes:read" });
 });
 
-test("it gives an opaque token for a resource that has these", async () => {
+test("it issues an opaque token for a resource with opaque tokens", async () => {
   const tokens = await getTokens(server, { user: "alice", resource: "http://127.0.0.1:2/mcp", scope: "notes:read" });
   expect(tokens.access_token).not.toContain(".");
 });
 
-test("it binds a token to a key where the client proves to have it", async () => {
+test("it binds a token to a key if the client proves possession of it", async () => {
   const dpop = await oauth.generateKeyPair("ES256");
   const tokens = await getTokens(server, { user: "alice", resource, scope: "notes:read", dpop });
   expect(tokens.token_type).toBe("dpop");
   expect(decodeJwt(tokens.access_token).cnf).toHaveProperty("jkt");
 });
 
-test("it gives no token for a resource that it does not know", async () => {
+test("it issues no token for an unknown resource", async () => {
   const order = { user: "alice", resource: "http://127.0.0.1:3/mcp", scope: "notes:read" };
   await expect(getTokens(server, order)).rejects.toMatchObject({ error: "invalid_target" });
 });

@@ -62,7 +62,7 @@ function watching(): { fetch: typeof fetch; proved: Proved[] } {
   };
 }
 
-test("a person's token is bound to a key where the server wants it, and each request of a session proves it", async () => {
+test("a token is bound to a key if the server requires it, and each request of a session has a proof", async () => {
   const { auth, browser } = userOf();
   const { fetch, proved } = watching();
   const client = await connect(server.url, { auth, fetch, revision: "2025-11-25" });
@@ -78,7 +78,7 @@ test("a person's token is bound to a key where the server wants it, and each req
   expect(proved.filter(({ status }) => status >= 400).map(({ status }) => status)).toEqual([401, 401, 403]);
 });
 
-test("the key is kept with the tokens: they are renewed with it, and shown by another process", async () => {
+test("the key is stored with the tokens: another process uses and renews them with it", async () => {
   const clock = fakeClock(Date.now());
   const storage = memoryCredentials();
   const { auth, browser } = userOf({ storage, clock });

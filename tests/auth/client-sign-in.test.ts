@@ -57,7 +57,7 @@ describe.each([
   ["2025-06-18", {}],
   ["2025-03-26", {}],
 ])("a client of %s", (revision) => {
-  test("signs in, steps up, and is one person throughout", async () => {
+  test("signs in, steps up, and keeps one principal", async () => {
     const { auth, browser } = userOf();
     const client = await connect(server.url, { auth, revision });
     expect(JSON.parse(await callOf(client, "whoami"))).toMatchObject({ issuer: as.issuer, subject: "alice" });
@@ -86,7 +86,7 @@ test("a client of HTTP+SSE signs in before its stream is opened", async () => {
   await client.close();
 });
 
-test("tokens are renewed with rotation, by whichever process is first, and each keeps what the other has got", async () => {
+test("rotating tokens are renewed by the first process, and the other processes use its tokens", async () => {
   const clock = fakeClock(Date.now());
   const storage = memoryCredentials();
   const { auth, browser } = userOf({ storage, clock });
@@ -104,7 +104,7 @@ test("tokens are renewed with rotation, by whichever process is first, and each 
   for (const client of clients) await client.close();
 });
 
-test("a client that the authorization server has lost registers anew", async () => {
+test("a client whose registration was deleted registers again", async () => {
   const storage = memoryCredentials();
   await userOf({ storage }).auth.signIn(server.url);
   const account = await userOf({ storage }).auth.whoami(server.url);
@@ -145,7 +145,7 @@ test("a sign-out revokes the tokens at the authorization server", async () => {
   expect(await auth.whoami(server.url)).toBeUndefined();
 });
 
-test("a client is known by its document, and registers nowhere", async () => {
+test("a client with a metadata document does not register", async () => {
   const registrations = () => as.requests.filter((line) => line === "POST /reg").length;
   const before = registrations();
   const { auth } = userOf({ clientMetadataUrl: documentUrl });
@@ -155,7 +155,7 @@ test("a client is known by its document, and registers nowhere", async () => {
   await client.close();
 });
 
-test("tokens are bound to a key, and shown with it", async () => {
+test("tokens are bound to a key, and sent with a proof of it", async () => {
   const { auth } = userOf({ dpop: true });
   const client = await connect(server.url, { auth });
   expect(JSON.parse(await callOf(client, "whoami"))).toMatchObject({ subject: "alice" });
@@ -163,7 +163,7 @@ test("tokens are bound to a key, and shown with it", async () => {
   await client.close();
 });
 
-test("a person who does not consent fails the call, which says so", async () => {
+test("a refused consent fails the call with an error that says so", async () => {
   const browser = browserOf({ user: "alice", consents: false });
   const auth = oauth({ signIn: signInWith(browser) });
   await expect(connect(server.url, { auth })).rejects.toMatchObject({

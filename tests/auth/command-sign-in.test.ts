@@ -66,7 +66,7 @@ function atTerminal(options: Omit<FakeOptions, "connect"> = {}): FakeIo {
   return { ...io, openUrl };
 }
 
-test("a call signs in when it is asked to, and again for more scopes, each time when the person says so", async () => {
+test("a call signs in after the user agrees, and again for more scopes", async () => {
   const first = atTerminal({ answers: ["y"] });
   expect(await runClientCommand("call", [server.url, "whoami"], first)).toBe(0);
   expect(first.err()).toContain("The server asks you to sign in:");
@@ -90,13 +90,13 @@ test("a call signs in when it is asked to, and again for more scopes, each time 
   expect(none.err()).toContain('The server has no tool "no-such-tool".');
 });
 
-test("who says no is not signed in, and the call is not made", async () => {
+test("if the user declines, nobody is signed in and the call is not sent", async () => {
   const io = atTerminal({ answers: ["n"] });
   expect(await runClientCommand("call", [server.url, "whoami"], io)).toBe(7);
   expect(io.err()).toContain("You declined to sign in.");
 });
 
-test("--no-browser takes the address that a browser of another machine ends at", async () => {
+test("--no-browser reads the final address of a browser on another machine", async () => {
   const answers: string[] = [];
   const io = atTerminal({ answers });
   const done = runClientCommand("login", [server.url, "--no-browser"], io);
@@ -109,7 +109,7 @@ test("--no-browser takes the address that a browser of another machine ends at",
   expect(io.out()).toContain("as alice");
 });
 
-test.each(["call", "login"])("ends %s at Ctrl-C during the sign-in", async (command) => {
+test.each(["call", "login"])("Ctrl-C during %s releases the lock for other processes", async (command) => {
   const io = atTerminal();
   const silent = { ...io, openUrl: async () => {} };
   const words = command === "call" ? [server.url, "whoami"] : [server.url];
@@ -139,18 +139,21 @@ describe("without a terminal", () => {
     ["login", ["--no-browser"]],
   ])("%s %j fails with exit code 3 and the URL to sign in at, and opens no browser", async (command, more) => {
     const { code, io, json } = await unwatched([command, server.url, ...more]);
-    expect([code, json.error.code, io.launched]).toEqual([3, "sign_in_required", []]);
+    expect(code).toBe(3);
+    expect(json.error.code).toBe("sign_in_required");
+    expect(io.launched).toEqual([]);
     expect(json.error.url.startsWith(`${issuer.issuer}/auth?`)).toBe(true);
   });
 
-  test("a header of one's own is used as it is, and nobody is asked to sign in", async () => {
+  test("a custom Authorization header is sent unchanged, and no sign-in starts", async () => {
     const { code, json } = await unwatched(["list", server.url, "--header", "Authorization: Bearer x.y.z"]);
-    expect([code, json.error.code]).toEqual([3, "unauthorized"]);
+    expect(code).toBe(3);
+    expect(json.error.code).toBe("unauthorized");
     expect(readdirSync(home)).toEqual([]);
   });
 });
 
-test("a second user of the machine reaches nothing of the first", async () => {
+test("a second user of the machine cannot access the credentials of the first", async () => {
   await unwatched(["login", server.url]);
   const bob = mkdtempSync(path.join(tmpdir(), "mcparley-bob-"));
   for (const command of ["whoami", "list"]) {
@@ -160,7 +163,7 @@ test("a second user of the machine reaches nothing of the first", async () => {
   expect((await unwatched(["whoami", server.url])).json.subject).toBe("alice");
 });
 
-test("a client that was registered by hand is remembered until the logout, with its secret from the environment", async () => {
+test("a manually registered client is stored until the logout, with its secret from the environment", async () => {
   const words = ["login", server.url, "--client-id", byHand.client_id, "--client-secret-env", "SECRET"];
   expect((await unwatched(words)).json.error.message).toContain(
     "The environment variable SECRET, which --client-secret-env names, is not set",
@@ -170,7 +173,7 @@ test("a client that was registered by hand is remembered until the logout, with 
   expect((await unwatched(["login", server.url])).json.clientId).not.toBe("by-hand");
 });
 
-test("a registration is used again, as is its redirect URI where the port is free", async () => {
+test("a registration and its redirect URI are reused if the port is free", async () => {
   const first = await unwatched(["login", server.url]);
   expect((await unwatched(["logout", server.url])).json).toEqual({ server: server.url, outcome: "revoked" });
   expect((await unwatched(["logout", server.url])).json.outcome).toBe("not_signed_in");
@@ -180,40 +183,43 @@ test("a registration is used again, as is its redirect URI where the port is fre
   expect(redirectUri(second)).toBe(redirectUri(first));
 });
 
-test("--keychain says what to install where the package is missing, and keeps nothing elsewhere", async () => {
+test("--keychain names the missing package, and stores nothing elsewhere", async () => {
   const { code, json } = await unwatched(["login", server.url, "--keychain"]);
-  expect([code, json.error.code]).toEqual([1, "unusable_storage"]);
+  expect(code).toBe(1);
+  expect(json.error.code).toBe("unusable_storage");
   expect(json.error.message).toContain("npm install @napi-rs/keyring");
   expect(readdirSync(home)).toEqual([]);
 });
 
 test("--issuer is the only authorization server that is used", async () => {
   const { code, json } = await unwatched(["login", server.url, "--issuer", "https://other.example"]);
-  expect([code, json.error.code]).toEqual([3, "authorization_failed"]);
+  expect(code).toBe(3);
+  expect(json.error.code).toBe("authorization_failed");
 });
 
-test("a server that asks nobody to sign in has nothing to sign in to", async () => {
+test("login fails for a server without authorization", async () => {
   const open = await listen(createServer({ name: "open", version: "1.0.0" }), { port: 0 });
   const { code, json } = await unwatched(["login", open.url]);
-  expect([code, json.error.code]).toEqual([3, "authorization_failed"]);
-  expect(json.error.message).toContain("Perhaps there is nothing to sign in to.");
+  expect(code).toBe(3);
+  expect(json.error.code).toBe("authorization_failed");
+  expect(json.error.message).toContain("The server may not require a sign-in.");
   await open.close();
 });
 
-test("login gives up after --timeout, and says so", async () => {
+test("login ends after --timeout with an error that says so", async () => {
   const io = atTerminal();
   const silent = { ...io, openUrl: async () => {} };
   expect(await runClientCommand("login", [server.url, "--timeout", "300ms"], silent)).toBe(6);
   expect(io.err()).toContain("The user did not return from the sign-in within 0.3 seconds.");
 });
 
-test("a program that is started has nothing to sign in to", async () => {
+test("login fails for a server that is started as a program", async () => {
   const io = atTerminal();
   expect(await runClientCommand("login", ["--", "node", "server.js"], io)).toBe(1);
   expect(io.err()).toContain("login applies to servers at a URL");
 });
 
-test("a command ends after the sign-in that it has given up, which would keep the next one waiting", async () => {
+test("a command ends after its aborted sign-in has ended, so that the next one does not wait for it", async () => {
   const io = atTerminal();
   const order: string[] = [];
   const impatient = async (_target: unknown, { auth }: { auth?: HttpAuth } = {}): Promise<never> => {
@@ -230,7 +236,7 @@ test("a command ends after the sign-in that it has given up, which would keep th
   expect(order).toEqual(["given up"]);
 });
 
-test("tells the user to wait for another process that signs in", async () => {
+test("a command that waits for the sign-in of another process says so", async () => {
   const first = atTerminal();
   const doneFirst = runClientCommand("login", [server.url], { ...first, openUrl: async () => {} });
   await first.seen("Waiting for the sign-in");
@@ -238,7 +244,8 @@ test("tells the user to wait for another process that signs in", async () => {
   const doneSecond = runClientCommand("login", [server.url], second);
   await second.seen("Waiting for another mcparley process that is signing in");
   first.pressCtrlC();
-  expect([await doneFirst, await doneSecond]).toEqual([130, 0]);
+  expect(await doneFirst).toBe(130);
+  expect(await doneSecond).toBe(0);
 });
 
 describe("a server that publishes its origin as its resource identifier", () => {
@@ -273,7 +280,8 @@ describe("a server that publishes its origin as its resource identifier", () => 
 
   test("gets no token without a terminal unless --resource names the identifier", async () => {
     const { code, json, io } = await unwatched(["login", shared.url]);
-    expect([code, io.launched]).toEqual([3, []]);
+    expect(code).toBe(3);
+    expect(io.launched).toEqual([]);
     const { origin } = new URL(shared.url);
     expect(json.error).toMatchObject({ code: "authorization_failed", hint: `Accept it: --resource ${origin}` });
     expect((await unwatched(["login", shared.url, "--resource", `${origin}/other`])).code).toBe(3);

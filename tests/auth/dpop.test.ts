@@ -69,7 +69,7 @@ async function open(dpop?: DpopOptions, store?: Store): Promise<World> {
   };
 }
 
-test("a token that is bound to a key is accepted with a proof of its own", async () => {
+test("a token that is bound to a key is accepted with a proof of possession", async () => {
   const { proof, show, server } = await open();
   expect((await show(await proof())).status).toBe(200);
   expect((await show(await proof({ htu: `${server.url}?a#b` }))).status).toBe(200);
@@ -77,7 +77,7 @@ test("a token that is bound to a key is accepted with a proof of its own", async
 
 describe("refused with 401 and invalid_dpop_proof:", () => {
   test.each<[string, (world: World) => Promise<string | undefined>, RegExp]>([
-    ["no proof", async () => undefined, /a DPoP proof is needed/],
+    ["no proof", async () => undefined, /a DPoP proof is required/],
     ["a proof for another method", ({ proof }) => proof({ htm: "GET" }), /another method/],
     ["a proof for another server", ({ proof }) => proof({ htu: "https://other.example/mcp" }), /another URL/],
     ["a proof for another path", ({ proof, server }) => proof({ htu: `${server.url}/other` }), /another URL/],
@@ -108,13 +108,14 @@ describe("refused with 401 and invalid_dpop_proof:", () => {
   ])("%s", async (_, make, why) => {
     const world = await open();
     const { status, headers, said } = await world.show(await make(world));
-    expect([status, said]).toEqual([401, expect.stringMatching(why)]);
+    expect(status).toBe(401);
+    expect(said).toMatch(why);
     expect(headers.get("www-authenticate")).toMatch(
       /^Bearer resource_metadata=.*, DPoP error="invalid_dpop_proof", .*algs="ES256 /,
     );
   });
 
-  test("a proof that was used before, for as long as it would be good", async () => {
+  test("a proof that was used before, while it would still be valid", async () => {
     const { proof, show } = await open({}, memoryStore({ clock }));
     const used = await proof();
     expect((await show(used)).status).toBe(200);
@@ -152,21 +153,24 @@ test("of many requests with one proof at the same time, one is accepted", async 
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(9);
 });
 
-test("where proofs are remembered is out of reach, none is accepted, and the operator is told", async () => {
+test("if the store of used proofs is unavailable, no proof is accepted, and the operator is notified", async () => {
   const broken = { ...memoryStore(), compareAndSet: () => Promise.reject(new Error("down")) };
   const { proof, show, server } = await open({}, broken);
   expect((await show(await proof())).status).toBe(500);
   expect(server.errors).toEqual([new Error("down")]);
 });
 
-test("a bound token is worth nothing as Bearer, and one that is not bound is no DPoP token", async () => {
+test("a bound token is refused as Bearer, and an unbound one as DPoP", async () => {
   const { proof, show, server, issuer } = await open();
-  expect(await show(await proof(), "Bearer")).toMatchObject({ status: 401, said: expect.stringContaining("as DPoP") });
+  expect(await show(await proof(), "Bearer")).toMatchObject({
+    status: 401,
+    said: expect.stringContaining("with the scheme DPoP"),
+  });
   const authorization = `DPoP ${await issuer.sign()}`;
   expect(await server.call("whoami", { authorization, dpop: await proof() })).toMatchObject({ status: 401 });
 });
 
-test("where proofs are required, other tokens are refused, and no other way is offered", async () => {
+test("if proofs are required, other tokens are refused, and the challenge offers only DPoP", async () => {
   const { server, issuer, proof, show } = await open({ required: true });
   const answer = await server.call("whoami", { authorization: `Bearer ${await issuer.sign()}` });
   expect(answer.status).toBe(401);
@@ -178,7 +182,7 @@ test("where proofs are required, other tokens are refused, and no other way is o
 });
 
 describe("a nonce", () => {
-  test("is asked for, taken, renewed, and taken for one period more", async () => {
+  test("is requested, accepted, renewed, and accepted for one more period", async () => {
     const { proof, show } = await open({ nonce: true });
     const asked = await show(await proof());
     expect(asked.status).toBe(401);
@@ -194,7 +198,7 @@ describe("a nonce", () => {
     expect((await show(await proof({ nonce }))).headers.get("www-authenticate")).toContain("use_dpop_nonce");
   });
 
-  test("of one process is taken by another with the same secret, and by no other", async () => {
+  test("of one process is accepted by others with the same secret only", async () => {
     const secret = crypto.getRandomValues(new Uint8Array(32));
     const [one, two, other] = [
       await open({ nonce: secret }),

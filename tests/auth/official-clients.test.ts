@@ -31,7 +31,7 @@ afterAll(async () => {
 describe.each(clients)("%s", (_, signIn) => {
   let alice: SignedIn;
 
-  test("signs in to our server, with what the server says is needed", async () => {
+  test("signs in to our server with the scopes of the challenge", async () => {
     alice = await signIn(server.url, "alice");
     expect(JSON.parse(await alice.call("whoami"))).toMatchObject({ issuer: as.issuer, subject: "alice" });
     expect(alice.scopes()).toEqual(["notes:read"]);
@@ -39,7 +39,7 @@ describe.each(clients)("%s", (_, signIn) => {
     expect(await alice.listTools()).toEqual(["whoami"]);
   });
 
-  test("steps up once for all that a call needs", async () => {
+  test("steps up once for all scopes of a call", async () => {
     expect(await alice.call("write")).toBe("written");
     expect(alice.scopes()).toEqual(expect.arrayContaining(["notes:sign", "notes:write"]));
     expect(alice.browser.submitted).toEqual(["login", "consent", "consent"]);
@@ -48,7 +48,7 @@ describe.each(clients)("%s", (_, signIn) => {
   });
 });
 
-test.each(["legacy", "modern"] as const)("the second one, in the %s era, proves that it holds its key", async (era) => {
+test.each(["legacy", "modern"] as const)("the second one proves possession of its key in %s revisions", async (era) => {
   const bound = await serveProtected({
     protect(resource) {
       as.resources.set(resource, { scope: "notes:read" });

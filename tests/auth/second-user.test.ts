@@ -3,7 +3,7 @@ import type { JsonObject } from "mcparley";
 import { memoryStore, resource, tool } from "mcparley/server";
 import { asTask, tasks } from "mcparley/tasks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
+import { type RawAnswer, type RawHttp, type RawMessage, openHttpSession, rawHttp } from "../support/raw-http.ts";
 import { type AuthorizationServer, startAuthorizationServer } from "./authorization-server.ts";
 import { type ProtectedServer, serveProtected } from "./protected-server.ts";
 import { makeTokenIssuer } from "./token-issuer.ts";
@@ -81,13 +81,7 @@ afterAll(async () => {
 const clientInfo = { name: "raw", version: "1.0.0" };
 const capabilities = { elicitation: {}, tasks: { requests: {} } };
 
-async function openSession(user: Headers): Promise<Headers> {
-  const params = { protocolVersion: "2025-11-25", capabilities, clientInfo };
-  const opened = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params }, user);
-  const session = { ...user, "mcp-session-id": opened.headers.get("mcp-session-id")! };
-  await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session);
-  return session;
-}
+const openSession = (user: Headers): Promise<Headers> => openHttpSession(client, { capabilities, headers: user });
 
 const request = (method: string, params: JsonObject = {}, id = 1): JsonObject => ({
   jsonrpc: "2.0",
@@ -110,7 +104,7 @@ async function message(answer: RawAnswer): Promise<RawMessage> {
 describe.each(["bob", "alice of another issuer"])("%s", (name) => {
   const other = (): Headers => others[name]!;
 
-  test("is somebody", async () => {
+  test("is authenticated", async () => {
     const answer = await client.modern("resources/read", { uri: "note://a" }, { headers: other() });
     expect((await answer.json()).result).toMatchObject({ contents: [{ text: expect.stringContaining("note of ") }] });
   });
@@ -126,7 +120,7 @@ describe.each(["bob", "alice of another issuer"])("%s", (name) => {
     expect((await client.post(request("ping"), session)).status).toBe(200);
   });
 
-  test("cannot answer what a server asks", async () => {
+  test("cannot answer an input request", async () => {
     const session = await openSession(alice);
     const asking = await client.post(request("tools/call", { name: "ask", arguments: {} }), session);
     const { id } = await message(asking);
@@ -142,7 +136,7 @@ describe.each(["bob", "alice of another issuer"])("%s", (name) => {
     expect((await message(asking)).result).toMatchObject({ content: [{ text: "Hello, alice" }] });
   });
 
-  test("is given nothing of a stream that broke", async () => {
+  test("cannot resume a broken stream", async () => {
     const session = await openSession(alice);
     const talk = { name: "talk", arguments: {}, _meta: { progressToken: 1 } };
     const answer = await client.post(request("tools/call", talk), session);
@@ -220,7 +214,7 @@ describe.each(["bob", "alice of another issuer"])("%s", (name) => {
     );
   });
 
-  test("cannot go on with a call from its sealed state", async () => {
+  test("cannot continue a call with its sealed state", async () => {
     const send = async (user: Headers, params: JsonObject) =>
       (
         await client.modern(

@@ -98,7 +98,7 @@ const tokenOf = async (user: string): Promise<string> =>
   (await getTokens(as, { user, scope: "notes:read", resource })).access_token;
 const call = (name: string, token: string) => server.call(name, { authorization: `Bearer ${token}` });
 
-test("a handler gets a token for another service, in the name of its caller; once while it is good", async () => {
+test("a handler receives a token for another service on behalf of its caller, and reuses it while it is valid", async () => {
   const [alice, bob] = await Promise.all([tokenOf("alice"), tokenOf("bob")]);
   await Promise.all(Array.from({ length: 5 }, () => call("events", alice)));
   expect(given).toBe(1);
@@ -114,8 +114,8 @@ test("a handler gets a token for another service, in the name of its caller; onc
   expect(received.at(-1)).toBe("Bearer upstream-of-alice-3");
 });
 
-describe("what a caller shows goes nowhere but to its own issuer", () => {
-  test("no upstream gets it, whatever the handler does with its context", async () => {
+describe("the token of a caller is sent only to its own issuer", () => {
+  test("no other service receives it, whatever the handler does with its context", async () => {
     const token = await tokenOf("alice");
     await call("events", token);
     expect(received.join(" ")).not.toContain(token);
@@ -124,7 +124,7 @@ describe("what a caller shows goes nowhere but to its own issuer", () => {
     expect(said).not.toContain(token);
   });
 
-  test("nor is it in the error where the exchange is refused, though the issuer says it again", async () => {
+  test("the error of a refused exchange does not contain it, even if the issuer's response does", async () => {
     const token = await tokenOf("alice");
     const { said } = await call("refused", token);
     expect(said).toContain("invalid_target");
@@ -132,13 +132,13 @@ describe("what a caller shows goes nowhere but to its own issuer", () => {
   });
 });
 
-test("there is nothing to exchange for a caller that no token has authenticated", async () => {
+test("an exchange fails for a caller that was not authenticated by a token", async () => {
   const exchange = tokenExchange({ issuer: as.issuer, client, resource: upstream });
   for (const principal of [undefined, { issuer: as.issuer, subject: "alice", scopes: [] }]) {
     await expect(exchange.tokenFor({ principal })).rejects.toMatchObject({ code: "unauthorized" });
   }
 });
 
-test("an exchange for nobody in particular is not made", () => {
+test("an exchange requires a resource or an audience", () => {
   expect(() => tokenExchange({ issuer: as.issuer, client })).toThrow("resource or audience");
 });

@@ -46,7 +46,7 @@ async function listen({ client }: Node, id: string): Promise<RawAnswer> {
 const methods = async (stream: RawAnswer): Promise<unknown[]> => (await soFar(stream)).map(({ method }) => method);
 
 describe("a change on one node", () => {
-  test("reaches every subscription on every node, once each", async () => {
+  test("reaches every subscription on every node once", async () => {
     const { nodes } = servers();
     const streams = [];
     for (const node of nodes) streams.push(await listen(node, "a"), await listen(node, "b"));
@@ -62,7 +62,7 @@ describe("a change on one node", () => {
   });
 
   test.each(["2025-03-26", "2025-06-18", "2025-11-25"])(
-    "reaches every session of %s, once, whichever node its stream is on",
+    "reaches every session of %s once, on any node",
     async (version) => {
       const { nodes, client } = servers();
       const streams = [];
@@ -95,7 +95,7 @@ describe("a change on one node", () => {
     expect(await methods(stream)).toEqual([updated]);
   });
 
-  test("is kept for a session that has no stream open, and told once when it opens one, on any node", async () => {
+  test("is stored for a session without an open stream, and sent once when it opens one on any node", async () => {
     const { nodes, client } = servers();
     await changeTools(nodes[0]!);
     const session = await open(client);
@@ -112,7 +112,7 @@ describe("a change on one node", () => {
     expect(await methods(await getStream(nodes[2]!.client, session))).toEqual([]);
   });
 
-  test("goes on one of a session's streams alone, the newest, and on an older one once that is gone", async () => {
+  test("is sent on the newest stream of a session only, and on an older one after that has ended", async () => {
     const { nodes } = servers();
     const session = await open(nodes[0]!.client);
     const older = await getStream(nodes[0]!.client, session);
@@ -128,7 +128,7 @@ describe("a change on one node", () => {
     expect(await methods(older)).toEqual([toolsChanged]);
   });
 
-  test("reaches a session whose stream was on a node that died, on the node that it comes back to", async () => {
+  test("reaches a session whose node died, on the node where the client opens its next stream", async () => {
     const { nodes } = servers();
     const session = await open(nodes[0]!.client);
     await getStream(nodes[0]!.client, session);
@@ -139,7 +139,7 @@ describe("a change on one node", () => {
   });
 });
 
-describe("a change that each process notices by itself", () => {
+describe("a change that each process detects", () => {
   const versioned = (contents: string[]): Cluster =>
     cluster({
       definition: (node) => ({
@@ -171,7 +171,7 @@ describe("a change that each process notices by itself", () => {
     };
   }
 
-  test("reaches each subscription when its process notices it, and each session a second later, once", async () => {
+  test("reaches each subscription when its process detects it, and each session once, a second later", async () => {
     const contents = ["a", "a", "a"];
     const running = versioned(contents);
     const { nodes, clock, client } = running;
@@ -198,7 +198,7 @@ describe("a change that each process notices by itself", () => {
     expect(await methods(await getStream(nodes[2]!.client, session))).toEqual([]);
   });
 
-  test("is sent once to a session that has no stream open, also if two processes send it at the same time", async () => {
+  test("is sent once to a session without an open stream, also if two processes send it at the same time", async () => {
     const contents = ["a", "a", "a"];
     const running = versioned(contents);
     const { nodes, clock, client } = running;
@@ -228,8 +228,8 @@ describe("a change that each process notices by itself", () => {
   });
 });
 
-describe("while the store is out of reach", () => {
-  test("a change is told on its own node, and to the others as soon as the store is back", async () => {
+describe("while the store is unavailable", () => {
+  test("a change is sent on its own node, and on the others when the store is available again", async () => {
     const stores: ReturnType<typeof failing>[] = [];
     const { nodes, clock } = servers({
       store: (time: FakeClock) => {
@@ -253,11 +253,11 @@ describe("while the store is out of reach", () => {
     await clock.advance(10_000);
     expect(await methods(other)).toEqual([toolsChanged]);
     expect(await methods(legacy)).toEqual([toolsChanged]);
-    // One report for each thing that could not be done, however often it was tried.
+    // Each failing operation is reported once, and not for each retry.
     expect(nodes[0]!.errors.length).toBeLessThan(6);
   });
 
-  test("a first subscription is answered with 503, since it could not hear of other nodes", async () => {
+  test("a first subscription is answered with 503, because it would miss changes of other nodes", async () => {
     const store = failing(memoryStore());
     store.isAway = true;
     const { nodes } = servers({ store: () => store });
@@ -272,7 +272,7 @@ describe("while the store is out of reach", () => {
 const listenAgain = ({ client }: Node): Promise<RawAnswer> =>
   client.modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: "z" });
 
-test("what a session subscribes to on one node holds for its stream on another, for all that changes after", async () => {
+test("a subscription on one node applies to the session's stream on another, for later changes", async () => {
   const { nodes } = servers();
   const [a, b, c] = nodes;
   const session = await open(a!.client);
@@ -288,13 +288,13 @@ test("what a session subscribes to on one node holds for its stream on another, 
   expect(await methods(stream)).toEqual([updated]);
 });
 
-/** A store of which some operations are done otherwise. */
+/** Returns a store with some operations replaced. */
 function altered(store: Store, make: (store: Store) => Partial<Store>): Store {
   const own = make(store);
   return new Proxy(store, { get: (target, member: keyof Store) => own[member] ?? target[member].bind(target) });
 }
 
-test("what a session subscribes to on one node holds where the store fails while another reads of it", async () => {
+test("a subscription on one node applies although the store fails while another node reads it", async () => {
   let isToFail = false;
   const { nodes, clock } = servers({
     store: (time: FakeClock) =>
@@ -323,7 +323,7 @@ test("what a session subscribes to on one node holds where the store fails while
   expect(await methods(stream)).toEqual([updated]);
 });
 
-describe("while nodes hear late of each other", () => {
+describe("while messages between nodes are delayed", () => {
   const late = (): Cluster =>
     servers({
       store: (time: FakeClock) =>
@@ -334,7 +334,7 @@ describe("while nodes hear late of each other", () => {
         })),
     });
 
-  test("a stream that was left to a newer one, which is gone, is told of changes", async () => {
+  test("a stream receives changes again after a newer one has ended", async () => {
     const { nodes, clock } = late();
     const [a, b, c] = nodes;
     const session = await open(a!.client);
@@ -343,13 +343,13 @@ describe("while nodes hear late of each other", () => {
     const newer = await getStream(b!.client, session);
     await flushPromises();
     await newer.leave();
-    // It is notified at once that the stream has moved and that it is free.
+    // The node receives both messages at once: another node became the owner, and then released the stream.
     await clock.advance(5_000);
     await changeTools(c!);
     expect(await methods(older)).toEqual([toolsChanged]);
   });
 
-  test("the newest stream is told of changes, also where its node does not know yet that it was elsewhere", async () => {
+  test("the newest stream receives changes, also if its node does not know that another node was the owner", async () => {
     const { nodes, clock } = late();
     const [a, b, c] = nodes;
     const session = await open(a!.client);
@@ -366,13 +366,13 @@ describe("while nodes hear late of each other", () => {
   });
 });
 
-describe("what a call tells of", () => {
+describe("a change that a call makes", () => {
   /** A cluster whose store calls a function before it stores the change of the tool. */
-  const telling = (first: () => Promise<void>): Cluster => {
+  const changing = (first: () => Promise<void>): Cluster => {
     const all: Cluster = cluster({
       definition: (node) => ({
         tools: {
-          change: tool({ call: async () => (all.nodes[node]!.server.resources.updated("note://one"), "told") }),
+          change: tool({ call: async () => (all.nodes[node]!.server.resources.updated("note://one"), "changed") }),
         },
       }),
       store: (time) =>
@@ -386,7 +386,7 @@ describe("what a call tells of", () => {
     return all;
   };
 
-  /** The whole answer of a call. */
+  /** Returns the text of the response to a call. */
   async function call(client: Node["client"], session: Record<string, string> | undefined): Promise<string> {
     const params = { name: "change", arguments: {} };
     const answer = session
@@ -395,7 +395,7 @@ describe("what a call tells of", () => {
     return answer.text();
   }
 
-  /** Starts a call, and reports whether it is answered. */
+  /** Starts a call, and records whether it has been answered. */
   async function beginCall(
     client: Node["client"],
     era: string,
@@ -407,25 +407,25 @@ describe("what a call tells of", () => {
     return begun;
   }
 
-  test.each(["legacy", "modern"])("is in the log before the call is answered (%s)", async (era) => {
+  test.each(["legacy", "modern"])("is in the log before the reply (%s)", async (era) => {
     let release = (): void => {};
     const isReleased = new Promise<void>((resolve) => (release = resolve));
-    const { nodes } = telling(() => isReleased);
+    const { nodes } = changing(() => isReleased);
     const begun = await beginCall(nodes[0]!.client, era);
     expect(begun.isAnswered).toBe(false);
     release();
-    expect(await begun.answer).toContain("told");
+    expect(await begun.answer).toContain("changed");
   });
 
   test.each([
     ["modern", "at once", 0],
     ["legacy", "after half a minute", 30_000],
-  ])("does not keep a %s call from its answer where the store stays away: it is answered %s", async (era, _, ms) => {
-    const { nodes, clock } = telling(() => Promise.reject(new Error("no route to the store")));
+  ])("does not block a %s call if the store stays unavailable: the reply is sent %s", async (era, _, ms) => {
+    const { nodes, clock } = changing(() => Promise.reject(new Error("no route to the store")));
     const begun = await beginCall(nodes[0]!.client, era);
     if (ms > 0) await clock.advance(ms - 1_000);
     expect(begun.isAnswered).toBe(ms === 0);
     if (ms > 0) await clock.advance(2_000);
-    expect(await begun.answer).toContain("told");
+    expect(await begun.answer).toContain("changed");
   });
 });

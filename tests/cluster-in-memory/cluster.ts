@@ -7,7 +7,7 @@ import { type Server, createServer } from "../../packages/mcparley/src/server/cr
 import { memoryStore } from "../../packages/mcparley/src/store/memory-store.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
+import { type RawAnswer, type RawHttp, type RawMessage, openHttpSession, rawHttp } from "../support/raw-http.ts";
 
 export type Headers_ = Record<string, string>;
 
@@ -18,7 +18,7 @@ export interface Node {
   readonly client: RawHttp;
   /** The errors that its `onError` received. */
   readonly errors: unknown[];
-  /** Nothing that it does reaches the store, or anyone, from now on. */
+  /** Simulates a crash: from now on the process has no effect on the store or on clients. */
   kill(): void;
 }
 
@@ -26,7 +26,7 @@ export interface Cluster {
   readonly nodes: readonly Node[];
   readonly clock: FakeClock;
   readonly store: Store;
-  /** The nodes that live, in turn: each request goes to the next. */
+  /** A client behind a load balancer, which sends each request to the next live node. */
   readonly client: RawHttp;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export interface ClusterInit {
 
 const url = "http://localhost/mcp";
 
-/** Makes endpoints that share one store, behind a balancer that sends each request to the next. */
+/** Makes processes that share one store. */
 export function cluster(init: ClusterInit): Cluster {
   const { definition, nodes: count = 3, options = {}, store: make, clock = fakeClock(1_000_000) } = init;
   const store = make ? make(clock) : memoryStore({ clock });
@@ -100,12 +100,12 @@ function dying(store: Store, isDead: () => boolean): Store {
   });
 }
 
-/** A clock whose timers do nothing any more in a dead process. */
+/** A clock whose timers have no effect after the process has died. */
 function mortal(clock: FakeClock, isDead: () => boolean): FakeClock {
   return { ...clock, setTimeout: (fn, ms) => clock.setTimeout(() => isDead() || fn(), ms) };
 }
 
-/** A store that records the names that were written, with the operations. */
+/** A store that records its write operations with their names. */
 export function recording(store: Store): Store & { writes: string[]; keys(): Promise<string[]> } {
   const writes: string[] = [];
   const names = new Set<string>();
@@ -116,7 +116,7 @@ export function recording(store: Store): Store & { writes: string[]; keys(): Pro
   return {
     ...store,
     writes,
-    /** The keys that have a value now. */
+    /** The keys that have a value. */
     async keys() {
       const found = await Promise.all(
         [...names].map(async (name) => ((await store.get(name)) === undefined ? [] : name)),
@@ -152,23 +152,14 @@ export const known: Record<string, Principal> = {
   "Bearer bob": { issuer: "https://as.example", subject: "bob", scopes: [] },
 };
 
-/** Options of an endpoint that knows alice and bob. */
+/** Options of an endpoint with the users alice and bob. */
 export const authenticated: HttpOptions = {
   auth: (request) => known[request.header("authorization") ?? ""],
 };
 
-/** Opens a session and sends `notifications/initialized`. */
-export async function open(client: RawHttp, version = "2025-11-25", headers: Headers_ = {}): Promise<Headers_> {
-  const params = {
-    protocolVersion: version,
-    capabilities: { elicitation: {}, sampling: {}, roots: {} },
-    clientInfo: { name: "raw", version: "1.0.0" },
-  };
-  const answer = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params }, headers);
-  if (answer.status !== 200) throw new Error(`initialize was answered with ${answer.status}`);
-  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
-  await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session);
-  return session;
+/** Opens a session of a client that answers all input requests. */
+export function open(client: RawHttp, version = "2025-11-25", headers: Headers_ = {}): Promise<Headers_> {
+  return openHttpSession(client, { version, capabilities: { elicitation: {}, sampling: {}, roots: {} }, headers });
 }
 
 export function request(
@@ -200,7 +191,7 @@ export interface Event {
   message: RawMessage | undefined;
 }
 
-/** The next event of a stream, comments and the like left out; undefined at its end. */
+/** Returns the next event of a stream, without comments. Undefined at the end of the stream. */
 export async function event(answer: RawAnswer): Promise<Event | undefined> {
   for (let block = await answer.block(); block !== undefined; block = await answer.block()) {
     const fields = new Map(
@@ -213,20 +204,20 @@ export async function event(answer: RawAnswer): Promise<Event | undefined> {
   return undefined;
 }
 
-/** The next event with a message. */
+/** Returns the next event with a message. */
 export async function message(answer: RawAnswer): Promise<RawMessage | undefined> {
   for (let next = await event(answer); next; next = await event(answer)) if (next.message) return next.message;
   return undefined;
 }
 
-/** The messages that are left on a stream, up to its end. */
+/** Returns the remaining messages of a stream, up to its end. */
 export async function messages(answer: RawAnswer): Promise<RawMessage[]> {
   const all: RawMessage[] = [];
   for (let next = await message(answer); next; next = await message(answer)) all.push(next);
   return all;
 }
 
-/** Returns the received events of a stream without waiting. Ends the reading of it. */
+/** Returns the events that have arrived, without waiting, and stops reading the stream. */
 export async function soFar(answer: RawAnswer): Promise<RawMessage[]> {
   const all: RawMessage[] = [];
   await flushPromises();

@@ -27,7 +27,7 @@ function servers(options: object = {}): Cluster & { slow: Gate } {
 }
 
 describe("a node that is closed", () => {
-  test("lets its sessions go: its streams end, and the other nodes serve on", async () => {
+  test("ends its streams, and the other nodes continue its sessions", async () => {
     const { nodes } = servers();
     const [a, b, c] = nodes;
     const session = await open(a!.client);
@@ -44,7 +44,7 @@ describe("a node that is closed", () => {
     expect((await callTool(a!.client, session, "hello")).status).toBe(503);
   });
 
-  test("answers a call in time, also to a client that has come back to another node for it", async () => {
+  test("answers a call before it ends, also to a client that resumed on another node", async () => {
     const { nodes, slow } = servers();
     const [a, b] = nodes;
     const session = await open(a!.client);
@@ -60,7 +60,7 @@ describe("a node that is closed", () => {
   });
 
   test.each(["slow", "polite"])(
-    "gives up a %s call that takes too long, and tells whoever comes back for it",
+    "cancels a %s call after closeTimeout, and a resuming client gets an error",
     async (name) => {
       const { nodes, clock } = servers({ closeTimeout: 1_000 });
       const [a, b] = nodes;

@@ -40,7 +40,7 @@ const initialize = (id: RequestId): object => ({
 const call = (id: RequestId, name: string): object => ({ id, method: "tools/call", params: { name, arguments: {} } });
 
 describe("a session of HTTP+SSE", () => {
-  test("is posted to through any node, and answered on its stream", async () => {
+  test("accepts messages on any node, and replies on its stream", async () => {
     const { nodes } = servers();
     const [a, b, c] = nodes;
     const { stream, path } = await open(a!);
@@ -50,14 +50,14 @@ describe("a session of HTTP+SSE", () => {
     await post(a!, path, call(2, "hello"));
     expect((await message(stream))?.id).toBe(2);
     await post(b!, path, call(3, "ask"));
-    const question = await message(stream);
+    const inputRequest = await message(stream);
     const text = "x".repeat(100_000);
     const result = { role: "assistant", content: { type: "text", text }, model: "m" };
-    await post(c!, path, { id: question?.id, result });
+    await post(c!, path, { id: inputRequest?.id, result });
     expect(await message(stream)).toMatchObject({ id: 3, result: { content: [{ text }] } });
   });
 
-  test("is another caller's on no node, and what is no message is refused by the one that it came to", async () => {
+  test("does not exist for another caller on any node, and each node refuses invalid messages", async () => {
     const { nodes } = servers({ options: authenticated });
     const [a, b] = nodes;
     const { stream, path } = await open(a!, { authorization: "Bearer alice" });
@@ -71,7 +71,7 @@ describe("a session of HTTP+SSE", () => {
     expect(await message(stream)).toMatchObject({ id: 2, result: { content: [{ text: "Hello alice" }] } });
   });
 
-  test("is gone everywhere with its stream, and with its node", async () => {
+  test("ends on all nodes with its stream or its node", async () => {
     const { nodes, clock } = servers();
     const [a, b, c] = nodes;
     const { stream, path } = await open(a!);
@@ -88,7 +88,7 @@ describe("a session of HTTP+SSE", () => {
     expect((await post(c!, other.path, call(3, "hello"))).status).toBe(404);
   });
 
-  test("is not opened while the store is away, and goes on by itself once it is back", async () => {
+  test("cannot be opened while the store is unavailable, and continues afterwards", async () => {
     const store = failing(memoryStore());
     const { nodes } = servers({ store: () => store });
     const [a, b] = nodes;

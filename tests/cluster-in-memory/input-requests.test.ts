@@ -43,7 +43,7 @@ async function asked(node: Node, session: Record<string, string>): Promise<{ ans
 
 const megabyte = "x".repeat(1_000_000);
 
-test("an answer or progress with a made-up id writes nothing to the store", async () => {
+test("a response or progress with an invented id writes nothing to the store", async () => {
   const { a, b, store } = servers();
   const session = await openOn([a, b]);
   const { id } = await asked(a, session);
@@ -68,7 +68,7 @@ test("an answer or progress with a made-up id writes nothing to the store", asyn
   expect(store.writes).toEqual([]);
 });
 
-test("an answer that another session knows writes nothing to the store", async () => {
+test("a response from another session writes nothing to the store", async () => {
   const { a, b, store } = servers();
   const [session, other] = [await open(a.client), await open(b.client)];
   const { id } = await asked(a, session);
@@ -79,7 +79,7 @@ test("an answer that another session knows writes nothing to the store", async (
   expect(store.writes).toEqual([]);
 });
 
-test("an answer for a process that has died writes nothing to the store", async () => {
+test("a response for a dead process writes nothing to the store", async () => {
   const { a, b, store, clock } = servers();
   const session = await openOn([a, b]);
   const { id } = await asked(a, session);
@@ -92,7 +92,7 @@ test("an answer for a process that has died writes nothing to the store", async 
   expect(store.writes.filter((write) => write.includes(":mail:"))).toEqual([]);
 });
 
-test("one answer is sent on, however many arrive on other processes", async () => {
+test("only one of several responses on other processes is forwarded", async () => {
   const { a, b, c, store } = servers();
   const session = await open(a.client);
   const { answer, id } = await asked(a, session);
@@ -104,7 +104,7 @@ test("one answer is sent on, however many arrive on other processes", async () =
   expect(store.writes.filter((write) => /^append .*:mail:/.test(write))).toHaveLength(1);
 });
 
-test("an answer arrives though its process could not renew its lease for a moment", async () => {
+test("a response arrives although its process briefly failed to renew its lease", async () => {
   const { a, b, store, clock } = servers();
   const session = await openOn([a, b]);
   const { answer, id } = await asked(a, session);
@@ -115,7 +115,7 @@ test("an answer arrives though its process could not renew its lease for a momen
   expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
 });
 
-test("an answer can be repeated a second after the store failed while it was sent on", async () => {
+test("a response can be repeated a second after the store failed to forward it", async () => {
   const { a, b, store, clock } = servers();
   const session = await openOn([a, b]);
   const { answer, id } = await asked(a, session);
@@ -130,7 +130,7 @@ test("an answer can be repeated a second after the store failed while it was sen
   expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
 });
 
-test("an input request is sent when the store is available again, so that its answer is not lost", async () => {
+test("an input request waits until the store is available, so that its response is not lost", async () => {
   const { a, b, store, clock } = servers();
   const session = await openOn([a, b]);
   const working = { ...store };
@@ -145,7 +145,7 @@ test("an input request is sent when the store is available again, so that its an
   expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
 });
 
-test("a large answer arrives whole", async () => {
+test("a large response arrives completely", async () => {
   const { a, b } = servers();
   const session = await open(a.client);
   const { answer, id } = await asked(a, session);
@@ -153,7 +153,7 @@ test("a large answer arrives whole", async () => {
   expect(await message(answer)).toMatchObject({ result: { content: [{ text: `{"name":"${megabyte}"}` }] } });
 });
 
-test("progress is sent on at most once a second, and without the client's text", async () => {
+test("progress is forwarded at most once a second, with a shortened message", async () => {
   const { a, b, store, clock } = servers();
   const session = await openOn([a, b]);
   const { id } = await asked(a, session);
@@ -168,7 +168,7 @@ test("progress is sent on at most once a second, and without the client's text",
   expect(appended()).toHaveLength(2);
 });
 
-test("an input request that waits for long can still be answered on another process", async () => {
+test("an input request that has waited for a long time can be answered on another process", async () => {
   const { a, b, clock } = servers();
   const session = await open(a.client);
   const { answer, id } = await asked(a, session);
@@ -177,7 +177,7 @@ test("an input request that waits for long can still be answered on another proc
   expect(await message(answer)).toMatchObject({ result: { content: [{ text: '{"name":"Ann"}' }] } });
 });
 
-test("nothing of an answered input request stays in the store", async () => {
+test("an answered input request leaves nothing in the store", async () => {
   const { a, store } = servers();
   const session = await open(a.client);
   const { answer, id } = await asked(a, session);

@@ -7,7 +7,7 @@ import { authenticated, callTool, cluster, failing, getStream, message, messages
 
 const legacy = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/** A cluster whose tools say which node they ran on. */
+/** A cluster whose tools return the number of their node. */
 const servers = (more: object = {}) =>
   cluster({
     definition: (node) => ({
@@ -32,7 +32,7 @@ const servers = (more: object = {}) =>
   });
 
 describe("a session behind a balancer", () => {
-  test.each(legacy)("of %s is served by every node, as the client that opened it", async (version) => {
+  test.each(legacy)("of %s is served by every node, with the client's identity", async (version) => {
     const { nodes, client } = servers();
     const session = await open(client, version);
     for (const [index, node] of nodes.entries()) {
@@ -41,7 +41,7 @@ describe("a session behind a balancer", () => {
     }
   });
 
-  test("is found by a node that was started after it was opened, when the one that opened it is dead", async () => {
+  test("is found by a node that started later, after the node that opened it has died", async () => {
     const { nodes, clock, client, store } = servers();
     const session = await open(nodes[0]!.client);
     nodes[0]!.kill();
@@ -50,7 +50,7 @@ describe("a session behind a balancer", () => {
     expect(store).toBeDefined();
   });
 
-  test("keeps what its client set on any node", async () => {
+  test("has the state that its client set on any node", async () => {
     const { nodes } = servers();
     const [a, b, c] = nodes;
     const session = await open(a!.client);
@@ -76,7 +76,7 @@ describe("a session behind a balancer", () => {
     }
   });
 
-  test("ends everywhere at once: what goes on in it, and what comes after", async () => {
+  test("ends on all nodes at once, with its calls and streams", async () => {
     const held = gate();
     const { nodes, client } = servers({ definition: () => ({ tools: { slow: tool({ call: held.call }) } }) });
     const session = await open(client);
@@ -90,7 +90,7 @@ describe("a session behind a balancer", () => {
     for (const node of nodes) expect((await callTool(node.client, session, "where")).status).toBe(404);
   });
 
-  test("ends everywhere once it was idle for too long, and not before", async () => {
+  test("ends on all nodes after exactly the idle timeout", async () => {
     const { nodes, clock, client } = servers({ options: { sessions: { idle: 60_000 } } });
     const session = await open(client);
     await clock.advance(50_000);
@@ -101,7 +101,7 @@ describe("a session behind a balancer", () => {
     for (const node of nodes) expect((await callTool(node.client, session, "where")).status).toBe(404);
   });
 
-  test("with a stream open on one node is not idle for the others", async () => {
+  test("is not idle on other nodes while it has a stream open on one", async () => {
     const { nodes, clock, client } = servers({ options: { sessions: { idle: 60_000 } } });
     const session = await open(client);
     await getStream(nodes[0]!.client, session);
@@ -109,7 +109,7 @@ describe("a session behind a balancer", () => {
     expect((await callTool(nodes[1]!.client, session, "where")).status).toBe(200);
   });
 
-  test("takes no memory while it is idle: a full process releases copies, and the sessions go on", async () => {
+  test("uses no memory while it is idle: a full process releases copies, and the sessions continue", async () => {
     const { nodes, clock } = servers({ options: { sessions: { totalSize: 400 } } });
     const sessions = [];
     for (let opened = 0; opened < 5; opened++) sessions.push(await open(nodes[0]!.client));
@@ -119,23 +119,23 @@ describe("a session behind a balancer", () => {
   });
 });
 
-describe("a question that was asked on one node", () => {
+describe("an input request of one node", () => {
   test.each([
     ["2025-06-18", "ask", { action: "accept", content: {} }, "{}"],
     ["2025-11-25", "ask", { action: "accept", content: {} }, "{}"],
     ["2024-11-05", "sample", { role: "assistant", content: { type: "text", text: "Hm" }, model: "m" }, "Hm"],
     ["2025-03-26", "sample", { role: "assistant", content: { type: "text", text: "Hm" }, model: "m" }, "Hm"],
-  ])("in %s is answered through another: %s", async (version, name, result, shown) => {
+  ])("in %s is answered through another node: %s", async (version, name, result, shown) => {
     const { nodes } = servers();
     const [a, b] = nodes;
     const session = await open(a!.client, version);
     const answer = await callTool(a!.client, session, name);
-    const question = await message(answer);
-    expect((await b!.client.post({ jsonrpc: "2.0", id: question?.id, result }, session)).status).toBe(202);
+    const inputRequest = await message(answer);
+    expect((await b!.client.post({ jsonrpc: "2.0", id: inputRequest?.id, result }, session)).status).toBe(202);
     expect(await message(answer)).toMatchObject({ id: 1, result: { content: [{ text: `0 ${shown}` }] } });
   });
 
-  test("has an id that no question of another node has", async () => {
+  test("has an id that no other node uses", async () => {
     const { nodes } = servers();
     const session = await open(nodes[0]!.client);
     const ids = [];
@@ -146,22 +146,22 @@ describe("a question that was asked on one node", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  test("is not answered by another session, even of one who knows its id", async () => {
+  test("is not answered by another session that knows its id", async () => {
     const { nodes } = servers({ options: authenticated });
     const [a, b] = nodes;
     const alice = await open(a!.client, "2025-11-25", { authorization: "Bearer alice" });
     const bob = await open(a!.client, "2025-11-25", { authorization: "Bearer bob" });
     const answer = await callTool(a!.client, alice, "ask");
-    const question = await message(answer);
+    const inputRequest = await message(answer);
     const result = { action: "accept", content: { from: "bob" } };
-    for (const { client } of [a!, b!]) await client.post({ jsonrpc: "2.0", id: question?.id, result }, bob);
+    for (const { client } of [a!, b!]) await client.post({ jsonrpc: "2.0", id: inputRequest?.id, result }, bob);
     await flushPromises();
-    await b!.client.post({ jsonrpc: "2.0", id: question?.id, result: { action: "accept", content: {} } }, alice);
+    await b!.client.post({ jsonrpc: "2.0", id: inputRequest?.id, result: { action: "accept", content: {} } }, alice);
     expect(await message(answer)).toMatchObject({ result: { content: [{ text: "0 {}" }] } });
   });
 });
 
-test("a call is given up by a notification that arrives at another node", async () => {
+test("a call is cancelled by a notification that arrives at another node", async () => {
   const held = gate();
   const { nodes } = servers({ definition: () => ({ tools: { slow: tool({ call: held.call }) } }) });
   const session = await open(nodes[0]!.client);
@@ -176,8 +176,8 @@ test("a call is given up by a notification that arrives at another node", async 
   expect(signal.aborted).toBe(true);
 });
 
-describe("while the store is out of reach", () => {
-  test("sessions are answered with 503 and when to try again, and go on once it is back", async () => {
+describe("while the store is unavailable", () => {
+  test("requests of sessions are answered with 503 and Retry-After, and the sessions continue afterwards", async () => {
     let store!: ReturnType<typeof failing>;
     const { nodes, clock, client } = servers({
       store: (time: never) => (store = failing(memoryStore({ clock: time }))),
@@ -197,7 +197,7 @@ describe("while the store is out of reach", () => {
     for (const node of nodes) expect((await callTool(node.client, session, "where")).status).toBe(200);
   });
 
-  test("requests of modern revisions go on, and never use it", async () => {
+  test("requests of modern revisions are answered without the store", async () => {
     const store = failing(memoryStore());
     const { nodes } = servers({ store: () => store });
     for (const { client } of nodes) {

@@ -35,8 +35,8 @@ async function call({ client }: Node, before?: { state: unknown; seat: string; k
 
 const stateOf = async (answer: RawAnswer): Promise<unknown> => (await answer.json()).result.requestState;
 
-describe("the state of a call", () => {
-  test("that one node sealed is opened by every other, with no keys configured", async () => {
+describe("the sealed state of a call", () => {
+  test("is opened by every node, without configured keys", async () => {
     const { nodes } = servers();
     const [a, b, c] = nodes;
     const one = await stateOf(await call(a!));
@@ -45,14 +45,14 @@ describe("the state of a call", () => {
     expect((await last.json()).result.content).toMatchObject([{ text: "1A 2B 42" }]);
   });
 
-  test("is good though the key was replaced meanwhile, and not for longer than it says", async () => {
+  test("is valid after the key was replaced, until it expires", async () => {
     const { nodes, clock } = servers();
     const [a, b, c] = nodes;
     for (const node of nodes) await call(node);
     await clock.advance(24 * hour - 60_000);
     const one = await stateOf(await call(a!));
     await clock.advance(120_000);
-    // Replaces the key; the others have the old ring yet.
+    // Replaces the key. The other nodes still have the old keys.
     const fresh = await stateOf(await call(b!));
     const two = await stateOf(await call(c!, { state: one, seat: "1A", key: "elicitation-1" }));
     expect((await call(a!, { state: fresh, seat: "9Z", key: "elicitation-1" })).status).toBe(200);
@@ -62,7 +62,7 @@ describe("the state of a call", () => {
     expect((await (await call(a!, { state: one, seat: "1A", key: "elicitation-1" })).json()).error?.code).toBe(-32602);
   });
 
-  test("is sealed with what was configured, where that is: the store is not asked, and keys are rotated in steps", async () => {
+  test("uses configured keys, which can be rotated in steps, and then never the store", async () => {
     const [old, fresh] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
     const store = failing(memoryStore());
     const rings = [[old], [old, fresh], [fresh, old]];
@@ -93,7 +93,7 @@ describe("the state of a call", () => {
     expect(store.operations).toEqual([]);
   });
 
-  test("asks the store no more than once a second for keys that nobody has", async () => {
+  test("reads the store at most once a second for unknown keys", async () => {
     const stores: ReturnType<typeof failing>[] = [];
     const { nodes, clock } = servers(
       {},
@@ -115,7 +115,7 @@ describe("the state of a call", () => {
     expect(stores[0]!.operations.length - before).toBe(1);
   });
 
-  test("is answered with 503 where a key is needed and the store is away, and goes on with those that are known", async () => {
+  test("causes a 503 if a key is needed while the store is unavailable, and is opened with known keys", async () => {
     const store = failing(memoryStore());
     const { nodes } = servers({}, { store: () => store });
     store.isAway = true;
@@ -129,7 +129,7 @@ describe("the state of a call", () => {
   });
 });
 
-describe("a rate limit that is shared", () => {
+describe("a shared rate limit", () => {
   const bearer = (who: string): object => ({ headers: { authorization: `Bearer ${who}` } });
 
   function limited(store: ReturnType<typeof failing>, clock: FakeClock): Cluster["nodes"] {
@@ -151,7 +151,7 @@ describe("a rate limit that is shared", () => {
     return all;
   };
 
-  test("counts a caller's calls on all nodes together, and each caller's for itself", async () => {
+  test("counts the calls of each caller on all nodes together", async () => {
     const { clock } = cluster({ definition: () => ({}) });
     const nodes = limited(failing(memoryStore({ clock })), clock);
     expect(await statuses(nodes, 5)).toEqual([200, 200, 200, 429, 429]);
@@ -160,7 +160,7 @@ describe("a rate limit that is shared", () => {
     expect(await statuses(nodes, 3)).toEqual([200, 200, 429]);
   });
 
-  test("lets no more through when they come at once", async () => {
+  test("applies to concurrent calls", async () => {
     const { clock } = cluster({ definition: () => ({}) });
     const nodes = limited(failing(memoryStore({ clock })), clock);
     const all = await Promise.all(
@@ -170,7 +170,7 @@ describe("a rate limit that is shared", () => {
     expect(all.flat().filter((status) => status === 200)).toHaveLength(3);
   });
 
-  test("is each node's own while the store is away", async () => {
+  test("applies to each node separately while the store is unavailable", async () => {
     const { clock } = cluster({ definition: () => ({}) });
     const store = failing(memoryStore({ clock }));
     const nodes = limited(store, clock);

@@ -42,29 +42,26 @@ function servers(more: object = {}): Cluster & { slow: Gate } {
   return { ...cluster({ definition: () => ({ tools }), ...more }), slow };
 }
 
-describe("the answer to a call whose connection broke", () => {
-  test.each(resumable)(
-    "in %s reaches the client through the node that it comes back to, once each",
-    async (version) => {
-      const { nodes, slow } = servers();
-      const [a, b] = nodes;
-      const session = await open(a!.client, version);
-      const answer = await callTool(a!.client, session, "work");
-      let first = await event(answer);
-      if (!first?.message) first = await event(answer);
-      expect(first?.message?.params).toMatchObject({ progress: 1 });
-      await answer.leave();
-      const rest = await getStream(b!.client, session, first?.id);
-      await flushPromises();
-      slow.open(undefined);
-      expect(await messages(rest)).toMatchObject([
-        { params: { progress: 2 } },
-        { id: 1, result: { content: [{ text: "done" }] } },
-      ]);
-    },
-  );
+describe("the reply to a call whose connection broke", () => {
+  test.each(resumable)("in %s reaches the client on the node where it resumes, each event once", async (version) => {
+    const { nodes, slow } = servers();
+    const [a, b] = nodes;
+    const session = await open(a!.client, version);
+    const answer = await callTool(a!.client, session, "work");
+    let first = await event(answer);
+    if (!first?.message) first = await event(answer);
+    expect(first?.message?.params).toMatchObject({ progress: 1 });
+    await answer.leave();
+    const rest = await getStream(b!.client, session, first?.id);
+    await flushPromises();
+    slow.open(undefined);
+    expect(await messages(rest)).toMatchObject([
+      { params: { progress: 2 } },
+      { id: 1, result: { content: [{ text: "done" }] } },
+    ]);
+  });
 
-  test("is moved as often as the client comes back, also to where the call runs", async () => {
+  test("moves each time the client resumes, also back to the node of the call", async () => {
     const { nodes, slow } = servers();
     const [a, b, c] = nodes;
     const session = await open(a!.client);
@@ -82,7 +79,7 @@ describe("the answer to a call whose connection broke", () => {
     expect((await messages(last)).map(({ id }) => id)).toEqual([undefined, undefined, 1]);
   });
 
-  test("takes the place of a connection that its node still takes for whole", async () => {
+  test("replaces a broken connection that its node has not noticed", async () => {
     const { nodes, slow } = servers();
     const [a, b] = nodes;
     const session = await open(a!.client);
@@ -95,7 +92,7 @@ describe("the answer to a call whose connection broke", () => {
     expect(await messages(answer)).toHaveLength(1);
   });
 
-  test("is there for as long as it says once the call is over, on any node", async () => {
+  test("can be resumed on any node until events.ttl after the end of the call", async () => {
     const { nodes, slow, clock } = servers({ options: { events: { ttl: 60_000 } } });
     const session = await open(nodes[0]!.client);
     slow.open(undefined);
@@ -109,7 +106,7 @@ describe("the answer to a call whose connection broke", () => {
     expect((await getStream(nodes[1]!.client, session, primed?.id)).status).toBe(400);
   });
 
-  test("does not expire while the call goes on, however little is said", async () => {
+  test("does not expire while the call runs, also without events", async () => {
     const { nodes, slow, clock } = servers({ options: { events: { ttl: 60_000 } } });
     const session = await open(nodes[0]!.client);
     const answer = await callTool(nodes[0]!.client, session, "work");
@@ -122,7 +119,7 @@ describe("the answer to a call whose connection broke", () => {
     expect((await messages(rest)).map(({ id }) => id)).toEqual([undefined, undefined, 1]);
   });
 
-  test("carries a question of the call, which is answered through a third node", async () => {
+  test("carries an input request, which is answered through a third node", async () => {
     const { nodes, slow } = servers();
     const [a, b, c] = nodes;
     const session = await open(a!.client);
@@ -132,14 +129,14 @@ describe("the answer to a call whose connection broke", () => {
     const rest = await getStream(b!.client, session, primed?.id);
     expect((await message(rest))?.params).toMatchObject({ progress: 1 });
     slow.open(undefined);
-    const question = await message(rest);
-    expect(question?.method).toBe("elicitation/create");
+    const inputRequest = await message(rest);
+    expect(inputRequest?.method).toBe("elicitation/create");
     const result = { action: "accept", content: { sure: true } };
-    await c!.client.post({ jsonrpc: "2.0", id: question?.id, result }, session);
+    await c!.client.post({ jsonrpc: "2.0", id: inputRequest?.id, result }, session);
     expect(await messages(rest)).toMatchObject([{ id: 1, result: { content: [{ text: '{"sure":true}' }] } }]);
   });
 
-  test("is given to nobody else, on any node", async () => {
+  test("is sent to no other client, on any node", async () => {
     const { nodes, slow } = servers({ options: authenticated });
     const [a, b] = nodes;
     const alice = await open(a!.client, "2025-11-25", { authorization: "Bearer alice" });
@@ -157,11 +154,11 @@ describe("the answer to a call whose connection broke", () => {
   });
 });
 
-describe("the answer to a call whose node died", () => {
+describe("the reply to a call whose node died", () => {
   test.each([
     ["work", false, "only if it is safe to repeat"],
     ["again", true, "It is safe to send the request again"],
-  ])("is an error that says whether to repeat it: %s", async (name, repeatable, said) => {
+  ])("is an error that states whether the request may be repeated: %s", async (name, repeatable, said) => {
     const { nodes, clock } = servers();
     const [a, b] = nodes;
     const session = await open(a!.client);
@@ -177,7 +174,7 @@ describe("the answer to a call whose node died", () => {
     expect(more).toEqual([]);
   });
 
-  test("is told where the client comes back only later, and to every connection the same", async () => {
+  test("is the same error for each connection, also for one that resumes later", async () => {
     const { nodes, clock } = servers();
     const [a, b, c] = nodes;
     const session = await open(a!.client);
@@ -191,7 +188,7 @@ describe("the answer to a call whose node died", () => {
     expect((await messages(late)).map(({ id }) => id)).toEqual([undefined, 1]);
   });
 
-  test("is the answer, where that was in the log before", async () => {
+  test("is the result if the log has it", async () => {
     const { nodes, slow, clock } = servers();
     const [a, b] = nodes;
     const session = await open(a!.client);
@@ -206,7 +203,7 @@ describe("the answer to a call whose node died", () => {
     expect((await messages(rest)).at(-1)).toMatchObject({ id: 1, result: { content: [{ text: "done" }] } });
   });
 
-  test("is an error for those of a batch alone that were not answered", async () => {
+  test("is an error only for the unanswered requests of a batch", async () => {
     const { nodes, clock } = servers();
     const [a, b] = nodes;
     const session = await open(a!.client, "2025-03-26");
@@ -228,7 +225,7 @@ describe("the answer to a call whose node died", () => {
     ]);
   });
 
-  test("is not an error because the store was away for so long that nobody could be seen to live", async () => {
+  test("is not an error if the store was unavailable for longer than a lease", async () => {
     let store!: ReturnType<typeof failing>;
     const { nodes, slow, clock } = servers({
       store: (time: FakeClock) => (store = failing(memoryStore({ clock: time }))),
@@ -243,7 +240,7 @@ describe("the answer to a call whose node died", () => {
     store.isAway = true;
     await clock.advance(30_000);
     slow.open(undefined);
-    // So that the next thing to happen is a look at whether the node lives, before the node can say so.
+    // The owner is checked before it can renew its lease.
     await clock.advance(28_000);
     store.isAway = false;
     await clock.advance(30_000);
@@ -251,8 +248,8 @@ describe("the answer to a call whose node died", () => {
   });
 });
 
-describe("a standing stream", () => {
-  test("is taken up on another node: what was lost on the way, and what there was to say since, once each", async () => {
+describe("a standalone stream", () => {
+  test("resumes on another node with the lost and the later messages, each once", async () => {
     const { nodes } = servers();
     const [a, b] = nodes;
     const change = async (): Promise<void> => {

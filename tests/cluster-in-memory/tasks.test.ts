@@ -55,7 +55,7 @@ const kept = async (store: { get(key: string): Promise<string | undefined> }, ta
   JSON.parse((await store.get(`mcparley:test:task:${taskId}`)) ?? "{}") as { status: string; result?: unknown };
 
 describe("a task", () => {
-  test("is looked at, answered and cancelled through any node", async () => {
+  test("can be read, answered and cancelled through any node", async () => {
     const signals: AbortSignal[] = [];
     const { nodes } = servers(async (node, ctx) => {
       signals.push(ctx.signal);
@@ -80,7 +80,7 @@ describe("a task", () => {
     expect(signals[1]!.aborted).toBe(true);
   });
 
-  test("whose node died is taken up by another without anybody asking for it, or fails, as its tool declares", async () => {
+  test("whose node died runs again on another node or fails, as its tool declares, without a request", async () => {
     const ran: string[] = [];
     const { nodes, clock, store } = servers(async (node) => {
       ran.push(`${node}`);
@@ -101,7 +101,7 @@ describe("a task", () => {
     expect(ran).toEqual(["0", "0", "1"]);
   });
 
-  test("is run by one of the nodes alone, however many look after it", async () => {
+  test("runs on one node only, although several nodes check for it", async () => {
     const ran: number[] = [];
     const { nodes, clock } = servers(async (node) => {
       ran.push(node);
@@ -116,7 +116,7 @@ describe("a task", () => {
     expect(ran).toHaveLength(2);
   });
 
-  test("of a node that was closed is taken up at once", async () => {
+  test("of a closed node continues on another at once", async () => {
     const { nodes, clock, store } = servers(async (node) => (node === 0 ? new Promise(() => {}) : "done"));
     await ask(nodes[1]!, "tools/list", {});
     const taskId = await begin(nodes[0]!, "again");
@@ -127,8 +127,8 @@ describe("a task", () => {
   });
 });
 
-describe("while the store is out of reach", () => {
-  test("a task goes on, its result is not lost, and nobody takes it for dead when the store is back", async () => {
+describe("while the store is unavailable", () => {
+  test("a task continues, its result is not lost, and no node takes it over afterwards", async () => {
     const slow = gate();
     const ran: number[] = [];
     const { nodes, clock, shared } = servers(async (node) => {
@@ -149,7 +149,7 @@ describe("while the store is out of reach", () => {
     expect(ran).toEqual([0]);
   });
 
-  test("none is begun, and the call is answered with 503", async () => {
+  test("no task is created, and the call is answered with 503", async () => {
     const { nodes, shared } = servers(async () => "done");
     shared.isAway = true;
     const params = { name: "once", arguments: {} };

@@ -3,7 +3,7 @@ import { urlRequired } from "../../packages/mcparley/src/server/input/url-requir
 import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { type Node, authenticated, cluster, getStream, message, request, soFar } from "./cluster.ts";
-import type { RawHttp } from "../support/raw-http.ts";
+import { type RawHttp, openHttpSession } from "../support/raw-http.ts";
 
 const url = "https://example.com/pay";
 
@@ -22,25 +22,15 @@ function servers() {
 }
 
 /** Opens a session whose client can send its user to a URL. */
-async function openFor(client: RawHttp, user: string): Promise<Record<string, string>> {
-  const headers = { authorization: `Bearer ${user}` };
-  const params = {
-    protocolVersion: "2025-11-25",
-    capabilities: { elicitation: { url: {} } },
-    clientInfo: { name: "raw", version: "1.0.0" },
-  };
-  const answer = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params }, headers);
-  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
-  await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session);
-  return session;
-}
+const openFor = (client: RawHttp, user: string): Promise<Record<string, string>> =>
+  openHttpSession(client, { capabilities: { elicitation: { url: {} } }, headers: { authorization: `Bearer ${user}` } });
 
 async function need(client: RawHttp, session: Record<string, string>, id: string): Promise<void> {
   const answer = await request(client, session, "tools/call", { params: { name: "need", arguments: { id } } });
   expect(await answer.json()).toMatchObject({ error: { code: -32042 } });
 }
 
-test("a visit that another process completes is announced to the client that was asked, and once", async () => {
+test("a visit that another process completes is announced once, to the client that was asked", async () => {
   const { a, b, c, close } = servers();
   const [alice, bob] = [await openFor(a.client, "alice"), await openFor(a.client, "bob")];
   const streams = { alice: await getStream(b.client, alice), bob: await getStream(b.client, bob) };
@@ -71,7 +61,7 @@ test("an announcement waits for the client's next stream", async () => {
   await close();
 });
 
-test("a visit of a session that has ended is announced to nobody", async () => {
+test("a visit of an ended session is not announced", async () => {
   const { a, c, close } = servers();
   const alice = await openFor(a.client, "alice");
   await need(a.client, alice, "visit-3");

@@ -83,16 +83,17 @@ describe("a server that prints to stdout", () => {
   test("causes one warning at its first line, and is still used", async () => {
     const start = 'console.log("Listening on \\u001b[2J3000"); console.log("Ready");';
     const { code, out, err } = await callStarted(serverSource({ start, onCall: ok }));
-    expect([code, out]).toEqual([0, "done\n"]);
+    expect(code).toBe(0);
+    expect(out).toBe("done\n");
     expect(err).toMatch(/^The server printed to stdout\. A line is not JSON: .* logs belong on stderr\.\n$/);
   });
 
-  test("causes a warning before the time is over", async () => {
-    const source = 'console.log("Listening on 3000"); setInterval(() => {}, 1e6);';
+  test("is warned about long before the time is over", async () => {
+    // Ends with its input, so that one interrupt is enough. A second one may arrive when the command no longer listens to it.
+    const source = 'console.log("Listening on 3000"); process.stdin.resume();';
     const words = ["list", "--timeout", "1h", "--", process.execPath, "server.cjs"];
     const { seen, interrupt, finished } = startCommand(words, { files: { "server.cjs": source } });
     await seen('The server printed to stdout. A line is not JSON: "Listening on 3000".');
-    interrupt();
     interrupt();
     expect((await finished).code).toBe(130);
   });

@@ -11,8 +11,15 @@ export interface Sample {
   label: string;
   file: string;
   code: string;
-  /** The output of the sample: one entry for each `console.log` with a comment that starts with an arrow. */
+  /** The expected output: one entry for each `console.log` with a comment that starts with an arrow. */
   printed: string[];
+  /** Whether each `console.log` of the sample has such a comment, so that it prints nothing else. */
+  printsNothingElse: boolean;
+  /**
+   * Whether the sample is only compiled: its fence is marked as `ts compile`. For samples that need a service, such as a
+   * database or a server on the web.
+   */
+  compilesOnly: boolean;
   /** The line of the document on which the sample begins. */
   line: number;
 }
@@ -25,20 +32,22 @@ export interface CommandSample {
 /** The documents whose samples are run. */
 export function documents(): string[] {
   const guides = readdirSync(path.join(root, "docs")).filter((name) => name.endsWith(".md"));
-  return ["README.md", ...guides.map((name) => path.join("docs", name))];
+  return ["README.md", "packages/redis/README.md", ...guides.map((name) => path.join("docs", name))];
 }
 
 /** Writes each TypeScript sample of a document to a file of its own, side by side with the others of the document. */
 export function extractSamples(document: string): Sample[] {
-  const folder = path.join(generated, path.basename(document, ".md"));
+  const folder = path.join(generated, document.replace(/\.md$/, ""));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  return fences(document, "ts").map(({ code, line }, index) => {
+  return fences(document, "ts").map(({ code, line, mark }, index) => {
     const name = /^\/\/ ([\w-]+\.ts)\n/.exec(code)?.[1] ?? `sample-${index + 1}.ts`;
     const file = path.join(folder, name);
     writeFileSync(file, code);
     const printed = [...code.matchAll(/console\.log\(.*\);\s*\/\/ → (.*)$/gm)].map(([, text = ""]) => text);
-    return { label: `${path.basename(document)} ${name}`, file, code, printed, line };
+    const printsNothingElse = printed.length === code.split("console.log(").length - 1;
+    const label = `${labelOf(document)} ${name}`;
+    return { label, file, code, printed, printsNothingElse, compilesOnly: mark === "compile", line };
   });
 }
 
@@ -49,15 +58,22 @@ export function commandSamples(document: string): CommandSample[] {
       .replaceAll("\\\n", " ")
       .split("\n")
       .filter((line) => /^(npx )?mcparley /.test(line))
-      .map((command) => ({ label: `${path.basename(document)}: ${command}`, command })),
+      .map((command) => ({ label: `${labelOf(document)}: ${command}`, command })),
   );
 }
 
-function fences(document: string, language: string): { code: string; line: number }[] {
+/** The path of a document, without the folder of the guides. */
+function labelOf(document: string): string {
+  return path.relative("docs", document).startsWith("..") ? document : path.basename(document);
+}
+
+/** The code blocks of a language. `mark` is the word after the language: `compile` in `ts compile`. */
+function fences(document: string, language: string): { code: string; line: number; mark: string | undefined }[] {
   const text = readFileSync(path.join(root, document), "utf8");
-  const pattern = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");
+  const pattern = new RegExp(`^\`\`\`${language}(?: (\\w+))?\\n([\\s\\S]*?)^\`\`\`$`, "gm");
   return [...text.matchAll(pattern)].map((match) => ({
-    code: match[1] ?? "",
+    mark: match[1],
+    code: match[2] ?? "",
     line: text.slice(0, match.index).split("\n").length + 1,
   }));
 }

@@ -10,16 +10,45 @@ const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].concat(
     .map((name) => path.join("docs", name)),
 );
 
-/** The files of this repository that a page links to. */
-function linkedFiles(page: string): string[] {
-  const text = readFileSync(path.join(root, page), "utf8").replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, "");
-  const targets = [...text.matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)].map(([, target = ""]) => target);
-  return targets.filter((target) => !/^[a-z]+:/i.test(target));
+interface Link {
+  /** The path from the page, or an empty string for a link within the page. */
+  target: string;
+  /** The heading after `#`, as GitHub writes it. */
+  anchor: string | undefined;
 }
 
-test.each(pages)("the links of %s lead to files", (page) => {
-  const missing = linkedFiles(page).filter((target) => !existsSync(path.join(root, path.dirname(page), target)));
+/** The links of a page to files of this repository. */
+function linksOf(page: string): Link[] {
+  const text = readFileSync(path.join(root, page), "utf8").replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, "");
+  const links = [...text.matchAll(/\]\(([^)\s#]*)(?:#([^)\s]*))?\)/g)];
+  return links.map(([, target = "", anchor]) => ({ target, anchor })).filter(({ target }) => !/^[a-z]+:/i.test(target));
+}
+
+/** The anchors that GitHub makes of the headings of a page. */
+function anchorsOf(page: string): string[] {
+  const text = readFileSync(path.join(root, page), "utf8").replaceAll(/```[\s\S]*?```/g, "");
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => heading.replaceAll(/\]\([^)]*\)/g, "]"));
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test.each(pages)("the links of %s lead to files and headings", (page) => {
+  const missing = linksOf(page).filter(({ target, anchor }) => {
+    const file = target === "" ? page : path.join(path.dirname(page), target);
+    if (!existsSync(path.join(root, file))) return true;
+    return anchor !== undefined && file.endsWith(".md") && !anchorsOf(file).includes(anchor);
+  });
   expect(missing).toEqual([]);
+});
+
+test("docs/README.md lists every guide", () => {
+  const listed = linksOf("docs/README.md").map(({ target }) => path.join("docs", target));
+  const guides = pages.filter((page) => path.dirname(page) === "docs" && page !== path.join("docs", "README.md"));
+  expect(guides.filter((page) => !listed.includes(page))).toEqual([]);
 });
 
 test("each pitfall names a test", () => {

@@ -1,19 +1,19 @@
-/** The operations of a client, with the point at which the fault strikes. */
+/** The operations of a client, with the point at which the fault affects. */
 export const operations = {
   connect:
-    "`connect`. The fault strikes the first request of the handshake: `server/discover`, `initialize`, or the GET of HTTP+SSE.",
-  list: "`listTools().all()`. The fault strikes `tools/list`.",
-  call: "`callTool` of a tool without annotations, which was listed before. The fault strikes `tools/call`.",
+    "`connect`. The fault affects the first request of the handshake: `server/discover`, `initialize`, or the GET of HTTP+SSE.",
+  list: "`listTools().all()`. The fault affects `tools/list`.",
+  call: "`callTool` of a tool without annotations, which was listed before. The fault affects `tools/call`.",
   "read-only-call": "The same for a tool with `readOnlyHint`.",
   "call-with-input":
-    "A call that asks the user (roots before 2025-06-18). The fault strikes the message with the answer: the second `tools/call` on 2026-07-28, a response before.",
+    "A call that asks the user (roots before 2025-06-18). The fault affects the message with the answer: the second `tools/call` on 2026-07-28, a response before.",
   "call-with-progress":
-    "A call that reports progress and ends one second later. The fault strikes `tools/call`, or its answer after the first report.",
+    "A call that reports progress and ends one second later. The fault affects `tools/call`, or its answer after the first report.",
   subscription:
-    "`listen` to the list of tools and to one resource. On 2026-07-28 and on stdio the open subscription breaks, and the fault strikes the request that opens it again. In a session over HTTP the fault strikes `resources/subscribe`.",
+    "`listen` to the list of tools and to one resource. On 2026-07-28 and on stdio the open subscription breaks, and the fault affects the request that opens it again. In a session over HTTP the fault affects `resources/subscribe`.",
   "standalone-stream":
-    "The GET stream of a session with one subscriber. The open stream breaks, and the fault strikes the GET that opens it again.",
-  task: "A call that becomes a task. The fault strikes the first `tasks/get`.",
+    "The GET stream of a session with one subscriber. The open stream breaks, and the fault affects the GET that opens it again.",
+  task: "A call that becomes a task. The fault affects the first `tasks/get`.",
 } as const;
 
 export type Operation = keyof typeof operations;

@@ -23,12 +23,12 @@ const transportTitles: Record<TransportName, string> = {
   stdio: "stdio",
 };
 
-const introduction = `# The client under faults
+const introduction = `# Client under faults
 
-This page states what the client does when the network, a proxy or a server fails. It is generated from the data of a test:
+This page shows what the client does when the network, a proxy or a server fails. It is generated from the data of a test:
 \`npm run faults\` runs each cell of the tables below and prints them, \`npm run faults -- --cell call/503/http/2026-07-28\` runs one.
 For each cell the test checks the result or the error, the number of requests, \`client.state\`, that the next call works, and that
-\`close()\` leaves no timer, listener, stream or process. [Connecting](connecting.md) describes the errors.
+\`close()\` leaves no timer, listener, stream or process. [Calls and errors](calls-and-errors.md) describes the errors.
 
 ## Principles
 
@@ -44,7 +44,7 @@ For each cell the test checks the result or the error, the number of requests, \
 
 ## Faults
 
-A fault strikes one request, unless its description states another duration. Before and after it the server works.
+A fault affects one request, unless its description states another duration. Before and after it the server works.
 
 | Fault | Description |
 | --- | --- |
@@ -53,7 +53,7 @@ ${[...faults].map(([fault, text]) => `| ${fault} | ${text} |`).join("\n")}
 ## How to read the tables
 
 - A cell shows the result or the error of the operation, and whether the caller may repeat it: "safe" or "not safe".
-- Then it shows the requests that are sent since the fault, and how often. If none are shown, the struck request is sent once.
+- Then it shows the requests that are sent since the fault, and how often. If none are shown, the affected request is sent once.
 - The client is then \`open\`, unless the cell names another state.
 - "–" stands for a fault that cannot occur. The reasons are [at the end](#cells-that-cannot-occur).
 - Requests: \`start\` starts the process, \`GET (open)\` opens the stream of HTTP+SSE, \`GET (resume)\` requests the rest of an answer,

@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect, createServer as createHttp2Server } f
 import type { AddressInfo } from "node:net";
 import compression from "compression";
 import express from "express";
-import { rawHttp } from "../support/raw-http.ts";
+import { openHttpSession, rawHttp } from "../support/raw-http.ts";
 import { afterEach, describe, expect, test } from "vitest";
 import { apiKeys } from "../../packages/mcparley/src/auth/server/api-keys.ts";
 import { protectedResource } from "../../packages/mcparley/src/auth/server/protected-resource.ts";
@@ -88,7 +88,7 @@ describe("behind middleware that compresses", () => {
         .use(compression({ threshold: 0 }))
         .all("/mcp", toNodeHandler(server)),
     );
-    const session = await openSession(client);
+    const session = await openHttpSession(client, { headers: gzipped });
     const stream = await client.send({ method: "GET", headers: session });
     server.tools.set("other", whoami);
     expect(await stream.next()).toMatchObject({ method: "notifications/tools/list_changed" });
@@ -121,15 +121,6 @@ describe("behind middleware that compresses", () => {
     expect(flushed).toBe(2);
   });
 });
-
-async function openSession(client: ReturnType<typeof rawHttp>): Promise<Record<string, string>> {
-  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1.0.0" } };
-  const opened = await client.post({ jsonrpc: "2.0", id: 1, method: "initialize", params }, gzipped);
-  await opened.text();
-  const session = { ...gzipped, "mcp-session-id": opened.headers.get("mcp-session-id")! };
-  await (await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session)).text();
-  return session;
-}
 
 test("middleware that reads the headers of writeHead receives them as an object", async () => {
   const handler = toNodeHandler(serverOf());

@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { ProtocolError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { checkBudget } from "../../packages/mcparley/src/schema/budget.ts";
-import { compileJsonSchema } from "../../packages/mcparley/src/schema/json-schema/compile.ts";
+import { compileJsonSchema } from "../support/compile-json-schema.ts";
 import { decodeHeaderValue, encodeHeaderValue } from "../../packages/mcparley/src/mcp/headers/header-values.ts";
 import { mcpHeaders } from "../../packages/mcparley/src/mcp/headers/mirrored-headers.ts";
 import { SchemaError } from "../../packages/mcparley/src/schema/schema.ts";
 import { UriTemplateError } from "../../packages/mcparley/src/schema/uri-template-parse.ts";
 import { parseTemplate } from "../../packages/mcparley/src/schema/uri-template.ts";
 import { cursorFor, readPosition } from "../../packages/mcparley/src/server/lists.ts";
-import { StateSeal, fixedKeys } from "../../packages/mcparley/src/server/input/sealed-state.ts";
+import { fixedKeys, stateSeal } from "../../packages/mcparley/src/server/input/sealed-state.ts";
 import { fakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { growingOf, textOf } from "./arbitraries/bytes.ts";
 import { jsonValue, mostly } from "./arbitraries/messages.ts";
@@ -94,7 +94,7 @@ holds(
   },
 );
 
-const seal = new StateSeal({ keys: fixedKeys([new Uint8Array(32)]), server: "x", ttl: 1_000, clock: fakeClock() });
+const seal = stateSeal({ keys: fixedKeys([new Uint8Array(32)]), server: "x", ttl: 1_000, clock: fakeClock() });
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".split("");
 
 const mine = (): Promise<string> => Promise.resolve("mine");

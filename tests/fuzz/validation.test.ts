@@ -5,7 +5,7 @@ import { serverTransports } from "../../packages/mcparley/src/client/connect/tra
 import { LocalError, ProtocolError } from "../../packages/mcparley/src/rpc/errors.ts";
 import { ToolError } from "../../packages/mcparley/src/mcp/errors.ts";
 import { checkBudget } from "../../packages/mcparley/src/schema/budget.ts";
-import { compileJsonSchema } from "../../packages/mcparley/src/schema/json-schema/compile.ts";
+import { compileJsonSchema } from "../support/compile-json-schema.ts";
 import { preparePeerSchema } from "../../packages/mcparley/src/schema/peer-schema.ts";
 import { type JsonSchema, SchemaError, type Validator } from "../../packages/mcparley/src/schema/schema.ts";
 import { tool } from "../../packages/mcparley/src/server/definition.ts";

@@ -77,7 +77,7 @@ describe("the official client (v1) over HTTP+SSE with our server", () => {
     expect(await client.ping()).toEqual({});
   });
 
-  test("hears that the list of tools has changed", async () => {
+  test("is notified that the list of tools has changed", async () => {
     const heard = new Promise<void>((resolve) => {
       changed = resolve;
     });
@@ -100,7 +100,8 @@ describe("the official client (v1) over HTTP+SSE with our server", () => {
   test("and our own client finds the same server at either URL", async () => {
     const modern = await connect(listening.url);
     const old = await connect(url());
-    expect([modern.server.revision, old.server.revision]).toEqual(["2026-07-28", "2025-11-25"]);
+    expect(modern.server.revision).toBe("2026-07-28");
+    expect(old.server.revision).toBe("2025-11-25");
     expect(await old.callTool("echo", { text: "both" })).toBe("both");
     await Promise.all([modern.close(), old.close()]);
   });
@@ -121,7 +122,7 @@ describe("our client with the official server (v1) over HTTP+SSE", () => {
     await official.close();
   });
 
-  test("finds it by how it refuses, and does not ask twice", async () => {
+  test("detects it by its refusal, and does not probe twice", async () => {
     expect(client.server).toMatchObject({ revisionKind: "legacy", info: { name: "official" } });
     expect(official.requests.slice(0, 4)).toEqual(["POST /sse", "POST /sse", "GET /sse", "POST /messages"]);
     official.requests.length = 0;
@@ -130,7 +131,7 @@ describe("our client with the official server (v1) over HTTP+SSE", () => {
     await again.close();
   });
 
-  test("calls tools, and hears progress", async () => {
+  test("calls tools, and receives progress", async () => {
     expect((await client.listTools().all()).map(({ name }) => name)).toEqual(["count", "ask", "grow"]);
     const seen: number[] = [];
     expect(await client.callTool("count", {}, { onProgress: ({ progress }) => seen.push(progress) })).toBe("five");
@@ -141,7 +142,7 @@ describe("our client with the official server (v1) over HTTP+SSE", () => {
     expect(await client.callTool("ask")).toBe('{"type":"text","text":"Hi."}');
   });
 
-  test("hears changes", async () => {
+  test("receives changes", async () => {
     let heard: () => void = () => {};
     const listed = new Promise<void>((resolve) => {
       heard = resolve;

@@ -59,7 +59,7 @@ describe.each(["stdio", "http"] as const)("our client with server-everything ove
     await stop();
   });
 
-  test("finds out that it is of the legacy era", () => {
+  test("detects a legacy server", () => {
     expect(client.server).toMatchObject({
       revisionKind: "legacy",
       revision: "2025-11-25",
@@ -80,7 +80,7 @@ describe.each(["stdio", "http"] as const)("our client with server-everything ove
     expect(links.content.filter(({ type }) => type === "resource_link")).toHaveLength(2);
   });
 
-  test("hears all progress before the result", async () => {
+  test("receives all progress before the result", async () => {
     const seen: number[] = [];
     await client.callTool(
       "trigger-long-running-operation",
@@ -111,7 +111,7 @@ describe.each(["stdio", "http"] as const)("our client with server-everything ove
     expect(contents).toMatchObject([{ text: expect.stringContaining("Resource 1") as string }]);
   });
 
-  test("is asked, by whom and in which call, and refuses; the model is asked too", async () => {
+  test("answers elicitation with the server and the call known, declines it, and answers sampling", async () => {
     const result = await client.callToolResult("trigger-elicitation-request");
     expect(JSON.stringify(result.content)).toMatch(/declin/i);
     expect(asked).toEqual([expect.stringContaining('tools/call "trigger-elicitation-request": ')]);
@@ -120,12 +120,12 @@ describe.each(["stdio", "http"] as const)("our client with server-everything ove
     expect(JSON.stringify(await client.callToolResult("get-roots-list"))).toContain("file:///tmp");
   });
 
-  test("what the server refuses is an error that names it", async () => {
+  test("a refusal of the server is an error that names its cause", async () => {
     await expect(client.request("no/such-method")).rejects.toBeInstanceOf(ProtocolError);
     await expect(client.callTool("echo", { message: 5 })).rejects.toThrow(/message/);
   });
 
-  test("nothing was out of order on the way", () => {
+  test("no error was reported in the meantime", () => {
     expect(reported).toEqual([]);
   });
 });
@@ -144,7 +144,7 @@ describe("our client with server-filesystem", () => {
     await rm(folder, { recursive: true });
   });
 
-  test("reads and writes inside its folder, and is told of what is outside", async () => {
+  test("reads and writes inside its folder, and receives an error outside of it", async () => {
     expect(JSON.stringify(await client.callTool("read_text_file", { path: path.join(folder, "note.txt") }))).toContain(
       "hello from a file",
     );
@@ -175,7 +175,7 @@ describe("our command with published servers", () => {
     expect(called).toMatchObject({ status: 0, stdout: expect.stringContaining("42") as string });
   });
 
-  test("an unknown tool is named, with what was meant", async () => {
+  test("an unknown tool is named, with a suggestion", async () => {
     const { status, stderr } = await run("call", "get-sun", "a:=2", ...target);
     expect(status).not.toBe(0);
     expect(stderr).toContain("get-sum");

@@ -27,7 +27,8 @@ describe.each(["2026-07-28", "2025-11-25"])("the official client's skills, %s", 
 
   test("lists, gets, reads and verifies every file", async () => {
     const skills = new SkillsClient(client);
-    expect([skills.supported, skills.directoryRead]).toEqual([true, true]);
+    expect(skills.supported).toBe(true);
+    expect(skills.directoryRead).toBe(true);
     const { skills: listed, invalid } = await skills.list();
     expect(invalid).toEqual([]);
     expect(listed.map(({ uri }) => uri)).toEqual(["skill://lead-incident/SKILL.md"]);
@@ -35,7 +36,8 @@ describe.each(["2026-07-28", "2025-11-25"])("the official client's skills, %s", 
     if (!one || one.resources === "dynamic") throw new Error("There is no manifest.");
     expect((await skills.get(one.uri)).skill).toEqual(one);
     const manifest = await skills.read(one);
-    expect([manifest.verified, manifest.frontmatter]).toEqual([true, one.frontmatter]);
+    expect(manifest.verified).toBe(true);
+    expect(manifest.frontmatter).toEqual(one.frontmatter);
     for (const { uri } of one.resources) expect((await skills.read(one, uri)).verified).toBe(true);
     const { resources } = await skills.readDirectory("skill://lead-incident");
     expect(resources.map(({ name, mimeType }) => [name, mimeType])).toEqual([

@@ -7,7 +7,7 @@ import { mutate } from "./arbitraries/mutations.ts";
 import { randomOf } from "./arbitraries/random.ts";
 import { schemasOf } from "./arbitraries/schemas.ts";
 import { valueNear } from "./arbitraries/values.ts";
-import { compileJsonSchema } from "../../packages/mcparley/src/schema/json-schema/compile.ts";
+import { compileJsonSchema } from "../support/compile-json-schema.ts";
 import { dialects } from "./dialects.ts";
 
 describe.each(dialects)("%s", (dialect) => {

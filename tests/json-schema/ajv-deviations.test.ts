@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type JsonSchema, SchemaError } from "../../packages/mcparley/src/schema/schema.ts";
 import { compileMetaSchema, compileWithAjv, deviations, refusedBeyondMetaSchema } from "./ajv.ts";
-import { compileJsonSchema } from "../../packages/mcparley/src/schema/json-schema/compile.ts";
+import { compileJsonSchema } from "../support/compile-json-schema.ts";
 import { dialectUri, dialects } from "./dialects.ts";
 
 // An entry that is no longer true must be deleted, because the random tests skip the schemas and values that it affects.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { checkBudget } from "../../packages/mcparley/src/schema/budget.ts";
-import { compileJsonSchema } from "../../packages/mcparley/src/schema/json-schema/compile.ts";
+import { compileJsonSchema } from "../support/compile-json-schema.ts";
 import { hostileCases } from "./hostile-cases.mjs";
 import { watchEventLoop } from "../support/watchdog.ts";
 

@@ -25,7 +25,7 @@ export {
 } from "../../packages/mcparley/src/mcp/errors.ts";
 export { MetaKey } from "../../packages/mcparley/src/mcp/methods.ts";
 export { memoryPair } from "../../packages/mcparley/src/rpc/memory-transport.ts";
-export type { JsonObject, JsonRpcErrorBody, RequestId } from "../../packages/mcparley/src/rpc/messages.ts";
+export type { JsonObject, JsonRpcErrorBody } from "../../packages/mcparley/src/rpc/messages.ts";
 export type { Transport } from "../../packages/mcparley/src/rpc/transport.ts";
 export { findRevision } from "../../packages/mcparley/src/mcp/revisions/index.ts";
 export type { Revision } from "../../packages/mcparley/src/mcp/revisions/revision.ts";
@@ -51,7 +51,7 @@ export { serveStdio } from "../../packages/mcparley/src/stdio/serve-stdio.ts";
 export { commandTransports } from "../../packages/mcparley/src/stdio/command-transport.ts";
 export { streamTransport } from "../../packages/mcparley/src/stdio/stream-transport.ts";
 export { type FakeClock, fakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
-export { type EventFeed, type SentRequest, fetchStub } from "../support/fetch-stub.ts";
+export { type EventFeed, type SentRequest } from "../support/fetch-stub.ts";
 export { gate } from "../support/gate.ts";
 export { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
 export { type OAuthOptions, oauth } from "../../packages/mcparley/src/auth/client/oauth.ts";

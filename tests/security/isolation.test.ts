@@ -137,7 +137,7 @@ describe("one server for many clients", () => {
         const name = names[index]!;
         peer.send({ ...request("tools/call", paramsOf(name)), id: "same" });
         peer.answer(await peer.nextRequest("roots/list"), { roots: [{ uri: `file:///${name}` }] });
-        const answer = await peer.next((message) => !("method" in message) && message.id === "same");
+        const answer = await peer.response("same");
         expect(answer).toMatchObject({ result: { content: [{ text: expected(name) }] } });
         const progress = await peer.nextNotification("notifications/progress");
         expect(progress.params).toMatchObject({ message: `progress of ${name}` });

@@ -1,14 +1,12 @@
-import {
-  type JsonObject,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  type RequestId,
-} from "../../packages/mcparley/src/rpc/messages.ts";
-import { MetaKey } from "../../packages/mcparley/src/mcp/methods.ts";
+import type { JsonObject, RequestId } from "../../packages/mcparley/src/rpc/messages.ts";
 import { latestModern } from "../../packages/mcparley/src/mcp/revisions/index.ts";
-import type { RawResponse } from "./raw-peer.ts";
+import { type Blocks, type Event, blocksOf, eventsIn, parseEvent } from "./events.ts";
+import type { RawMessage } from "./raw-message.ts";
+import { modernMeta } from "./raw-peer.ts";
 
-/** What answers web requests: `fetch`, or a server that is not on the network. */
+export type { RawMessage } from "./raw-message.ts";
+
+/** Answers web requests: `fetch`, or a server in this process. */
 export type Fetch = (request: Request) => Promise<Response>;
 
 export interface RawInit {
@@ -19,9 +17,6 @@ export interface RawInit {
   body?: unknown;
   signal?: AbortSignal;
 }
-
-/** A message as a test reads it. */
-export type RawMessage = RawResponse & Pick<JsonRpcRequest & JsonRpcNotification, "method" | "params">;
 
 /** The response to one HTTP request. */
 export interface RawAnswer {
@@ -36,16 +31,21 @@ export interface RawAnswer {
   next(): Promise<RawMessage | string | undefined>;
   /** The next event or comment of a stream as it was sent, without the empty line after it; undefined at the end. */
   block(): Promise<string | undefined>;
-  /** Goes away without reading to the end. */
+  /** The events of a stream, without comments, until it ends or breaks. */
+  events(): AsyncIterable<Event>;
+  /** Cancels the body without reading it to the end. */
   leave(): Promise<void>;
 }
 
-/** A client that sends any request of a test over HTTP, so that a test can misbehave. */
+/**
+ * The part of the harness for tests of HTTP itself: a client that sends one HTTP request at a time, with any method, headers
+ * and body. `raw-peer.ts` is for tests of messages.
+ */
 export interface RawHttp {
   send(init: RawInit): Promise<RawAnswer>;
   /** Posts a value as JSON. */
   post(body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<RawAnswer>;
-  /** Posts a modern request with all that belongs to it. */
+  /** Posts a modern request with its `_meta` and its headers. */
   modern(method: string, params?: JsonObject, more?: ModernInit): Promise<RawAnswer>;
 }
 
@@ -59,13 +59,19 @@ export interface ModernInit {
 }
 
 /** The `_meta` of a modern request. */
-export function metaOf({ capabilities = {}, meta = {} }: ModernInit = {}): JsonObject {
-  return {
-    [MetaKey.protocolVersion]: latestModern.version,
-    [MetaKey.clientInfo]: { name: "raw-http", version: "1.0.0" },
-    [MetaKey.clientCapabilities]: capabilities,
-    ...meta,
-  };
+export function metaOf({ capabilities, meta }: ModernInit = {}): JsonObject {
+  return modernMeta(latestModern.version, capabilities, meta);
+}
+
+/** The headers that mirror the method and the name or URI of a modern message. */
+export function mirroredHeaders(method: string, params: JsonObject = {}): Record<string, string> {
+  const name = method === "resources/read" ? params.uri : params.name;
+  return { "mcp-method": method, ...(typeof name === "string" && { "mcp-name": encodeName(name) }) };
+}
+
+function encodeName(name: string): string {
+  if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(name)) return name;
+  return `=?base64?${Buffer.from(name, "utf8").toString("base64")}?=`;
 }
 
 /** Makes a raw client of the server at `url`. */
@@ -81,19 +87,36 @@ export function rawHttp(url: string, fetch: Fetch): RawHttp {
   return {
     send,
     post,
-    modern(method, params = {}, more = {}) {
-      const named = params.name ?? params.uri;
-      const headers: Record<string, string | undefined> = {
-        "mcp-protocol-version": latestModern.version,
-        "mcp-method": method,
-        ...(typeof named === "string" && { "mcp-name": named }),
-        ...more.headers,
-      };
-      const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
-      const message = { jsonrpc: "2.0", id: more.id ?? 1, method, params: { ...params, _meta: metaOf(more) } };
-      return post(message, Object.fromEntries(given), more.signal);
+    modern(method, params = {}, init = {}) {
+      const { id = 1, signal } = init;
+      const version = { "mcp-protocol-version": latestModern.version };
+      const headers = Object.entries({ ...version, ...mirroredHeaders(method, params), ...init.headers });
+      const given = headers.filter((entry): entry is [string, string] => entry[1] !== undefined);
+      const message = { jsonrpc: "2.0", id, method, params: { ...params, _meta: metaOf(init) } };
+      return post(message, Object.fromEntries(given), signal);
     },
   };
+}
+
+interface SessionInit {
+  /** Default: 2025-11-25. */
+  version?: string;
+  /** The client's capabilities. Default: none. */
+  capabilities?: JsonObject;
+  /** Headers of each request. */
+  headers?: Record<string, string>;
+}
+
+/** Opens a session of a legacy revision. Returns the headers of its further requests. */
+export async function openHttpSession(client: RawHttp, init: SessionInit = {}): Promise<Record<string, string>> {
+  const { version: protocolVersion = "2025-11-25", capabilities = {}, headers = {} } = init;
+  const params = { protocolVersion, capabilities, clientInfo: { name: "raw", version: "1.0.0" } };
+  const answer = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params }, headers);
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`initialize was answered with ${answer.status}: ${text}`);
+  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
+  await (await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session)).text();
+  return session;
 }
 
 function answerOf(response: Response): RawAnswer {
@@ -111,38 +134,15 @@ function answerOf(response: Response): RawAnswer {
       return block === undefined ? undefined : messageOf(block);
     },
     block: async () => reading()?.next(),
+    async *events() {
+      const stream = reading();
+      if (stream) yield* eventsIn(stream);
+    },
     leave: async () => reading()?.leave(),
   };
 }
 
-interface Blocks {
-  next(): Promise<string | undefined>;
-  leave(): Promise<void>;
-}
-
-/** The blocks of an event stream, which end with an empty line. */
-function blocksOf(body: ReadableStream<Uint8Array>): Blocks {
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  const next = async (): Promise<string | undefined> => {
-    for (;;) {
-      const end = text.indexOf("\n\n");
-      if (end !== -1) {
-        const block = text.slice(0, end);
-        text = text.slice(end + 2);
-        return block;
-      }
-      const { done, value } = await reader.read();
-      if (done) return undefined;
-      text += decoder.decode(value, { stream: true });
-    }
-  };
-  return { next, leave: () => reader.cancel() };
-}
-
 function messageOf(block: string): RawMessage | string {
   if (block.startsWith(":")) return block;
-  const data = block.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []));
-  return JSON.parse(data.join("\n")) as RawMessage;
+  return JSON.parse(parseEvent(block.split("\n")).data ?? "") as RawMessage;
 }

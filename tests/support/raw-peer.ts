@@ -1,121 +1,153 @@
-import { memoryPair } from "../../packages/mcparley/src/rpc/memory-transport.ts";
-import {
-  type JsonObject,
-  type JsonRpcFailure,
-  type JsonRpcMessage,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  type JsonRpcSuccess,
-  type RequestId,
-} from "../../packages/mcparley/src/rpc/messages.ts";
-import type { Transport } from "../../packages/mcparley/src/rpc/transport.ts";
+import type { JsonObject, JsonRpcErrorBody, RequestId } from "../../packages/mcparley/src/rpc/messages.ts";
 import { MetaKey } from "../../packages/mcparley/src/mcp/methods.ts";
-
-/** Anything that serves a transport, such as a server. */
-export interface AttachableServer {
-  attach(transport: Transport): Promise<unknown>;
-}
-
-/** A response as a test reads it: one of `result` and `error` is there. */
-export type RawResponse = { id: RequestId; result: JsonObject; error: JsonRpcFailure["error"] };
+import { findRevision } from "../../packages/mcparley/src/mcp/revisions/index.ts";
+import { type Fits, Inbox, type RawMessage, isResponse, turns } from "./raw-message.ts";
+import { type AttachableServer, type Carried, type Wire, memoryWire } from "./raw-wires.ts";
 
 /**
- * A scripted client of a server. It sends any message of a test and stores all messages of the server, so that a test can misbehave.
+ * The client's side of the harness for raw MCP: a scripted client that sends any message to our server and stores all
+ * messages of the server, so that a test can misbehave. It works the same over every wire: `rawPeer` opens one in memory,
+ * `peerOver` takes any. Tests of HTTP itself use `rawHttp`, one HTTP request at a time. `scripted-server.ts` is the other
+ * side, a scripted server for our client.
  */
 export interface RawPeer {
-  /** All that the server sent, in order. */
-  readonly received: readonly JsonRpcMessage[];
-  /** Sends any value. */
-  send(value: unknown): void;
-  /** Sends a request with a fresh id, or the given one, and waits for its response. */
-  request(method: string, params?: JsonObject, id?: RequestId): Promise<RawResponse>;
+  /** All messages of the server, in order. */
+  readonly received: readonly RawMessage[];
+  /** The result of `initialize` that opened the session. Undefined without a session. */
+  readonly opened: JsonObject | undefined;
+  /** Sends a request and waits for its response. */
+  request(method: string, params?: JsonObject, init?: RawRequestInit): Promise<RawMessage>;
+  /** Sends a request without waiting, and returns its id. */
+  start(method: string, params?: JsonObject, init?: RawRequestInit): RequestId;
+  response(id: RequestId): Promise<RawMessage>;
   notify(method: string, params?: JsonObject): void;
-  /** Waits for the first message, already received or still to come, that fits and was not waited for before. */
-  next(fits: (message: JsonRpcMessage) => boolean): Promise<JsonRpcMessage>;
-  /** Waits for a request of the server. */
-  nextRequest(method: string): Promise<JsonRpcRequest>;
-  nextNotification(method: string): Promise<JsonRpcNotification>;
-  /** Answers a request of the server. */
-  answer(request: JsonRpcRequest, result: JsonObject): void;
+  /** Sends any value as one message. */
+  send(value: unknown): void;
+  /** Sends any text in place of a message. In memory there is no text. */
+  sendText(text: string): void;
+  /** Waits for the first message, received or still to come, that fits and was not returned before. */
+  next(fits: Fits): Promise<RawMessage>;
+  nextRequest(method: string): Promise<RawMessage>;
+  nextNotification(method: string): Promise<RawMessage>;
+  /** Answers a request of the server with a result. */
+  answer(request: { id: RequestId }, result: JsonObject): void;
+  /** Answers a request of the server with an error. */
+  refuse(request: { id: RequestId }, error: JsonRpcErrorBody): void;
+  /** Cancels a request as the revision and the transport define it. */
+  cancel(id: RequestId, reason?: string): void;
+  /** Opens a session. `params` replace those of the peer's revision and capabilities. */
+  initialize(params?: JsonObject): Promise<RawMessage>;
+  /** The status and headers of the response to a message over HTTP. Undefined on other transports. */
+  carried(id: RequestId | undefined): Carried | undefined;
   /** Waits until the server has done all that it can do without more input. */
   settled(): Promise<void>;
+  /** Ends the input, as a client does that closes the connection in an orderly way. */
   close(): Promise<void>;
 }
+
+export interface RawRequestInit {
+  /** Default: a new id. */
+  id?: RequestId;
+  /** Added to the request's `_meta`. */
+  meta?: JsonObject;
+  /** Headers to replace or add over HTTP. */
+  headers?: Record<string, string>;
+  /** The params are sent unchanged, without the `_meta` of the peer. */
+  bare?: boolean;
+}
+
+interface PeerOptions {
+  /** The revision that `initialize` requests. Default: 2025-11-25. */
+  version?: string;
+  /** The client's capabilities in `initialize`. Default: none. */
+  capabilities?: JsonObject;
+  /** The `_meta` of each request, as `modernMeta` makes it. Default: none. */
+  meta?: JsonObject;
+}
+
+const clientInfo = { name: "raw-peer", version: "1.0.0" };
 
 /** The `_meta` of a modern request; `capabilities` are the client's. */
 export function modernMeta(version: string, capabilities: JsonObject = {}, more: JsonObject = {}): JsonObject {
   return {
     [MetaKey.protocolVersion]: version,
-    [MetaKey.clientInfo]: { name: "raw-peer", version: "1.0.0" },
+    [MetaKey.clientInfo]: clientInfo,
     [MetaKey.clientCapabilities]: capabilities,
     ...more,
   };
 }
 
-/** Attaches a raw peer to a server, in memory. With `meta`, requests carry it unless they bring a `_meta` of their own. */
-export async function rawPeer(server: AttachableServer, options: { meta?: JsonObject } = {}): Promise<RawPeer> {
-  const [mine, theirs] = memoryPair();
-  const received: JsonRpcMessage[] = [];
-  const taken = new Set<JsonRpcMessage>();
-  const waiting: { fits: (message: JsonRpcMessage) => boolean; resolve: (message: JsonRpcMessage) => void }[] = [];
-  let nextId = 1;
+/** Attaches a raw peer to a server, in memory. */
+export async function rawPeer(server: AttachableServer, options: PeerOptions = {}): Promise<RawPeer> {
+  const inbox = new Inbox();
+  return peerOver(await memoryWire(server, inbox), inbox, options);
+}
 
-  const deliver = (message: JsonRpcMessage): void => {
-    received.push(message);
-    const index = waiting.findIndex(({ fits }) => fits(message));
-    if (index === -1) return;
-    taken.add(message);
-    waiting.splice(index, 1)[0]?.resolve(message);
-  };
-  await mine.start({
-    message: (value) => (Array.isArray(value) ? value : [value]).forEach((message: JsonRpcMessage) => deliver(message)),
-    malformed: () => {},
-    closed: () => {},
-  });
-  await server.attach(theirs);
-
-  const peer: RawPeer = {
-    received,
-    send: (value) => void mine.send(value as JsonRpcMessage),
-    async request(method, params = {}, id = nextId++) {
-      const full = options.meta && !("_meta" in params) ? { ...params, _meta: options.meta } : params;
-      peer.send({ jsonrpc: "2.0", id, method, params: full });
-      const isAnswer = (message: JsonRpcMessage): boolean => !("method" in message) && message.id === id;
-      return (await peer.next(isAnswer)) as JsonRpcSuccess & RawResponse;
-    },
-    notify: (method, params) => peer.send({ jsonrpc: "2.0", method, ...(params && { params }) }),
-    next(fits) {
-      const there = received.find((message) => !taken.has(message) && fits(message));
-      if (!there) return new Promise((resolve) => waiting.push({ fits, resolve }));
-      taken.add(there);
-      return Promise.resolve(there);
-    },
-    nextRequest: (method) =>
-      peer.next(
-        (message) => "method" in message && "id" in message && message.method === method,
-      ) as Promise<JsonRpcRequest>,
-    nextNotification: (method) =>
-      peer.next(
-        (message) => "method" in message && !("id" in message) && message.method === method,
-      ) as Promise<JsonRpcNotification>,
-    answer: (request, result) => peer.send({ jsonrpc: "2.0", id: request.id, result }),
-    // Two turns of the event loop: the server acts in microtasks, and ends a round of questions in a timer of 0 ms.
-    settled: async () => {
-      for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
-    },
-    close: () => mine.close(),
-  };
+/** Attaches a raw peer that speaks a revision. Opens a session if the revision is a legacy one. */
+export async function openPeer(
+  server: AttachableServer,
+  version: string,
+  capabilities: JsonObject = {},
+): Promise<RawPeer> {
+  const isModern = findRevision(version)?.kind === "modern";
+  const peer = await rawPeer(server, isModern ? { meta: modernMeta(version, capabilities) } : {});
+  if (!isModern) await openSession(peer, version, capabilities);
   return peer;
 }
 
-/** Opens a legacy session in the given revision. */
+/** Opens a legacy session in the given revision, and returns the result of `initialize`. */
 export async function openSession(
   peer: RawPeer,
   protocolVersion: string,
   capabilities: JsonObject = {},
 ): Promise<JsonObject> {
-  const clientInfo = { name: "raw-peer", version: "1.0.0" };
-  const { result } = await peer.request("initialize", { protocolVersion, capabilities, clientInfo });
-  peer.notify("notifications/initialized");
-  return result;
+  return (await peer.initialize({ protocolVersion, capabilities })).result;
+}
+
+/** Makes a raw peer on a wire, whose messages go to the inbox. */
+export function peerOver(wire: Wire, inbox: Inbox, options: PeerOptions = {}): RawPeer {
+  const { version: protocolVersion = "2025-11-25", capabilities = {}, meta: common } = options;
+  let lastId = 0;
+  let opened: JsonObject | undefined;
+
+  function paramsOf(params: JsonObject, { meta, bare = false }: RawRequestInit): JsonObject {
+    if (bare || (!common && !meta)) return params;
+    return { ...params, _meta: { ...common, ...(params._meta as JsonObject | undefined), ...meta } };
+  }
+
+  const peer: RawPeer = {
+    received: inbox.received,
+    get opened() {
+      return opened;
+    },
+    request: (method, params, init) => peer.response(peer.start(method, params, init)),
+    start(method, params = {}, init = {}) {
+      const { id = ++lastId } = init;
+      wire.send({ jsonrpc: "2.0", id, method, params: paramsOf(params, init) }, init.headers);
+      return id;
+    },
+    response: (id) => inbox.next((message) => isResponse(message) && message.id === id),
+    notify: (method, params) => wire.send({ jsonrpc: "2.0", method, ...(params && { params }) }),
+    send: (value) => wire.send(value),
+    sendText: (text) => wire.sendText(text),
+    next: (fits) => inbox.next(fits),
+    nextRequest: (method) => inbox.request(method),
+    nextNotification: (method) => inbox.notification(method),
+    answer: ({ id }, result) => wire.send({ jsonrpc: "2.0", id, result }),
+    refuse: ({ id }, error) => wire.send({ jsonrpc: "2.0", id, error }),
+    cancel: (id, reason) => wire.cancel(id, reason),
+    async initialize(params = {}) {
+      const asked = { protocolVersion, capabilities, clientInfo, ...params };
+      const answer = await peer.request("initialize", asked, { bare: true });
+      if (!("result" in answer)) return answer;
+      opened = answer.result;
+      wire.opened(String(opened.protocolVersion));
+      peer.notify("notifications/initialized");
+      return answer;
+    },
+    carried: (id) => wire.carried(id),
+    settled: () => turns(),
+    close: () => wire.close(),
+  };
+  return peer;
 }

@@ -9,7 +9,8 @@ import { tool } from "../../packages/mcparley/src/server/definition.ts";
 import type { Context, Principal } from "../../packages/mcparley/src/server/dispatch/context.ts";
 import type { Store } from "../../packages/mcparley/src/store/store.ts";
 import { flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
-import { type RawPeer, type RawResponse, modernMeta, rawPeer } from "./raw-peer.ts";
+import { type RawPeer, modernMeta, rawPeer } from "./raw-peer.ts";
+import type { RawMessage } from "./raw-message.ts";
 
 /** The capabilities of a client that supports tasks and forms. */
 export const taskCapabilities: JsonObject = { extensions: { [tasksId]: {} }, elicitation: { form: {} } };
@@ -29,7 +30,7 @@ export interface TaskProcess {
   /** After this, none of its actions reach the store. */
   die(): void;
   /** Calls a tool as a task and returns the whole response. */
-  call(name?: string): Promise<RawResponse>;
+  call(name?: string): Promise<RawMessage>;
   /** Calls a tool as a task and returns the id of the task. */
   begin(name?: string): Promise<string>;
   /** Returns the result of `tasks/get`, or its error. */
@@ -77,7 +78,7 @@ export async function startTaskProcess(init: TaskProcessInit): Promise<TaskProce
   });
   const attach: Server["attach"] = (transport) => server.attach(transport, principal ? { principal } : {});
   const peer = await rawPeer({ attach }, { meta: modernMeta("2026-07-28", taskCapabilities) });
-  const request = (name: string): Promise<RawResponse> => peer.request("tools/call", { name, arguments: {} });
+  const request = (name: string): Promise<RawMessage> => peer.request("tools/call", { name, arguments: {} });
   return {
     server,
     peer,

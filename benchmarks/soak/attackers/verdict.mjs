@@ -4,7 +4,7 @@
 
 /** Refusals without the name of their limit, by the limit. @type {readonly [string, RegExp][]} */
 const refusals = [
-  ["sessions.max", /that sessions\.max allows/],
+  ["sessions.max", /sessions\.max/],
   ["limits.idLength", /\\?"id\\?" must have at most|progressToken must be a string of at most/],
   ["limits.completionLength", /params\.(argument\.value|context\.arguments\S*) must have at most/],
   ["limits.depth", /nested more than \d+ levels/],

@@ -13,7 +13,10 @@ test.each([
   ["a refusal that names its limit", answer(429, failure("Too many (limits.inFlight). Wait.")), "limits.inFlight"],
   [
     "a full session table",
-    answer(503, failure("The most sessions are open that sessions.max allows.")),
+    answer(
+      503,
+      failure("The server has no room for another session (sessions.max, sessions.totalSize). Try again later."),
+    ),
     "sessions.max",
   ],
   ["a long id", answer(400, failure('Invalid message: "id" must have at most 1024 characters.')), "limits.idLength"],

@@ -1,4 +1,4 @@
-/** MCP Apps: interfaces in HTML that a server offers beside its tools, and what a host needs to show them. */
+/** MCP Apps: HTML interfaces that a server offers with its tools, and functions for hosts that show them. */
 export type { JsonObject } from "./rpc/messages.ts";
 export type { Client } from "./client/calls/client.ts";
 export type { ClientExtension } from "./client/extension.ts";

@@ -1,4 +1,4 @@
-/** Authorization: signing in to servers, and protecting one's own. */
+/** Authorization: clients that get tokens by OAuth, and servers that require tokens or API keys. */
 export type { ClientCredential } from "./auth/client-credential.ts";
 export { type CredentialStorage, memoryCredentials } from "./auth/client/credentials.ts";
 export {

@@ -24,17 +24,44 @@ export type ConnectTarget = string | URL | CommandTarget | HttpTarget | InProces
 export type HttpClientOptions = Omit<HttpTarget, "url" | "clock">;
 
 /**
- * Connects to a server and finds the protocol revision that both sides support.
+ * Connects to a server in this process. The client has the types of the server's tools and prompts.
  *
- * `target` is the URL of an endpoint, `{ command, args, env, cwd }`, `{ url, headers }`, a server value, or a
- * `Transport`. Pass a server's type, `connect<typeof server>(...)`, for a typed client. Rejects with `LocalError`:
- * `invalid_target` for another target, `unreachable`, `exited`, `unauthorized` or `timeout` if the connection fails, and
- * `unsupported_revision` if there is no common version.
+ * @example
+ * ```ts
+ * import { connect } from "mcparley/client";
+ * import { createServer, tool } from "mcparley/server";
+ *
+ * const greet = tool({ call: () => "Hello!" });
+ * const server = createServer({ name: "greeter", version: "1.0.0", tools: { greet } });
+ * await using client = await connect(server);
+ * console.log(await client.tools.greet());
+ * ```
  */
 export function connect<S extends InProcessServer>(
   server: S,
   options?: ConnectOptions,
 ): Promise<Client & TypedClient<S>>;
+/**
+ * Connects to a server and negotiates the protocol revision.
+ *
+ * `target` is the URL of an endpoint, `{ command, args, env, cwd }`, `{ url, headers }`, a server value, or a
+ * `Transport`. Pass a server's type, `connect<typeof server>(...)`, for a typed client. The caller owns the client and must
+ * close it, with `await using` or `close()`.
+ *
+ * Rejects with `LocalError`: `invalid_target` for another target, `unreachable`, `exited`, `unauthorized` or `timeout` if
+ * the connection fails, and `unsupported_revision` if there is no common version.
+ *
+ * @example
+ * ```ts
+ * import { connect } from "mcparley/client";
+ *
+ * await using client = await connect("https://example.com/mcp", {
+ *   headers: { authorization: `Bearer ${process.env.TOKEN}` },
+ *   onError: (error) => console.error(error),
+ * });
+ * console.log(client.server.info?.name, await client.callTool("forecast", { city: "Oslo" }));
+ * ```
+ */
 export function connect<S = unknown>(
   target: ConnectTarget,
   options?: ConnectOptions & HttpClientOptions,

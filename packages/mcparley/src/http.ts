@@ -1,4 +1,4 @@
-/** Serving over HTTP wherever requests come as web `Request`s, and what adapters for other runtimes are made of. */
+/** Servers over HTTP on runtimes with web `Request` and `Response`, and the types of their options and authentication. */
 export type {
   HttpExchange,
   Platform,

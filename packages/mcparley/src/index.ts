@@ -1,4 +1,4 @@
-/** The types, errors and revisions that every part of the library shares. */
+/** Types, errors and functions that clients and servers share. */
 export { LocalError, type LocalErrorCode, ProtocolError } from "./rpc/errors.ts";
 export { Cancelled, Declined, ErrorCode, McpError, ToolError, isResourceNotFound } from "./mcp/errors.ts";
 export {

@@ -1,4 +1,4 @@
-/** Serving over HTTP on Node: a server of its own, or inside an existing one. */
+/** For Node: HTTP servers, stores in files, stored credentials and sign-in with a browser. */
 export type { CredentialStorage } from "./auth/client/credentials.ts";
 export type { SignIn, SignInAttempt } from "./auth/client/sign-in.ts";
 export { type ListenOptions, type RunningHttpServer, listen } from "./node/listen.ts";

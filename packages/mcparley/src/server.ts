@@ -56,12 +56,11 @@ export {
   type ResourceDefinition,
   type Tool,
   type ToolDefinition,
-  type WithContext,
   prompt,
   resource,
   tool,
-  withContext,
 } from "./server/definition.ts";
+export { type WithContext, withContext } from "./server/with-context.ts";
 export type { NoSchema, Schema, StandardSchema, TypedSchema } from "./schema/standard-schema.ts";
 export type { JsonSchema } from "./schema/schema.ts";
 export type { ExtensionMethod, ExtensionSubscription, ServerExtension, ToolExtension } from "./server/extension.ts";

@@ -1,4 +1,4 @@
-/** Skills: serve them as a server, verify and load them as a host. */
+/** The skills extension: servers offer skills, and hosts verify and load them. */
 export type { Client } from "./client/calls/client.ts";
 export type { LoadedSkill, SkillContent } from "./extensions/skills/client/loaded-skill.ts";
 export {

@@ -1,4 +1,4 @@
-/** Calls that go on after they were answered: the tasks extension, on servers and clients. */
+/** The tasks extension, for servers and clients: tool calls that return a task at once and continue in the background. */
 export type { Client } from "./client/calls/client.ts";
 export type { ClientExtension } from "./client/extension.ts";
 export type { Subscription } from "./client/subscriptions/subscription.ts";

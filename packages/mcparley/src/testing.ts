@@ -1,4 +1,4 @@
-/** Both sides of a conversation, and the time, in the hands of a test. */
+/** For tests: scripted servers, transports in memory, and a clock that a test advances. */
 export type { TransportFactory } from "./client/connect/transports.ts";
 export type {
   JsonObject,

@@ -1,5 +1,4 @@
 import { type Clock, LocalError } from "mcparley";
-import { isRefusal, unavailable } from "./errors.ts";
 
 /** Milliseconds before the second attempt. The pause doubles for each further attempt, up to `longestPause`. */
 const firstPause = 20;
@@ -13,44 +12,92 @@ export interface Attempt {
 }
 
 /** Retries operations after transient failures, until the time limit of the operation. */
-export class Attempts {
-  readonly #limit: number;
-  readonly #clock: Clock;
-  #closed = false;
+export interface Attempts {
+  /** Rejects with `store_unavailable` after the time limit or if the server refuses, and with `closed` after `close`. */
+  run<T>(operation: string, attempt: (attempt: Attempt) => Promise<T>): Promise<T>;
+  close(): void;
+}
 
-  constructor(limit: number, clock: Clock) {
-    this.#limit = limit;
-    this.#clock = clock;
-  }
+/** `limit` is the time limit of an operation in milliseconds. */
+export function makeAttempts(limit: number, clock: Clock): Attempts {
+  let isClosed = false;
 
-  /** Rejects with `store_unavailable` once the limit is over or the server refuses, and with `closed` after `close`. */
-  async run<T>(operation: string, attempt: (attempt: Attempt) => Promise<T>): Promise<T> {
-    const end = this.#clock.now() + this.#limit;
-    let failure: unknown;
-    for (let pause = firstPause, again = false; ; pause = Math.min(longestPause, 2 * pause), again = true) {
-      if (this.#closed) throw new LocalError("closed", "The store was closed.");
-      const within = end - this.#clock.now();
-      if (within <= 0) throw unavailable(operation, failure, this.#limit);
-      try {
-        return await this.#within(within, attempt({ within, again }));
-      } catch (error) {
-        if (isRefusal(error)) throw unavailable(operation, error, this.#limit);
-        // On a timeout (undefined), keep the previous failure: it is a more useful cause.
-        failure = error ?? failure;
+  return {
+    async run(operation, attempt) {
+      const end = clock.now() + limit;
+      let failure: unknown;
+      for (let pause = firstPause, again = false; ; pause = Math.min(longestPause, 2 * pause), again = true) {
+        if (isClosed) throw new LocalError("closed", "The store was closed.");
+        const within = end - clock.now();
+        if (within <= 0) throw unavailable(operation, failure, limit);
+        try {
+          return await withTimeout(attempt({ within, again }), within, clock);
+        } catch (error) {
+          if (isRefusal(error)) throw refused(operation, error);
+          // On a timeout (undefined), keep the previous failure: it is a more useful cause.
+          failure = error ?? failure;
+        }
+        await new Promise<void>((resolve) => clock.setTimeout(resolve, Math.min(pause, end - clock.now())));
       }
-      await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, Math.min(pause, end - this.#clock.now())));
-    }
-  }
+    },
+    close() {
+      isClosed = true;
+    },
+  };
+}
 
-  close(): void {
-    this.#closed = true;
-  }
+/** Rejects with undefined after `ms` milliseconds. */
+function withTimeout<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimeout(() => reject(undefined), ms);
+    work.then(resolve, reject).finally(() => clock.clearTimeout(timer));
+  });
+}
 
-  /** Rejects with undefined once the time is over. */
-  #within<T>(ms: number, work: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const timer = this.#clock.setTimeout(() => reject(undefined), ms);
-      work.then(resolve, reject).finally(() => this.#clock.clearTimeout(timer));
-    });
-  }
+/** Transient replies: the server is starting, failing over or busy, and a retry may succeed. */
+const transientReply = /^(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|BUSY) /;
+/** Error replies of Redis start with an error code in capitals. Connection errors do not. */
+const errorReply = /^[A-Z]{2,} /;
+
+/** Returns whether an error is a reply of the server that a retry would not change. */
+function isRefusal(error: unknown): boolean {
+  const text = textOf(error);
+  return errorReply.test(text) && !transientReply.test(text);
+}
+
+/** Returns the text of an error reply or a connection error. */
+export function textOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return textOf(error.errors[0]);
+  return error instanceof Error ? error.message : "";
+}
+
+/** Returns the text of an error without keys and values, which clients attach to their errors. */
+function withoutValues(error: unknown): string {
+  return textOf(error).replaceAll(/(["'`]).*?\1/g, "$1…$1");
+}
+
+function unavailable(operation: string, cause: unknown, limit: number): LocalError {
+  const why = withoutValues(cause) || "no reply arrived";
+  return new LocalError("store_unavailable", `Redis was unavailable for ${limit} ms (${operation}): ${why}.`);
+}
+
+const cures: Record<string, string> = {
+  OOM: "Raise its maxmemory, or store values with shorter lifetimes.",
+  NOAUTH: "Connect the client with a user and password.",
+  WRONGPASS: "Connect the client with another user or password.",
+  NOPERM:
+    "Allow its user GET, SET, DEL, EVAL, EVALSHA, XADD, XRANGE, XREVRANGE, PEXPIRE, PUBLISH, SUBSCRIBE and UNSUBSCRIBE " +
+    "on the prefix, and PING.",
+  MISCONF: "It cannot write to its disk.",
+  WRONGTYPE: "Another program uses the same keys: set another prefix in redisStore.",
+};
+
+function refused(operation: string, cause: unknown): LocalError {
+  const reason = withoutValues(cause);
+  const [code = ""] = reason.split(" ");
+  const isAuthentication = code === "NOAUTH" || code === "WRONGPASS";
+  const fact = isAuthentication ? `Redis authentication failed (${operation})` : `Redis refused ${operation}`;
+  const end = reason.endsWith(".") ? "" : ".";
+  const cure = cures[code] === undefined ? "" : ` ${cures[code]}`;
+  return new LocalError("store_unavailable", `${fact}: ${reason}${end}${cure}`);
 }

@@ -1,3 +1,20 @@
+/** The members used of a client of the package `redis`, from `createClient`, `createSentinel` or `createCluster`. */
+export interface NodeRedisClient {
+  readonly isOpen: boolean;
+  sendCommand(...args: never[]): Promise<unknown>;
+  duplicate(): unknown;
+}
+
+/** The members used of a client of the package `ioredis`: a `Redis`, with or without Sentinel, or a `Redis.Cluster`. */
+export interface IoredisClient {
+  readonly status: string;
+  call(...args: never[]): Promise<unknown>;
+  duplicate(): unknown;
+}
+
+/** A client of either package. The types are structural, so that neither package has to be installed. */
+export type RedisClient = NodeRedisClient | IoredisClient;
+
 /** The operations that a store needs of a client, independent of the client's package. */
 export interface Connection {
   /** Whether keys are spread over several servers. */
@@ -13,6 +30,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** The listeners of a connection that receives messages. */
 export interface Receiver {
   message(channel: string, message: string): void;
   /** Called after a reconnect, when messages arrive again. Messages sent before it may have been lost. */

@@ -1,2 +1,2 @@
 export { redisStore, type RedisStoreOptions } from "./redis-store.ts";
-export type { IoredisClient, NodeRedisClient, RedisClient } from "./client.ts";
+export type { IoredisClient, NodeRedisClient, RedisClient } from "./connection.ts";

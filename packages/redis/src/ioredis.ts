@@ -1,5 +1,4 @@
-import type { IoredisClient } from "./client.ts";
-import type { Connection, Messages, Receiver } from "./connection.ts";
+import type { Connection, IoredisClient, Messages, Receiver } from "./connection.ts";
 
 /** The members used of an ioredis client. */
 interface Ioredis {
@@ -21,6 +20,7 @@ export function ioredisConnection(client: IoredisClient, isSharded: () => Promis
   const isCluster = "nodes" in client;
   const opened = new Set<Ioredis>();
   const open = (overrides: object): Ioredis => {
+    // The public type names only the members that identify the package.
     const original = client as unknown as Ioredis;
     const copy = isCluster ? original.duplicate([], overrides) : original.duplicate(overrides);
     opened.add(copy);

@@ -1,5 +1,4 @@
-import type { NodeRedisClient } from "./client.ts";
-import type { Connection, Messages, Receiver } from "./connection.ts";
+import type { Connection, Messages, NodeRedisClient, Receiver } from "./connection.ts";
 
 interface CommandOptions {
   /** Milliseconds after which an unsent command is dropped. */
@@ -41,6 +40,7 @@ export function nodeRedisConnection(client: NodeRedisClient, isSharded: () => Pr
       return send(key, command, { timeout: Math.ceil(within), typeMapping: {} });
     },
     async receive(receiver) {
+      // The public type names only the members that identify the package.
       const subscriber = (client as unknown as Subscriber).duplicate(isCluster ? {} : { pingInterval });
       opened.add(subscriber);
       return receive(subscriber, receiver, isCluster && (await isSharded()));

@@ -1,14 +1,11 @@
 import { type Clock, systemClock } from "mcparley";
-import type { CompareAndSetOptions, LogEntry, Store } from "mcparley/server";
-import { Attempts } from "./attempts.ts";
-import { type RedisClient, isIoredis } from "./client.ts";
-import type { Connection } from "./connection.ts";
-import { isUnknownCommand } from "./errors.ts";
+import type { AppendOptions, CompareAndSetOptions, Lifetime, LogEntry, Store } from "mcparley/server";
+import { type Attempts, makeAttempts, textOf } from "./attempts.ts";
+import type { Connection, IoredisClient, RedisClient } from "./connection.ts";
+import { idOf, positionOf, stampGenerator, unstamped } from "./encoding.ts";
 import { ioredisConnection } from "./ioredis.ts";
-import { Names, idOf, positionOf } from "./names.ts";
 import { nodeRedisConnection } from "./node-redis.ts";
 import { append, compareAndSet, runScript } from "./scripts.ts";
-import { Stamps, unstamped } from "./stamps.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
 /** Options of `redisStore`. */
@@ -25,64 +22,67 @@ export interface RedisStoreOptions {
   prefix?: string;
   /** Time limit of an operation in milliseconds, including its retries. Default: 2,000. */
   timeout?: number;
+  /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 
 /** Maximum lifetime of a key in milliseconds: a hundred years. */
-const longestLife = 3_155_760_000_000;
+const maxLifetime = 3_155_760_000_000;
 
 /**
- * Creates a store on Redis 6.2 or newer, or on Valkey, for servers on any number of machines.
+ * Makes a store on Redis 6.2 or newer, or on Valkey, for servers on any number of machines.
  *
  * An operation is retried if the connection breaks, or if the Redis server is starting or failing over. A retried write
  * takes effect only once. The operation rejects with the `LocalError` `store_unavailable` after `timeout`, or immediately
- * if Redis refuses the command. Throws a `TypeError` for any other kind of client.
+ * if Redis refuses the command. Throws a `TypeError` if an option is invalid, or if the client is of another package.
+ *
+ * @example
+ * ```ts
+ * import { redisStore } from "@mcparley/redis";
+ * import { createServer } from "mcparley/server";
+ * import { createClient } from "redis"; // or: import { Redis } from "ioredis"
+ *
+ * const client = createClient({ url: "redis://127.0.0.1:6379" });
+ * client.on("error", console.error);
+ * await client.connect();
+ *
+ * const store = redisStore({ client });
+ * const server = createServer({ name: "notes", version: "1.0.0", store });
+ * ```
  */
 export function redisStore(options: RedisStoreOptions): Store {
-  const { client, prefix = "mcparley:", timeout = 2_000, clock = systemClock } = options;
-  if (typeof prefix !== "string") throw new TypeError(`redisStore needs a string as prefix; got ${String(prefix)}.`);
-  if (!(timeout > 0)) throw new TypeError(`redisStore needs a timeout above 0 ms; got ${String(timeout)}.`);
-  const attempts = new Attempts(timeout, clock);
-  const isSharded: () => Promise<boolean> = memoized(() => hasShards(connection, attempts, prefix));
-  const connection: Connection = isIoredis(client)
-    ? ioredisConnection(client, isSharded)
-    : nodeRedisConnection(client, isSharded);
-  return new RedisStore({ connection, attempts, names: new Names(prefix), isSharded });
-}
-
-interface RedisStoreParts {
-  connection: Connection;
-  attempts: Attempts;
-  names: Names;
-  isSharded: () => Promise<boolean>;
+  return new RedisStore(options);
 }
 
 class RedisStore implements Store {
   readonly #connection: Connection;
   readonly #attempts: Attempts;
-  readonly #names: Names;
+  readonly #prefix: string;
   readonly #isSharded: () => Promise<boolean>;
-  readonly #stamps = new Stamps();
+  readonly #nextStamp = stampGenerator();
   readonly #subscriptions: Subscriptions;
 
-  constructor({ connection, attempts, names, isSharded }: RedisStoreParts) {
-    this.#connection = connection;
-    this.#attempts = attempts;
-    this.#names = names;
-    this.#isSharded = isSharded;
-    this.#subscriptions = new Subscriptions(connection, attempts);
+  constructor({ client, prefix = "mcparley:", timeout = 2_000, clock = systemClock }: RedisStoreOptions) {
+    if (typeof prefix !== "string") throw new TypeError(`redisStore needs a string as prefix; got ${String(prefix)}.`);
+    if (!(timeout > 0)) throw new TypeError(`redisStore needs a timeout above 0 ms; got ${String(timeout)}.`);
+    this.#prefix = prefix;
+    this.#attempts = makeAttempts(timeout, clock);
+    this.#isSharded = memoized(() => hasShards(this.#connection, this.#attempts, this.#channelName("")));
+    this.#connection = isIoredis(client)
+      ? ioredisConnection(client, this.#isSharded)
+      : nodeRedisConnection(client, this.#isSharded);
+    this.#subscriptions = new Subscriptions(this.#connection, this.#attempts);
   }
 
   async get(key: string): Promise<string | undefined> {
-    const name = this.#names.value(key);
-    const kept = await this.#attempts.run("get", ({ within }) => this.#connection.send(name, ["GET", name], within));
-    return typeof kept === "string" ? unstamped(kept) : undefined;
+    const name = this.#valueName(key);
+    const stored = await this.#send("get", name, ["GET", name]);
+    return typeof stored === "string" ? unstamped(stored) : undefined;
   }
 
-  async set(key: string, value: string, { ttl }: { ttl: number }): Promise<void> {
-    const name = this.#names.value(key);
-    const command = ["SET", name, this.#stamps.next() + value, "PX", lifetime(ttl)];
-    await this.#attempts.run("set", ({ within }) => this.#connection.send(name, command, within));
+  async set(key: string, value: string, { ttl }: Lifetime): Promise<void> {
+    const name = this.#valueName(key);
+    await this.#send("set", name, ["SET", name, this.#nextStamp() + value, "PX", lifetime(ttl)]);
   }
 
   async compareAndSet(
@@ -91,23 +91,22 @@ class RedisStore implements Store {
     value: string | undefined,
     { ttl, keepTtl = false }: CompareAndSetOptions,
   ): Promise<boolean> {
-    const name = this.#names.value(key);
-    const args = [this.#stamps.next(), ...optional(expected), ...optional(value), lifetime(ttl), keepTtl ? "1" : "0"];
-    const done = await this.#attempts.run("compareAndSet", ({ within }) =>
+    const name = this.#valueName(key);
+    const args = [this.#nextStamp(), ...optional(expected), ...optional(value), lifetime(ttl), keepTtl ? "1" : "0"];
+    const isSet = await this.#attempts.run("compareAndSet", ({ within }) =>
       runScript((command) => this.#connection.send(name, command, within), compareAndSet, [name, ...args]),
     );
-    return Number(done) === 1;
+    return Number(isSet) === 1;
   }
 
   async delete(key: string): Promise<boolean> {
-    const name = this.#names.value(key);
-    const gone = await this.#attempts.run("delete", ({ within }) => this.#connection.send(name, ["DEL", name], within));
-    return Number(gone) === 1;
+    const name = this.#valueName(key);
+    return Number(await this.#send("delete", name, ["DEL", name])) === 1;
   }
 
-  async append(log: string, value: string, { ttl, maxLength }: { ttl: number; maxLength: number }): Promise<string> {
-    const name = this.#names.log(log);
-    const args = [this.#stamps.next(), value, String(maxLength), lifetime(ttl)];
+  async append(log: string, value: string, { ttl, maxLength }: AppendOptions): Promise<string> {
+    const name = this.#logName(log);
+    const args = [this.#nextStamp(), value, String(maxLength), lifetime(ttl)];
     const id = await this.#attempts.run("append", ({ within, again }) => {
       const send = (command: readonly string[]): Promise<unknown> => this.#connection.send(name, command, within);
       return runScript(send, append, [name, ...args, again ? "1" : "0"]);
@@ -116,32 +115,28 @@ class RedisStore implements Store {
   }
 
   async readFrom(log: string, after: string | undefined, limit: number): Promise<LogEntry[]> {
-    const name = this.#names.log(log);
+    const name = this.#logName(log);
     const from = after === undefined ? "-" : idOf(after);
     if (from === undefined || limit < 1) return [];
-    const command = ["XRANGE", name, after === undefined ? from : `(${from}`, "+", "COUNT", String(Math.floor(limit))];
-    const entries = await this.#attempts.run("readFrom", ({ within }) => this.#connection.send(name, command, within));
-    return (entries as [id: string, fields: [field: string, value: string]][]).map(([id, [, value]]) => ({
-      position: positionOf(id),
-      value: unstamped(value),
-    }));
+    const first = after === undefined ? from : `(${from}`;
+    const reply = await this.#send("readFrom", name, ["XRANGE", name, first, "+", "COUNT", String(Math.floor(limit))]);
+    // Each entry has one field, which `append` wrote.
+    const entries = reply as [id: string, fields: [field: string, value: string]][];
+    return entries.map(([id, [, value]]) => ({ position: positionOf(id), value: unstamped(value) }));
   }
 
   async publish(channel: string, message: string): Promise<void> {
-    const name = this.#names.channel(channel);
-    const text = this.#stamps.next() + message;
-    await this.#attempts.run("publish", async ({ within }) => {
-      const isSharded = await this.#isSharded();
-      return this.#connection.send(
-        isSharded ? name : undefined,
-        [isSharded ? "SPUBLISH" : "PUBLISH", name, text],
-        within,
-      );
-    });
+    const name = this.#channelName(channel);
+    const text = this.#nextStamp() + message;
+    await this.#attempts.run("publish", async ({ within }) =>
+      (await this.#isSharded())
+        ? this.#connection.send(name, ["SPUBLISH", name, text], within)
+        : this.#connection.send(undefined, ["PUBLISH", name, text], within),
+    );
   }
 
   subscribe(channel: string, listener: (message: string) => void, missed?: () => void): Promise<() => Promise<void>> {
-    return this.#subscriptions.subscribe(this.#names.channel(channel), { message: listener, missed });
+    return this.#subscriptions.subscribe(this.#channelName(channel), { message: listener, missed });
   }
 
   async close(): Promise<void> {
@@ -149,20 +144,49 @@ class RedisStore implements Store {
     this.#subscriptions.close();
     await this.#connection.close();
   }
+
+  #send(operation: string, name: string, command: readonly string[]): Promise<unknown> {
+    return this.#attempts.run(operation, ({ within }) => this.#connection.send(name, command, within));
+  }
+
+  // Each name is in a hash tag, so that a value, a log and a channel of the same name are in the same slot of a cluster.
+  #valueName(key: string): string {
+    return `${this.#prefix}value:{${key}}`;
+  }
+
+  #logName(log: string): string {
+    return `${this.#prefix}log:{${log}}`;
+  }
+
+  #channelName(channel: string): string {
+    return `${this.#prefix}channel:{${channel}}`;
+  }
+}
+
+/** Returns whether a client is of `ioredis`. Throws a `TypeError` if it is of neither package. */
+function isIoredis(client: RedisClient): client is IoredisClient {
+  // Programs in JavaScript can pass any value.
+  const { call, sendCommand, duplicate, subscribe, isOpen } = ((client as unknown) ?? {}) as Record<string, unknown>;
+  const canBeCopied = typeof duplicate === "function" && typeof subscribe === "function";
+  if (canBeCopied && typeof call === "function") return true;
+  if (canBeCopied && typeof sendCommand === "function" && typeof isOpen === "boolean") return false;
+  throw new TypeError(
+    "redisStore needs a client of the package redis (createClient, createSentinel, createCluster) or of ioredis " +
+      `(Redis, Redis.Cluster); got ${client === null ? "null" : typeof client}. A pool of clients cannot subscribe: pass one client.`,
+  );
 }
 
 /**
  * Returns whether the servers support sharded Pub/Sub: a cluster of Redis 7 or newer. A sharded message is sent only within
  * the shard of its channel, and not to every node of the cluster.
  */
-async function hasShards(connection: Connection, attempts: Attempts, prefix: string): Promise<boolean> {
+async function hasShards(connection: Connection, attempts: Attempts, channel: string): Promise<boolean> {
   if (!connection.isCluster) return false;
-  const channel = `${prefix}channel:{}`;
   return attempts.run("publish", ({ within }) =>
     connection.send(channel, ["SPUBLISH", channel, ""], within).then(
       () => true,
       (error: unknown) => {
-        if (isUnknownCommand(error)) return false;
+        if (/^ERR unknown command/i.test(textOf(error))) return false;
         throw error;
       },
     ),
@@ -181,11 +205,11 @@ function memoized<T>(find: () => Promise<T>): () => Promise<T> {
   };
 }
 
-function optional(value: string | undefined): [isGiven: "0" | "1", value: string] {
+function optional(value: string | undefined): [isPresent: "0" | "1", value: string] {
   return value === undefined ? ["0", ""] : ["1", value];
 }
 
 /** Converts a lifetime for Redis, which requires a positive integer of milliseconds. */
 function lifetime(ttl: number): string {
-  return String(Math.min(longestLife, Math.max(1, Math.ceil(ttl))));
+  return String(Math.min(maxLifetime, Math.max(1, Math.ceil(ttl))));
 }

@@ -8,12 +8,12 @@ const ttl = 60_000;
 /** Calls each timer at once, so that no test waits between two attempts. */
 const clock: Clock = { now: () => 0, setTimeout: (fn, ms) => ms < 1000 && queueMicrotask(fn), clearTimeout: () => {} };
 
-/** A Redis server with one stream, which runs the script of `append` and loses the replies that a test names. */
+/** A Redis server with one stream. It runs the script of `append` and loses the next `lost` replies. */
 let entries: [id: string, value: string][];
 let lost: number;
 let sent: string[][];
 
-/** The documented meaning of the script: an attempt that may be a repetition searches the stream for its stamp. */
+/** Runs the script as documented: an attempt that may be a retry searches the stream for its stamp. */
 function runAppend([stamp, value, , , again]: readonly string[]): string {
   const found = again === "1" && entries.find(([, text]) => text.startsWith(stamp ?? ""));
   if (found) return found[0];
@@ -42,7 +42,7 @@ beforeEach(() => {
 });
 
 test.each([0, 1, 3])(
-  "an append whose reply is lost %i times is in the log once, at the position that is returned",
+  "append stores one entry at the returned position if its reply is lost %i times",
   async (times) => {
     lost = times;
     const store = redisStore({ client, clock });
@@ -55,7 +55,7 @@ test.each([0, 1, 3])(
   },
 );
 
-test("only a repetition searches the log for its stamp", async () => {
+test("only a retry searches the log for its stamp", async () => {
   lost = 1;
   const store = redisStore({ client, clock });
   await store.append("log", "a", { ttl, maxLength: 10 });
@@ -65,7 +65,7 @@ test("only a repetition searches the log for its stamp", async () => {
   expect(append.source).toMatch(/ARGV\[5\] == '1'.*XREVRANGE.*ARGV\[1\].*return entry\[1\].*XADD/s);
 });
 
-test("compareAndSet passes on whether the lifetime of the old value is kept", async () => {
+test("compareAndSet sends keepTtl to the script", async () => {
   const store = redisStore({ client, clock });
   await store.compareAndSet("k", "a", "b", { ttl });
   await store.compareAndSet("k", "a", "b", { ttl, keepTtl: true });
@@ -77,7 +77,7 @@ test.each<[string, (store: Store) => Promise<unknown>]>([
   ["compareAndSet", (store) => store.compareAndSet("k", "a", "b", { ttl })],
   ["append", (store) => store.append("log", "a", { ttl, maxLength: 10 })],
   ["publish", (store) => store.publish("channel", "a")],
-])("%s sends the same stamp again if a reply was lost, so that the write has an effect once", async (_, write) => {
+])("%s sends the same stamp again if its reply was lost, so that the write takes effect once", async (_, write) => {
   lost = 2;
   const store = redisStore({ client, clock });
   await write(store);

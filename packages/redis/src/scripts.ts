@@ -1,18 +1,10 @@
-import { isUnknownScript } from "./errors.ts";
+import { textOf } from "./attempts.ts";
 
 /** A Lua script that Redis runs atomically, on one key. */
-export class Script {
+export interface Script {
   readonly source: string;
-  #digest: Promise<string> | undefined;
-
-  constructor(source: string) {
-    this.source = source;
-  }
-
-  /** The SHA-1 digest, which `EVALSHA` takes in place of the source. */
-  get digest(): Promise<string> {
-    return (this.#digest ??= sha1(this.source));
-  }
+  /** Returns the SHA-1 digest of the source, which `EVALSHA` accepts in its place. */
+  readonly digest: () => Promise<string>;
 }
 
 /**
@@ -20,7 +12,7 @@ export class Script {
  * the lifetime of an old value is kept.
  * Each value is stored after the stamp of its write. A write that finds its stamp in the key is a retry.
  */
-export const compareAndSet: Script = new Script(`
+export const compareAndSet: Script = script(`
 local kept = redis.call('GET', KEYS[1])
 if kept and string.sub(kept, 1, 16) == ARGV[1] then return 1 end
 local present = kept and string.sub(kept, 17)
@@ -42,7 +34,7 @@ return 1
  * ARGV: stamp, value, maximum number of entries, lifetime, whether an earlier attempt may have appended the value.
  * If an earlier attempt may have, the script searches the latest 256 entries for the stamp.
  */
-export const append: Script = new Script(`
+export const append: Script = script(`
 if ARGV[5] == '1' then
   for _, entry in ipairs(redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 256)) do
     if string.sub(entry[2][2], 1, 16) == ARGV[1] then return entry[1] end
@@ -53,21 +45,26 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return id
 `);
 
-/** Runs a script by its digest, or by its source if the server has not cached it. */
-export async function runScript(
-  send: (command: readonly string[]) => Promise<unknown>,
-  script: Script,
-  keyAndArguments: readonly [key: string, ...args: string[]],
-): Promise<unknown> {
-  try {
-    return await send(["EVALSHA", await script.digest, "1", ...keyAndArguments]);
-  } catch (error) {
-    if (!isUnknownScript(error)) throw error;
-    return send(["EVAL", script.source, "1", ...keyAndArguments]);
-  }
+function script(source: string): Script {
+  let digest: Promise<string> | undefined;
+  return { source, digest: () => (digest ??= sha1(source)) };
 }
 
 async function sha1(text: string): Promise<string> {
   const bytes = new Uint8Array(await crypto.subtle.digest("SHA-1", new TextEncoder().encode(text)));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Runs a script by its digest, or by its source if the server has not cached it. */
+export async function runScript(
+  send: (command: readonly string[]) => Promise<unknown>,
+  { source, digest }: Script,
+  keyAndArguments: readonly [key: string, ...args: string[]],
+): Promise<unknown> {
+  try {
+    return await send(["EVALSHA", await digest(), "1", ...keyAndArguments]);
+  } catch (error) {
+    if (!textOf(error).startsWith("NOSCRIPT ")) throw error;
+    return send(["EVAL", source, "1", ...keyAndArguments]);
+  }
 }

@@ -1,6 +1,6 @@
 import type { Attempts } from "./attempts.ts";
 import type { Connection, Messages } from "./connection.ts";
-import { stampLength, unstamped } from "./stamps.ts";
+import { stampLength, unstamped } from "./encoding.ts";
 
 /** Number of recent message stamps to remember. They detect a message that was published twice after a broken connection. */
 const remembered = 1_024;
@@ -30,10 +30,10 @@ export class Subscriptions {
       // Subscribe even if the channel has other subscriptions: theirs may not be confirmed yet.
       await this.#attempts.run("subscribe", async () => (await this.#open()).subscribe(channel));
     } catch (error) {
-      await this.#leave(channel, subscription);
+      this.#remove(channel, subscription);
       throw error;
     }
-    return () => this.#leave(channel, subscription);
+    return async () => this.#remove(channel, subscription);
   }
 
   close(): void {
@@ -42,7 +42,7 @@ export class Subscriptions {
   }
 
   /** Removes a subscription. After the last one of a channel it unsubscribes from Redis, and ignores a failure to do so. */
-  async #leave(channel: string, subscription: Subscription): Promise<void> {
+  #remove(channel: string, subscription: Subscription): void {
     const subscriptions = this.#channels.get(channel);
     if (!subscriptions?.delete(subscription) || subscriptions.size > 0) return;
     this.#channels.delete(channel);

@@ -182,7 +182,7 @@ async function persist(act, errors, ifNever) {
 }
 
 /** Returns whether a repetition cannot succeed: the error is that of a task that ran and failed. */
-const isFinal = /The process that ran this task ended before it did/;
+const isFinal = /process(?:es)? that ran this task ended before the task/;
 
 /** @param {unknown} error @returns {error is McpError} */
 function isClear(error) {

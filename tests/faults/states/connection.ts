@@ -249,7 +249,8 @@ export const connectionTable: StateTable<State, Event> = {
           await first.request("tools/call");
           await client.close();
           await expect(calling).rejects.toMatchObject({ code: "closed" });
-          expect([client.state, first.isClosed]).toEqual(["closed", true]);
+          expect(client.state).toBe("closed");
+          expect(first.isClosed).toBe(true);
         },
       },
     },
@@ -351,7 +352,8 @@ export const connectionTable: StateTable<State, Event> = {
           const { client, second, calling } = await reopening();
           await client.close();
           await expect(calling).rejects.toMatchObject({ code: "closed" });
-          expect([client.state, second.isClosed]).toEqual(["closed", true]);
+          expect(client.state).toBe("closed");
+          expect(second.isClosed).toBe(true);
         },
       },
     },
@@ -387,7 +389,8 @@ export const connectionTable: StateTable<State, Event> = {
           first.fail(running, sessionLost());
           await answerNext(second);
           expect(await slow).toBe("done");
-          expect([client.state, first.isClosed]).toEqual(["open", true]);
+          expect(client.state).toBe("open");
+          expect(first.isClosed).toBe(true);
         },
       },
       "last answer": {
@@ -398,7 +401,8 @@ export const connectionTable: StateTable<State, Event> = {
           first.answer(running, text);
           expect(await slow).toBe("done");
           await flushPromises();
-          expect([client.state, first.isClosed]).toEqual(["open", true]);
+          expect(client.state).toBe("open");
+          expect(first.isClosed).toBe(true);
         },
       },
       abort: {
@@ -420,7 +424,8 @@ export const connectionTable: StateTable<State, Event> = {
           controller.abort();
           await expect(slow).rejects.toMatchObject({ code: "aborted" });
           await flushPromises();
-          expect([client.state, first.isClosed]).toEqual(["open", true]);
+          expect(client.state).toBe("open");
+          expect(first.isClosed).toBe(true);
         },
       },
       close: {
@@ -433,7 +438,8 @@ export const connectionTable: StateTable<State, Event> = {
           await client.close();
           await expect(calling).rejects.toMatchObject({ code: "closed" });
           await expect(slow).rejects.toMatchObject({ code: "closed" });
-          expect([first.isClosed, second.isClosed]).toEqual([true, true]);
+          expect(first.isClosed).toBe(true);
+          expect(second.isClosed).toBe(true);
         },
       },
     },

@@ -159,7 +159,7 @@ const over = "it has ended";
 
 export const inputRequest: StateTable<State, Event> = {
   machine: "Input request",
-  file: "client/connect/legacy-messages.ts",
+  file: "client/input/server-requests.ts",
   states: {
     queued: "An elicitation of a legacy session waits for the forms before it. The timeouts of the calls are stopped.",
     asked: "A handler runs. The timeouts of the calls are stopped.",

@@ -19,10 +19,10 @@ import {
   reset,
   result,
   rpcError,
-  server,
+  answeringServer,
   status,
   until,
-} from "../../support/answering-server.ts";
+} from "../../support/http-talk.ts";
 import type { Cell, StateTable } from "./table.ts";
 // Loaded on first use. Loaded here, so that no test waits for them.
 import "../../../packages/mcparley/src/client/connect/on-demand.ts";
@@ -46,7 +46,7 @@ interface Attempt {
 /** Connects over HTTP to a server that gives these answers in order. */
 async function overHttp(...answers: Answer[]): Promise<Attempt> {
   forgetRevisions();
-  const { clock, sent, connect } = server(...answers);
+  const { clock, sent, connect } = answeringServer(...answers);
   return attempt(connect(), sent, clock);
 }
 
@@ -177,7 +177,10 @@ const asking: Row = {
     does: "`initialize` is sent",
     async test() {
       const { outcome, sent } = await overHttp(...legacy);
-      expect([outcome, sent]).toEqual(["legacy", [discover, "initialize", "notifications/initialized"]]);
+      expect({ outcome, sent }).toEqual({
+        outcome: "legacy",
+        sent: [discover, "initialize", "notifications/initialized"],
+      });
     },
   },
   busy: {
@@ -186,7 +189,7 @@ const asking: Row = {
     async test() {
       expect((await overHttp(...times(3, status(503)), discovery)).outcome).toBe("modern");
       const { outcome, sent } = await overHttp(...times(9, rpcError(-32_603, 503)));
-      expect([outcome, sent]).toEqual(["http", [discover, discover, discover, discover]]);
+      expect({ outcome, sent }).toEqual({ outcome: "http", sent: [discover, discover, discover, discover] });
     },
   },
   "status 500": {
@@ -195,7 +198,8 @@ const asking: Row = {
     async test() {
       expect((await overHttp(status(500), discovery)).outcome).toBe("modern");
       const { outcome, sent } = await overHttp(status(500), status(500), session, accepted);
-      expect([outcome, sent.slice(0, 3)]).toEqual(["legacy", [discover, discover, "initialize"]]);
+      expect(outcome).toBe("legacy");
+      expect(sent.slice(0, 3)).toEqual([discover, discover, "initialize"]);
     },
   },
   broken: {
@@ -204,7 +208,7 @@ const asking: Row = {
     async test() {
       expect((await overHttp(reset, discovery)).outcome).toBe("modern");
       const { outcome, sent } = await overHttp(...times(9, reset));
-      expect([outcome, sent.length]).toEqual(["closed", 4]);
+      expect({ outcome, requests: sent.length }).toEqual({ outcome: "closed", requests: 4 });
     },
   },
   unreachable: {
@@ -217,9 +221,9 @@ const asking: Row = {
     does: "`connect` rejects with `timeout`",
     async test() {
       forgetRevisions();
-      const { clock, sent, connect } = server();
+      const { clock, sent, connect } = answeringServer();
       const { outcome } = await attempt(connect({ timeout: { idle: 10_000 } }), sent, clock);
-      expect([outcome, sent]).toEqual(["timeout", [discover]]);
+      expect({ outcome, sent }).toEqual({ outcome: "timeout", sent: [discover] });
     },
   },
   exit: noProcess,
@@ -317,7 +321,7 @@ const both: Row = {
   },
   "legacy error": {
     next: "initializing",
-    does: "to `server/discover`: the answer to `initialize` is waited for",
+    does: "to `server/discover`: the client waits for the answer to `initialize`",
     async test() {
       const { peer, ids, connecting } = await bothWays();
       peer.refuse(ids[0]!, unknownMethod);
@@ -359,7 +363,7 @@ const initializing: Row = {
     does: "`connect` resolves; the revision is remembered if an error of the server has led here",
     async test() {
       forgetRevisions();
-      const { sent, connect } = server(...legacy, session, accepted);
+      const { sent, connect } = answeringServer(...legacy, session, accepted);
       await connect();
       await flushPromises();
       sent.length = 0;
@@ -377,7 +381,7 @@ const initializing: Row = {
     does: "after 400, 404 or 405 the stream of HTTP+SSE is asked for; without it `connect` rejects with the error",
     async test() {
       const { outcome, sent } = await overHttp(status(405), status(405), status(405));
-      expect([outcome, sent]).toEqual(["http", [discover, "initialize", "GET"]]);
+      expect({ outcome, sent }).toEqual({ outcome: "http", sent: [discover, "initialize", "GET"] });
     },
   },
   busy: {
@@ -386,7 +390,7 @@ const initializing: Row = {
     async test() {
       expect((await overHttp(status(400), status(503), session, accepted)).outcome).toBe("legacy");
       const { outcome, sent } = await overHttp(status(400), ...times(9, status(503)));
-      expect([outcome, sent.length]).toEqual(["http", 5]);
+      expect({ outcome, requests: sent.length }).toEqual({ outcome: "http", requests: 5 });
     },
   },
   "status 500": {
@@ -395,7 +399,7 @@ const initializing: Row = {
     async test() {
       expect((await overHttp(status(400), status(500), session, accepted)).outcome).toBe("legacy");
       const { outcome, sent } = await overHttp(status(400), ...times(9, status(500)));
-      expect([outcome, sent.length]).toEqual(["http", 3]);
+      expect({ outcome, requests: sent.length }).toEqual({ outcome: "http", requests: 3 });
     },
   },
   broken: {
@@ -404,7 +408,7 @@ const initializing: Row = {
     async test() {
       expect((await overHttp(status(400), reset, session, accepted)).outcome).toBe("legacy");
       const { outcome, sent } = await overHttp(status(400), ...times(9, reset));
-      expect([outcome, sent.length]).toEqual(["closed", 5]);
+      expect({ outcome, requests: sent.length }).toEqual({ outcome: "closed", requests: 5 });
     },
   },
   unreachable: {
@@ -417,9 +421,9 @@ const initializing: Row = {
     does: "`connect` rejects with `timeout`",
     async test() {
       forgetRevisions();
-      const { clock, sent, connect } = server(status(400));
+      const { clock, sent, connect } = answeringServer(status(400));
       const { outcome } = await attempt(connect({ timeout: { idle: 10_000 } }), sent, clock);
-      expect([outcome, sent]).toEqual(["timeout", [discover, "initialize"]]);
+      expect({ outcome, sent }).toEqual({ outcome: "timeout", sent: [discover, "initialize"] });
     },
   },
   exit: {
@@ -443,7 +447,7 @@ const inModern: Row = {
     does: "another connection sends `server/discover` as well",
     async test() {
       forgetRevisions();
-      const { sent, connect } = server(discovery, discovery);
+      const { sent, connect } = answeringServer(discovery, discovery);
       await connect();
       await connect();
       expect(sent).toEqual([discover, discover]);
@@ -456,7 +460,7 @@ const inModern: Row = {
     does: "to a call, with -32022: the revision is negotiated again, and the call is sent again",
     async test() {
       const { sent, failure } = await called(modern, modernError, discovery, empty);
-      expect([failure, sent]).toEqual([undefined, ["prompts/list", discover, "prompts/list"]]);
+      expect({ failure, sent }).toEqual({ failure: undefined, sent: ["prompts/list", discover, "prompts/list"] });
     },
   },
   "legacy error": {
@@ -466,7 +470,7 @@ const inModern: Row = {
       const rolledBack = [status(400), ...legacy, empty];
       expect(await called(modern, rpcError(-32_000, 400), ...rolledBack)).toMatchObject({ outcome: "legacy" });
       const unchanged = await called(modern, rpcError(-32_000, 400), discovery);
-      expect([unchanged.outcome, unchanged.sent]).toEqual(["modern", ["prompts/list", discover]]);
+      expect(unchanged).toMatchObject({ outcome: "modern", sent: ["prompts/list", discover] });
       expect(unchanged.failure).toMatchObject({ code: -32_000 });
     },
   },
@@ -500,7 +504,7 @@ const inLegacy: Row = {
     does: "another connection sends `initialize` alone, if the revision is remembered",
     async test() {
       forgetRevisions();
-      const { sent, connect } = server(...legacy, session, accepted);
+      const { sent, connect } = answeringServer(...legacy, session, accepted);
       await connect();
       await flushPromises();
       sent.length = 0;
@@ -515,7 +519,7 @@ const inLegacy: Row = {
     does: "to a call: the revision is negotiated again, and the call is sent again",
     async test() {
       const { outcome, failure } = await called(legacy, rpcError(-32_020, 400), discovery, empty);
-      expect([outcome, failure]).toEqual(["modern", undefined]);
+      expect({ outcome, failure }).toEqual({ outcome: "modern", failure: undefined });
     },
   },
   "legacy error": {
@@ -523,10 +527,10 @@ const inLegacy: Row = {
     does: "to a call over HTTP: it rejects if the server answers `ping`; otherwise the revision is negotiated again",
     async test() {
       const unchanged = await called(legacy, rpcError(-32_601, 404), result({}));
-      expect([unchanged.outcome, unchanged.sent]).toEqual(["legacy", ["prompts/list", "ping"]]);
+      expect(unchanged).toMatchObject({ outcome: "legacy", sent: ["prompts/list", "ping"] });
       expect(unchanged.failure).toMatchObject({ code: -32_601 });
       const upgraded = await called(legacy, status(400), status(400), discovery, empty);
-      expect([upgraded.outcome, upgraded.failure]).toEqual(["modern", undefined]);
+      expect(upgraded).toMatchObject({ outcome: "modern", failure: undefined });
     },
   },
   busy: callRejects("legacy", status(503), "http"),
@@ -558,7 +562,7 @@ const recalled: Row = idle(noRequest, {
   async test() {
     forgetRevisions();
     const refusal = rpcError(-32_601, 404);
-    const { clock, sent, connect } = server(
+    const { clock, sent, connect } = answeringServer(
       ...legacy,
       ...times(4, status(503)),
       discovery,

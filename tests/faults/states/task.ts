@@ -7,7 +7,7 @@ import type { Store } from "../../../packages/mcparley/src/store/store.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import { toFetch } from "../../../packages/mcparley/src/http/to-fetch.ts";
 import { rawHttp } from "../../support/raw-http.ts";
-import type { RawResponse } from "../../support/raw-peer.ts";
+import type { RawMessage } from "../../support/raw-message.ts";
 import {
   type TaskProcess,
   faultyStore,
@@ -44,7 +44,7 @@ interface World {
   b: TaskProcess;
   taskId: string;
   /** The response to the call, once it is there. */
-  response: RawResponse | undefined;
+  response: RawMessage | undefined;
   /** Whether operations of `a` fail, or wait until this is reset. */
   storeOfA: "works" | "fails" | "hangs";
   /** The next action of the handler of `a`. */
@@ -139,9 +139,9 @@ const reach: Record<State, () => Promise<World>> = {
 
 const statusOf = async ({ shared, taskId }: World): Promise<unknown> => (await storedTask(shared, taskId))?.status;
 const get = ({ b, taskId }: World): Promise<JsonObject> => b.get(taskId);
-const respond = ({ b, taskId }: World): Promise<RawResponse> =>
+const respond = ({ b, taskId }: World): Promise<RawMessage> =>
   b.peer.request("tasks/update", { taskId, inputResponses });
-const cancel = ({ b, taskId }: World): Promise<RawResponse> => b.peer.request("tasks/cancel", { taskId });
+const cancel = ({ b, taskId }: World): Promise<RawMessage> => b.peer.request("tasks/cancel", { taskId });
 const hasLease = async ({ shared, taskId }: World): Promise<boolean> =>
   (await shared.get(`mcparley:x:task-lease:${taskId}`)) !== undefined;
 
@@ -154,17 +154,22 @@ async function expectFree({ a }: World): Promise<void> {
 /** Asserts that a task is in a state. */
 const expectState: Record<State, (world: World) => Promise<void>> = {
   async starting({ response, a }) {
-    expect([response, a.started]).toEqual([undefined, 0]);
+    expect(response).toBeUndefined();
+    expect(a.started).toBe(0);
   },
   async working(world) {
     const { a, b } = world;
-    expect([await statusOf(world), (b.started > 0 ? b : a).running]).toEqual(["working", 1]);
+    expect(await statusOf(world)).toBe("working");
+    expect((b.started > 0 ? b : a).running).toBe(1);
   },
   async waiting(world) {
-    expect([await statusOf(world), world.a.running]).toEqual(["input_required", 1]);
+    expect(await statusOf(world)).toBe("input_required");
+    expect(world.a.running).toBe(1);
   },
   async storing(world) {
-    expect([await statusOf(world), world.a.running, await hasLease(world)]).toEqual(["working", 0, true]);
+    expect(await statusOf(world)).toBe("working");
+    expect(world.a.running).toBe(0);
+    expect(await hasLease(world)).toBe(true);
   },
   async left(world) {
     expect(await statusOf(world)).toMatch(/working|input_required/);
@@ -291,7 +296,8 @@ export const task: StateTable<State, Event> = {
           await flushPromises();
           go();
           await closing;
-          expect([(await calling).status, one.started]).toEqual([503, 0]);
+          expect((await calling).status).toBe(503);
+          expect(one.started).toBe(0);
         },
       },
       "process dies": cell("starting", "gone", "", die),
@@ -430,7 +436,7 @@ export const task: StateTable<State, Event> = {
       "other process reads": cell("storing", "storing", "returns `working`", async (world) => {
         expect((await get(world)).status).toBe("working");
       }),
-      "ttl passes": cell("storing", "gone", "gives the result up", async (world) => {
+      "ttl passes": cell("storing", "gone", "discards the result", async (world) => {
         await expire(world);
         world.storeOfA = "works";
         await expectFree(world);

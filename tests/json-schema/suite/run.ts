@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../../packages/mcparley/src/schema/schema.ts";
-import { compileJsonSchema } from "../../../packages/mcparley/src/schema/json-schema/compile.ts";
+import { compileJsonSchema } from "../../support/compile-json-schema.ts";
 import { type Dialect, dialects } from "../dialects.ts";
 import { readMetaSchemas } from "../meta-schemas.ts";
 import { type Group, readGroups, readRemotes } from "./cases.ts";

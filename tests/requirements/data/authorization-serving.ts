@@ -8,7 +8,7 @@ const text = "2026-07-28/basic/authorization";
 const discovery = `${text}/authorization-server-discovery`;
 const considerations = `${text}/security-considerations`;
 
-/** What the parts on authorization ask of a server that is protected, which is a resource of OAuth. */
+/** The requirements of the authorization pages for a protected server, which is an OAuth resource server. */
 export const authorizationServing: readonly Requirement[] = [
   {
     id: "authorization.serving.required",
@@ -17,7 +17,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-03-26/basic/authorization#overview",
-    says: "Where authorization is required, whoever shows none is answered with 401, whatever the method.",
+    says: "If authorization is required, a request without a token is answered with 401, whatever its method.",
   },
   {
     id: "authorization.serving.validated",
@@ -26,7 +26,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#token-handling`,
-    says: "A token counts for something only once its signature, issuer and lifetime are found to be good.",
+    says: "A token is valid only after its signature, issuer and lifetime have been checked.",
   },
   {
     id: "authorization.serving.invalid",
@@ -35,7 +35,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#token-handling`,
-    says: "Tokens that are invalid or expired are answered with 401, which says that it is for the token.",
+    says: "Invalid and expired tokens are answered with 401, and the challenge says that the token is the reason.",
   },
   {
     id: "authorization.serving.before",
@@ -44,7 +44,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${considerations}#access-token-privilege-restriction`,
-    says: "Tokens are validated before a request is processed, and nothing is returned to whoever may not have it.",
+    says: "Tokens are validated before a request is processed, and no data is returned to an unauthorized caller.",
   },
   {
     id: "authorization.serving.status",
@@ -53,7 +53,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#error-handling`,
-    says: "What is wrong with an authorization is told by 401, 403 or 400.",
+    says: "Authorization errors have status 401, 403 or 400.",
   },
   {
     id: "authorization.serving.every-request",
@@ -62,7 +62,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#token-requirements`,
-    says: "Each request is authorized by what it brings itself, also within a session.",
+    says: "Each request is authorized by its own credentials, also within a session.",
   },
   {
     id: "authorization.serving.query",
@@ -71,7 +71,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#token-requirements`,
-    says: "No token is taken from the query of a URL.",
+    says: "A token in the query of a URL is not accepted.",
   },
   {
     id: "authorization.serving.metadata",
@@ -98,7 +98,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${discovery}#protected-resource-metadata-discovery-requirements`,
-    says: "The metadata is at the well-known URI of the endpoint's path, and at that of the root.",
+    says: "The metadata is at the well-known URI of the endpoint's path and at the well-known URI of the root.",
   },
   {
     id: "authorization.serving.audience",
@@ -116,7 +116,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#token-handling`,
-    says: "No token but those of the server's own authorization servers is accepted.",
+    says: "A server accepts only tokens of its own authorization servers.",
   },
   {
     id: "authorization.serving.not-passed-on",
@@ -125,7 +125,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${considerations}#access-token-privilege-restriction`,
-    says: "The token of a client is not passed through to another service.",
+    says: "The client's token is not passed through to another service.",
   },
   {
     id: "authorization.serving.not-shown",
@@ -134,7 +134,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${considerations}#token-theft`,
-    says: "A token that a server was shown is in no answer, log or error of it.",
+    says: "A received token occurs in no response, log or error of the server.",
   },
   {
     id: "authorization.serving.scope.challenged",
@@ -143,7 +143,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#scope-selection-strategy`,
-    says: "The challenge of a 401 says which scopes are needed.",
+    says: "The challenge of a 401 lists the required scopes.",
   },
   {
     id: "authorization.serving.scope.insufficient",
@@ -152,7 +152,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#runtime-insufficient-scope-errors`,
-    says: "A token that lacks scopes is answered with 403, `insufficient_scope`, the scopes, and where the metadata is.",
+    says: "A token that lacks scopes is answered with 403, `insufficient_scope`, the scopes and the URL of the metadata.",
   },
   {
     id: "authorization.serving.scope.together",
@@ -161,7 +161,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#runtime-insufficient-scope-errors`,
-    says: "All scopes that an operation needs are in one challenge.",
+    says: "One challenge lists all scopes that an operation needs.",
   },
   {
     id: "authorization.serving.scope.consistent",
@@ -170,7 +170,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#runtime-insufficient-scope-errors`,
-    says: "The same operation is always answered with the same scopes, whatever the token holds already.",
+    says: "The same operation is always answered with the same scopes, whichever scopes the token has.",
   },
   {
     id: "authorization.serving.scope.experience",
@@ -179,7 +179,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#runtime-insufficient-scope-errors`,
-    says: "Scopes are chosen so that the user is not asked again and again.",
+    says: "Scopes are chosen so that the user is not asked repeatedly.",
     excuse: "The server's author chooses the scopes.",
   },
   {
@@ -189,7 +189,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#step-up-authorization-flow`,
-    says: "A broader scope counts for the narrower ones that it implies.",
+    says: "A broader scope includes the narrower scopes that it implies.",
   },
   {
     id: "authorization.serving.scope.offline",
@@ -207,7 +207,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${considerations}#communication-security`,
-    says: "Only authorization servers that are reached by HTTPS are named, or such on the same machine.",
+    says: "The metadata lists only authorization servers with HTTPS or on the same machine.",
   },
   {
     id: "authorization.serving.issuer",
@@ -216,7 +216,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#overview`,
-    says: "An authorization server implements OAuth 2.1, with its metadata, its redirects checked and its tokens rotated.",
+    says: "An authorization server implements OAuth 2.1: it publishes metadata, checks redirect URIs and rotates tokens.",
     excuse: "The requirement is for authorization servers. The library does not contain one.",
   },
   {
@@ -226,7 +226,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-03-26/basic/authorization#dynamic-client-registration",
-    says: "An authorization server lets clients register themselves, or takes the metadata documents that they publish.",
+    says: "An authorization server supports dynamic client registration or client ID metadata documents.",
     excuse: "The requirement is for authorization servers. The library does not contain one.",
   },
   {
@@ -236,7 +236,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-03-26/basic/authorization#server-metadata-discovery",
-    says: "A server that is its own authorization server publishes the metadata of that, or has it at the default paths.",
+    says: "A server that is its own authorization server publishes authorization server metadata or uses the default paths.",
     excuse: "The requirement is for authorization servers. The library does not contain one.",
   },
   {
@@ -246,7 +246,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-03-26/basic/authorization#session-binding-requirements",
-    says: "A server that signs users in by way of a third party binds its own tokens to those of that party.",
+    says: "A server that signs users in through a third party binds its own tokens to the tokens of that party.",
     excuse: "The requirement is for authorization servers. The library does not contain one.",
   },
 ];

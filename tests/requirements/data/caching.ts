@@ -10,7 +10,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#cacheable-results`,
-    says: "What a server says of itself, its lists and what is read of it say for how long and by whom they may be kept.",
+    says: "Results of `server/discover`, lists and reads state how long and by whom they may be cached.",
   },
   {
     id: "caching.hints.not-on-questions",
@@ -18,7 +18,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#cacheable-results`,
-    says: "A result that asks for input says nothing of being kept.",
+    says: "A result that requests input has no caching fields.",
   },
   {
     id: "caching.key",
@@ -26,7 +26,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#cache-key`,
-    says: "A result that was kept answers no request of another method or with other params.",
+    says: "A cached result answers no request of another method or with other params.",
   },
   {
     id: "caching.retries",
@@ -34,7 +34,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#cache-key`,
-    says: "What came of a request that carried answers or a state is not kept.",
+    says: "The result of a request with input responses or a state is not cached.",
   },
   {
     id: "caching.ttl.not-negative",
@@ -42,7 +42,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#time-to-live-ttl-field`,
-    says: "A server gives no time below 0.",
+    says: "A server never sends a negative lifetime.",
   },
   {
     id: "caching.ttl.zero",
@@ -50,7 +50,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#time-to-live-ttl-field`,
-    says: "A result with the time 0 is not used again.",
+    says: "A result with the lifetime 0 is not reused.",
   },
   {
     id: "caching.ttl.fresh",
@@ -58,7 +58,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#time-to-live-ttl-field`,
-    says: "A result is used again for as long as it says.",
+    says: "A result is reused during its lifetime.",
   },
   {
     id: "caching.ttl.absent",
@@ -66,7 +66,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#time-to-live-ttl-field`,
-    says: "A result that names no time is not used again.",
+    says: "A result without a lifetime is not reused.",
   },
   {
     id: "caching.ttl.negative",
@@ -74,7 +74,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#time-to-live-ttl-field`,
-    says: "A time below 0 is taken for 0.",
+    says: "A negative lifetime is treated as 0.",
   },
   {
     id: "caching.stale.asked-again",
@@ -82,7 +82,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#freshness-calculation`,
-    says: "What is stale is asked for anew when it is needed next.",
+    says: "A stale result is requested again when it is needed next.",
   },
   {
     id: "caching.no-polling",
@@ -90,7 +90,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#freshness-calculation`,
-    says: "Nothing is asked for anew only because its time is over.",
+    says: "The end of a lifetime alone causes no request.",
   },
   {
     id: "caching.polling",
@@ -98,7 +98,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#freshness-calculation`,
-    says: "A client that polls does so at uneven times, and less often where that fails.",
+    says: "A client that polls varies its intervals, and polls less often after failures.",
     excuse: "The library does not poll. A host that polls chooses the interval.",
   },
   {
@@ -107,7 +107,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#freshness-calculation`,
-    says: "A client that has a reason to doubt what it kept may ask before the time is over.",
+    says: "A client may request a result again before its lifetime ends.",
   },
   {
     id: "caching.stale-on-error",
@@ -115,7 +115,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#freshness-calculation`,
-    says: "A stale result may be used where no new one can be had.",
+    says: "A stale result may be used if no new one is available.",
     excuse: "The library does not use this option: a failed request is reported as an error.",
   },
   {
@@ -124,7 +124,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#cache-scope-field`,
-    says: "A public result may be given to other users.",
+    says: "A public result may be shared between users.",
     excuse: "The library does not use this option: each client has a separate cache.",
   },
   {
@@ -133,7 +133,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#cache-scope-field`,
-    says: "A private result may be used again for the same user.",
+    says: "A private result may be reused for the same user.",
   },
   {
     id: "caching.scope.not-shared",
@@ -141,7 +141,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#cache-scope-field`,
-    says: "A private result that was kept for one client is not given to another.",
+    says: "A private result that was cached for one client is not returned to another.",
   },
   {
     id: "caching.changes.none-told",
@@ -149,7 +149,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#interaction-with-notifications`,
-    says: "A server may give a time without telling of changes.",
+    says: "A server may send lifetimes without change notifications.",
     excuse: "The library does not use this option: its servers always send change notifications.",
   },
   {
@@ -158,7 +158,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#interaction-with-notifications`,
-    says: "A server may both give a time and tell of changes.",
+    says: "A server may send both lifetimes and change notifications.",
   },
   {
     id: "caching.changes.invalidate",
@@ -166,7 +166,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#interaction-with-notifications`,
-    says: "What a notification says has changed is not used any more, however fresh it is.",
+    says: "A notification of a change invalidates a cached result before its lifetime ends.",
   },
   {
     id: "caching.pages.clocks",
@@ -174,7 +174,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#interaction-with-pagination`,
-    says: "Each page has its own time: one that is stale is asked for with its cursor, and the others are not.",
+    says: "Each page has its own lifetime: only a stale page is requested again, with its cursor.",
   },
   {
     id: "caching.pages.times-differ",
@@ -182,7 +182,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#interaction-with-pagination`,
-    says: "Pages of one list may have times that differ.",
+    says: "Pages of one list may have different lifetimes.",
     excuse: "The library does not use this option: its servers send the same `ttlMs` with all pages.",
   },
   {
@@ -191,7 +191,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#interaction-with-pagination`,
-    says: "A client that needs a list as it is at one time asks for all of it from the start.",
+    says: "A client that needs a consistent list requests all pages from the start.",
   },
   {
     id: "caching.pages.cursor-refused",
@@ -199,7 +199,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#interaction-with-pagination`,
-    says: "Where a cursor is not good any more, the pages that were kept are dropped and the list starts over.",
+    says: "If a cursor is no longer valid, the client discards the cached pages and requests the list from the start.",
   },
   {
     id: "caching.pages.same-scope",
@@ -215,7 +215,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#security-considerations`,
-    says: "What depends on who asks is private, and what is read is so unless its definition says otherwise.",
+    says: "Results that depend on the caller are private. A read is private unless its definition says otherwise.",
   },
   {
     id: "caching.security.access",
@@ -224,6 +224,6 @@ export const caching: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${page}#security-considerations`,
-    says: "Whoever lacks the rights to a thing is refused it, whatever its scope says.",
+    says: "A caller without the rights is refused, whatever the cache scope is.",
   },
 ];

@@ -10,7 +10,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/utilities/cancellation#cancellation-flow",
-    says: "A client that gives a request up says so with `notifications/cancelled`, which has the request's id.",
+    says: "A client cancels a request with `notifications/cancelled`, which has the request's id.",
   },
   {
     id: "cancellation.client.notifies-on-stdio",
@@ -19,7 +19,7 @@ export const cancellation: readonly Requirement[] = [
     side: "client",
     transports: stream,
     section: "2026-07-28/basic/patterns/cancellation#transport-specific-cancellation",
-    says: "On a pipe a client that gives a request up says so with `notifications/cancelled`.",
+    says: "Over stdio a client cancels a request with `notifications/cancelled`.",
   },
   {
     id: "cancellation.client.closes-stream",
@@ -28,7 +28,7 @@ export const cancellation: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2026-07-28/basic/patterns/cancellation#transport-specific-cancellation",
-    says: "Over HTTP a client gives a request up by closing its stream, and sends nothing.",
+    says: "Over HTTP a client cancels a request by closing its stream, and sends no notification.",
   },
   {
     id: "cancellation.client.stops-waiting",
@@ -36,7 +36,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/basic/lifecycle#timeouts",
-    says: "Whoever gave a request up waits for it no longer.",
+    says: "The sender of a cancelled request stops waiting for the response.",
   },
   {
     id: "cancellation.client.only-in-flight",
@@ -44,7 +44,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/basic/utilities/cancellation#behavior-requirements",
-    says: "Only what is believed to be in flight is cancelled: nothing is said about a request that was answered.",
+    says: "A client cancels only requests in flight: it sends no cancellation for an answered request.",
   },
   {
     id: "cancellation.client.never-initialize",
@@ -68,7 +68,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/utilities/cancellation#behavior-requirements",
-    says: "A client whose server gives a question up asks nobody any more, and does not answer it.",
+    says: "A client whose server cancels an input request stops asking the user and sends no response.",
   },
   {
     id: "cancellation.client.unknown",
@@ -76,7 +76,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/utilities/cancellation#error-handling",
-    says: "A client ignores the cancellation of what it does not know.",
+    says: "A client ignores the cancellation of an unknown request.",
   },
   {
     id: "cancellation.server.notifies",
@@ -84,7 +84,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/utilities/cancellation#cancellation-flow",
-    says: "A server that gives up a question to its client says so with `notifications/cancelled`.",
+    says: "A server cancels its request to a client with `notifications/cancelled`.",
   },
   {
     id: "cancellation.server.stops",
@@ -92,7 +92,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/utilities/cancellation#behavior-requirements",
-    says: "The handler of a request that was cancelled is told to stop.",
+    says: "The handler of a cancelled request is aborted.",
   },
   {
     id: "cancellation.server.frees",
@@ -100,7 +100,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/utilities/cancellation#behavior-requirements",
-    says: "What a cancelled request has taken is free again: others may take its place.",
+    says: "The resources of a cancelled request are released for other requests.",
   },
   {
     id: "cancellation.server.no-response",
@@ -116,7 +116,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic/transports/stdio#cancellation",
-    says: "Nothing at all is sent about a request that was cancelled.",
+    says: "No message at all is sent about a cancelled request.",
   },
   {
     id: "cancellation.server.unknown",
@@ -124,7 +124,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/utilities/cancellation#behavior-requirements",
-    says: "The cancellation of a request that is not known is ignored.",
+    says: "The cancellation of an unknown request is ignored.",
   },
   {
     id: "cancellation.server.completed",
@@ -132,7 +132,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/utilities/cancellation#error-handling",
-    says: "The cancellation of a request that was answered already is ignored.",
+    says: "The cancellation of an answered request is ignored.",
   },
   {
     id: "cancellation.server.malformed",
@@ -140,7 +140,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/utilities/cancellation#error-handling",
-    says: "A cancellation that cannot be understood is ignored.",
+    says: "An invalid cancellation is ignored.",
   },
   {
     id: "cancellation.race",
@@ -148,7 +148,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: "2025-11-25/basic/utilities/cancellation#timing-considerations",
-    says: "A cancellation and a response that cross each other harm neither side.",
+    says: "A cancellation and a response that cross do no harm on either side.",
   },
   {
     id: "cancellation.reason",
@@ -165,7 +165,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/utilities/cancellation#cancellation-flow",
-    says: "A cancellation says why.",
+    says: "A cancellation states its reason.",
   },
   {
     id: "cancellation.shown",
@@ -182,7 +182,7 @@ export const cancellation: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/basic/transports/streamable-http#cancellation",
-    says: "A client that closes the stream of a request has cancelled it.",
+    says: "A client cancels a request by closing its stream.",
   },
   {
     id: "cancellation.by-server.listen",
@@ -198,7 +198,7 @@ export const cancellation: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic/patterns/cancellation#behavior-requirements",
-    says: "A server sends `notifications/cancelled` about nothing but a subscription.",
+    says: "A server sends `notifications/cancelled` for subscriptions only.",
   },
   {
     id: "cancellation.task",

@@ -15,7 +15,7 @@ export const completion: readonly Requirement[] = [
     revisions: { until: "2024-11-05" },
     side: "server",
     section: "2024-11-05/basic/lifecycle#operation",
-    says: "Where there is no such capability, none is declared, and values are suggested all the same.",
+    says: "If the revision has no such capability, none is declared, and completion is available.",
   },
   {
     id: "completion.capability.client",
@@ -23,7 +23,7 @@ export const completion: readonly Requirement[] = [
     revisions: { from: "2025-03-26" },
     side: "client",
     section: "2025-11-25/basic/lifecycle#operation",
-    says: "A client asks no server for suggestions that has not declared them.",
+    says: "A client sends no completion request to a server that has not declared the capability.",
   },
   {
     id: "completion.capability.client-older",
@@ -31,7 +31,7 @@ export const completion: readonly Requirement[] = [
     revisions: { until: "2024-11-05" },
     side: "client",
     section: "2024-11-05/server/utilities/completion#requesting-completions",
-    says: "Where there is no such capability, a client may simply ask.",
+    says: "If the revision has no such capability, a client may send completion requests.",
   },
   {
     id: "completion.ref.prompt",
@@ -55,7 +55,7 @@ export const completion: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/utilities/completion#reference-types",
-    says: "A resource may be referred to by a URI as well.",
+    says: "A resource may also be referred to by a URI.",
   },
   {
     id: "completion.result.values",
@@ -63,7 +63,7 @@ export const completion: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/completion#completion-results",
-    says: "What is suggested is an array of texts.",
+    says: "Suggested values are an array of strings.",
   },
   {
     id: "completion.result.at-most-100",
@@ -79,7 +79,7 @@ export const completion: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/completion#completion-results",
-    says: "The number of all values may be said.",
+    says: "The result may state the total number of values.",
   },
   {
     id: "completion.result.has-more",
@@ -87,7 +87,7 @@ export const completion: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/completion#completion-results",
-    says: "That there are more values than were sent is said.",
+    says: "The result states whether there are more values than were sent.",
   },
   {
     id: "completion.result.ranked",
@@ -95,7 +95,7 @@ export const completion: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/completion#implementation-considerations",
-    says: "Values are sent in the order of their relevance.",
+    says: "Values are sorted by relevance.",
   },
   {
     id: "completion.result.fuzzy",
@@ -103,7 +103,7 @@ export const completion: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/completion#implementation-considerations",
-    says: "What was typed need not be the beginning of what is suggested.",
+    says: "Suggested values need not start with the typed text.",
   },
   {
     id: "completion.context.server",
@@ -111,7 +111,7 @@ export const completion: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "server",
     section: "2025-11-25/server/utilities/completion#requesting-completions",
-    says: "What was chosen for other arguments reaches what suggests values.",
+    says: "The values of other arguments reach the function that suggests values.",
   },
   {
     id: "completion.context.client",
@@ -119,7 +119,7 @@ export const completion: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "client",
     section: "2025-11-25/server/utilities/completion#requesting-completions",
-    says: "A client sends along what was chosen for other arguments.",
+    says: "A client sends the values of the other arguments.",
   },
   {
     id: "completion.client",
@@ -127,7 +127,7 @@ export const completion: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/utilities/completion#requesting-completions",
-    says: "A client asks with `completion/complete`, what is completed, and what was typed.",
+    says: "A client sends `completion/complete` with a reference, the name of the argument and the typed text.",
   },
   {
     id: "completion.error.no-capability",
@@ -135,7 +135,7 @@ export const completion: readonly Requirement[] = [
     revisions: { from: "2025-03-26" },
     side: "server",
     section: "2025-11-25/server/utilities/completion#error-handling",
-    says: "A server that suggests nothing answers with -32601.",
+    says: "A server without completions answers with -32601.",
   },
   {
     id: "completion.error.unknown",
@@ -143,7 +143,7 @@ export const completion: readonly Requirement[] = [
     revisions: { from: "2025-03-26" },
     side: "server",
     section: "2025-11-25/server/utilities/completion#error-handling",
-    says: "A prompt or a template that does not exist is answered with -32602.",
+    says: "An unknown prompt or template is answered with -32602.",
   },
   {
     id: "completion.error.argument",
@@ -151,7 +151,7 @@ export const completion: readonly Requirement[] = [
     revisions: { from: "2025-03-26" },
     side: "server",
     section: "2025-11-25/server/utilities/completion#error-handling",
-    says: "An argument that is missing, or that the prompt does not have, is answered with -32602.",
+    says: "A missing argument, or one that the prompt does not have, is answered with -32602.",
   },
   {
     id: "completion.error.internal",
@@ -159,7 +159,7 @@ export const completion: readonly Requirement[] = [
     revisions: { from: "2025-03-26" },
     side: "server",
     section: "2025-11-25/server/utilities/completion#error-handling",
-    says: "A defect of what suggests values is answered with -32603.",
+    says: "An error in the function that suggests values is answered with -32603.",
   },
   {
     id: "completion.inputs",
@@ -167,7 +167,7 @@ export const completion: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/completion#security",
-    says: "Nothing is asked for suggestions with what was not checked.",
+    says: "Input is validated before it reaches the function that suggests values.",
   },
   {
     id: "completion.rate",
@@ -175,7 +175,7 @@ export const completion: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/completion#security",
-    says: "How often a caller may ask for suggestions can be limited.",
+    says: "A server can limit the rate of completion requests.",
   },
   {
     id: "completion.access",
@@ -184,7 +184,7 @@ export const completion: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-11-25/server/utilities/completion#security",
-    says: "Values for a prompt or a template that needs scopes are suggested to callers that have them.",
+    says: "Values for a prompt or template that requires scopes are suggested only to callers with these scopes.",
   },
   {
     id: "completion.disclosure",
@@ -192,7 +192,7 @@ export const completion: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/completion#security",
-    says: "A completion discloses nothing beyond its values.",
+    says: "A completion discloses nothing except its values.",
   },
   {
     id: "completion.client.debounce",
@@ -200,7 +200,7 @@ export const completion: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/utilities/completion#implementation-considerations",
-    says: "Requests are held back while a person is typing.",
+    says: "A user interface debounces completion requests.",
     excuse: "The requirement is for user interfaces. The library sends one request for each call of the host.",
   },
   {
@@ -209,7 +209,7 @@ export const completion: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/utilities/completion#implementation-considerations",
-    says: "Suggestions are kept where that is of use.",
+    says: "Suggestions are cached if that is useful.",
     excuse:
       "The host decides which suggestions it caches. Completion results have no lifetime that the library could use.",
   },
@@ -219,6 +219,6 @@ export const completion: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/utilities/completion#implementation-considerations",
-    says: "A result without a total is taken, and one without values is refused without harm.",
+    says: "A result without a total is accepted, and one without values is rejected without side effects.",
   },
 ];

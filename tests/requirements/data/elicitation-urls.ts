@@ -5,7 +5,7 @@ const withIds = { from: "2025-11-25", until: "2025-11-25" } as const;
 const page = "2025-11-25/client/elicitation";
 const outside = "The requirement is for the server's web pages and accounts, which are outside of the library.";
 
-/** What concerns visits to URLs, and what a server keeps about its questions. */
+/** The requirements for URL elicitations, and for the state that a server stores for its elicitations. */
 export const elicitationAtUrls: readonly Requirement[] = [
   {
     id: "elicitation.url.request",
@@ -13,7 +13,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#url-mode-elicitation-requests`,
-    says: "The question to visit a URL says its mode, a message and the URL.",
+    says: "A URL elicitation has a mode, a message and the URL.",
   },
   {
     id: "elicitation.url.id",
@@ -21,7 +21,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withIds,
     side: "server",
     section: `${page}#url-mode-elicitation-requests`,
-    says: "Every question to visit a URL has an id that no other has.",
+    says: "Each URL elicitation has a unique id.",
   },
   {
     id: "elicitation.url.valid",
@@ -29,7 +29,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#url-mode-elicitation-requests`,
-    says: "What is not a valid URL is not sent as one.",
+    says: "An invalid URL is not sent.",
   },
   {
     id: "elicitation.url.sensitive",
@@ -37,7 +37,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#user-interaction-model`,
-    says: "Secrets are asked for at a URL.",
+    says: "Secrets are requested by URL elicitation.",
     excuse: "The server's author chooses the mode. The library cannot detect that a request is about a secret.",
   },
   {
@@ -46,7 +46,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#safe-url-handling`,
-    says: "A URL holds nothing secret or personal of the user.",
+    says: "A URL contains no secret or personal data of the user.",
     excuse: "The server's author chooses the URL. The library cannot detect personal data in it.",
   },
   {
@@ -55,7 +55,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#safe-url-handling`,
-    says: "A URL does not open by itself what is protected.",
+    says: "A URL does not give access to protected resources without authentication.",
     excuse: "The requirement is for the web page at the URL, which is outside of the library.",
   },
   {
@@ -64,7 +64,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#safe-url-handling`,
-    says: "A server sends only HTTPS URLs, except URLs of the developer's own machine.",
+    says: "A server sends only HTTPS URLs, except URLs on the developer's own machine.",
   },
   {
     id: "elicitation.url.careful",
@@ -80,7 +80,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "client",
     section: `${page}#safe-url-handling`,
-    says: "The client itself fetches nothing from the URL.",
+    says: "The client does not request the URL itself.",
   },
   {
     id: "elicitation.url.consent",
@@ -88,7 +88,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "client",
     section: `${page}#safe-url-handling`,
-    says: "The URL is opened only once the user has agreed.",
+    says: "The URL is opened only after the user has agreed.",
   },
   {
     id: "elicitation.url.shown-whole",
@@ -96,7 +96,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "client",
     section: `${page}#safe-url-handling`,
-    says: "Whoever shows the URL has all of it, as the server wrote it.",
+    says: "The handler that shows the URL receives all of it, as the server wrote it.",
   },
   {
     id: "elicitation.url.opened-securely",
@@ -104,7 +104,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "client",
     section: `${page}#safe-url-handling`,
-    says: "The URL is opened where neither client nor model sees what the user does there.",
+    says: "The URL is opened where neither the client nor the model can see the user's input.",
   },
   {
     id: "elicitation.url.domain",
@@ -112,7 +112,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "client",
     section: `${page}#safe-url-handling`,
-    says: "The domain stands out in the URL that is shown.",
+    says: "The user interface highlights the domain of the URL.",
   },
   {
     id: "elicitation.url.warnings",
@@ -120,7 +120,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "client",
     section: `${page}#safe-url-handling`,
-    says: "The user is warned of a URL that looks suspicious.",
+    says: "The user is warned about suspicious URLs.",
   },
   {
     id: "elicitation.complete.sent",
@@ -128,7 +128,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withIds,
     side: "server",
     section: `${page}#completion-notifications-for-url-mode-elicitation`,
-    says: "A server may tell its client that a visit is complete.",
+    says: "A server may notify its client that a visit is complete.",
   },
   {
     id: "elicitation.complete.only-asker",
@@ -136,7 +136,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withIds,
     side: "server",
     section: `${page}#completion-notifications-for-url-mode-elicitation`,
-    says: "That a visit is complete is told to nobody but the client that was asked for it.",
+    says: "Only the client that received the elicitation is notified that the visit is complete.",
   },
   {
     id: "elicitation.complete.id",
@@ -144,7 +144,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withIds,
     side: "server",
     section: `${page}#completion-notifications-for-url-mode-elicitation`,
-    says: "What tells of a complete visit names the id of its question.",
+    says: "The notification of a complete visit has the id of its elicitation.",
   },
   {
     id: "elicitation.complete.unknown",
@@ -152,7 +152,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withIds,
     side: "client",
     section: `${page}#completion-notifications-for-url-mode-elicitation`,
-    says: "What tells of a visit that nobody waits for, or not any more, is ignored.",
+    says: "A notification of an unknown or finished visit is ignored.",
   },
   {
     id: "elicitation.complete.repeats",
@@ -160,7 +160,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withIds,
     side: "client",
     section: `${page}#completion-notifications-for-url-mode-elicitation`,
-    says: "A call that needed a visit may be repeated once the server says that the visit is complete.",
+    says: "A call that needed a visit may be repeated after the server has notified that the visit is complete.",
   },
   {
     id: "elicitation.complete.never",
@@ -168,7 +168,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withIds,
     side: "client",
     section: `${page}#completion-notifications-for-url-mode-elicitation`,
-    says: "A call that waits for a visit can be given up, should the server never say that it is complete.",
+    says: "A call that waits for a visit can be cancelled if the server never notifies that it is complete.",
   },
   {
     id: "elicitation.url.given-up",
@@ -176,7 +176,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/client/elicitation#url-mode-elicitation-requests",
-    says: "A call that waits for the user to visit a URL can be given up.",
+    says: "A call that waits for the user to visit a URL can be cancelled.",
   },
   {
     id: "elicitation.url-required.answered",
@@ -184,7 +184,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withIds,
     side: "server",
     section: `${page}#url-elicitation-required-error`,
-    says: "A call that needs visits first may be refused with -32042, which lists them.",
+    says: "A call that requires visits may be refused with -32042 and a list of them.",
   },
   {
     id: "elicitation.url-required.only-then",
@@ -192,7 +192,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withIds,
     side: "server",
     section: `${page}#url-elicitation-required-error`,
-    says: "No call is refused with -32042 for another reason.",
+    says: "No call is refused with -32042 for any other reason.",
   },
   {
     id: "elicitation.url-required.visits",
@@ -200,7 +200,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withIds,
     side: "server",
     section: `${page}#url-elicitation-required-error`,
-    says: "All that -32042 lists are questions to visit a URL, each with its id.",
+    says: "The error -32042 lists only URL elicitations, each with its id.",
   },
   {
     id: "elicitation.url-required.unreadable",
@@ -208,7 +208,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withIds,
     side: "client",
     section: `${page}#url-elicitation-required-error`,
-    says: "An error -32042 whose list holds anything else is an error, and nobody is asked.",
+    says: "An error -32042 whose list contains anything else is reported as an error, and the user is not asked.",
   },
   {
     id: "elicitation.state.bound",
@@ -217,7 +217,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${page}#security-considerations`,
-    says: "A question belongs to the client and the user that it was asked of: nobody else can answer it.",
+    says: "An elicitation is bound to its client and user: nobody else can answer it.",
   },
   {
     id: "elicitation.state.not-by-session",
@@ -226,7 +226,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${page}#statefulness`,
-    says: "To know the session is not enough to answer in a user's place.",
+    says: "Knowledge of the session id is not enough to answer for a user.",
   },
   {
     id: "elicitation.state.protected",
@@ -234,7 +234,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/client/elicitation#statefulness",
-    says: "What is kept about a question with the client can be neither read nor changed there.",
+    says: "State of an elicitation that is stored at the client can be neither read nor changed there.",
   },
   {
     id: "elicitation.state.user",
@@ -243,7 +243,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${page}#statefulness`,
-    says: "Who the user is comes from the credentials, whatever is answered to a question.",
+    says: "The identity of the user comes from the credentials, whatever the answer contains.",
   },
   {
     id: "elicitation.third-party.credentials",
@@ -270,7 +270,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#understanding-the-distinction`,
-    says: "The user lets the server use another service without the client's part in it.",
+    says: "The user authorizes the server at another service without involving the client.",
     excuse: outside,
   },
   {
@@ -279,7 +279,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#url-mode-elicitation-for-oauth-flows`,
-    says: "A server does not find out by such a visit whether a user may use the server.",
+    says: "A server does not use such a visit to authorize users of the server itself.",
     excuse: "The library authorizes requests by tokens and scopes. It cannot control other checks in a handler.",
   },
   {
@@ -288,7 +288,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#phishing`,
-    says: "Whoever finishes a visit is shown to be the user that was asked for it.",
+    says: "The server verifies that the user who finishes a visit is the user who was asked.",
     excuse: outside,
   },
   {
@@ -297,7 +297,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#phishing`,
-    says: "A changed URL does not make a visitor pass for another.",
+    says: "A changed URL does not give a visitor another identity.",
     excuse: outside,
   },
 ];

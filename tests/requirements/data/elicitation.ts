@@ -22,7 +22,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section: "2025-11-25/basic/lifecycle#operation",
-    says: "A client that cannot ask its user does not declare the capability, and refuses to be asked.",
+    says: "A client that cannot ask its user does not declare the capability, and refuses elicitations.",
   },
   {
     id: "elicitation.capability.modes",
@@ -30,7 +30,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: withUrls,
     side: "client",
     section: `${page}#capabilities`,
-    says: "A client that declares the capability takes forms, or URLs, or both, and says which.",
+    says: "A client that declares the capability supports forms, URLs or both, and lists these modes.",
   },
   {
     id: "elicitation.capability.empty",
@@ -38,7 +38,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#capabilities`,
-    says: "A capability without modes stands for forms alone.",
+    says: "A capability without modes means forms only.",
   },
   {
     id: "elicitation.capability.respected",
@@ -46,7 +46,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "server",
     section: "2025-11-25/basic/lifecycle#operation",
-    says: "A client without the capability is not asked anything of its user.",
+    says: "A client without the capability receives no elicitation.",
   },
   {
     id: "elicitation.mode.respected",
@@ -54,7 +54,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#capabilities`,
-    says: "A client is not asked in a mode that it has not declared.",
+    says: "A client receives no elicitation in a mode that it has not declared.",
   },
   {
     id: "elicitation.mode.refused",
@@ -62,7 +62,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: withIds,
     side: "client",
     section: `${page}#error-handling`,
-    says: "A question in a mode that was not declared is refused with -32602.",
+    says: "An elicitation in an undeclared mode is refused with -32602.",
   },
   {
     id: "elicitation.mode.omitted",
@@ -70,7 +70,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#elicitation-requests`,
-    says: "The question for a form may leave out its mode.",
+    says: "A form elicitation may omit its mode.",
   },
   {
     id: "elicitation.mode.default",
@@ -78,7 +78,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section: `${page}#elicitation-requests`,
-    says: "A question that names no mode is for a form.",
+    says: "An elicitation without a mode is a form.",
   },
   {
     id: "elicitation.message",
@@ -86,7 +86,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "server",
     section: `${page}#elicitation-requests`,
-    says: "Every question carries a message for the user that says why it is asked.",
+    says: "Each elicitation has a message for the user that states its reason.",
   },
   {
     id: "elicitation.message.required",
@@ -94,7 +94,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section: `${page}#elicitation-requests`,
-    says: "A question without a message never gets to the user.",
+    says: "An elicitation without a message is not shown to the user.",
   },
   {
     id: "elicitation.nested",
@@ -102,7 +102,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "server",
     section: "2026-07-28/client/elicitation#elicitation-requests",
-    says: "A server may ask while it works on a call of a tool, a prompt or a resource.",
+    says: "A server may send an elicitation during a call of a tool, a prompt or a resource.",
   },
   {
     id: "elicitation.form.request",
@@ -110,7 +110,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "server",
     section: `${page}#form-mode-elicitation-requests`,
-    says: "The question for a form carries the schema of the answer, and names no mode but that of forms.",
+    says: "A form elicitation has the schema of the answer, and no mode other than `form`.",
   },
   {
     id: "elicitation.form.flat",
@@ -118,7 +118,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "server",
     section: `${page}#requested-schema`,
-    says: "A form is one flat object: nothing that is nested is asked for.",
+    says: "A form is one flat object without nested values.",
   },
   {
     id: "elicitation.form.strings",
@@ -126,7 +126,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "server",
     section: `${page}#requested-schema`,
-    says: "A form may ask for texts with limits of their length, or in one of four formats.",
+    says: "A form may have strings with length limits or one of four formats.",
   },
   {
     id: "elicitation.form.formats",
@@ -134,7 +134,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "server",
     section: `${page}#requested-schema`,
-    says: "No format is named but email, uri, date and date-time.",
+    says: "The only formats are email, uri, date and date-time.",
   },
   {
     id: "elicitation.form.numbers",
@@ -142,7 +142,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "server",
     section: `${page}#requested-schema`,
-    says: "A form may ask for numbers and integers with bounds.",
+    says: "A form may have numbers and integers with bounds.",
   },
   {
     id: "elicitation.form.booleans",
@@ -150,7 +150,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "server",
     section: `${page}#requested-schema`,
-    says: "A form may ask for yes or no, with one of the two given beforehand.",
+    says: "A form may have booleans with a default.",
   },
   {
     id: "elicitation.form.choice",
@@ -158,7 +158,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "server",
     section: `${page}#requested-schema`,
-    says: "A form may have the user choose one of several strings.",
+    says: "A form may have a choice of one of several strings.",
   },
   {
     id: "elicitation.form.titled-choice",
@@ -166,7 +166,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#requested-schema`,
-    says: "Each string of a choice may have a title beside it.",
+    says: "Each string of a choice may have a title.",
   },
   {
     id: "elicitation.form.named-choice",
@@ -174,7 +174,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: { from: "2025-06-18", until: "2025-06-18" },
     side: "server",
     section: "2025-06-18/client/elicitation#supported-schema-types",
-    says: "The titles of a choice may be given as a list of names in the order of its strings.",
+    says: "The titles of a choice may be a list of names in the order of its strings.",
   },
   {
     id: "elicitation.form.choices",
@@ -182,7 +182,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#requested-schema`,
-    says: "A form may have the user choose any number of several strings.",
+    says: "A form may have a choice of any number of several strings.",
   },
   {
     id: "elicitation.form.older-words",
@@ -190,7 +190,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: { from: "2025-06-18", until: "2025-06-18" },
     side: "server",
     section: "2025-06-18/client/elicitation#supported-schema-types",
-    says: "Where forms have no lists, a choice of several strings is asked for in the words that there are.",
+    says: "If the revision has no lists in forms, a choice of several strings is encoded with the available types.",
   },
   {
     id: "elicitation.form.defaults",
@@ -198,7 +198,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#requested-schema`,
-    says: "Every kind of field may have a value to start from.",
+    says: "Each kind of field may have a default.",
   },
   {
     id: "elicitation.form.prefilled",
@@ -206,7 +206,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: withUrls,
     side: "client",
     section: `${page}#requested-schema`,
-    says: "A field that was left as it is has the value that it started from.",
+    says: "A field that the user did not change has its default.",
   },
   {
     id: "elicitation.form.handed-on",
@@ -214,7 +214,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section: `${page}#requested-schema`,
-    says: "A form of any kinds of field gets whole to whoever shows it.",
+    says: "A form with all kinds of fields reaches the handler complete.",
   },
   {
     id: "elicitation.form.sensitive",
@@ -222,7 +222,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "server",
     section: `${page}#user-interaction-model`,
-    says: "The author of a form is warned if it asks for secrets such as passwords and keys.",
+    says: "The author of a form is warned if it requests secrets such as passwords and keys.",
   },
   {
     id: "elicitation.form.no-links",
@@ -230,7 +230,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: withUrls,
     side: "server",
     section: `${page}#safe-url-handling`,
-    says: "The texts of a form hold no URL that is meant to be clicked.",
+    says: "The texts of a form contain no clickable URL.",
     excuse: "The server's author writes the form. The library cannot detect whether a URL is meant to be clicked.",
   },
   {
@@ -239,7 +239,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "both",
     section: `${page}#form-mode-security`,
-    says: "What was filled in is checked against the schema, before it is sent and before it is used.",
+    says: "The answer is checked against the schema before it is sent and before it is used.",
   },
   {
     id: "elicitation.form.rendered-links",
@@ -247,7 +247,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: withUrls,
     side: "client",
     section: `${page}#safe-url-handling`,
-    says: "No URL can be clicked in any field of a question but in the one that is for it.",
+    says: "URLs are clickable only in the URL field of an elicitation.",
   },
   {
     id: "elicitation.action.accept",
@@ -255,7 +255,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "both",
     section: `${page}#response-actions`,
-    says: "That the user has submitted a form is said together with what was filled in.",
+    says: "The answer `accept` to a form contains the user's input.",
   },
   {
     id: "elicitation.action.accept-url",
@@ -263,7 +263,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: withUrls,
     side: "both",
     section: `${page}#response-actions`,
-    says: "That the user has agreed to visit a URL is said without any content.",
+    says: "The answer `accept` to a URL contains no content.",
   },
   {
     id: "elicitation.action.decline",
@@ -271,7 +271,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "both",
     section: `${page}#response-actions`,
-    says: "That the user said no is an answer, which a handler can tell from the others.",
+    says: "The answer `decline` differs from the other answers for a handler.",
   },
   {
     id: "elicitation.action.cancel",
@@ -279,7 +279,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "both",
     section: `${page}#response-actions`,
-    says: "That the user left the question open is an answer, which a handler can tell from the others.",
+    says: "The answer `cancel` differs from the other answers for a handler.",
   },
   {
     id: "elicitation.failure.handled",
@@ -287,7 +287,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/client/elicitation#error-handling",
-    says: "A question that is refused or answered with nonsense does no harm to the server.",
+    says: "A refused or invalid answer does the server no harm.",
   },
   {
     id: "elicitation.asker",
@@ -295,7 +295,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section: `${page}#security-considerations`,
-    says: "Whoever shows a question is told which server asks it, and during which request.",
+    says: "The handler that shows an elicitation receives the name of the server and the request during which it asks.",
   },
   {
     id: "elicitation.shown.asker",
@@ -311,7 +311,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section: `${page}#security-considerations`,
-    says: "The user understands what is asked, and why.",
+    says: "The user understands the elicitation and its reason.",
     excuse: shows,
   },
   {
@@ -320,7 +320,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section: `${page}#user-interaction-model`,
-    says: "The user can look over and change what was filled in before it is sent.",
+    says: "The user can review and change the input before it is sent.",
   },
   {
     id: "elicitation.approval",
@@ -328,7 +328,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section: `${page}#security-considerations`,
-    says: "Nothing is answered before the user has decided.",
+    says: "No answer is sent before the user has decided.",
   },
   {
     id: "elicitation.flood",
@@ -336,7 +336,7 @@ export const elicitation: readonly Requirement[] = [
     revisions: { from: "2025-06-18", until: "2025-11-25" },
     side: "client",
     section: `${page}#security-considerations`,
-    says: "A server that asks too much at once is refused.",
+    says: "The number of simultaneous elicitations is limited, and further ones are refused.",
   },
   ...elicitationAtUrls,
 ];

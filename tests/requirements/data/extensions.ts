@@ -11,7 +11,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: negotiation,
-    says: "The identifier of an extension has a prefix, and one without it is never declared.",
+    says: "The identifier of an extension has a prefix. An identifier without one is never declared.",
   },
   {
     id: "extensions.id.format",
@@ -19,7 +19,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: keys,
-    says: "The prefix of an identifier is made of labels with dots between them, and its name begins and ends with a letter or digit.",
+    says: "A prefix consists of labels separated by dots, and the name after it starts and ends with a letter or digit.",
   },
   {
     id: "extensions.id.reverse-dns",
@@ -36,7 +36,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: keys,
-    says: "Prefixes of the protocol's own are left to the extensions that it defines.",
+    says: "Reserved prefixes are used only by extensions of the protocol.",
   },
   {
     id: "extensions.server.declares",
@@ -44,7 +44,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: negotiation,
-    says: "A server may say in its capabilities which extensions it has, each with its settings.",
+    says: "A server may declare extensions in its capabilities, each with its settings.",
   },
   {
     id: "extensions.client.declares",
@@ -52,7 +52,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: negotiation,
-    says: "A client may say in the capabilities of each request which extensions it has, each with its settings.",
+    says: "A client may declare extensions in the capabilities of each request, each with its settings.",
   },
   {
     id: "extensions.settings.empty",
@@ -68,7 +68,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: "extensions/overview#sdk-implementation",
-    says: "No extension is declared, and no method of one answered, unless somebody has chosen it.",
+    says: "An extension is active only if it was configured. Otherwise it is not declared and its methods are not answered.",
   },
   {
     id: "extensions.server.reverts",
@@ -76,7 +76,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: negotiation,
-    says: "A server can answer a client without an extension as if it had none itself.",
+    says: "A server may answer a client without an extension as if it did not have the extension either.",
   },
   {
     id: "extensions.server.rejects",
@@ -84,7 +84,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: negotiation,
-    says: "A server can refuse a client without an extension, with an error that names what it lacks.",
+    says: "A server may refuse a client without an extension, with an error that names the missing extension.",
   },
   {
     id: "extensions.server.each-request",
@@ -92,7 +92,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic/versioning",
-    says: "What a client declares counts for the request that says so, and for no other.",
+    says: "The client's declaration applies only to the request that contains it.",
   },
   {
     id: "extensions.server.unknown",
@@ -100,7 +100,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: negotiation,
-    says: "Extensions of the client that a server does not know change nothing of its answers.",
+    says: "Unknown extensions of a client do not change the server's answers.",
   },
   {
     id: "extensions.client.reverts",
@@ -108,7 +108,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: negotiation,
-    says: "A client with an extension works with a server that lacks it as it does without.",
+    says: "A client with an extension works with a server without it, as if the client did not have it.",
   },
   {
     id: "extensions.client.rejected",
@@ -116,7 +116,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: negotiation,
-    says: "A client that asks for a method of an extension is told of the refusal of a server that lacks it.",
+    says: "A client that calls a method of an extension receives the error of a server without the extension.",
   },
   {
     id: "extensions.result-types.sent",
@@ -124,7 +124,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic#resulttype",
-    says: "An extension may answer with results of a type of its own.",
+    says: "An extension may define result types.",
   },
   {
     id: "extensions.result-types.taken",
@@ -132,7 +132,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic#resulttype",
-    says: "A client takes the result types of the core, and those of the extensions that it declares.",
+    says: "A client accepts the result types of the core and of the extensions that it declares.",
   },
   {
     id: "extensions.fallback-documented",
@@ -140,7 +140,7 @@ export const extensions: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: negotiation,
-    says: "An extension documents how it falls back.",
+    says: "An extension documents its fallback.",
     excuse: "The requirement is for the documentation of extensions.",
   },
 ];

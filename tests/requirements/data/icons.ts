@@ -19,7 +19,7 @@ export const icons: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section,
-    says: "A client may have icons that it tells the server of.",
+    says: "A client may send icons to the server.",
   },
   {
     id: "icons.members",
@@ -27,7 +27,7 @@ export const icons: readonly Requirement[] = [
     revisions: since,
     side: "both",
     section,
-    says: "An icon has a source, and may have a type, sizes and a theme, all of which get to whoever shows it.",
+    says: "An icon has a source, and may have a type, sizes and a theme. All of these reach the handler.",
   },
   {
     id: "icons.older-words",
@@ -35,7 +35,7 @@ export const icons: readonly Requirement[] = [
     revisions: { until: "2025-06-18" },
     side: "server",
     section: "2025-06-18/server/tools#tool",
-    says: "No icons are sent where the agreed revision has none.",
+    says: "No icons are sent if the agreed revision does not have them.",
   },
   {
     id: "icons.scheme",
@@ -43,7 +43,7 @@ export const icons: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section,
-    says: "An icon at any other URI than of https or data is rejected, but for http on the client's own machine.",
+    says: "An icon with a URI other than `https:` or `data:` is rejected, except `http:` on the client's own machine.",
   },
   {
     id: "icons.untrusted",
@@ -51,7 +51,7 @@ export const icons: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section,
-    says: "What an icon should not be does no harm, and takes nothing else with it.",
+    says: "An invalid icon is left out, and everything else is kept.",
   },
   {
     id: "icons.not-fetched",
@@ -76,7 +76,7 @@ export const icons: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section,
-    says: "An icon comes from the origin of its server.",
+    says: "An icon has the same origin as its server.",
   },
   {
     id: "icons.exhaustion",
@@ -84,7 +84,7 @@ export const icons: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section,
-    says: "Huge images and endless animations do not use up the client.",
+    says: "Huge images and endless animations do not exhaust the client.",
     excuse: draws,
   },
   {
@@ -111,7 +111,7 @@ export const icons: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section,
-    says: "Types of images may be left out, and images be cleaned before they are drawn.",
+    says: "Image types may be excluded, and images may be sanitized before they are displayed.",
     excuse: draws,
   },
   {
@@ -120,7 +120,7 @@ export const icons: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section,
-    says: "The bytes of an image are of a type that is allowed and of the type that they are said to be.",
+    says: "The bytes of an image have an allowed type, which is the declared one.",
     excuse: draws,
   },
   {
@@ -129,7 +129,7 @@ export const icons: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section,
-    says: "Whoever draws icons can draw PNG and JPEG.",
+    says: "Programs that display icons support PNG and JPEG.",
     excuse: draws,
   },
   {
@@ -138,7 +138,7 @@ export const icons: readonly Requirement[] = [
     revisions: since,
     side: "client",
     section,
-    says: "Whoever draws icons can draw SVG and WebP.",
+    says: "Programs that display icons support SVG and WebP.",
     excuse: draws,
   },
 ];

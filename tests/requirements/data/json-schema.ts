@@ -10,7 +10,7 @@ export const jsonSchema: readonly Requirement[] = [
     revisions: documented,
     side: "both",
     section: "2025-11-25/basic#implementation-requirements",
-    says: "A schema that names no dialect is one of JSON Schema 2020-12.",
+    says: "A schema without a dialect is JSON Schema 2020-12.",
   },
   {
     id: "json-schema.dialect.explicit",
@@ -18,7 +18,7 @@ export const jsonSchema: readonly Requirement[] = [
     revisions: documented,
     side: "server",
     section: "2025-11-25/basic#schema-dialect",
-    says: "A schema may name its dialect, which is listed with it.",
+    says: "A schema may name its dialect, which is listed.",
   },
   {
     id: "json-schema.dialect.respected",
@@ -26,7 +26,7 @@ export const jsonSchema: readonly Requirement[] = [
     revisions: documented,
     side: "both",
     section: "2025-11-25/basic#implementation-requirements",
-    says: "Values are checked by the rules of the dialect that their schema names.",
+    says: "Values are checked by the rules of the dialect that the schema names.",
   },
   {
     id: "json-schema.dialect.unsupported",
@@ -34,7 +34,7 @@ export const jsonSchema: readonly Requirement[] = [
     revisions: documented,
     side: "both",
     section: "2025-11-25/basic#implementation-requirements",
-    says: "A dialect that is not supported gives an error that says so.",
+    says: "An unsupported dialect causes an error that names it.",
   },
   {
     id: "json-schema.dialect.documented",
@@ -42,7 +42,7 @@ export const jsonSchema: readonly Requirement[] = [
     revisions: documented,
     side: "both",
     section: "2025-11-25/basic#implementation-requirements",
-    says: "The dialects that are supported are documented.",
+    says: "The supported dialects are documented.",
     excuse:
       "The requirement is for documentation. The guide lists the dialects, and the error for another dialect names them.",
   },
@@ -52,7 +52,7 @@ export const jsonSchema: readonly Requirement[] = [
     revisions: documented,
     side: "server",
     section: "2025-11-25/basic#schema-dialect",
-    says: "What the library itself makes of a schema is JSON Schema 2020-12.",
+    says: "Schemas that the library generates are JSON Schema 2020-12.",
   },
   {
     id: "json-schema.valid",
@@ -60,7 +60,7 @@ export const jsonSchema: readonly Requirement[] = [
     revisions: documented,
     side: "server",
     section: "2025-11-25/basic#schema-validation",
-    says: "A schema that is built in a way that no dialect allows is not offered.",
+    says: "A schema that is invalid in every dialect is not offered.",
   },
   {
     id: "json-schema.ref.not-fetched",
@@ -68,7 +68,7 @@ export const jsonSchema: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: "2026-07-28/basic#ref-resolution",
-    says: "A reference to the network is not followed.",
+    says: "A reference to the network is not fetched.",
   },
   {
     id: "json-schema.ref.rejected",
@@ -76,7 +76,7 @@ export const jsonSchema: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: "2026-07-28/basic#ref-resolution",
-    says: "A schema with a reference that cannot be resolved is rejected, and not taken to permit anything.",
+    says: "A schema with an unresolvable reference is rejected, and is not treated as one that allows all values.",
   },
   {
     id: "json-schema.ref.opt-in",
@@ -84,7 +84,7 @@ export const jsonSchema: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: "2026-07-28/basic#ref-resolution",
-    says: "References to other places may be followed where somebody has asked for it.",
+    says: "References to other documents may be fetched if they were enabled.",
     excuse: "The library does not use this option: it never fetches a schema.",
   },
   {
@@ -93,6 +93,6 @@ export const jsonSchema: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: "2026-07-28/basic#composition-keyword-resource-use",
-    says: "How large and deep a schema may be is bounded.",
+    says: "The size and depth of a schema are limited.",
   },
 ];

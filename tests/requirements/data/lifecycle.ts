@@ -9,7 +9,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/lifecycle#initialization",
-    says: "Nothing is served before the session is initialized.",
+    says: "A server processes no requests before the session is initialized.",
   },
   {
     id: "lifecycle.initialize.client-first",
@@ -17,7 +17,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/lifecycle#initialization",
-    says: "The first thing that a client sends is `initialize`.",
+    says: "The first message of a client is `initialize`.",
   },
   {
     id: "lifecycle.initialize.client-params",
@@ -25,7 +25,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/lifecycle#initialization",
-    says: "`initialize` says which version the client speaks, what it is capable of, and who it is.",
+    says: "`initialize` has the client's revision, capabilities and name.",
   },
   {
     id: "lifecycle.initialize.server-result",
@@ -33,7 +33,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/lifecycle#initialization",
-    says: "The answer to `initialize` has the server's version of the protocol, its capabilities and who it is.",
+    says: "The result of `initialize` has the server's revision, capabilities and name.",
   },
   {
     id: "lifecycle.initialize.malformed",
@@ -41,7 +41,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/lifecycle#error-handling",
-    says: "An `initialize` whose params cannot be read is answered with an error, and another one may follow.",
+    says: "An `initialize` with invalid params is answered with an error, and another `initialize` may follow.",
   },
   {
     id: "lifecycle.initialize.refused",
@@ -49,7 +49,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/lifecycle#error-handling",
-    says: "A client whose `initialize` is refused says so and why.",
+    says: "A client reports that `initialize` was refused, and the reason.",
   },
   {
     id: "lifecycle.initialize.not-in-a-batch",
@@ -57,7 +57,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: { from: "2025-03-26", until: "2025-03-26" },
     side: "server",
     section: "2025-03-26/basic/lifecycle#initialization",
-    says: "`initialize` is no part of a batch.",
+    says: "`initialize` is not part of a batch.",
   },
   {
     id: "lifecycle.initialized.sent",
@@ -65,7 +65,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/lifecycle#initialization",
-    says: "After the answer to `initialize` the client sends `notifications/initialized`, before anything else.",
+    says: "After the result of `initialize` the client sends `notifications/initialized` before any other message.",
   },
   {
     id: "lifecycle.initialized.only-after-success",
@@ -73,7 +73,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/lifecycle#initialization",
-    says: "`notifications/initialized` is not sent where `initialize` failed.",
+    says: "`notifications/initialized` is not sent if `initialize` failed.",
   },
   {
     id: "lifecycle.initialized.client-waits",
@@ -89,7 +89,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/lifecycle#initialization",
-    says: "A server sends no requests before it has heard `notifications/initialized`.",
+    says: "A server sends no requests before it has received `notifications/initialized`.",
   },
   {
     id: "lifecycle.initialized.changes-wait",
@@ -97,7 +97,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/lifecycle#initialization",
-    says: "A server tells of no changes before it has heard `notifications/initialized`.",
+    says: "A server sends no change notifications before it has received `notifications/initialized`.",
   },
   {
     id: "lifecycle.initialized.ping-before",
@@ -106,7 +106,7 @@ export const lifecycle: readonly Requirement[] = [
     side: "server",
     transports: stream,
     section: "2025-11-25/basic/lifecycle#initialization",
-    says: "A ping may come before `initialize`, and is answered.",
+    says: "A ping before `initialize` is answered.",
   },
   {
     id: "lifecycle.version.offered",
@@ -114,7 +114,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/lifecycle#version-negotiation",
-    says: "The version that `initialize` asks for is one that the client speaks: the one it is told to speak.",
+    says: "`initialize` requests a revision that the client supports: the configured one.",
   },
   {
     id: "lifecycle.version.latest-offered",
@@ -122,7 +122,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/lifecycle#version-negotiation",
-    says: "The version that `initialize` asks for is the latest that opens with it.",
+    says: "`initialize` requests the latest revision that has `initialize`.",
   },
   {
     id: "lifecycle.version.same",
@@ -130,7 +130,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/lifecycle#version-negotiation",
-    says: "A version that the server speaks is answered with the same version.",
+    says: "A supported revision is answered with the same revision.",
   },
   {
     id: "lifecycle.version.other",
@@ -138,7 +138,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/lifecycle#version-negotiation",
-    says: "A version that the server does not speak is answered with one that it speaks.",
+    says: "An unsupported revision is answered with a supported one.",
   },
   {
     id: "lifecycle.version.latest",
@@ -146,7 +146,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/lifecycle#version-negotiation",
-    says: "A version that the server does not speak is answered with the latest that it speaks in a session.",
+    says: "An unsupported revision is answered with the latest revision that the server supports in sessions.",
   },
   {
     id: "lifecycle.version.accepted",
@@ -154,7 +154,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/lifecycle#version-negotiation",
-    says: "A client goes on in whichever version the server answers, if it speaks it.",
+    says: "A client continues in the revision of the answer if it supports that revision.",
   },
   {
     id: "lifecycle.version.disconnect",
@@ -162,7 +162,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/lifecycle#version-negotiation",
-    says: "A client that does not speak the version of the answer disconnects, and says what both sides speak.",
+    says: "A client that does not support the revision of the answer disconnects, and its error lists the revisions of both sides.",
   },
   {
     id: "lifecycle.version.respected",
@@ -170,7 +170,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/lifecycle#operation",
-    says: "What is sent in a session is said in the words of its version.",
+    says: "Messages of a session are encoded for its revision.",
   },
   {
     id: "lifecycle.version.no-later-methods",
@@ -178,7 +178,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/lifecycle#operation",
-    says: "A client sends nothing that the version of its session does not have.",
+    says: "A client sends no message that the revision of its session does not have.",
   },
   {
     id: "lifecycle.capabilities.declared",
@@ -186,7 +186,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "both",
     section: "2025-11-25/basic/lifecycle#capability-negotiation",
-    says: "Each side declares the optional features that it has, and no others.",
+    says: "Each side declares exactly the optional features that it has.",
   },
   {
     id: "lifecycle.capabilities.completions",
@@ -194,7 +194,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/lifecycle#capability-negotiation",
-    says: "Completion is declared where the version has a word for it, and offered all the same where it has none.",
+    says: "Completion is declared if the revision has a capability for it, and available in any case.",
   },
   {
     id: "lifecycle.capabilities.server-respects",
@@ -202,7 +202,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/lifecycle#operation",
-    says: "A server asks a client for nothing that the client has not declared.",
+    says: "A server sends a client only requests whose capability the client has declared.",
   },
   {
     id: "lifecycle.capabilities.client-respects",
@@ -210,7 +210,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/basic/lifecycle#operation",
-    says: "A client asks a server for nothing that the server has not declared.",
+    says: "A client sends a server only requests whose capability the server has declared.",
   },
   {
     id: "lifecycle.capabilities.undeclared-method",
@@ -218,7 +218,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/lifecycle#operation",
-    says: "The methods of a feature that a server has not declared do not exist.",
+    says: "The methods of an undeclared feature do not exist.",
   },
   {
     id: "lifecycle.capabilities.client-undeclared",
@@ -226,7 +226,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/lifecycle#operation",
-    says: "A client refuses what a server asks it for without that it was declared.",
+    says: "A client refuses server requests whose capability it has not declared.",
   },
   {
     id: "lifecycle.instructions",
@@ -234,7 +234,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: { from: "2025-03-26" },
     side: "both",
     section: "2025-11-25/basic/lifecycle#initialization",
-    says: "A server may say how it is to be used, and its client is told.",
+    says: "A server may send instructions, and the client's host receives them.",
   },
   {
     id: "lifecycle.timeouts.established",
@@ -242,7 +242,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/basic/lifecycle#timeouts",
-    says: "A request that stays without an answer fails after a time.",
+    says: "A request without a response times out.",
   },
   {
     id: "lifecycle.timeouts.server-asks",
@@ -250,7 +250,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/lifecycle#timeouts",
-    says: "A request of the server that stays without an answer fails after a time, and is cancelled.",
+    says: "A request of the server without a response times out and is cancelled.",
   },
   {
     id: "lifecycle.timeouts.initialize",
@@ -258,7 +258,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2024-11-05/basic/lifecycle#error-handling",
-    says: "An `initialize` that stays without an answer fails after a time.",
+    says: "An `initialize` without a response times out.",
   },
   {
     id: "lifecycle.timeouts.cancel",
@@ -266,7 +266,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: { from: "2025-03-26" },
     side: "client",
     section: "2025-11-25/basic/lifecycle#timeouts",
-    says: "A request that has timed out is cancelled, in the way of the revision and the transport.",
+    says: "A request that has timed out is cancelled as the revision and the transport define it.",
   },
   {
     id: "lifecycle.timeouts.per-request",
@@ -282,7 +282,7 @@ export const lifecycle: readonly Requirement[] = [
     revisions: { from: "2025-03-26" },
     side: "client",
     section: "2025-11-25/basic/lifecycle#timeouts",
-    says: "Progress on a request starts its timeout anew.",
+    says: "Progress restarts the timeout of a request.",
   },
   {
     id: "lifecycle.timeouts.maximum",
@@ -290,6 +290,6 @@ export const lifecycle: readonly Requirement[] = [
     revisions: { from: "2025-03-26" },
     side: "client",
     section: "2025-11-25/basic/lifecycle#timeouts",
-    says: "Whatever progress is made, a request fails after a time in all.",
+    says: "A request has a maximum duration, whatever progress it reports.",
   },
 ];

@@ -47,7 +47,7 @@ export const logging: readonly Requirement[] = [
     revisions: { until: "2025-11-25" },
     side: "server",
     section: "2025-11-25/server/utilities/logging#message-flow",
-    says: "Messages of the level that was set and above are sent, and those below are not.",
+    says: "Messages at and above the level are sent, and messages below it are not.",
   },
   {
     id: "logging.set-level.changed",
@@ -63,7 +63,7 @@ export const logging: readonly Requirement[] = [
     revisions: { until: "2025-11-25" },
     side: "server",
     section: "2025-11-25/server/utilities/logging#setting-log-level",
-    says: "One client's level is not another's.",
+    says: "The level of one client does not affect another client.",
   },
   {
     id: "logging.default",
@@ -71,7 +71,7 @@ export const logging: readonly Requirement[] = [
     revisions: { until: "2025-11-25" },
     side: "server",
     section: "2025-11-25/server/utilities/logging#setting-log-level",
-    says: "Until a level is set, the server decides which messages it sends.",
+    says: "Before a level is set, the server decides which messages it sends.",
   },
   {
     id: "logging.request-level.needed",
@@ -79,7 +79,7 @@ export const logging: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/utilities/logging#per-request-log-level",
-    says: "No message is sent about a request that names no level.",
+    says: "No message is sent about a request without a level.",
   },
   {
     id: "logging.request-level.minimum",
@@ -87,7 +87,7 @@ export const logging: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/utilities/logging#per-request-log-level",
-    says: "Messages of the level that a request names and above are sent before its response.",
+    says: "Messages at and above the level of a request are sent before its response.",
   },
   {
     id: "logging.request-level.own-stream",
@@ -96,7 +96,7 @@ export const logging: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/server/utilities/logging#per-request-log-level",
-    says: "Messages travel on the stream of the request that wanted them, and on no other.",
+    says: "Messages are sent on the stream of the request that asked for them, and on no other.",
   },
   {
     id: "logging.request-level.not-listening",
@@ -104,7 +104,7 @@ export const logging: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/utilities/logging#per-request-log-level",
-    says: "No message is sent to those who only listen to changes.",
+    says: "No message is sent on a subscription to changes.",
   },
   {
     id: "logging.request-level.not-after",
@@ -112,7 +112,7 @@ export const logging: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/utilities/logging#per-request-log-level",
-    says: "No message is sent about a request that was answered.",
+    says: "No message is sent about an answered request.",
   },
   {
     id: "logging.request-level.client",
@@ -120,7 +120,7 @@ export const logging: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/server/utilities/logging#per-request-log-level",
-    says: "A client may name a level for one request, or for all that follow.",
+    says: "A client may set a level for one request, or for all further requests.",
   },
   {
     id: "logging.request-level.client-silent",
@@ -128,7 +128,7 @@ export const logging: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/server/utilities/logging#per-request-log-level",
-    says: "A client that wants no messages names no level.",
+    says: "A client that wants no messages sets no level.",
   },
   {
     id: "logging.error.invalid-level",
@@ -136,7 +136,7 @@ export const logging: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/logging#error-handling",
-    says: "A level that does not exist is answered with -32602.",
+    says: "An unknown level is answered with -32602.",
   },
   {
     id: "logging.error.internal",
@@ -144,7 +144,7 @@ export const logging: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/logging#error-handling",
-    says: "What else goes wrong about logging is answered with -32603.",
+    says: "Other errors of logging are answered with -32603.",
     excuse: "The library has no such error: it stores the level in memory, which cannot fail.",
   },
   {
@@ -153,7 +153,7 @@ export const logging: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/utilities/logging#implementation-considerations",
-    says: "Messages reach whoever shows, filters or keeps them, whole and in order.",
+    says: "Messages reach the handler complete and in order.",
   },
   {
     id: "logging.client.unknown-level",
@@ -161,7 +161,7 @@ export const logging: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/utilities/logging#security",
-    says: "A message of a level that does not exist does no harm.",
+    says: "A message with an unknown level does no harm.",
   },
   {
     id: "logging.rate",
@@ -169,7 +169,7 @@ export const logging: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/logging#implementation-considerations",
-    says: "Messages are limited in how often they are sent.",
+    says: "The rate of messages is limited.",
   },
   {
     id: "logging.context",
@@ -177,7 +177,7 @@ export const logging: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/logging#implementation-considerations",
-    says: "Data says what a message is about, and names of loggers are consistent.",
+    says: "Data describes the subject of a message, and logger names are consistent.",
     excuse: "The server's author writes the log data and chooses the logger names.",
   },
   {
@@ -186,7 +186,7 @@ export const logging: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/logging#security",
-    says: "No message holds what only the server may know: nothing is logged to a client but what a handler logs.",
+    says: "Messages contain no internal data of the server: only handlers log to a client.",
   },
   {
     id: "logging.access",
@@ -194,7 +194,7 @@ export const logging: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/logging#security",
-    says: "A message goes to the client whose call it is about, and to no other.",
+    says: "A message is sent only to the client whose call it is about.",
   },
   {
     id: "logging.monitor",
@@ -202,7 +202,7 @@ export const logging: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/logging#security",
-    says: "What is logged is watched for secrets.",
+    says: "Log messages are checked for secrets.",
     excuse: "The library cannot detect secrets in arbitrary log data. The server's author chooses what is logged.",
   },
   {
@@ -211,7 +211,7 @@ export const logging: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/utilities/logging",
-    says: "New implementations do not take logging up, and old ones move to stderr or to OpenTelemetry.",
+    says: "New implementations do not add logging. Existing ones migrate to stderr or OpenTelemetry.",
     excuse:
       "The library also supports revisions in which logging is not deprecated. Servers that do not log send no log messages.",
   },

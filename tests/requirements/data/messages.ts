@@ -7,7 +7,7 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: "2025-11-25/basic#messages",
-    says: "Every message is a JSON-RPC 2.0 message and says so.",
+    says: "Every message is a JSON-RPC 2.0 message, with the `jsonrpc` member.",
   },
   {
     id: "base.request.has-id",
@@ -15,7 +15,7 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/basic#requests",
-    says: "A request carries an id, a string or an integer and never null.",
+    says: "A request has an id that is a string or an integer, and never null.",
   },
   {
     id: "base.request.server-has-id",
@@ -23,7 +23,7 @@ export const messages: readonly Requirement[] = [
     revisions: { until: "2025-11-25" },
     side: "server",
     section: "2025-11-25/basic#requests",
-    says: "A request of a server carries an id, too, that is a string or an integer.",
+    says: "A request of a server has an id that is a string or an integer.",
   },
   {
     id: "base.request.null-id-refused",
@@ -31,7 +31,7 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic#requests",
-    says: "A request whose id is null, or no string or integer, is refused as invalid.",
+    says: "A request whose id is null, or not a string or an integer, is rejected as invalid.",
   },
   {
     id: "base.request.id-unique-in-session",
@@ -39,7 +39,7 @@ export const messages: readonly Requirement[] = [
     revisions: { until: "2025-11-25" },
     side: "both",
     section: "2025-11-25/basic#requests",
-    says: "No id is used twice by the same side within a session.",
+    says: "Neither side uses an id twice within a session.",
   },
   {
     id: "base.request.id-unique-in-flight",
@@ -47,7 +47,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/basic#requests",
-    says: "The id of a request is not that of another one that still waits for its response.",
+    says: "The id of a request differs from the ids of all requests in flight.",
   },
   {
     id: "base.response.same-id",
@@ -71,7 +71,7 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2024-11-05/basic/messages#responses",
-    says: "A response has a result or an error, and never both.",
+    says: "A response has either a result or an error.",
   },
   {
     id: "base.response.matched-by-id",
@@ -79,7 +79,7 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/basic#result-responses",
-    says: "Responses are matched with requests by their ids alone, in whatever order they come.",
+    says: "Responses are matched with requests by id alone, in any order.",
   },
   {
     id: "base.result.any-object",
@@ -87,7 +87,7 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/basic#result-responses",
-    says: "A result is any JSON object, so members that are not known are kept.",
+    says: "A result is any JSON object, and unknown members are kept.",
   },
   {
     id: "base.error.code-and-message",
@@ -95,7 +95,7 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic#error-responses",
-    says: "An error has a code that is an integer and a message.",
+    says: "An error has an integer code and a message.",
   },
   {
     id: "base.error.client-code-and-message",
@@ -103,7 +103,7 @@ export const messages: readonly Requirement[] = [
     revisions: { until: "2025-11-25" },
     side: "client",
     section: "2025-11-25/basic#error-responses",
-    says: "An error with which a client answers has an integer code and a message, too.",
+    says: "An error response of a client has an integer code and a message.",
   },
   {
     id: "base.error.same-id",
@@ -119,7 +119,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2025-11-25" },
     side: "server",
     section: "2025-11-25/basic#error-responses",
-    says: "An error that answers what has no readable id has no id.",
+    says: "An error that answers a message without a readable id has no id.",
   },
   {
     id: "base.error.data",
@@ -136,7 +136,7 @@ export const messages: readonly Requirement[] = [
     side: "server",
     transports: ["stdio", "http-json", "http-sse"],
     section: "2026-07-28/basic#error-codes",
-    says: "What is no JSON is answered with the code -32700.",
+    says: "Text that is not JSON is answered with the code -32700.",
   },
   {
     id: "base.error.invalid-request",
@@ -144,7 +144,7 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2026-07-28/basic#error-codes",
-    says: "JSON that is no message is answered with the code -32600.",
+    says: "JSON that is not a message is answered with the code -32600.",
   },
   {
     id: "base.error.method-not-found",
@@ -152,7 +152,7 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2026-07-28/basic#error-codes",
-    says: "A request for a method that does not exist is answered with the code -32601.",
+    says: "A request for an unknown method is answered with the code -32601.",
   },
   {
     id: "base.error.client-method-not-found",
@@ -160,7 +160,7 @@ export const messages: readonly Requirement[] = [
     revisions: { until: "2025-11-25" },
     side: "client",
     section: "2025-11-25/basic#error-responses",
-    says: "A request of the server for a method that the client does not have is answered with the code -32601.",
+    says: "A server request for a method that the client does not support is answered with the code -32601.",
   },
   {
     id: "base.error.method-of-other-revision",
@@ -168,7 +168,7 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2026-07-28/basic#error-codes",
-    says: "A method that only other revisions have does not exist in this one.",
+    says: "Methods of other revisions do not exist in this revision.",
   },
   {
     id: "base.error.invalid-params",
@@ -176,7 +176,7 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2026-07-28/basic#error-codes",
-    says: "Params of the wrong form are answered with the code -32602.",
+    says: "Invalid params are answered with the code -32602.",
   },
   {
     id: "base.error.internal",
@@ -184,7 +184,7 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2026-07-28/basic#error-codes",
-    says: "A defect of the server is answered with the code -32603.",
+    says: "An internal error of the server is answered with the code -32603.",
   },
   {
     id: "base.error.retired-codes",
@@ -192,7 +192,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/basic#error-codes",
-    says: "The codes -32002 and -32042 of older revisions are not sent any more.",
+    says: "The codes -32002 and -32042 of older revisions are not sent.",
   },
   {
     id: "base.error.reserved-codes",
@@ -200,7 +200,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/basic#error-codes",
-    says: "Of the codes from -32020 to -32099 only those that the specification defines are sent.",
+    says: "Of the codes from -32020 to -32099 only those of the specification are sent.",
   },
   {
     id: "base.error.legacy-codes-unused",
@@ -216,7 +216,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/basic#error-codes",
-    says: "No meaning is assumed for the codes from -32000 to -32019, except for -32002.",
+    says: "The codes from -32000 to -32019 have no assumed meaning, except -32002.",
   },
   {
     id: "base.error.own-codes",
@@ -224,7 +224,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/basic#error-codes",
-    says: "Codes of one's own lie outside the range that JSON-RPC reserves, and reach the client unchanged.",
+    says: "Custom codes are outside the range that JSON-RPC reserves, and reach the client unchanged.",
   },
   {
     id: "base.error.local-told-apart",
@@ -232,7 +232,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/basic#error-codes",
-    says: "An error that arose locally cannot be mistaken for one that the peer sent.",
+    says: "A local error is distinguishable from an error of the peer.",
   },
   {
     id: "base.notification.no-id",
@@ -248,7 +248,7 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: "2025-11-25/basic#notifications",
-    says: "A notification is not answered, whatever is wrong with it.",
+    says: "A notification is never answered, even if it is invalid.",
   },
   {
     id: "base.batch.received",
@@ -256,7 +256,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2025-03-26", until: "2025-03-26" },
     side: "both",
     section: "2025-03-26/basic#batching",
-    says: "A batch is taken, and each request in it is answered.",
+    says: "A batch is accepted, and each request in it is answered.",
   },
   {
     id: "base.batch.invalid-members",
@@ -264,7 +264,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2025-03-26", until: "2025-03-26" },
     side: "server",
     section: "2025-03-26/basic#batching",
-    says: "What is no message within a batch is answered with an error, and spoils nothing else in it.",
+    says: "An invalid member of a batch is answered with an error, and the other members are processed.",
   },
   {
     id: "base.batch.empty",
@@ -280,7 +280,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2025-03-26", until: "2025-03-26" },
     side: "server",
     section: "2025-03-26/basic#batching",
-    says: "A batch of notifications alone is not answered.",
+    says: "A batch that contains only notifications is not answered.",
   },
   {
     id: "base.batch.sent",
@@ -298,7 +298,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "server",
     section: "2025-06-18/changelog#major-changes",
-    says: "There are no batches any more: an array is refused.",
+    says: "Batches are not supported: an array is rejected.",
   },
   {
     id: "base.result.type",
@@ -306,7 +306,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/basic#result-responses",
-    says: "Every result says of which type it is.",
+    says: "Every result has a type.",
   },
   {
     id: "base.result.type-not-before",
@@ -322,7 +322,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/basic#resulttype",
-    says: "A result without a type is complete.",
+    says: "A result without a type is treated as complete.",
   },
   {
     id: "base.result.type-unknown",
@@ -338,7 +338,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/basic#resulttype",
-    says: "Types beyond those of the core are taken only where the client has declared an extension.",
+    says: "Types outside the core are accepted only if the client has declared the extension.",
   },
   {
     id: "base.server-requests.none",
@@ -346,7 +346,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/basic/patterns",
-    says: "A server sends no requests, whatever its handlers ask for.",
+    says: "A server sends no requests, whatever its handlers do.",
   },
   {
     id: "base.stateless.no-earlier-requests",
@@ -354,7 +354,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/basic#statelessness",
-    says: "Capabilities, version and identity are taken from the request itself, never from an earlier one.",
+    says: "Capabilities, revision and identity are read from the request itself, never from an earlier one.",
   },
   {
     id: "base.stateless.interleaved",
@@ -362,7 +362,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/basic#statelessness",
-    says: "Requests of different clients may be mixed on one connection.",
+    says: "Requests of different clients may share a connection.",
   },
   {
     id: "base.stateless.any-connection",
@@ -370,7 +370,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/basic#statelessness",
-    says: "A request that belongs to an earlier one may come on another connection.",
+    says: "A request that continues an earlier one may arrive on another connection.",
   },
   {
     id: "base.stateless.explicit-state",
@@ -378,7 +378,7 @@ export const messages: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/basic#statelessness",
-    says: "State that spans requests is named by something that the client passes with each.",
+    says: "State that spans requests is identified by a value that the client sends with each request.",
   },
   {
     id: "base.stateless.process-lifetime",
@@ -396,6 +396,6 @@ export const messages: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: "2025-11-25/basic",
-    says: "The base protocol and its lifecycle are supported: a conversation can be opened and a request answered.",
+    says: "The base protocol and its lifecycle are supported: a client can connect, and a request is answered.",
   },
 ];

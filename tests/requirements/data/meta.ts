@@ -9,7 +9,7 @@ export const meta: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic#meta",
-    says: "Every request carries its version and the capabilities of the client.",
+    says: "Every request has the revision and the capabilities of the client.",
   },
   {
     id: "meta.request.client-info",
@@ -17,7 +17,7 @@ export const meta: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic#meta",
-    says: "Every request names the client.",
+    says: "Every request has the name of the client.",
   },
   {
     id: "meta.request.not-overridden",
@@ -25,7 +25,7 @@ export const meta: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic#meta",
-    says: "What a caller adds to the metadata does not displace what the protocol needs there.",
+    says: "Metadata that a caller adds does not replace the fields of the protocol.",
   },
   {
     id: "meta.request.missing",
@@ -33,7 +33,7 @@ export const meta: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic#meta",
-    says: "A request that lacks a required field, or has it in the wrong form, is refused with the code -32602.",
+    says: "A request with a missing or invalid required field is rejected with the code -32602.",
   },
   {
     id: "meta.request.missing-status",
@@ -42,7 +42,7 @@ export const meta: readonly Requirement[] = [
     side: "server",
     transports: ["http-json"],
     section: "2026-07-28/basic#meta",
-    says: "Over HTTP the refusal of a request that lacks a required field has status 400.",
+    says: "Over HTTP, the rejection of a request with a missing field has status 400.",
   },
   {
     id: "meta.request.info-optional",
@@ -50,7 +50,7 @@ export const meta: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic#meta",
-    says: "A request without the client's name is served all the same.",
+    says: "A request without the client's name is processed.",
   },
   {
     id: "meta.capability.not-relied-on",
@@ -58,7 +58,7 @@ export const meta: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic#meta",
-    says: "A server relies on no capability that the client has not declared in the request itself.",
+    says: "A server uses only capabilities that the client has declared in the request itself.",
   },
   {
     id: "meta.capability.missing",
@@ -66,7 +66,7 @@ export const meta: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic#meta",
-    says: "A request that needs a capability which was not declared is refused with the code -32021, which names it.",
+    says: "A request that needs an undeclared capability is rejected with the code -32021, which names the capability.",
   },
   {
     id: "meta.capability.missing-status",
@@ -75,7 +75,7 @@ export const meta: readonly Requirement[] = [
     side: "server",
     transports: ["http-json"],
     section: "2026-07-28/basic#meta",
-    says: "Over HTTP the refusal for a missing capability has status 400.",
+    says: "Over HTTP, the rejection for a missing capability has status 400.",
   },
   {
     id: "meta.response.server-info",
@@ -83,7 +83,7 @@ export const meta: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic#meta",
-    says: "Every result names the server in its metadata.",
+    says: "Every result has the name of the server in its metadata.",
   },
   {
     id: "meta.info.not-trusted",
@@ -91,7 +91,7 @@ export const meta: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic#meta",
-    says: "What a client calls itself changes nothing in what it is served.",
+    says: "The client's name does not change the server's behaviour.",
   },
   {
     id: "meta.keys.no-assumptions",
@@ -99,7 +99,7 @@ export const meta: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "both",
     section: "2025-11-25/basic#meta",
-    says: "Keys that are not known, reserved ones included, may hold anything and do no harm.",
+    says: "Unknown keys, reserved ones included, may have any value and do no harm.",
   },
   {
     id: "meta.keys.format",
@@ -107,7 +107,7 @@ export const meta: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "both",
     section: "2025-11-25/basic#meta",
-    says: "The keys that are sent have a prefix of labels, if any, and a name of letters, digits, dots, hyphens and underscores.",
+    says: "Keys that are sent have an optional prefix of labels, and a name of letters, digits, dots, hyphens and underscores.",
   },
   {
     id: "meta.keys.reverse-dns",
@@ -115,7 +115,7 @@ export const meta: readonly Requirement[] = [
     revisions: { from: "2025-11-25" },
     side: "both",
     section: "2025-11-25/basic#meta",
-    says: "The prefixes that are sent are names in reverse DNS notation.",
+    says: "Prefixes that are sent are names in reverse DNS notation.",
   },
   {
     id: "meta.attached.by-client",
@@ -123,7 +123,7 @@ export const meta: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: "2025-11-25/basic#meta",
-    says: "A client may attach metadata of its own to a request, and the server's handler is given it.",
+    says: "A client may attach custom metadata to a request, and the server's handler receives it.",
   },
   {
     id: "meta.attached.by-server",
@@ -131,7 +131,7 @@ export const meta: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: "2025-11-25/basic#meta",
-    says: "A server may attach metadata of its own to a result, and the client's caller is given it.",
+    says: "A server may attach custom metadata to a result, and the client's caller receives it.",
   },
   {
     id: "meta.trace-context",
@@ -139,6 +139,6 @@ export const meta: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: "2026-07-28/basic#meta",
-    says: "Trace context and baggage are handed on as they are, in whichever format they came.",
+    says: "Trace context and baggage are passed on unchanged, in any format.",
   },
 ];

@@ -13,7 +13,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${page}#custom-headers-from-tool-parameters`,
-    says: "A tool may mark parameters that are to be mirrored into headers.",
+    says: "A tool may mark parameters to be mirrored into headers.",
   },
   {
     id: "http.param.mirrored",
@@ -31,7 +31,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "both",
     transports: once,
     section: `${page}#schema-extension`,
-    says: "A marked parameter may be inside objects, and its value is read at exactly that path.",
+    says: "A marked parameter may be nested in objects, and its value is read at exactly that path.",
   },
   {
     id: "http.param.invalid.refused",
@@ -40,7 +40,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: `${page}#schema-extension`,
-    says: "A mark that is empty, no token, used twice, on a wrong type or in a wrong place is not served.",
+    says: "A tool with an invalid mark is not served: an empty mark, an invalid token, a duplicate, a wrong type or a wrong place.",
   },
   {
     id: "http.param.invalid.excluded",
@@ -49,7 +49,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${page}#schema-extension`,
-    says: "A client leaves a tool with an invalid mark out of its list of tools, and keeps the others.",
+    says: "A client omits a tool with an invalid mark from its list of tools, and keeps the others.",
   },
   {
     id: "http.param.invalid.reported",
@@ -58,7 +58,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${page}#schema-extension`,
-    says: "A client that leaves a tool out reports its name and the reason.",
+    says: "A client that omits a tool reports its name and the reason.",
   },
   {
     id: "http.param.ignored-elsewhere",
@@ -67,7 +67,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "client",
     transports: ["memory", "stdio"],
     section: `${page}#schema-extension`,
-    says: "Over other transports marks mean nothing, valid or not.",
+    says: "Over other transports marks have no effect, whether valid or not.",
   },
   {
     id: "http.param.types",
@@ -76,7 +76,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "client",
     transports: once,
     section: `${page}#value-encoding`,
-    says: "Strings go as they are, integers in decimal, and booleans in lower case.",
+    says: "Strings are sent unchanged, integers in decimal, and booleans in lower case.",
   },
   {
     id: "http.param.safe-integers",
@@ -85,7 +85,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "both",
     transports: once,
     section: `${page}#schema-extension`,
-    says: "Mirrored integers are within the range that JavaScript counts exactly.",
+    says: "Mirrored integers are safe integers of JavaScript.",
   },
   {
     id: "http.param.encoded",
@@ -94,7 +94,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "client",
     transports: once,
     section: `${page}#value-encoding`,
-    says: "A value that no header can carry as it is goes there in base64, between its markers.",
+    says: "A value that a header cannot contain is sent in base64, between markers.",
   },
   {
     id: "http.param.sentinel",
@@ -103,7 +103,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "client",
     transports: once,
     section: `${page}#value-encoding`,
-    says: "A value that looks like an encoded one is encoded as well.",
+    says: "A value that looks like an encoded one is encoded.",
   },
   {
     id: "http.param.decoded",
@@ -112,7 +112,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: `${page}#value-encoding`,
-    says: "An encoded value is decoded before it is compared; the markers count only in lower case.",
+    says: "An encoded value is decoded before the comparison. Markers must be in lower case.",
   },
   {
     id: "http.param.omitted",
@@ -121,7 +121,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "client",
     transports: once,
     section: `${page}#server-behavior-for-custom-headers`,
-    says: "An argument that is null, or not there, has no header.",
+    says: "An argument that is null or missing has no header.",
   },
   {
     id: "http.param.not-expected",
@@ -130,7 +130,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: `${page}#server-behavior-for-custom-headers`,
-    says: "No header is expected for an argument that is null, or not there.",
+    says: "A server expects no header for an argument that is null or missing.",
   },
   {
     id: "http.param.validated",
@@ -139,7 +139,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: `${page}#server-behavior-for-custom-headers`,
-    says: "A header that does not match its argument is refused with status 400 and the code -32020.",
+    says: "A header that does not match its argument is rejected with status 400 and the code -32020.",
   },
   {
     id: "http.param.missing",
@@ -148,7 +148,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: `${page}#server-behavior-for-custom-headers`,
-    says: "A call whose argument has no header is refused with status 400 and the code -32020.",
+    says: "A call with a missing header is rejected with status 400 and the code -32020.",
   },
   {
     id: "http.param.invalid-characters",
@@ -157,7 +157,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: `${page}#server-behavior-for-custom-headers`,
-    says: "A header with characters that do not belong there is refused.",
+    says: "A header with invalid characters is rejected.",
   },
   {
     id: "http.param.numeric",
@@ -166,7 +166,7 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: `${page}#server-validation`,
-    says: "Integers are compared as numbers: 42.0 is 42.",
+    says: "Integers are compared as numbers: 42.0 equals 42.",
   },
   {
     id: "http.param.unknown-ignored",
@@ -184,6 +184,6 @@ export const mirroredHeaders: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${page}#client-behavior`,
-    says: "A client whose headers were refused lists the tools again, and calls again with those that are right.",
+    says: "A client whose headers were rejected lists the tools again, and repeats the call with the correct headers.",
   },
 ];

@@ -12,7 +12,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#supported-requests`,
-    says: "A call, a prompt and a read may be answered with questions.",
+    says: "A tool call, a prompt and a read may be answered with input requests.",
   },
   {
     id: "mrtr.unsupported",
@@ -20,7 +20,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#supported-requests`,
-    says: "No other request of the protocol is answered with questions.",
+    says: "No other request of the protocol is answered with input requests.",
   },
   {
     id: "mrtr.unsupported.client",
@@ -28,7 +28,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#supported-requests`,
-    says: "A client takes questions in answer to any other request for an error of the server.",
+    says: "A client treats input requests in answer to any other request as an error of the server.",
   },
   {
     id: "mrtr.requests.optional",
@@ -36,7 +36,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A result that asks for input may have questions, a state, or both.",
+    says: "A result that requests input may have input requests, a state, or both.",
   },
   {
     id: "mrtr.requests.one-of-both",
@@ -44,7 +44,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A result that asks for input has questions or a state: it cannot be made without both.",
+    says: "A result that requests input has at least input requests or a state.",
   },
   {
     id: "mrtr.requests.keys-unique",
@@ -52,7 +52,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "Each question of a request has a key of its own.",
+    says: "Each input request has a unique key.",
   },
   {
     id: "mrtr.requests.kinds",
@@ -60,7 +60,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "Each question is a form or a URL, a question to the model, or one for the roots.",
+    says: "Each input request is an elicitation of a form or a URL, a sampling request or a request for the roots.",
   },
   {
     id: "mrtr.requests.declared",
@@ -68,7 +68,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "Nothing is asked that the client has not declared: the request is refused instead.",
+    says: "A server sends no input request whose capability the client has not declared: it rejects the request instead.",
   },
   {
     id: "mrtr.requests.no-metadata-lost",
@@ -76,7 +76,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: page,
-    says: "A retry carries the metadata that every request must have.",
+    says: "A retry has the metadata that every request must have.",
   },
   {
     id: "mrtr.state.integrity",
@@ -84,7 +84,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A state that was altered, or was never given out, is refused.",
+    says: "A state that was altered, or that the server did not create, is rejected.",
   },
   {
     id: "mrtr.state.unreadable",
@@ -92,7 +92,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#security-considerations`,
-    says: "A client cannot read what a state holds.",
+    says: "A client cannot read the content of a state.",
   },
   {
     id: "mrtr.state.principal",
@@ -101,7 +101,7 @@ export const mrtr: readonly Requirement[] = [
     side: "server",
     transports: ["http-json"],
     section: ofServer,
-    says: "A state is refused that comes from another caller than it was given to.",
+    says: "A state from another caller is rejected.",
   },
   {
     id: "mrtr.state.expiry",
@@ -109,7 +109,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A state is refused once its time is over.",
+    says: "An expired state is rejected.",
   },
   {
     id: "mrtr.state.request",
@@ -117,7 +117,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A state is refused that comes with another request than it was given for.",
+    says: "A state that was created for another request is rejected.",
   },
   {
     id: "mrtr.state.single-use",
@@ -125,7 +125,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "Where a state may be used only once, the server sees to it.",
+    says: "If a state may be used only once, the server enforces it.",
   },
   {
     id: "mrtr.retry.not-assumed",
@@ -133,7 +133,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A server keeps nothing waiting for a retry that may never come.",
+    says: "A server stores nothing for a retry that may never arrive.",
   },
   {
     id: "mrtr.retry.again",
@@ -141,7 +141,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A server may ask again and again until it has what it needs.",
+    says: "A server may request input repeatedly until it has all that it needs.",
   },
   {
     id: "mrtr.retry.independent",
@@ -149,7 +149,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#basic-workflow`,
-    says: "A retry has all that is needed to process it, so that any instance with the same keys can.",
+    says: "A retry has all data that its processing needs, so that any instance with the same keys can process it.",
   },
   {
     id: "mrtr.answers.validated",
@@ -157,7 +157,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#error-handling`,
-    says: "Answers are checked: what does not answer its question never reaches a handler.",
+    says: "Input responses are validated: an invalid one never reaches a handler.",
   },
   {
     id: "mrtr.answers.unexpected",
@@ -165,7 +165,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#error-handling`,
-    says: "Answers to what was not asked are ignored.",
+    says: "Input responses without a request are ignored.",
   },
   {
     id: "mrtr.answers.missing",
@@ -173,7 +173,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#error-handling`,
-    says: "What was asked and not answered is asked again.",
+    says: "Input that was requested and not answered is requested again.",
   },
   {
     id: "mrtr.client.answers-first",
@@ -181,7 +181,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: ofClient,
-    says: "A client has all answers before it retries, each under the key of its question.",
+    says: "A client has all input responses before it retries, each under the key of its request.",
   },
   {
     id: "mrtr.client.immediately",
@@ -189,7 +189,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: ofClient,
-    says: "Where nothing is asked a client retries at once.",
+    says: "Without input requests a client retries at once.",
   },
   {
     id: "mrtr.client.state-echoed",
@@ -197,7 +197,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: ofClient,
-    says: "A retry repeats the state exactly as it came, whatever it looks like.",
+    says: "A retry repeats the state unchanged, whatever it contains.",
   },
   {
     id: "mrtr.client.no-state",
@@ -205,7 +205,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: ofClient,
-    says: "A retry has no state where none was given, not even one of an earlier round.",
+    says: "A retry has no state if the last result had none, even if an earlier one did.",
   },
   {
     id: "mrtr.client.new-id",
@@ -213,7 +213,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: ofClient,
-    says: "A retry has another id than the request before it.",
+    says: "The id of a retry differs from the id of the request before it.",
   },
   {
     id: "mrtr.client.this-request-only",
@@ -221,7 +221,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: ofClient,
-    says: "Questions and state concern the retry of their own request, and no other one.",
+    says: "Input requests and state belong to the retry of their own request only.",
   },
   {
     id: "mrtr.client.same-params",
@@ -237,7 +237,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: ofServer,
-    says: "A question that the client has not declared to answer fails the call.",
+    says: "An input request that the client has not declared fails the call.",
   },
   {
     id: "mrtr.unsupported.handlers",
@@ -245,7 +245,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#supported-requests`,
-    says: "A handler that answers any other request cannot ask, even where it tries to.",
+    says: "A handler of any other request cannot request input.",
   },
   {
     id: "mrtr.requests.nothing-else",
@@ -253,7 +253,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A handler that speaks the wire's own form can ask nothing else than those three.",
+    says: "A handler that returns input requests in the form of the protocol can use only these three kinds.",
   },
   {
     id: "mrtr.state.untrusted",
@@ -261,7 +261,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A state is taken for what an attacker may have written: none that was made up gets to a handler.",
+    says: "A state is treated as untrusted: a forged one never reaches a handler.",
   },
   {
     id: "mrtr.state.other-keys",
@@ -269,7 +269,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A state is refused that was sealed with a key which the server does not have.",
+    says: "A state that was sealed with an unknown key is rejected.",
   },
   {
     id: "mrtr.state.malformed",
@@ -277,7 +277,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#error-handling`,
-    says: "A retry whose state is no string is answered with an error that says so.",
+    says: "A retry whose state is not a string is answered with an error that says so.",
   },
   {
     id: "mrtr.state.not-forged",
@@ -285,6 +285,6 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#security-considerations`,
-    says: "A client cannot make up the state by which a handler decides.",
+    says: "A client cannot forge the state that a handler uses for its decisions.",
   },
 ];

@@ -7,7 +7,7 @@ export const pagination: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/pagination#response-format",
-    says: "A page names a cursor exactly where more follows.",
+    says: "A page has a cursor if and only if more entries follow.",
   },
   {
     id: "pagination.continues",
@@ -15,7 +15,7 @@ export const pagination: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/pagination#request-format",
-    says: "A request with a cursor is answered with what follows it.",
+    says: "A request with a cursor is answered with the entries that follow it.",
   },
   {
     id: "pagination.operations",
@@ -23,7 +23,7 @@ export const pagination: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/pagination#operations-supporting-pagination",
-    says: "Lists of tools, prompts, resources and templates are all paged.",
+    says: "Lists of tools, prompts, resources and templates have pages.",
   },
   {
     id: "pagination.page-size",
@@ -31,7 +31,7 @@ export const pagination: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/pagination#pagination-model",
-    says: "How long a page is the server decides.",
+    says: "The server decides the size of a page.",
   },
   {
     id: "pagination.opaque",
@@ -39,7 +39,7 @@ export const pagination: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/pagination#pagination-model",
-    says: "A cursor is a text that stands for a place in the list.",
+    says: "A cursor is a string that identifies a position in the list.",
   },
   {
     id: "pagination.stable",
@@ -47,7 +47,7 @@ export const pagination: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/pagination#implementation-guidelines",
-    says: "A cursor stays good while the list changes: what was there all the time is listed once.",
+    says: "A cursor stays valid while the list changes: entries that were present all the time are listed once.",
   },
   {
     id: "pagination.invalid",
@@ -55,7 +55,7 @@ export const pagination: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/utilities/pagination#error-handling",
-    says: "A cursor that the server did not give is answered with -32602.",
+    says: "An invalid cursor is answered with -32602.",
   },
   {
     id: "pagination.client.page-size",
@@ -63,7 +63,7 @@ export const pagination: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/utilities/pagination#pagination-model",
-    says: "A client assumes no length of a page, and takes empty ones for no end.",
+    says: "A client assumes no page size, and does not treat an empty page as the end.",
   },
   {
     id: "pagination.client.end",
@@ -79,7 +79,7 @@ export const pagination: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/utilities/pagination#implementation-guidelines",
-    says: "Lists on one page and on many are read alike.",
+    says: "Lists of one page and of many pages are read in the same way.",
   },
   {
     id: "pagination.client.opaque",
@@ -87,7 +87,7 @@ export const pagination: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/utilities/pagination#implementation-guidelines",
-    says: "A client sends a cursor back as it got it, whatever it is.",
+    says: "A client sends a cursor back unchanged, whatever it contains.",
   },
   {
     id: "pagination.client.not-kept",
@@ -95,7 +95,7 @@ export const pagination: readonly Requirement[] = [
     revisions: { until: "2025-11-25" },
     side: "client",
     section: "2025-11-25/server/utilities/pagination#implementation-guidelines",
-    says: "A client keeps no cursor: each list begins without one.",
+    says: "A client stores no cursor: each list starts without one.",
   },
   {
     id: "pagination.client.empty-cursor",
@@ -103,6 +103,6 @@ export const pagination: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/server/utilities/pagination#implementation-guidelines",
-    says: "The empty text is a cursor like any other.",
+    says: "The empty string is a valid cursor.",
   },
 ];

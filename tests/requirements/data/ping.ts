@@ -17,7 +17,7 @@ export const ping: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: "2025-11-25/basic/utilities/ping#behavior-requirements",
-    says: "A ping is answered while other requests are still being worked on.",
+    says: "A ping is answered while other requests are in progress.",
   },
   {
     id: "ping.sent",
@@ -25,7 +25,7 @@ export const ping: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/utilities/ping#overview",
-    says: "A client may ping its server, with a request that has no params of its own.",
+    says: "A client may ping its server with a request without params.",
   },
   {
     id: "ping.sent-by-server",
@@ -41,7 +41,7 @@ export const ping: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/utilities/ping#error-handling",
-    says: "A ping without an answer in time is a failure, whose time can be set.",
+    says: "A ping without a response in time fails. The timeout is configurable.",
   },
   {
     id: "ping.failure.reported",
@@ -49,7 +49,7 @@ export const ping: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/utilities/ping#error-handling",
-    says: "A ping that failed can be logged.",
+    says: "A failed ping can be logged.",
   },
   {
     id: "ping.failure.reset",
@@ -57,7 +57,7 @@ export const ping: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: "2025-11-25/basic/utilities/ping#error-handling",
-    says: "Several pings that failed may be a reason to open the connection anew.",
+    says: "Several failed pings may cause a client to reconnect.",
   },
   {
     id: "ping.not-excessive",
@@ -65,7 +65,7 @@ export const ping: readonly Requirement[] = [
     revisions: legacy,
     side: "both",
     section: "2025-11-25/basic/utilities/ping#implementation-considerations",
-    says: "There are not more pings than are needed.",
+    says: "Pings are not sent more often than necessary.",
   },
   {
     id: "ping.periodic",
@@ -73,6 +73,6 @@ export const ping: readonly Requirement[] = [
     revisions: legacy,
     side: "both",
     section: "2025-11-25/basic/utilities/ping#implementation-considerations",
-    says: "Pings are sent from time to time, as often as was configured.",
+    says: "Pings are sent at the configured interval.",
   },
 ];

@@ -7,7 +7,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: "2025-11-25/basic/utilities/progress#progress-flow",
-    says: "A progress token is a string or an integer. A server refuses any other.",
+    says: "A progress token is a string or an integer. A server rejects other values.",
   },
   {
     id: "progress.token.unique",
@@ -23,7 +23,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/utilities/progress#progress-flow",
-    says: "Progress is reported under the token that came with the request, of the same type and value.",
+    says: "Progress has the token of its request, of the same type and value.",
   },
   {
     id: "progress.token.required",
@@ -31,7 +31,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/utilities/progress#behavior-requirements",
-    says: "No progress is reported on a request that came without a token.",
+    says: "No progress is reported for a request without a token.",
   },
   {
     id: "progress.token.active",
@@ -39,7 +39,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/utilities/progress#behavior-requirements",
-    says: "Progress is reported only while the request of its token is being worked on.",
+    says: "Progress is reported only while its request is in progress.",
   },
   {
     id: "progress.token.tracked",
@@ -47,7 +47,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/basic/utilities/progress#implementation-notes",
-    says: "Tokens are tracked: progress reaches the request that it belongs to, and no other.",
+    says: "Tokens are tracked: progress reaches only its own request.",
   },
   {
     id: "progress.token.unknown",
@@ -55,7 +55,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/basic/utilities/progress#implementation-notes",
-    says: "Progress for a token that was never given out is reported, and disturbs nothing.",
+    says: "Progress with an unknown token is reported as an error and has no other effect.",
   },
   {
     id: "progress.sent",
@@ -63,7 +63,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/utilities/progress#progress-flow",
-    says: "What a handler reports is sent, with its total where that is known.",
+    says: "Progress that a handler reports is sent, with its total if known.",
   },
   {
     id: "progress.received",
@@ -71,7 +71,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/basic/utilities/progress#progress-flow",
-    says: "Whoever asked for progress is given it, in order and before the result.",
+    says: "A caller that requested progress receives it in order and before the result.",
   },
   {
     id: "progress.increases",
@@ -79,7 +79,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/utilities/progress#progress-flow",
-    says: "Progress increases with each report; what does not is not sent.",
+    says: "Progress increases with each report. A report that does not increase is not sent.",
   },
   {
     id: "progress.fractions",
@@ -103,7 +103,7 @@ export const progress: readonly Requirement[] = [
     revisions: { until: "2024-11-05" },
     side: "server",
     section: "2024-11-05/basic/utilities/progress#progress-flow",
-    says: "The first revision has no messages of progress, so none are sent.",
+    says: "The first revision has no messages in progress notifications, so none are sent.",
   },
   {
     id: "progress.optional.none",
@@ -111,7 +111,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: "2025-11-25/basic/utilities/progress#behavior-requirements",
-    says: "A request for progress may be answered without any.",
+    says: "A request with a token may be answered without progress.",
   },
   {
     id: "progress.optional.total",
@@ -127,7 +127,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/utilities/progress#behavior-requirements",
-    says: "How often progress is reported is up to the one that reports it.",
+    says: "The sender of progress decides its frequency.",
   },
   {
     id: "progress.ends",
@@ -135,7 +135,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/utilities/progress#implementation-notes",
-    says: "After the response there is no more progress, whatever the handler still reports.",
+    says: "After the response no more progress is sent, whatever the handler still reports.",
   },
   {
     id: "progress.late",
@@ -143,7 +143,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/basic/utilities/progress#implementation-notes",
-    says: "Progress that comes after the response is ignored, since it may have crossed it.",
+    says: "Progress that arrives after the response is ignored, because the two may have crossed.",
   },
   {
     id: "progress.rate-limit",
@@ -151,7 +151,7 @@ export const progress: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/utilities/progress#implementation-notes",
-    says: "A server limits the rate of its reports, and the last one arrives.",
+    says: "A server limits the rate of progress, and the last report is sent.",
   },
   {
     id: "progress.task.same-token",
@@ -159,6 +159,6 @@ export const progress: readonly Requirement[] = [
     revisions: { from: "2025-11-25", until: "2025-11-25" },
     side: "server",
     section: "2025-11-25/basic/utilities/progress#behavior-requirements",
-    says: "A task reports under the token of the request that started it, if by notifications at all, and until it has ended.",
+    says: "A task that reports progress by notifications uses the token of the request that created it, and stops when it ends.",
   },
 ];

@@ -15,7 +15,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "prompts-pre-release#capabilities",
-    says: "That changes of the list will be told is declared as `listChanged`.",
+    says: "Support for change notifications of the list is declared as `listChanged`.",
   },
   {
     id: "prompts.negotiation.server",
@@ -23,7 +23,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#implementation-considerations",
-    says: "A server that has not declared prompts has none of their methods.",
+    says: "A server that has not declared prompts does not support their methods.",
   },
   {
     id: "prompts.negotiation.client",
@@ -31,7 +31,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/prompts#implementation-considerations",
-    says: "A client asks no server for prompts that has not declared them.",
+    says: "A client sends no requests for prompts to a server that has not declared them.",
   },
   {
     id: "prompts.list.answered",
@@ -39,7 +39,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#listing-prompts",
-    says: "The list holds the prompts that the caller may use now.",
+    says: "The list contains the prompts that the caller may use now.",
   },
   {
     id: "prompts.list.empty",
@@ -47,7 +47,7 @@ export const prompts: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/prompts#capabilities",
-    says: "The list may be empty, and the capability is declared all the same.",
+    says: "The list may be empty. The capability is declared in any case.",
   },
   {
     id: "prompts.list.changes",
@@ -63,7 +63,7 @@ export const prompts: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/prompts#capabilities",
-    says: "The list is the same on every connection, whatever was asked on it before.",
+    says: "The list is the same on every connection, whichever requests were sent before.",
   },
   {
     id: "prompts.list.by-authorization",
@@ -72,7 +72,7 @@ export const prompts: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/server/prompts#capabilities",
-    says: "The list may depend on what the request is authorised for.",
+    says: "The list may depend on the authorization of the request.",
   },
   {
     id: "prompts.list.members",
@@ -80,7 +80,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#prompt",
-    says: "Each prompt has a name, and each of its arguments has one and says whether it is required.",
+    says: "Each prompt has a name. Each argument has a name and states whether it is required.",
   },
   {
     id: "prompts.list.description",
@@ -88,7 +88,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#prompt",
-    says: "A prompt and each of its arguments may be described.",
+    says: "A prompt and each of its arguments may have a description.",
   },
   {
     id: "prompts.list.title",
@@ -96,7 +96,7 @@ export const prompts: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "server",
     section: "2025-11-25/server/prompts#prompt",
-    says: "A prompt may have a title for people to read.",
+    says: "A prompt may have a display title.",
   },
   {
     id: "prompts.list.older-words",
@@ -104,7 +104,7 @@ export const prompts: readonly Requirement[] = [
     revisions: { until: "2025-03-26" },
     side: "server",
     section: "2025-03-26/basic/lifecycle#operation",
-    says: "A prompt is listed without what the agreed revision has no word for.",
+    says: "A prompt is listed without the fields that the agreed revision does not have.",
   },
   {
     id: "prompts.list.client",
@@ -112,7 +112,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/prompts#listing-prompts",
-    says: "A client asks for the list with `prompts/list`, and gives on each prompt with all that is said of it.",
+    says: "A client requests the list with `prompts/list`, and returns each prompt with all of its fields.",
   },
   {
     id: "prompts.list.client-malformed",
@@ -120,7 +120,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/prompts#prompt",
-    says: "What has no name is no prompt: it is left out, and the rest of the list is not.",
+    says: "An entry without a name is left out, and the rest of the list is kept.",
   },
   {
     id: "prompts.get.client",
@@ -128,7 +128,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/prompts#getting-a-prompt",
-    says: "A client gets a prompt with `prompts/get`, its name and its arguments, all of them texts.",
+    says: "A client requests a prompt with `prompts/get`, its name and its arguments, which are strings.",
   },
   {
     id: "prompts.get.messages",
@@ -144,7 +144,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#getting-a-prompt",
-    says: "The answer may describe the prompt.",
+    says: "The result may describe the prompt.",
   },
   {
     id: "prompts.get.arguments",
@@ -152,7 +152,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#getting-a-prompt",
-    says: "The arguments reach the prompt as they were sent.",
+    says: "The arguments reach the prompt unchanged.",
   },
   {
     id: "prompts.get.input-required",
@@ -160,7 +160,7 @@ export const prompts: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/prompts#getting-a-prompt",
-    says: "A prompt may be answered with what has to be known before it can be made.",
+    says: "A prompt may be answered with requests for the input that it needs.",
   },
   {
     id: "prompts.get.client-retry",
@@ -168,7 +168,7 @@ export const prompts: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/server/prompts#getting-a-prompt",
-    says: "The retry of `prompts/get` carries the answers, and the state where one was given.",
+    says: "The retry of `prompts/get` has the input responses, and the state if there was one.",
   },
   {
     id: "prompts.message.role",
@@ -176,7 +176,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#promptmessage",
-    says: "The role of a message is that of the user or of the assistant.",
+    says: "The role of a message is `user` or `assistant`.",
   },
   {
     id: "prompts.message.text",
@@ -208,7 +208,7 @@ export const prompts: readonly Requirement[] = [
     revisions: { until: "2024-11-05" },
     side: "server",
     section: "2024-11-05/basic/lifecycle#operation",
-    says: "Where messages cannot be audio, none is sent as such: its bytes arrive as a resource.",
+    says: "If messages cannot be audio, the bytes are sent as a resource instead.",
   },
   {
     id: "prompts.message.embedded-uri",
@@ -232,7 +232,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#embedded-resources",
-    says: "An embedded resource has either its text or its bytes in base64.",
+    says: "An embedded resource has either text or bytes in base64.",
   },
   {
     id: "prompts.message.link",
@@ -248,7 +248,7 @@ export const prompts: readonly Requirement[] = [
     revisions: { until: "2025-03-26" },
     side: "server",
     section: "2025-03-26/basic/lifecycle#operation",
-    says: "Where messages cannot be links, none is sent as such: its URI arrives as text.",
+    says: "If messages cannot be links, the URI is sent as text instead.",
   },
   {
     id: "prompts.message.annotations",
@@ -256,7 +256,7 @@ export const prompts: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "server",
     section: "2025-11-25/server/prompts#promptmessage",
-    says: "Messages of every kind may say for whom they are, how much they matter and when they changed.",
+    says: "Messages of every kind may have an audience, a priority and a time of modification.",
   },
   {
     id: "prompts.message.client",
@@ -264,7 +264,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/prompts#promptmessage",
-    says: "Messages of each kind reach the caller as they were sent.",
+    says: "Messages of each kind reach the caller unchanged.",
   },
   {
     id: "prompts.error.unknown",
@@ -272,7 +272,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#error-handling",
-    says: "A prompt that does not exist is answered with -32602.",
+    says: "An unknown prompt is answered with -32602.",
   },
   {
     id: "prompts.error.missing-argument",
@@ -280,7 +280,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#error-handling",
-    says: "A required argument that is missing is answered with -32602.",
+    says: "A missing required argument is answered with -32602.",
   },
   {
     id: "prompts.error.internal",
@@ -288,7 +288,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#error-handling",
-    says: "A defect of a prompt is answered with -32603.",
+    says: "An internal error of a prompt is answered with -32603.",
   },
   {
     id: "prompts.arguments.validated",
@@ -296,7 +296,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#implementation-considerations",
-    says: "No prompt is made of arguments that were not checked.",
+    says: "Arguments are validated before a prompt is generated.",
   },
   {
     id: "prompts.pagination",
@@ -304,7 +304,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/prompts#implementation-considerations",
-    says: "A client reads a list of prompts to its end, however many pages it has.",
+    says: "A client reads all pages of a list of prompts.",
   },
   {
     id: "prompts.list-changed.sent",
@@ -312,7 +312,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#list-changed-notification",
-    says: "Whoever wants to know is told when a prompt is added, replaced or removed.",
+    says: "A client that subscribes is notified when a prompt is added, replaced or removed.",
   },
   {
     id: "prompts.list-changed.client",
@@ -320,7 +320,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "prompts-pre-release#prompt-list-changed-notification",
-    says: "A client that hears of a change asks for the list anew, and is given no older one.",
+    says: "A client that is notified of a change requests the list again, and receives no older one.",
   },
   {
     id: "prompts.gone.client",
@@ -328,7 +328,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "prompts-pre-release#error-handling",
-    says: "That a prompt is gone since it was listed ends the one call that names it, and nothing else.",
+    says: "A prompt that was removed after it was listed fails only the call that names it.",
   },
   {
     id: "prompts.gone.server",
@@ -336,7 +336,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "prompts-pre-release#error-handling",
-    says: "A prompt that is gone since it was listed is answered with an error that says so.",
+    says: "A request for a prompt that was removed after it was listed is answered with an error that says so.",
   },
   {
     id: "prompts.security.inputs",
@@ -344,7 +344,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/prompts#security",
-    says: "What is put into a prompt comes out in the place that was meant for it, and nowhere else.",
+    says: "An argument that is inserted into a prompt appears only in its intended place.",
   },
   {
     id: "prompts.security.outputs",
@@ -352,7 +352,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: "2025-11-25/server/prompts#security",
-    says: "What is no message by the schema is not handed on.",
+    says: "A message that does not match the schema is not passed on.",
   },
   {
     id: "prompts.security.access",
@@ -361,6 +361,6 @@ export const prompts: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "prompts-pre-release#security-considerations",
-    says: "A prompt that needs scopes is made for callers that have them, and hidden from others.",
+    says: "A prompt that requires scopes is available to callers with these scopes, and hidden from others.",
   },
 ];

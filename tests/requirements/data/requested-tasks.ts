@@ -11,7 +11,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#capabilities`,
-    says: "A server that runs calls as tasks declares so, request by request, when the session is opened.",
+    says: "A server that supports tasks declares for which requests when the session is opened.",
   },
   {
     id: "requested-tasks.capability.respected",
@@ -19,7 +19,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "client",
     section: `${text}#tool-level-negotiation`,
-    says: "A tool of a server that has not declared tasks for tool calls is never called as one, whatever the tool says.",
+    says: "A tool of a server that has not declared tasks for tool calls is never called as a task, whatever the tool declares.",
   },
   {
     id: "requested-tasks.capability.undeclared",
@@ -27,7 +27,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-support-and-handling`,
-    says: "Without tasks a server processes a request as any other and ignores what asks for one.",
+    says: "Without tasks, a server processes a request normally and ignores its task params.",
   },
   {
     id: "requested-tasks.capability.client-receives",
@@ -35,7 +35,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "client",
     section: `${text}#client-capabilities`,
-    says: "A client may run what a server asks of it as tasks.",
+    says: "A client may run requests of the server as tasks.",
     excuse: "The library's clients declare no tasks of their own, so that no server may ask them for any.",
   },
   {
@@ -44,7 +44,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "client",
     section: `${text}#tool-level-negotiation`,
-    says: "A tool that does not say that it can be a task is not called as one.",
+    says: "A tool that does not declare task support is not called as a task.",
   },
   {
     id: "requested-tasks.tool.forbidden-refused",
@@ -52,7 +52,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#tool-level-negotiation`,
-    says: "A tool that cannot be a task and is called as one is refused with -32601.",
+    says: "A tool without task support that is called as a task is rejected with -32601.",
   },
   {
     id: "requested-tasks.tool.optional",
@@ -60,7 +60,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "client",
     section: `${text}#tool-level-negotiation`,
-    says: "A tool that can be a task may be called as one or not.",
+    says: "A tool with optional task support may be called as a task or not.",
   },
   {
     id: "requested-tasks.tool.required",
@@ -68,7 +68,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "client",
     section: `${text}#tool-level-negotiation`,
-    says: "A tool that is a task alone is called as one.",
+    says: "A tool that requires tasks is called as a task.",
   },
   {
     id: "requested-tasks.tool.required-refused",
@@ -76,7 +76,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#tool-level-negotiation`,
-    says: "A tool that is a task alone and is called as something else is refused with -32601.",
+    says: "A tool that requires tasks and is called without one is rejected with -32601.",
   },
   {
     id: "requested-tasks.create.ttl",
@@ -84,7 +84,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "client",
     section: `${text}#creating-tasks`,
-    says: "A call may say how long its task is to be kept.",
+    says: "A call may request how long its task is kept.",
   },
   {
     id: "requested-tasks.create.result",
@@ -92,7 +92,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#result-retrieval`,
-    says: "A call that asked for a task is answered with one, at once.",
+    says: "A call that requests a task is answered with the task at once.",
   },
   {
     id: "requested-tasks.create.working",
@@ -100,7 +100,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-status-lifecycle`,
-    says: "A task begins as working.",
+    says: "A new task has the status `working`.",
   },
   {
     id: "requested-tasks.id.unique",
@@ -108,7 +108,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-id-requirements`,
-    says: "The id of a task is a string that the server makes, and no two are the same.",
+    says: "The id of a task is a unique string that the server creates.",
   },
   {
     id: "requested-tasks.status.final",
@@ -116,7 +116,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-status-lifecycle`,
-    says: "A task that is over never changes its status.",
+    says: "A task that has ended never changes its status.",
   },
   {
     id: "requested-tasks.poll.interval",
@@ -124,7 +124,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "client",
     section: `${text}#getting-tasks`,
-    says: "A client looks at a task no more often than the server suggests.",
+    says: "A client polls a task no more often than the server suggests.",
   },
   {
     id: "requested-tasks.poll.until-over",
@@ -132,7 +132,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "client",
     section: `${text}#getting-tasks`,
-    says: "A client goes on looking until the task is over or needs input.",
+    says: "A client polls until the task has ended or needs input.",
   },
   {
     id: "requested-tasks.poll.suggested",
@@ -140,7 +140,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#ttl-and-resource-management`,
-    says: "A server may suggest how often its task is looked at.",
+    says: "A server may suggest a poll interval.",
   },
   {
     id: "requested-tasks.poll.no-stream",
@@ -149,7 +149,7 @@ export const requestedTasks: readonly Requirement[] = [
     side: "server",
     transports: ["http-json"],
     section: `${text}#input-required-status`,
-    says: "A look at a task is not answered with a stream where that can be helped.",
+    says: "A poll is answered without a stream if possible.",
   },
   {
     id: "requested-tasks.time.stamps",
@@ -157,7 +157,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#ttl-and-resource-management`,
-    says: "Each answer about a task says when it was created and last updated, as ISO 8601.",
+    says: "Each response about a task has its times of creation and last update, in ISO 8601.",
   },
   {
     id: "requested-tasks.time.ttl-overridden",
@@ -165,7 +165,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#ttl-and-resource-management`,
-    says: "A server may keep a task for less time than it was asked to.",
+    says: "A server may keep a task for less time than requested.",
   },
   {
     id: "requested-tasks.time.ttl-said",
@@ -173,7 +173,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#ttl-and-resource-management`,
-    says: "A look at a task says how long it is kept in fact.",
+    says: "The response to a poll states the actual lifetime of the task.",
   },
   {
     id: "requested-tasks.time.deleted",
@@ -181,7 +181,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#ttl-and-resource-management`,
-    says: "A task may be deleted when its time is over.",
+    says: "A task may be deleted after its lifetime.",
   },
   {
     id: "requested-tasks.input.status",
@@ -189,7 +189,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#input-required-status`,
-    says: "A task that waits for its client says that it needs input, and no longer says so when it has it.",
+    says: "A task that waits for its client has the status `input_required`, and leaves it when it has the input.",
   },
   {
     id: "requested-tasks.input.related",
@@ -197,7 +197,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#associating-task-related-messages`,
-    says: "What a task asks of its client names the task in its metadata.",
+    says: "An input request of a task names the task in its metadata.",
   },
   {
     id: "requested-tasks.input.result-called",
@@ -205,7 +205,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "client",
     section: `${text}#input-required-status`,
-    says: "A client that sees that a task needs input asks for its result, so as to be asked.",
+    says: "A client that polls a task in `input_required` requests its result, so that it receives the input request.",
   },
   {
     id: "requested-tasks.result.blocks",
@@ -213,7 +213,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#result-retrieval`,
-    says: "The result of a task that is not over is answered when it is.",
+    says: "A request for the result of a running task is answered when the task ends.",
   },
   {
     id: "requested-tasks.result.same",
@@ -221,7 +221,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#result-retrieval`,
-    says: "The result of a task is what its call would have been answered with, a tool's error included.",
+    says: "The result of a task is the result of its call, including a tool error.",
   },
   {
     id: "requested-tasks.result.error",
@@ -245,7 +245,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#related-task-metadata`,
-    says: "The answers to looks, lists and cancellations do not name the task in their metadata as well.",
+    says: "The responses to polls, lists and cancellations do not name the task in their metadata.",
   },
   {
     id: "requested-tasks.related.param-counts",
@@ -253,7 +253,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#associating-task-related-messages`,
-    says: "The param of a request says which task is meant, whatever its metadata says.",
+    says: "The param of a request selects the task, whatever the metadata says.",
   },
   {
     id: "requested-tasks.status-notification.sent",
@@ -261,7 +261,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-status-notification`,
-    says: "The client may be told when the status of a task changes, with the whole task.",
+    says: "The client may be notified of a new status of a task, with the whole task.",
   },
   {
     id: "requested-tasks.status-notification.no-related",
@@ -269,7 +269,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-notifications`,
-    says: "Such a notification does not name the task in its metadata as well.",
+    says: "Such a notification does not name the task in its metadata.",
   },
   {
     id: "requested-tasks.status-notification.not-needed",
@@ -285,7 +285,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-listing`,
-    says: "Tasks are listed in pages, with a cursor where there are more.",
+    says: "Tasks are listed in pages, with a cursor if more follow.",
   },
   {
     id: "requested-tasks.list.complete",
@@ -293,7 +293,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-listing`,
-    says: "Each task that a caller can look at is in its list.",
+    says: "The list contains each task that the caller can access.",
   },
   {
     id: "requested-tasks.list.not-for-strangers",
@@ -301,7 +301,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-isolation-and-access-control`,
-    says: "Where callers are not known no list of tasks is declared or given.",
+    says: "If callers are not authenticated, no list of tasks is declared or returned.",
   },
   {
     id: "requested-tasks.cancel.over-refused",
@@ -309,7 +309,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-cancellation`,
-    says: "The cancellation of a task that is over is refused with -32602.",
+    says: "The cancellation of a task that has ended is rejected with -32602.",
   },
   {
     id: "requested-tasks.cancel.before-answer",
@@ -317,7 +317,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-cancellation`,
-    says: "A cancellation stops the work, and the task is cancelled when it is answered.",
+    says: "A cancellation aborts the handler, and the task is cancelled before the response is sent.",
   },
   {
     id: "requested-tasks.cancel.stays",
@@ -325,7 +325,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-cancellation`,
-    says: "A cancelled task stays cancelled, whatever comes of its work.",
+    says: "A cancelled task stays cancelled, whatever its handler does.",
   },
   {
     id: "requested-tasks.errors.unknown-id",
@@ -333,7 +333,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#protocol-errors`,
-    says: "Requests for a task that is not known are refused with -32602.",
+    says: "Requests for an unknown task are rejected with -32602.",
   },
   {
     id: "requested-tasks.failed.message",
@@ -341,7 +341,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-execution-errors`,
-    says: "A task that has failed says why in its status message.",
+    says: "A failed task has the reason in its status message.",
   },
   {
     id: "requested-tasks.failed.tool-error",
@@ -358,7 +358,7 @@ export const requestedTasks: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#task-isolation-and-access-control`,
-    says: "A task belongs to the caller who made it and is nobody else's, in lists as well.",
+    says: "A task can be accessed only by the caller who created it, also in lists.",
   },
   {
     id: "requested-tasks.security.unguessable",
@@ -366,7 +366,7 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-isolation-and-access-control`,
-    says: "Where callers are not known the ids of tasks cannot be guessed.",
+    says: "If callers are not authenticated, task ids cannot be guessed.",
   },
   {
     id: "requested-tasks.security.rate",
@@ -374,6 +374,6 @@ export const requestedTasks: readonly Requirement[] = [
     revisions: only,
     side: "server",
     section: `${text}#task-isolation-and-access-control`,
-    says: "Requests for tasks are limited in their rate.",
+    says: "The rate of requests for tasks is limited.",
   },
 ];

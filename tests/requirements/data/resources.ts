@@ -15,7 +15,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#capabilities",
-    says: "That changes of the list, and of single resources, will be told is declared.",
+    says: "Support for change notifications of the list and of single resources is declared.",
   },
   {
     id: "resources.capability.neither",
@@ -23,7 +23,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/resources#capabilities",
-    says: "A server may tell of neither kind of change: a client that wants to listen learns that.",
+    says: "A server may support neither kind of change notification: a client that subscribes receives an error.",
   },
   {
     id: "resources.capability.absent",
@@ -31,7 +31,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: "2025-11-25/basic/lifecycle#operation",
-    says: "Without the capability there are no methods for resources, and no client asks for any.",
+    says: "Without the capability there are no methods for resources, and clients send no requests for them.",
   },
   {
     id: "resources.list.answered",
@@ -39,7 +39,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#listing-resources",
-    says: "The list holds the resources that the caller may use now.",
+    says: "The list contains the resources that the caller may use now.",
   },
   {
     id: "resources.list.empty",
@@ -47,7 +47,7 @@ export const resources: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/resources#capabilities",
-    says: "The list may be empty, and the capability is declared all the same.",
+    says: "The list may be empty. The capability is declared in any case.",
   },
   {
     id: "resources.list.changes",
@@ -63,7 +63,7 @@ export const resources: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/resources#capabilities",
-    says: "The list is the same on every connection, whatever was asked on it before.",
+    says: "The list is the same on every connection, whichever requests were sent before.",
   },
   {
     id: "resources.list.by-authorization",
@@ -72,7 +72,7 @@ export const resources: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/server/resources#capabilities",
-    says: "The list may depend on what the request is authorised for.",
+    says: "The list may depend on the authorization of the request.",
   },
   {
     id: "resources.list.members",
@@ -96,7 +96,7 @@ export const resources: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "server",
     section: "2025-11-25/server/resources#resource",
-    says: "A resource may have a title for people to read.",
+    says: "A resource may have a display title.",
   },
   {
     id: "resources.list.older-words",
@@ -104,7 +104,7 @@ export const resources: readonly Requirement[] = [
     revisions: { until: "2025-03-26" },
     side: "server",
     section: "2025-03-26/basic/lifecycle#operation",
-    says: "A resource is listed without what the agreed revision has no word for.",
+    says: "A resource is listed without the fields that the agreed revision does not have.",
   },
   {
     id: "resources.list.client",
@@ -112,7 +112,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/resources#listing-resources",
-    says: "A client asks for the list with `resources/list`, and gives on each resource with all that is said of it.",
+    says: "A client requests the list with `resources/list`, and returns each resource with all of its fields.",
   },
   {
     id: "resources.list.of-template",
@@ -136,7 +136,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#resource-templates",
-    says: "The URIs of a template are those that RFC 6570 makes of it, and its variables are read back from them.",
+    says: "The URIs of a template follow RFC 6570, and its variables are parsed from them.",
   },
   {
     id: "resources.templates.client",
@@ -144,7 +144,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/resources#resource-templates",
-    says: "A client asks for templates with `resources/templates/list`, and gives on each with all that is said of it.",
+    says: "A client requests templates with `resources/templates/list`, and returns each with all of its fields.",
   },
   {
     id: "resources.read.client",
@@ -152,7 +152,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/resources#reading-resources",
-    says: "A client reads with `resources/read` and the URI, and gives on the contents as they were sent.",
+    says: "A client reads with `resources/read` and the URI, and returns the contents unchanged.",
   },
   {
     id: "resources.read.uri",
@@ -160,7 +160,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#resource-contents",
-    says: "Contents carry the URI that they are of.",
+    says: "Contents have their URI.",
   },
   {
     id: "resources.read.text",
@@ -168,7 +168,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#text-content",
-    says: "Text is sent as text, with its MIME type where it has one.",
+    says: "Text is sent as text, with its MIME type if known.",
   },
   {
     id: "resources.read.binary",
@@ -184,7 +184,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2026-07-28/server/resources#reading-resources",
-    says: "One read may give several contents, each with a URI of its own.",
+    says: "One read may return several contents, each with its own URI.",
   },
   {
     id: "resources.read.input-required",
@@ -192,7 +192,7 @@ export const resources: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/resources#reading-resources",
-    says: "A read may be answered with what has to be known first.",
+    says: "A read may be answered with requests for the input that it needs.",
   },
   {
     id: "resources.read.client-retry",
@@ -200,7 +200,7 @@ export const resources: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/server/resources#reading-resources",
-    says: "The retry of a read carries the answers, and the state where one was given.",
+    says: "The retry of a read has the input responses, and the state if there was one.",
   },
   {
     id: "resources.read.https",
@@ -208,7 +208,7 @@ export const resources: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/server/resources#reading-resources",
-    says: "A client may fetch what is at an https URI by itself.",
+    says: "A client may fetch an https URI itself.",
     excuse: "The library does not use this option: it reads all resources through the server.",
   },
   {
@@ -217,7 +217,7 @@ export const resources: readonly Requirement[] = [
     revisions: { until: "2025-11-25" },
     side: "server",
     section: "2025-11-25/server/resources#error-handling",
-    says: "A resource that does not exist is answered with -32002.",
+    says: "An unknown resource is answered with -32002.",
   },
   {
     id: "resources.error.not-found",
@@ -225,7 +225,7 @@ export const resources: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/resources#error-handling",
-    says: "A resource that does not exist is answered with -32602.",
+    says: "An unknown resource is answered with -32602.",
   },
   {
     id: "resources.error.names-uri",
@@ -233,7 +233,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#error-handling",
-    says: "The error says which URI it was that does not exist.",
+    says: "The error has the unknown URI.",
   },
   {
     id: "resources.error.no-empty-contents",
@@ -241,7 +241,7 @@ export const resources: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/resources#error-handling",
-    says: "A resource that does not exist is never answered with empty contents.",
+    says: "An unknown resource is never answered with empty contents.",
   },
   {
     id: "resources.error.client-older",
@@ -249,7 +249,7 @@ export const resources: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/server/resources#error-handling",
-    says: "A client takes -32002, too, as saying that a resource does not exist.",
+    says: "A client also treats -32002 as an unknown resource.",
   },
   {
     id: "resources.error.internal",
@@ -257,7 +257,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#error-handling",
-    says: "A defect of a resource is answered with -32603.",
+    says: "An internal error of a resource is answered with -32603.",
   },
   {
     id: "resources.annotations.audience",
@@ -265,7 +265,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#annotations",
-    says: "A resource may say for whom it is, and how much it matters.",
+    says: "A resource may have an audience and a priority.",
   },
   {
     id: "resources.annotations.last-modified",
@@ -273,7 +273,7 @@ export const resources: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "server",
     section: "2025-11-25/server/resources#annotations",
-    says: "A resource may say when it was changed last.",
+    says: "A resource may have a time of modification.",
   },
   {
     id: "resources.annotations.templates",
@@ -281,7 +281,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#annotations",
-    says: "Templates may say the same of their resources.",
+    says: "Templates may have the same annotations for their resources.",
   },
   {
     id: "resources.annotations.client",
@@ -289,7 +289,7 @@ export const resources: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "client",
     section: "2025-11-25/server/resources#annotations",
-    says: "Annotations reach the caller as they were sent, for it to filter and sort by.",
+    says: "Annotations reach the caller unchanged, so that it can filter and sort.",
   },
   {
     id: "resources.list-changed.sent",
@@ -297,7 +297,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#list-changed-notification",
-    says: "Whoever wants to know is told when a resource or a template is added, replaced or removed.",
+    says: "A client that subscribes is notified when a resource or a template is added, replaced or removed.",
   },
   {
     id: "resources.list-changed.client",
@@ -305,7 +305,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/resources#message-flow",
-    says: "A client that listens hears of changes of the list.",
+    says: "A client that listens receives changes of the list.",
   },
   {
     id: "resources.subscribe.updated",
@@ -313,7 +313,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#subscriptions",
-    says: "Whoever has subscribed to a resource is told when it changes.",
+    says: "A client that has subscribed to a resource is notified of its changes.",
   },
   {
     id: "resources.subscribe.names-uri",
@@ -321,7 +321,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#subscriptions",
-    says: "The notification says which resource it was.",
+    says: "The notification has the URI of the resource.",
   },
   {
     id: "resources.subscribe.only-wanted",
@@ -329,7 +329,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#subscriptions",
-    says: "Nobody is told of a resource who has not subscribed to it.",
+    says: "No client is notified of a resource to which it has not subscribed.",
   },
   {
     id: "resources.subscribe.end",
@@ -337,7 +337,7 @@ export const resources: readonly Requirement[] = [
     revisions: { until: "2025-11-25" },
     side: "server",
     section: "2025-11-25/server/resources#subscriptions",
-    says: "After `resources/unsubscribe` nothing is told any more.",
+    says: "After `resources/unsubscribe` no more notifications are sent.",
   },
   {
     id: "resources.subscribe.client",
@@ -345,7 +345,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/resources#subscriptions",
-    says: "A client subscribes in the way of the revision, and hears of changes.",
+    says: "A client subscribes as the revision defines it, and receives changes.",
   },
   {
     id: "resources.subscribe.client-end",
@@ -353,7 +353,7 @@ export const resources: readonly Requirement[] = [
     revisions: { until: "2025-11-25" },
     side: "client",
     section: "2025-11-25/server/resources#subscriptions",
-    says: "A client that listens no more unsubscribes.",
+    says: "A client that stops listening unsubscribes.",
   },
   {
     id: "resources.uri.custom",
@@ -369,7 +369,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#https",
-    says: "The scheme https is used for what a client can fetch from the web by itself, and for nothing else.",
+    says: "The scheme https is used only for resources that a client can fetch from the web itself.",
     excuse:
       "The server's author chooses the URIs. The library cannot detect whether clients can fetch one from the web.",
   },
@@ -379,7 +379,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#file",
-    says: "What is no regular file may be given a MIME type of XDG, such as `inode/directory`.",
+    says: "A resource that is not a regular file may have an XDG MIME type, such as `inode/directory`.",
   },
   {
     id: "resources.security.uris",
@@ -387,7 +387,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#security-considerations",
-    says: "No URI reaches a resource that was not checked.",
+    says: "URIs are validated before they reach a resource.",
   },
   {
     id: "resources.security.exact",
@@ -395,7 +395,7 @@ export const resources: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/resources#security-considerations",
-    says: "A variable of a template takes no more of a URI than its template allows.",
+    says: "A template variable matches no more of a URI than its template allows.",
   },
   {
     id: "resources.security.access",
@@ -404,7 +404,7 @@ export const resources: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-11-25/server/resources#security-considerations",
-    says: "A resource that needs scopes is read for callers that have them, and hidden from others.",
+    says: "A resource that requires scopes is readable for callers with these scopes, and hidden from others.",
   },
   {
     id: "resources.security.before",
@@ -413,7 +413,7 @@ export const resources: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-11-25/server/resources#security-considerations",
-    says: "What a caller may do is looked at before anything is done.",
+    says: "The rights of a caller are checked before any operation.",
   },
   {
     id: "resources.security.traversal",
@@ -421,7 +421,7 @@ export const resources: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/resources#security-considerations",
-    says: "Paths of files are kept inside what is served.",
+    says: "File paths are confined to the served folder.",
     excuse:
       "The library does not map URIs to files. The command does, and its own tests prove this for the folders that it serves.",
   },

@@ -16,7 +16,7 @@ export const roots: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: newest,
-    says: "What is new does without roots, and what is not moves on to other ways.",
+    says: "New implementations do not use roots. Existing ones migrate.",
     excuse:
       "The library also supports revisions in which roots are not deprecated. Servers that do not request roots do not use them.",
   },
@@ -26,7 +26,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#capabilities`,
-    says: "A client that has roots to tell of declares the capability `roots`.",
+    says: "A client that has roots declares the capability `roots`.",
   },
   {
     id: "roots.capability.list-changed",
@@ -34,7 +34,7 @@ export const roots: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: `${page}#capabilities`,
-    says: "That changes of the roots will be told is declared as `listChanged`.",
+    says: "Support for change notifications of the roots is declared as `listChanged`.",
   },
   {
     id: "roots.capability.absent",
@@ -42,7 +42,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#error-handling`,
-    says: "A client without the capability refuses to tell of roots, with -32601 where it can be told.",
+    says: "A client without the capability refuses requests for roots, with -32601 if the revision has an error response.",
   },
   {
     id: "roots.capability.respected",
@@ -50,7 +50,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: `${page}#implementation-guidelines`,
-    says: "A client without the capability is not asked for its roots.",
+    says: "A client without the capability receives no request for its roots.",
   },
   {
     id: "roots.list.asked",
@@ -58,7 +58,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: `${page}#listing-roots`,
-    says: "A server may ask for the roots while it works on a call of a tool, a prompt or a resource.",
+    says: "A server may request the roots during a call of a tool, a prompt or a resource.",
   },
   {
     id: "roots.list.answered",
@@ -66,7 +66,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#listing-roots`,
-    says: "The answer holds the roots as they are now, each with its URI.",
+    says: "The answer has the current roots, each with its URI.",
   },
   {
     id: "roots.root.name",
@@ -74,7 +74,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#root`,
-    says: "A root may have a name for people to read.",
+    says: "A root may have a display name.",
   },
   {
     id: "roots.root.file",
@@ -82,7 +82,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#root`,
-    says: "A root is a `file://` URI: a list with any other is not sent.",
+    says: "A root is a `file://` URI. A list with any other URI is not sent.",
   },
   {
     id: "roots.root.traversal",
@@ -90,7 +90,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#security-considerations`,
-    says: "A root that climbs out of what it seems to name is not sent, however it is written.",
+    says: "A root with a path traversal is not sent, in whatever form it is written.",
   },
   {
     id: "roots.changed.sent",
@@ -98,7 +98,7 @@ export const roots: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: `${page}#root-list-changes`,
-    says: "That the roots have changed is told to the server.",
+    says: "The server is notified of changes of the roots.",
   },
   {
     id: "roots.changed.not-sent",
@@ -106,7 +106,7 @@ export const roots: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${newest}#listing-roots`,
-    says: "Where servers ask for the roots when they need them, no change of them is told.",
+    says: "If servers request the roots when they need them, clients send no change notifications.",
   },
   {
     id: "roots.changed.handled",
@@ -114,7 +114,7 @@ export const roots: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: `${page}#implementation-guidelines`,
-    says: "A server that is told of a change goes on with the roots that there are now.",
+    says: "A server that is notified of a change uses the current roots.",
   },
   {
     id: "roots.changed.monitored",
@@ -122,7 +122,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#implementation-guidelines`,
-    says: "The client notices when its roots change.",
+    says: "The client detects changes of its roots.",
     excuse: hosts,
   },
   {
@@ -131,7 +131,7 @@ export const roots: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: `${page}#error-handling`,
-    says: "That the roots cannot be had is told with -32603, which does not say why.",
+    says: "If the roots are unavailable, the client answers with -32603, without the reason.",
   },
   {
     id: "roots.error.not-replayed",
@@ -139,7 +139,7 @@ export const roots: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${newest}#error-handling`,
-    says: "Where the roots cannot be had, the call may end without another word to the server.",
+    says: "If the roots are unavailable, the call may end without a message to the server.",
   },
   {
     id: "roots.unavailable",
@@ -147,7 +147,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: `${page}#security-considerations`,
-    says: "A server gets on with no roots at all, and with an answer that is not what it should be.",
+    says: "A server handles missing roots and invalid answers.",
   },
   {
     id: "roots.refused",
@@ -155,7 +155,7 @@ export const roots: readonly Requirement[] = [
     revisions: legacy,
     side: "server",
     section: `${page}#security-considerations`,
-    says: "A handler is told that the client gives it no roots, and may go on without.",
+    says: "A handler is notified that the client refuses its roots, and may continue without them.",
   },
   {
     id: "roots.boundaries",
@@ -181,7 +181,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: `${page}#implementation-guidelines`,
-    says: "The roots are kept for as long as that is right.",
+    says: "The roots are cached while they are valid.",
     excuse:
       "The library does not cache roots, so that handlers always receive the current ones. A handler can store them.",
   },
@@ -191,7 +191,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#security-considerations`,
-    says: "No root is told of that the server may not know.",
+    says: "Roots that the server may not know are not sent.",
     excuse: hosts,
   },
   {
@@ -200,7 +200,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#security-considerations`,
-    says: "Access to what is in the roots is controlled.",
+    says: "Access to the content of the roots is controlled.",
     excuse: hosts,
   },
   {
@@ -209,7 +209,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#security-considerations`,
-    says: "The client keeps an eye on whether its roots can be reached, and checks so before it tells of them.",
+    says: "The client monitors whether its roots are accessible, and checks them before it sends them.",
     excuse: hosts,
   },
   {
@@ -218,7 +218,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#implementation-guidelines`,
-    says: "The user has agreed before a server knows of the roots.",
+    says: "The user agrees before a server receives the roots.",
     excuse: hosts,
   },
   {
@@ -227,7 +227,7 @@ export const roots: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#implementation-guidelines`,
-    says: "The user can see and change the roots with ease.",
+    says: "The user can easily view and change the roots.",
     excuse: "The requirement is for user interfaces. The library has none.",
   },
 ];

@@ -15,7 +15,7 @@ export const sampling: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: newest,
-    says: "What is new does without sampling, and what is not moves on to other ways.",
+    says: "New implementations do not use sampling. Existing ones migrate.",
     excuse:
       "The library also supports revisions in which sampling is not deprecated. Servers that do not request sampling do not use it.",
   },
@@ -25,7 +25,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#capabilities`,
-    says: "A client that has a model to ask declares the capability `sampling`.",
+    says: "A client that has a model declares the capability `sampling`.",
   },
   {
     id: "sampling.capability.absent",
@@ -33,7 +33,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/basic/lifecycle#operation",
-    says: "A client that has no model does not declare the capability, and refuses to be asked.",
+    says: "A client without a model does not declare the capability, and refuses sampling requests.",
   },
   {
     id: "sampling.capability.respected",
@@ -41,7 +41,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/lifecycle#operation",
-    says: "A client without the capability is not asked for its model.",
+    says: "A client without the capability receives no sampling request.",
   },
   {
     id: "sampling.nested",
@@ -49,7 +49,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: `${page}#user-interaction-model`,
-    says: "A server may ask the model while it works on a call of a tool, a prompt or a resource.",
+    says: "A server may request sampling during a call of a tool, a prompt or a resource.",
   },
   {
     id: "sampling.request.sent",
@@ -57,7 +57,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: `${page}#creating-messages`,
-    says: "The model is asked with messages and a limit of tokens, and with all else that the handler gave.",
+    says: "A sampling request has messages, a token limit and all other options of the handler.",
   },
   {
     id: "sampling.request.handed-on",
@@ -65,7 +65,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#creating-messages`,
-    says: "Whoever runs the model is given all that the server asked for.",
+    says: "The client's handler receives all that the server requested.",
   },
   {
     id: "sampling.result",
@@ -73,7 +73,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: `${page}#creating-messages`,
-    says: "The answer says the role, the content, the model and why it stopped.",
+    says: "The answer has the role, the content, the model and the stop reason.",
   },
   {
     id: "sampling.result.stop-reason",
@@ -81,7 +81,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: `${newest}#result-fields`,
-    says: "Why the model stopped may be said in any words, or not at all.",
+    says: "The stop reason may be any string, or missing.",
   },
   {
     id: "sampling.content.kinds",
@@ -105,7 +105,7 @@ export const sampling: readonly Requirement[] = [
     revisions: { until: "2024-11-05" },
     side: "server",
     section: "2024-11-05/client/sampling#messages",
-    says: "Where messages have no audio, none is sent.",
+    says: "If the revision has no audio in messages, none is sent.",
   },
   {
     id: "sampling.content.one-block",
@@ -113,7 +113,7 @@ export const sampling: readonly Requirement[] = [
     revisions: { until: "2025-06-18" },
     side: "server",
     section: "2025-06-18/client/sampling#messages",
-    says: "Where a message holds one block, each of several is sent as a message of its own.",
+    says: "If a message can have only one block, each of several blocks is sent as a separate message.",
   },
   {
     id: "sampling.content.blocks",
@@ -121,7 +121,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "both",
     section: `${newest}#result-fields`,
-    says: "The content of a message and of an answer may be several blocks.",
+    says: "A message and an answer may have several content blocks.",
   },
   {
     id: "sampling.content.roles",
@@ -129,7 +129,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${newest}#messages`,
-    says: "A message is the user's or the assistant's and has content; anything else never gets to the model.",
+    says: "A message has the role `user` or `assistant` and content. Any other message never reaches the model.",
   },
   {
     id: "sampling.content.validated",
@@ -137,7 +137,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: `${page}#security-considerations`,
-    says: "What the other side sends is checked before it is used.",
+    says: "Messages of the peer are validated before they are used.",
   },
   {
     id: "sampling.content.not-retained",
@@ -145,7 +145,7 @@ export const sampling: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${newest}#messages`,
-    says: "The messages of one question are not kept for the next.",
+    says: "The messages of one sampling request are not kept for the next.",
   },
   {
     id: "sampling.context.avoided",
@@ -153,7 +153,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "server",
     section: `${page}#capabilities`,
-    says: "The context of servers is not asked for, unless the client has declared that it can give it.",
+    says: "Context of servers is requested only if the client has declared that it supports this.",
   },
   {
     id: "sampling.context.omitted",
@@ -161,7 +161,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "server",
     section: `${page}#capabilities`,
-    says: "Unless a handler wants it, no context of servers is asked for, though it can be given.",
+    says: "Context of servers is not requested unless a handler requests it, even if the client supports it.",
   },
   {
     id: "sampling.context.ignored",
@@ -169,7 +169,7 @@ export const sampling: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${newest}#context-inclusion`,
-    says: "The client may give less context than was asked for, without saying so.",
+    says: "The client may include less context than requested, without notice.",
     excuse: runs,
   },
   {
@@ -178,7 +178,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "client",
     section: `${page}#tools-in-sampling`,
-    says: "A client whose model can be given tools declares `sampling.tools`.",
+    says: "A client whose model supports tools declares `sampling.tools`.",
   },
   {
     id: "sampling.tools.respected",
@@ -186,7 +186,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "server",
     section: `${page}#tools-in-sampling`,
-    says: "No tools and no choice of tools are sent to a client that has not declared that it takes them.",
+    says: "Tools and a tool choice are sent only to clients that have declared support for tools.",
   },
   {
     id: "sampling.tools.refused",
@@ -194,7 +194,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "client",
     section: `${page}#tools-in-sampling`,
-    says: "A client that has not declared that it takes tools refuses a question with tools.",
+    says: "A client that has not declared support for tools refuses a sampling request with tools.",
   },
   {
     id: "sampling.tools.sent",
@@ -202,7 +202,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "server",
     section: `${page}#sampling-with-tools`,
-    says: "A question may give the model tools, which need be no tools of the server, and say how to choose.",
+    says: "A sampling request may have tools, which need not be tools of the server, and a tool choice.",
   },
   {
     id: "sampling.tools.handed-on",
@@ -210,7 +210,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "client",
     section: `${page}#sampling-with-tools`,
-    says: "Whoever runs the model is given the tools and the choice.",
+    says: "The client's handler receives the tools and the tool choice.",
   },
   {
     id: "sampling.tools.choice",
@@ -218,7 +218,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "client",
     section: `${page}#tool-choice-modes`,
-    says: "The model uses a tool where it is required to, and none where it may not.",
+    says: "The model uses a tool if the choice requires it, and none if the choice forbids it.",
     excuse: runs,
   },
   {
@@ -227,7 +227,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "both",
     section: `${page}#parallel-tool-use`,
-    says: "The model may ask for several uses of tools at once.",
+    says: "The model may request several tool uses at once.",
   },
   {
     id: "sampling.tools.parallel-off",
@@ -235,7 +235,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "both",
     section: `${page}#parallel-tool-use`,
-    says: "That one use comes at a time may be offered as an extension.",
+    says: "Sequential tool use may be offered as an extension.",
     excuse: "The library does not use this option: it does not call providers of models.",
   },
   {
@@ -244,7 +244,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "server",
     section: `${page}#tool-result-messages`,
-    says: "A message with results of tools is sent only if it holds nothing else.",
+    says: "A message with tool results has no other content.",
   },
   {
     id: "sampling.tools.balanced",
@@ -252,7 +252,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "server",
     section: `${page}#tool-use-and-result-balance`,
-    says: "Uses of tools are sent only together with the result of each, in the message that comes next.",
+    says: "Tool uses are sent only together with a result for each, in the next message.",
   },
   {
     id: "sampling.tools.loop",
@@ -260,7 +260,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "server",
     section: `${page}#security-considerations`,
-    says: "Each use that the model asks for gets its own result when the conversation goes on.",
+    says: "Each tool use of the model has its own result when the conversation continues.",
   },
   {
     id: "sampling.tools.loop-limit",
@@ -268,7 +268,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "both",
     section: `${page}#security-considerations`,
-    says: "The model and the tools do not go on forever.",
+    says: "The loop of the model and the tools is bounded.",
     excuse:
       "The handler implements the loop. The library limits the duration of a call and the number of its input requests.",
   },
@@ -278,7 +278,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "client",
     section: `${page}#error-handling`,
-    says: "A question that lacks the result of a use is refused, with -32602 where it can be told.",
+    says: "A sampling request with a missing tool result is refused, with -32602 if the revision has an error response.",
   },
   {
     id: "sampling.tools.mixed-results",
@@ -286,7 +286,7 @@ export const sampling: readonly Requirement[] = [
     revisions: withTools,
     side: "client",
     section: `${page}#error-handling`,
-    says: "A question that mixes results with other content is refused, with -32602 where it can be told.",
+    says: "A sampling request that mixes tool results with other content is refused, with -32602 if the revision has an error response.",
   },
   {
     id: "sampling.error.rejected",
@@ -294,7 +294,7 @@ export const sampling: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: `${page}#error-handling`,
-    says: "That the user said no is told with the error -1.",
+    says: "A refusal of the user is answered with the error -1.",
   },
   {
     id: "sampling.error.internal",
@@ -302,7 +302,7 @@ export const sampling: readonly Requirement[] = [
     revisions: legacy,
     side: "client",
     section: `${page}#error-handling`,
-    says: "That the model failed is told with an error, which does not say why.",
+    says: "A failure of the model is answered with an error, without the reason.",
   },
   {
     id: "sampling.error.not-replayed",
@@ -310,7 +310,7 @@ export const sampling: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${newest}#error-handling`,
-    says: "Where the user said no or the model failed, the call may end without another word to the server.",
+    says: "If the user refuses or the model fails, the call may end without a message to the server.",
   },
   {
     id: "sampling.limit.tokens",
@@ -318,7 +318,7 @@ export const sampling: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${newest}#sampling-parameters`,
-    says: "The answer is no longer than the limit of tokens.",
+    says: "The answer is no longer than the token limit.",
     excuse: runs,
   },
   {
@@ -327,7 +327,7 @@ export const sampling: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${newest}#sampling-parameters`,
-    says: "The temperature, the sequences to stop at and the metadata may be changed or ignored.",
+    says: "The temperature, the stop sequences and the metadata may be changed or ignored.",
     excuse: runs,
   },
   {
@@ -336,7 +336,7 @@ export const sampling: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${newest}#system-prompt`,
-    says: "The system prompt may be changed or ignored, without saying so.",
+    says: "The system prompt may be changed or ignored, without notice.",
     excuse: runs,
   },
   {
@@ -345,7 +345,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#model-hints`,
-    says: "A hint at a model may lead to one of another provider that is like it.",
+    says: "A model hint may be mapped to a similar model of another provider.",
     excuse: runs,
   },
   {
@@ -363,7 +363,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#user-interaction-model`,
-    says: "There is a person who can refuse what is asked of the model, and easily see what it is.",
+    says: "A person can review and refuse each sampling request.",
     excuse: shows,
   },
   {
@@ -372,7 +372,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#user-interaction-model`,
-    says: "The user can see and change the prompt before it is sent.",
+    says: "The user can view and change the prompt before it is sent.",
     excuse: shows,
   },
   {
@@ -381,7 +381,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#user-interaction-model`,
-    says: "The user can look over the answer before the server has it.",
+    says: "The user can review the answer before the server receives it.",
     excuse: shows,
   },
   {
@@ -390,7 +390,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#security-considerations`,
-    says: "Nothing is answered before the host has decided.",
+    says: "No answer is sent before the host has decided.",
   },
   {
     id: "sampling.flood",
@@ -398,7 +398,7 @@ export const sampling: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${page}#security-considerations`,
-    says: "A server that asks too much at once is refused.",
+    says: "The number of simultaneous sampling requests is limited, and further ones are refused.",
   },
   {
     id: "sampling.sensitive",

@@ -13,7 +13,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: warning,
-    says: "A name that was pointed at this machine from elsewhere gets no answer, even where no origin is sent.",
+    says: "A request under a foreign host name (DNS rebinding) is rejected, even without an `Origin` header.",
   },
   {
     id: "security.origin.first",
@@ -22,7 +22,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: warning,
-    says: "A request of a foreign page is refused before anybody is authenticated and anything is done.",
+    says: "A request of a foreign page is rejected before authentication and before any effect.",
   },
   {
     id: "security.origin.lookalikes",
@@ -31,7 +31,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: warning,
-    says: "Origins that are opaque, malformed or only resemble an allowed one are refused, and allowed ones are not.",
+    says: "Opaque and malformed origins, and those that only resemble an allowed one, are rejected. Allowed ones are accepted.",
   },
   {
     id: "security.origin.session",
@@ -40,7 +40,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-03-26/basic/transports#security-warning",
-    says: "A foreign page can neither listen to a session nor end it, though it knows the id.",
+    says: "A foreign page can neither listen to a session nor end it, even if it knows the id.",
   },
   {
     id: "security.handle.every-request",
@@ -49,7 +49,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${practices}#state-handle-hijacking`,
-    says: "Where requests are authenticated, each of them is, those that go on with something as well.",
+    says: "If requests are authenticated, every request is, also one that continues an earlier one.",
   },
   {
     id: "security.handle.no-credential",
@@ -58,7 +58,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${practices}#state-handle-hijacking`,
-    says: "To know the id of a session, or the state of a call, does not make anybody the user whose it is.",
+    says: "Knowledge of a session id, or of the state of a call, gives nobody the identity of its user.",
   },
   {
     id: "security.handle.unguessable",
@@ -66,7 +66,7 @@ export const security: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${practices}#state-handle-hijacking`,
-    says: "The states that a server gives out are made with random numbers: no two are alike, and none can be read.",
+    says: "The states that a server sends are random: no two are equal, and none can be read.",
   },
   {
     id: "security.handle.bound",
@@ -75,7 +75,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${practices}#state-handle-hijacking`,
-    says: "A session belongs to the user who opened it, and does not exist for any other.",
+    says: "A session belongs to the user who opened it, and does not exist for others.",
   },
   {
     id: "security.redirects",
@@ -84,7 +84,7 @@ export const security: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${practices}#server-side-request-forgery-ssrf`,
-    says: "A client is not led to another host by a redirect.",
+    says: "A client follows no redirect to another host.",
   },
   {
     id: "security.ssrf.discovery",
@@ -93,7 +93,7 @@ export const security: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${practices}#server-side-request-forgery-ssrf`,
-    says: "A client on a server guards against URLs of authorization that lead into its own network.",
+    says: "A client on a server guards against authorization URLs that lead into its own network.",
   },
   {
     id: "security.ssrf.https",
@@ -102,7 +102,7 @@ export const security: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${practices}#server-side-request-forgery-ssrf`,
-    says: "URLs of authorization are fetched by HTTPS alone.",
+    says: "Authorization URLs are requested over HTTPS only.",
   },
   {
     id: "security.ssrf.private-addresses",
@@ -111,7 +111,7 @@ export const security: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${practices}#server-side-request-forgery-ssrf`,
-    says: "Addresses of private networks are not asked for what authorization needs.",
+    says: "Authorization sends no requests to addresses of private networks.",
   },
   {
     id: "security.ssrf.egress",
@@ -120,7 +120,7 @@ export const security: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${practices}#server-side-request-forgery-ssrf`,
-    says: "Whoever runs clients on a server considers a proxy for what they fetch.",
+    says: "Operators of clients on servers consider a proxy for outgoing requests.",
     excuse: "The requirement is for deployments. A host can pass a `fetch` function that uses a proxy to `connect`.",
   },
   {
@@ -130,7 +130,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${practices}#token-passthrough`,
-    says: "A server takes no token that was not issued for it.",
+    says: "A server accepts no token that was not issued for it.",
   },
   {
     id: "security.confused-deputy",
@@ -139,7 +139,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${practices}#confused-deputy-problem`,
-    says: "A proxy to another service has each client consented to by the user: a server forwards no authorization and no token.",
+    says: "A proxy to another service asks for the user's consent for each client: a server forwards no authorization and no token.",
   },
   {
     id: "security.url.checked",
@@ -147,7 +147,7 @@ export const security: readonly Requirement[] = [
     revisions: { from: "2025-11-25" },
     side: "client",
     section: `${practices}#oauth-authorization-url-validation`,
-    says: "A URL that a server wants the user to visit is refused unless it is https, or http on this machine.",
+    says: "A URL that a server asks the user to visit is refused unless it is https, or http on this machine.",
   },
   {
     id: "security.url.authorization",
@@ -174,7 +174,7 @@ export const security: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${practices}#oauth-authorization-url-validation`,
-    says: "A client that is a web page forbids scripts that are not its own.",
+    says: "A client that is a web page forbids foreign scripts.",
     excuse: "The requirement is for web pages. The page that uses the library sends its own headers.",
   },
   {
@@ -184,7 +184,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${practices}#local-mcp-server-compromise`,
-    says: "A server on the user's machine can ask other processes there for a token, and does nothing without it.",
+    says: "A server on the user's machine can require a token from other local processes, and processes no request without it.",
   },
   {
     id: "security.local.consent",
@@ -192,7 +192,7 @@ export const security: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${practices}#local-mcp-server-compromise`,
-    says: "Before a server is set up with one click, the user sees the whole command and consents to it.",
+    says: "Before a one-click installation of a server, the user sees the whole command and consents to it.",
   },
   {
     id: "security.local.guardrails",
@@ -200,8 +200,9 @@ export const security: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${practices}#local-mcp-server-compromise`,
-    says: "Commands that look dangerous are pointed out, and servers run with few rights.",
-    excuse: "The library runs a command as it is given. What rights it has is a matter of its host and of the system.",
+    says: "Dangerous commands are highlighted, and servers run with few rights.",
+    excuse:
+      "The library runs a command unchanged. Its rights are the responsibility of the host and the operating system.",
   },
   {
     id: "security.proxy.processes",
@@ -209,7 +210,7 @@ export const security: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${practices}#stdio-transport-security-in-proxy-scenarios`,
-    says: "A service that starts servers on behalf of web pages confines them, and writes down what it does.",
+    says: "A service that starts servers for web pages confines them, and logs their actions.",
     excuse: "The requirement is for proxies that start servers for web pages. The library does not contain one.",
   },
   {
@@ -219,7 +220,7 @@ export const security: readonly Requirement[] = [
     side: "both",
     transports: http,
     section: "2025-11-25/basic/authorization#protocol-requirements",
-    says: "Authorization over HTTP follows the part of the specification that is about it.",
+    says: "Authorization over HTTP follows the authorization part of the specification.",
   },
   {
     id: "security.authorization.mix-up",
@@ -228,6 +229,6 @@ export const security: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${practices}#mix-up-attacks`,
-    says: "The answer of one authorization server is not taken for that of another.",
+    says: "The response of one authorization server is not accepted as that of another (mix-up).",
   },
 ];

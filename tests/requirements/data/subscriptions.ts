@@ -10,7 +10,7 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#opening-a-stream`,
-    says: "A server sends no kind of notification that the client has not asked for.",
+    says: "A server sends only the kinds of notification that the client has requested.",
   },
   {
     id: "subscriptions.filter.optional",
@@ -18,7 +18,7 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#notification-filter`,
-    says: "All fields of the filter are optional, and one that is left out subscribes to nothing.",
+    says: "All fields of the filter are optional. An omitted field subscribes to nothing.",
   },
   {
     id: "subscriptions.filter.uris",
@@ -26,7 +26,7 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#notification-filter`,
-    says: "Updates are sent for the resources that the filter names, and for no others.",
+    says: "Updates are sent only for the resources that the filter names.",
   },
   {
     id: "subscriptions.filter.client",
@@ -34,7 +34,7 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#opening-a-stream`,
-    says: "A client asks for exactly the kinds of change that its caller wants.",
+    says: "A client requests exactly the kinds of change that its caller wants.",
   },
   {
     id: "subscriptions.acknowledged.first",
@@ -42,7 +42,7 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#acknowledgment`,
-    says: "The first message about a subscription acknowledges it; nothing is sent before.",
+    says: "The first message of a subscription is its acknowledgment.",
   },
   {
     id: "subscriptions.acknowledged.subset",
@@ -50,7 +50,7 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#acknowledgment`,
-    says: "The acknowledgment repeats what of the filter is honoured, and leaves out what the server does not have.",
+    says: "The acknowledgment contains the accepted part of the filter, without what the server does not support.",
   },
   {
     id: "subscriptions.acknowledged.interleaved",
@@ -59,7 +59,7 @@ export const subscriptions: readonly Requirement[] = [
     side: "client",
     transports: stream,
     section: `${page}#acknowledgment`,
-    says: "On a pipe the messages of other subscriptions may come before an acknowledgment.",
+    says: "Over stdio, messages of other subscriptions may precede an acknowledgment.",
   },
   {
     id: "subscriptions.acknowledged.checked",
@@ -67,7 +67,7 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#acknowledgment`,
-    says: "A client tells its caller what of the filter was acknowledged.",
+    says: "A client reports the acknowledged filter to its caller.",
   },
   {
     id: "subscriptions.id.on-all",
@@ -75,7 +75,7 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#receiving-notifications`,
-    says: "Every message about a subscription carries its id.",
+    says: "Every message of a subscription has its id.",
   },
   {
     id: "subscriptions.id.of-request",
@@ -83,7 +83,7 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#receiving-notifications`,
-    says: "The id of a subscription is that of its request, of the same type and value.",
+    says: "The id of a subscription is the id of its request, of the same type and value.",
   },
   {
     id: "subscriptions.id.correlated",
@@ -91,7 +91,7 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#receiving-notifications`,
-    says: "A client tells its subscriptions apart by the ids that come with the notifications.",
+    says: "A client distinguishes its subscriptions by the ids of the notifications.",
   },
   {
     id: "subscriptions.concurrent",
@@ -99,7 +99,7 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#multiple-concurrent-subscriptions`,
-    says: "A client may have several subscriptions at the same time, each of which is served by itself.",
+    says: "A client may have several independent subscriptions at the same time.",
   },
   {
     id: "subscriptions.ended.by-client",
@@ -107,7 +107,7 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: `${page}#cancellation`,
-    says: "A subscription that its client has ended carries nothing more.",
+    says: "A subscription that its client has ended delivers nothing more.",
   },
   {
     id: "subscriptions.ended.gracefully",
@@ -123,7 +123,7 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#graceful-closure`,
-    says: "The answer to the request of a subscription is its orderly end: a client that still needs it sends a new request.",
+    says: "The response to a subscription ends it: a client that still needs it sends a new request.",
   },
   {
     id: "subscriptions.lost.reopened",
@@ -132,7 +132,7 @@ export const subscriptions: readonly Requirement[] = [
     side: "client",
     transports: ["http-json", "http-sse"],
     section: `${page}#graceful-closure`,
-    says: "A subscription whose stream broke off without an answer is opened again.",
+    says: "A subscription whose stream breaks without a response is opened again.",
   },
   {
     id: "subscriptions.lost.resent",
@@ -141,7 +141,7 @@ export const subscriptions: readonly Requirement[] = [
     side: "client",
     transports: ["stdio"],
     section: `${page}#graceful-closure`,
-    says: "After a process was started again the client sends its subscriptions again.",
+    says: "After a restart of the process the client sends its subscriptions again.",
   },
   {
     id: "subscriptions.stateless",
@@ -149,6 +149,6 @@ export const subscriptions: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#graceful-closure`,
-    says: "A server remembers no subscription of an earlier connection.",
+    says: "A server keeps no subscription of an earlier connection.",
   },
 ];

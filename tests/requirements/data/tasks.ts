@@ -10,7 +10,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: `${text}#capability-negotiation`,
-    says: "Each side names the extension among its capabilities, with an empty object.",
+    says: "Each side declares the extension in its capabilities, with an empty object.",
   },
   {
     id: "tasks.negotiation.server-decides",
@@ -18,7 +18,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#capability-negotiation`,
-    says: "A supported request of a client that has declared the extension may be answered with a task, as the server decides for each.",
+    says: "A supported request of a client that has declared the extension may be answered with a task. The server decides for each request.",
   },
   {
     id: "tasks.negotiation.undeclared",
@@ -26,7 +26,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#capability-negotiation`,
-    says: "A request that does not declare the extension is never answered with a task, whatever was declared before.",
+    says: "A request that does not declare the extension is never answered with a task, whatever earlier requests declared.",
   },
   {
     id: "tasks.negotiation.either",
@@ -34,7 +34,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#capability-negotiation`,
-    says: "A client that has declared the extension takes the result as well as a task for the answer.",
+    says: "A client that has declared the extension accepts a result or a task.",
   },
   {
     id: "tasks.negotiation.unsupported-request",
@@ -42,7 +42,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#capability-negotiation`,
-    says: "A task in answer to a request that cannot be one is an invalid answer.",
+    says: "A task in answer to a request that cannot become one is invalid.",
   },
   {
     id: "tasks.negotiation.required",
@@ -50,7 +50,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#capability-negotiation`,
-    says: "A request that can only be served as a task is refused with -32021, which names the extension, where the client has not declared it.",
+    says: "A request that can only run as a task is rejected with -32021, which names the extension, if the client has not declared it.",
   },
   {
     id: "tasks.methods.extensible",
@@ -58,9 +58,9 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: `${text}#supported-methods`,
-    says: "Further kinds of requests can become tasks in later revisions.",
+    says: "Later revisions can define more kinds of requests as tasks.",
     excuse:
-      "A design goal without an observable effect: the seam of extensions is asked about every request, not about tool calls alone.",
+      "This is a design goal without an observable effect: the hook of extensions is called for every request, not only for tool calls.",
   },
   {
     id: "tasks.result.type",
@@ -76,7 +76,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-status`,
-    says: "A task fails only by a JSON-RPC error; a tool that reports an error has completed.",
+    says: "A task fails only by a JSON-RPC error. A task whose tool reports an error has completed.",
   },
   {
     id: "tasks.status.message-shown",
@@ -92,7 +92,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-creation`,
-    says: "A task can be looked at from the moment on at which its creation was answered.",
+    says: "A task can be polled as soon as its creation was answered.",
   },
   {
     id: "tasks.creation.rounds-first",
@@ -100,7 +100,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-creation`,
-    says: "Questions that come before a task are asked by rounds of the call, and the task is created once they are answered.",
+    says: "Input requests before a task are rounds of the call, and the task is created when they are answered.",
   },
   {
     id: "tasks.polling.interval",
@@ -108,7 +108,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-polling`,
-    says: "A client looks at a task no more often than the server suggests.",
+    says: "A client polls a task no more often than the server suggests.",
   },
   {
     id: "tasks.polling.interval-changes",
@@ -116,9 +116,9 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-polling`,
-    says: "The suggested interval may change while a task lives.",
+    says: "The suggested interval may change during the life of a task.",
     excuse:
-      "The library's servers keep one interval for a task; that its clients follow one that changes is proven with the interval itself.",
+      "The library's servers keep one interval for a task. The proof of the interval shows that clients follow a change.",
   },
   {
     id: "tasks.polling.rate-limited",
@@ -126,7 +126,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-polling`,
-    says: "A client that looks too often may be limited.",
+    says: "A client that polls too often may be limited.",
   },
   {
     id: "tasks.polling.until-over",
@@ -134,7 +134,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-polling`,
-    says: "A client goes on looking until the task is over or it has cancelled it.",
+    says: "A client polls until the task has ended or the client has cancelled it.",
   },
   {
     id: "tasks.polling.id-kept",
@@ -142,7 +142,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-polling`,
-    says: "The id of a task can be kept, and the task be taken up with it later.",
+    says: "The id of a task can be stored and used later to continue with the task.",
   },
   {
     id: "tasks.get.working",
@@ -150,7 +150,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "A task that is at work is shown as working.",
+    says: "A running task has the status `working`.",
   },
   {
     id: "tasks.get.input-required",
@@ -158,7 +158,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "A task that needs input is shown with all questions that are open.",
+    says: "A task that needs input has all open input requests.",
   },
   {
     id: "tasks.get.completed",
@@ -166,7 +166,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "A task that has completed is shown with its result.",
+    says: "A completed task has its result.",
   },
   {
     id: "tasks.get.cancelled",
@@ -174,7 +174,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "A task that was cancelled is shown as that.",
+    says: "A cancelled task has the status `cancelled`.",
   },
   {
     id: "tasks.get.failed",
@@ -182,7 +182,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "A task that has failed is shown with the error that it failed with.",
+    says: "A failed task has its error.",
   },
   {
     id: "tasks.get.complete",
@@ -190,7 +190,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "A look at a task is a complete result, in whatever status the task is.",
+    says: "The response to a poll is a complete result, in every status of the task.",
   },
   {
     id: "tasks.ttl.deleted",
@@ -198,7 +198,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "A task may be ended and deleted when its time is over.",
+    says: "A task may be ended and deleted after its lifetime.",
   },
   {
     id: "tasks.ttl.given-up",
@@ -206,8 +206,8 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#response`,
-    says: "A client may give up on a task whose time is over.",
-    excuse: "The library's clients ask the server, which says when a task is gone, and have time limits of their own.",
+    says: "A client may stop polling a task after its lifetime.",
+    excuse: "The library's clients ask the server, which reports a deleted task, and have their own time limits.",
   },
   {
     id: "tasks.ttl.changes",
@@ -215,8 +215,8 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "The time that a task is kept may change while it lives.",
-    excuse: "The library's servers keep to the time that they have named.",
+    says: "The lifetime of a task may change.",
+    excuse: "The library's servers do not change a lifetime.",
   },
   {
     id: "tasks.update.fulfilled",
@@ -224,7 +224,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-update-requests`,
-    says: "The questions of a task are answered with `tasks/update`.",
+    says: "The input requests of a task are answered with `tasks/update`.",
   },
   {
     id: "tasks.update.goes-on",
@@ -232,7 +232,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-update-requests`,
-    says: "After its answers a client goes on looking until the task is over.",
+    says: "After its input responses a client polls until the task has ended.",
   },
   {
     id: "tasks.update.same-trust",
@@ -240,7 +240,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-update-requests`,
-    says: "The question of a task goes to the same handler, with the same content, as one that was asked directly.",
+    says: "An input request of a task reaches the same handler, with the same content, as a direct one.",
   },
   {
     id: "tasks.update.once",
@@ -248,7 +248,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-update-requests`,
-    says: "A question that is shown again is not asked or answered again.",
+    says: "An input request that is shown again is not asked or answered again.",
   },
   {
     id: "tasks.update.key-unique",
@@ -256,7 +256,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-update-requests`,
-    says: "No two questions of a task have the same key, over all of its life.",
+    says: "All input requests of a task have different keys.",
   },
   {
     id: "tasks.update.acknowledged",
@@ -264,7 +264,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "Answers are acknowledged with an empty, complete result.",
+    says: "Input responses are acknowledged with an empty, complete result.",
   },
   {
     id: "tasks.update.eventual",
@@ -272,9 +272,9 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "Answers may be acknowledged before the task shows what follows from them.",
+    says: "Input responses may be acknowledged before the task shows their effect.",
     excuse:
-      "A freedom of servers that has no effect to prove; the library's clients keep looking and so do not depend on it.",
+      "This is an option of servers without an effect to prove. The library's clients keep polling and do not depend on it.",
   },
   {
     id: "tasks.update.unknown-task",
@@ -282,7 +282,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "Answers for a task that is not known are refused.",
+    says: "Input responses for an unknown task are rejected.",
   },
   {
     id: "tasks.update.unknown-key",
@@ -290,7 +290,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "Answers to what is not asked are ignored.",
+    says: "Input responses without a request are ignored.",
   },
   {
     id: "tasks.update.partial",
@@ -298,7 +298,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "Some of the open questions may be answered, and the task needs input until the others are.",
+    says: "Some of the open input requests may be answered. The task needs input until the others are.",
   },
   {
     id: "tasks.cancel.not-by-notification",
@@ -306,7 +306,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-cancellation`,
-    says: "A task is cancelled by `tasks/cancel` and never by the notification that cancels requests.",
+    says: "A task is cancelled by `tasks/cancel`, and never by `notifications/cancelled`.",
   },
   {
     id: "tasks.cancel.acknowledged",
@@ -322,7 +322,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "The cancellation of a task that is not known is refused.",
+    says: "The cancellation of an unknown task is rejected.",
   },
   {
     id: "tasks.cancel.too-late",
@@ -330,7 +330,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "A task that was over before its cancellation stays what it was.",
+    says: "A cancellation does not change a task that has ended.",
   },
   {
     id: "tasks.cancel.forgotten",
@@ -338,7 +338,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#response`,
-    says: "A client may forget a task that it has cancelled, and need not look at it again.",
+    says: "A client may forget a task that it has cancelled, and need not poll it again.",
   },
   {
     id: "tasks.notifications.pushed",
@@ -346,7 +346,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-status-notifications`,
-    says: "Clients that subscribe to a task are told of it as it changes.",
+    says: "Clients that subscribe to a task are notified of its changes.",
   },
   {
     id: "tasks.notifications.whole",
@@ -354,7 +354,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-status-notifications`,
-    says: "A notification holds the whole task, with the result once it is over.",
+    says: "A notification has the whole task, with the result if it has ended.",
   },
   {
     id: "tasks.notifications.undeclared",
@@ -362,7 +362,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-status-notifications`,
-    says: "A subscription to tasks by a client that has not declared the extension is refused with -32021.",
+    says: "A subscription to tasks by a client that has not declared the extension is rejected with -32021.",
   },
   {
     id: "tasks.notifications.no-others",
@@ -370,7 +370,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-status-notifications`,
-    says: "Neither progress nor logs of a task are sent on the stream that its client subscribes to.",
+    says: "Progress and log messages of a task are not sent on the stream of a subscription.",
   },
   {
     id: "tasks.notifications.polled-too",
@@ -378,7 +378,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-status-notifications`,
-    says: "A client may look at tasks and need not subscribe to them.",
+    says: "A client may poll tasks instead of subscribing to them.",
   },
   {
     id: "tasks.headers.name",
@@ -387,7 +387,7 @@ export const tasks: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${text}#streamable-http-routing-headers`,
-    says: "The `Mcp-Name` header of requests for a task holds the task's id.",
+    says: "The `Mcp-Name` header of requests for a task is the task's id.",
   },
   {
     id: "tasks.errors.unknown-id",
@@ -395,7 +395,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#protocol-errors`,
-    says: "A look at a task that is not known is refused with -32602.",
+    says: "A poll of an unknown task is rejected with -32602.",
   },
   {
     id: "tasks.errors.undeclared",
@@ -403,7 +403,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#protocol-errors`,
-    says: "Requests for tasks by a client that has not declared the extension are refused with -32021.",
+    says: "Requests for tasks by a client that has not declared the extension are rejected with -32021.",
   },
   {
     id: "tasks.errors.informative",
@@ -411,7 +411,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#protocol-errors`,
-    says: "An error says what it is about.",
+    says: "An error describes its cause.",
   },
   {
     id: "tasks.failed.message",
@@ -419,7 +419,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-execution-errors`,
-    says: "A task that has failed says why in its status message.",
+    says: "A failed task has the reason in its status message.",
   },
   {
     id: "tasks.security.unguessable",
@@ -436,6 +436,6 @@ export const tasks: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#security-considerations`,
-    says: "A task can be reached by the caller who made it and by nobody else.",
+    says: "A task can be accessed only by the caller who created it.",
   },
 ];

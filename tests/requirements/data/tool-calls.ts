@@ -15,7 +15,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#calling-tools",
-    says: "The arguments reach the tool as they were sent.",
+    says: "The arguments reach the tool unchanged.",
   },
   {
     id: "tools.call.no-arguments",
@@ -23,7 +23,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#calling-tools",
-    says: "Arguments may be left out, which says that there are none.",
+    says: "Arguments may be omitted, which means an empty object.",
   },
   {
     id: "tools.call.content",
@@ -31,7 +31,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#tool-result",
-    says: "A result has content, even where there is nothing to say.",
+    says: "A result has content, even if it is empty.",
   },
   {
     id: "tools.call.input-required",
@@ -39,7 +39,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/tools#input-required-tool-results",
-    says: "A call may be answered with what has to be known before it can be completed.",
+    says: "A call may be answered with requests for the input that it needs.",
   },
   {
     id: "tools.call.retry",
@@ -47,7 +47,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/server/tools#input-required-tool-results",
-    says: "The retry of a call carries the answers, and the state where one was given.",
+    says: "The retry of a call has the input responses, and the state if there was one.",
   },
   {
     id: "tools.call.retry-id",
@@ -55,7 +55,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/server/tools#input-required-tool-results",
-    says: "The retry of a call has another id than the call.",
+    says: "The id of a retry differs from the id of the call.",
   },
   {
     id: "tools.content.text",
@@ -87,7 +87,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { until: "2024-11-05" },
     side: "server",
     section: "2024-11-05/basic/lifecycle#operation",
-    says: "Where content cannot be audio, none is sent as such: its bytes arrive as a resource.",
+    says: "If content cannot be audio, the bytes are sent as a resource instead.",
   },
   {
     id: "tools.content.link",
@@ -103,7 +103,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { until: "2025-03-26" },
     side: "server",
     section: "2025-03-26/basic/lifecycle#operation",
-    says: "Where content cannot be a link, none is sent as such: its URI arrives as text.",
+    says: "If content cannot be a link, the URI is sent as text instead.",
   },
   {
     id: "tools.content.link-unlisted",
@@ -111,7 +111,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "server",
     section: "2025-11-25/server/tools#resource-links",
-    says: "A link may be to a resource that is in no list.",
+    says: "A link may refer to a resource that is not listed.",
   },
   {
     id: "tools.content.embedded",
@@ -127,7 +127,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "server",
     section: "2025-11-25/server/tools#embedded-resources",
-    says: "A server that embeds resources has the capability for resources.",
+    says: "A server that embeds resources declares the capability `resources`.",
     excuse:
       "The library declares the capability if the server has resources. It cannot detect whether an embedded resource can also be read.",
   },
@@ -137,7 +137,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#tool-result",
-    says: "A result may hold content of several kinds, in an order that is kept.",
+    says: "A result may have content of several kinds, whose order is kept.",
   },
   {
     id: "tools.content.annotations",
@@ -145,7 +145,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "server",
     section: "2025-11-25/server/tools#tool-result",
-    says: "Content of every kind may say for whom it is, how much it matters and when it changed.",
+    says: "Content of every kind may have an audience, a priority and a time of modification.",
   },
   {
     id: "tools.content.client",
@@ -153,7 +153,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#tool-result",
-    says: "Content of each kind reaches the caller as it was sent.",
+    says: "Content of each kind reaches the caller unchanged.",
   },
   {
     id: "tools.structured.object",
@@ -161,7 +161,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { from: "2025-06-18", until: "2025-11-25" },
     side: "server",
     section: "2025-06-18/server/tools#structured-content",
-    says: "Structured content is a JSON object, and nothing else is sent as such.",
+    says: "Structured content is a JSON object. Other values are not sent as structured content.",
   },
   {
     id: "tools.structured.any-value",
@@ -177,7 +177,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "server",
     section: "2025-11-25/server/tools#structured-content",
-    says: "Structured content is in the result as text, too.",
+    says: "Structured content is also sent as text.",
   },
   {
     id: "tools.structured.older",
@@ -185,7 +185,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { until: "2025-03-26" },
     side: "server",
     section: "2025-03-26/basic/lifecycle#operation",
-    says: "Where there is no structured content, it arrives as text alone.",
+    says: "If the revision has no structured content, only the text is sent.",
   },
   {
     id: "tools.structured.client",
@@ -193,7 +193,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "client",
     section: "2025-11-25/server/tools#structured-content",
-    says: "Structured content is what a caller gets, where there is any.",
+    says: "The caller receives the structured content if there is any.",
   },
   {
     id: "tools.output.conforms",
@@ -201,7 +201,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "server",
     section: "2025-11-25/server/tools#output-schema",
-    says: "What does not fit the output schema of its tool is never sent.",
+    says: "A result that does not match the output schema of its tool is never sent.",
   },
   {
     id: "tools.output.client-checks",
@@ -217,7 +217,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#error-handling",
-    says: "A call of a tool that does not exist is a protocol error, -32602.",
+    says: "A call of an unknown tool is the protocol error -32602.",
   },
   {
     id: "tools.error.malformed",
@@ -225,7 +225,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#error-handling",
-    says: "A call that is no call by the schema is a protocol error, -32602.",
+    says: "A call that does not match the schema is the protocol error -32602.",
   },
   {
     id: "tools.error.defect",
@@ -233,7 +233,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#error-handling",
-    says: "A defect of the server is a protocol error, -32603.",
+    says: "An internal error of the server is the protocol error -32603.",
   },
   {
     id: "tools.error.execution",
@@ -241,7 +241,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#error-handling",
-    says: "What went wrong in a tool is a result with `isError`, which says what it was.",
+    says: "An error in a tool is a result with `isError`, which describes the error.",
   },
   {
     id: "tools.error.input",
@@ -249,7 +249,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { from: "2025-11-25" },
     side: "server",
     section: "2025-11-25/server/tools#error-handling",
-    says: "Arguments that the schema forbids are such a result, which says where and why.",
+    says: "Arguments that do not match the schema are such a result, which names the place and the reason.",
   },
   {
     id: "tools.error.not-set",
@@ -257,7 +257,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#error-handling",
-    says: "A result that does not say that it is an error is none.",
+    says: "A result without `isError` is a success.",
   },
   {
     id: "tools.error.for-model",
@@ -265,7 +265,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { from: "2025-11-25" },
     side: "client",
     section: "2025-11-25/server/tools#error-handling",
-    says: "What a failed tool says can be given to the model.",
+    says: "The text of a tool error can be passed to the model.",
   },
   {
     id: "tools.error.protocol-for-model",
@@ -273,6 +273,6 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { from: "2025-11-25" },
     side: "client",
     section: "2025-11-25/server/tools#error-handling",
-    says: "What a protocol error says can be given to the model as well.",
+    says: "The text of a protocol error can be passed to the model.",
   },
 ];

@@ -17,7 +17,7 @@ export const toolHeaders: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/server/tools#x-mcp-header",
-    says: "It is a token, as names of headers are.",
+    says: "The name of the header is a token of HTTP.",
   },
   {
     id: "tools.x-mcp-header.no-control",
@@ -26,7 +26,7 @@ export const toolHeaders: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/server/tools#x-mcp-header",
-    says: "It holds no control characters, line ends least of all.",
+    says: "The name of the header has no control characters, in particular no line breaks.",
   },
   {
     id: "tools.x-mcp-header.unique",
@@ -35,7 +35,7 @@ export const toolHeaders: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/server/tools#x-mcp-header",
-    says: "No two parameters have the same header, in whatever case it is written.",
+    says: "No two parameters have the same header, in any case of letters.",
   },
   {
     id: "tools.x-mcp-header.primitive",
@@ -44,7 +44,7 @@ export const toolHeaders: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/server/tools#x-mcp-header",
-    says: "Only strings, integers and booleans are mirrored, and no other numbers.",
+    says: "Only strings, integers and booleans are mirrored.",
   },
   {
     id: "tools.x-mcp-header.safe-integer",
@@ -53,7 +53,7 @@ export const toolHeaders: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/server/tools#x-mcp-header",
-    says: "An integer that is mirrored lies in the range in which doubles are exact.",
+    says: "A mirrored integer is a safe integer.",
   },
   {
     id: "tools.x-mcp-header.reachable",
@@ -62,7 +62,7 @@ export const toolHeaders: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/server/tools#x-mcp-header",
-    says: "Only parameters that are reached from the root through properties alone are mirrored.",
+    says: "Only parameters that are reached from the root through properties are mirrored.",
   },
   {
     id: "tools.x-mcp-header.any-property",
@@ -70,7 +70,7 @@ export const toolHeaders: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/tools#tool",
-    says: "Any such parameter may be marked, nested ones too, and the mark is listed.",
+    says: "Any such parameter may be marked, including nested ones, and the mark is listed.",
   },
   {
     id: "tools.x-mcp-header.client-rejects",
@@ -79,7 +79,7 @@ export const toolHeaders: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2026-07-28/server/tools#x-mcp-header",
-    says: "A client leaves out of the list each tool whose marks break a rule.",
+    says: "A client omits each tool with an invalid mark from the list.",
   },
   {
     id: "tools.x-mcp-header.client-keeps",
@@ -88,7 +88,7 @@ export const toolHeaders: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2026-07-28/server/tools#x-mcp-header",
-    says: "The tools beside it stay in the list, and can be called.",
+    says: "The other tools stay in the list, and can be called.",
   },
   {
     id: "tools.x-mcp-header.client-warns",
@@ -97,7 +97,7 @@ export const toolHeaders: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2026-07-28/server/tools#x-mcp-header",
-    says: "A tool that is left out is reported, with its name and the reason.",
+    says: "An omitted tool is reported, with its name and the reason.",
   },
   {
     id: "tools.x-mcp-header.client-ignores",
@@ -106,7 +106,7 @@ export const toolHeaders: readonly Requirement[] = [
     side: "client",
     transports: stream,
     section: "2026-07-28/server/tools#x-mcp-header",
-    says: "Where there are no headers, the marks may be ignored.",
+    says: "If the transport has no headers, marks may be ignored.",
   },
   {
     id: "tools.x-mcp-header.no-secrets",
@@ -114,7 +114,7 @@ export const toolHeaders: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/tools#x-mcp-header",
-    says: "Parameters that hold secrets are not mirrored.",
+    says: "Parameters with secrets are not mirrored.",
     excuse:
       "The library cannot detect that a parameter contains a secret. The guide advises authors not to mirror such parameters.",
   },

@@ -7,7 +7,7 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#user-interaction-model",
-    says: "A person can deny any call of a tool before it is made.",
+    says: "A person can deny each tool call before it is sent.",
   },
   {
     id: "tools.human.sees-tools",
@@ -15,7 +15,7 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#user-interaction-model",
-    says: "People can see which tools a model is given.",
+    says: "Users can see which tools a model has.",
   },
   {
     id: "tools.human.sees-calls",
@@ -23,8 +23,8 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#user-interaction-model",
-    says: "People can see when tools are called.",
-    excuse: "The library has no user interface: `confirm` and `onCall` tell the host of each call.",
+    says: "Users can see when tools are called.",
+    excuse: "The library has no user interface: `confirm` and `onCall` notify the host of each call.",
   },
   {
     id: "tools.human.confirms",
@@ -32,7 +32,7 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#user-interaction-model",
-    says: "People are asked to confirm what a tool is to do.",
+    says: "Users are asked to confirm the operations of a tool.",
   },
   {
     id: "tools.security.inputs",
@@ -40,7 +40,7 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#security-considerations",
-    says: "No tool is run with arguments that were not checked.",
+    says: "Arguments are validated before a tool runs.",
   },
   {
     id: "tools.security.budget",
@@ -48,7 +48,7 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#security-considerations",
-    says: "Arguments are bounded in depth and number before any schema looks at them.",
+    says: "The depth and number of arguments are limited before a schema validates them.",
   },
   {
     id: "tools.security.access",
@@ -57,7 +57,7 @@ export const toolSecurity: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-11-25/server/tools#security-considerations",
-    says: "A tool that needs scopes is run for callers that have them, and hidden from others.",
+    says: "A tool that requires scopes is available to callers with these scopes, and hidden from others.",
   },
   {
     id: "tools.security.rate",
@@ -65,7 +65,7 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#security-considerations",
-    says: "How often a caller may call tools can be limited.",
+    says: "The rate of tool calls can be limited.",
   },
   {
     id: "tools.security.outputs",
@@ -73,7 +73,7 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#security-considerations",
-    says: "Nothing of a tool's insides gets out: neither the text of its defects nor what its schema forbids.",
+    says: "Internals of a tool are not disclosed: neither the text of unexpected errors nor results that do not match the schema.",
   },
   {
     id: "tools.security.shows-inputs",
@@ -81,7 +81,7 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#security-considerations",
-    says: "The arguments are shown before they leave for the server.",
+    says: "The arguments are shown before they are sent to the server.",
   },
   {
     id: "tools.security.checks-results",
@@ -89,7 +89,7 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#security-considerations",
-    says: "A result that is none by the schema is not handed on.",
+    says: "A result that does not match the schema is not passed on.",
   },
   {
     id: "tools.security.timeout",
@@ -97,7 +97,7 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#security-considerations",
-    says: "A call that is not answered in time is given up, and the server is told.",
+    says: "A call without an answer in time is aborted, and the server is notified.",
   },
   {
     id: "tools.security.log",
@@ -105,7 +105,7 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#security-considerations",
-    says: "The use of tools can be logged: which, when, and how it ended.",
+    says: "Tool calls can be logged: the tool, the time and the outcome.",
   },
   {
     id: "tools.security.references",
@@ -113,7 +113,7 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "client",
     section: "2026-07-28/server/tools#security-considerations",
-    says: "What a schema refers to outside itself is never fetched.",
+    says: "External references of a schema are never fetched.",
   },
   {
     id: "tools.annotations.untrusted",
@@ -121,6 +121,6 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: { from: "2025-03-26" },
     side: "client",
     section: "2025-11-25/server/tools#tool",
-    says: "Annotations decide nothing: a tool that says it is harmless is treated like any other.",
+    says: "Annotations decide nothing: a tool that claims to be harmless is treated like any other.",
   },
 ];

@@ -15,7 +15,7 @@ export const tools: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/basic/lifecycle#operation",
-    says: "A server without tools does not declare the capability, and has none of its methods.",
+    says: "A server without tools does not declare the capability, and does not support the methods of tools.",
   },
   {
     id: "tools.capability.list-changed",
@@ -23,7 +23,7 @@ export const tools: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#capabilities",
-    says: "That changes of the list will be told is declared as `listChanged`.",
+    says: "Support for change notifications of the list is declared as `listChanged`.",
   },
   {
     id: "tools.list.answered",
@@ -31,7 +31,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/tools#capabilities",
-    says: "The list holds the tools that the caller may use now.",
+    says: "The list contains the tools that the caller may use now.",
   },
   {
     id: "tools.list.empty",
@@ -39,7 +39,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/tools#capabilities",
-    says: "The list may be empty, and the capability is declared all the same.",
+    says: "The list may be empty. The capability is declared in any case.",
   },
   {
     id: "tools.list.changes",
@@ -55,7 +55,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/tools#capabilities",
-    says: "The list is the same on every connection, whatever was asked on it before.",
+    says: "The list is the same on every connection, whichever requests were sent before.",
   },
   {
     id: "tools.list.by-authorization",
@@ -64,7 +64,7 @@ export const tools: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/server/tools#capabilities",
-    says: "The list may depend on what the request is authorised for.",
+    says: "The list may depend on the authorization of the request.",
   },
   {
     id: "tools.list.same-order",
@@ -72,7 +72,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/tools#capabilities",
-    says: "While the tools are the same, so is their order.",
+    says: "The order of the tools is stable while the tools do not change.",
   },
   {
     id: "tools.list.members",
@@ -88,7 +88,7 @@ export const tools: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#tool",
-    says: "A tool may be described for the model.",
+    says: "A tool may have a description for the model.",
   },
   {
     id: "tools.list.title",
@@ -96,7 +96,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "server",
     section: "2025-11-25/server/tools#tool",
-    says: "A tool may have a title for people to read.",
+    says: "A tool may have a display title.",
   },
   {
     id: "tools.list.title-as-hint",
@@ -104,7 +104,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2025-03-26", until: "2025-03-26" },
     side: "server",
     section: "2025-03-26/server/tools#tool",
-    says: "Where tools have no titles of their own, a title may be given as an annotation.",
+    says: "If the revision has no titles of tools, a title may be an annotation.",
   },
   {
     id: "tools.list.annotations",
@@ -112,7 +112,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2025-03-26" },
     side: "server",
     section: "2025-11-25/server/tools#tool",
-    says: "Annotations may say how a tool behaves.",
+    says: "Annotations may describe the behaviour of a tool.",
   },
   {
     id: "tools.list.older-words",
@@ -120,7 +120,7 @@ export const tools: readonly Requirement[] = [
     revisions: { until: "2025-03-26" },
     side: "server",
     section: "2025-03-26/basic/lifecycle#operation",
-    says: "A tool is listed without what the agreed revision has no word for.",
+    says: "A tool is listed without the fields that the agreed revision does not have.",
   },
   {
     id: "tools.list.client",
@@ -128,7 +128,7 @@ export const tools: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#listing-tools",
-    says: "A client asks for the list with `tools/list`, and gives on each tool with all that is said of it.",
+    says: "A client requests the list with `tools/list`, and returns each tool with all of its fields.",
   },
   {
     id: "tools.title.display",
@@ -136,7 +136,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "client",
     section: "2025-11-25/server/tools#tool",
-    says: "A tool is shown by its title, else by that of its annotations, else by its name.",
+    says: "The display name of a tool is its title, else the title of its annotations, else its name.",
   },
   {
     id: "tools.input-schema.object",
@@ -144,7 +144,7 @@ export const tools: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#tool",
-    says: "An input schema is a JSON Schema whose root is an object, and never null.",
+    says: "An input schema is a JSON Schema whose root is an object, and is never null.",
   },
   {
     id: "tools.input-schema.refused",
@@ -152,7 +152,7 @@ export const tools: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#tool",
-    says: "A tool whose input schema is no JSON Schema of an object cannot be offered.",
+    says: "A tool whose input schema is not a JSON Schema of an object cannot be offered.",
   },
   {
     id: "tools.input-schema.none",
@@ -160,7 +160,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2025-11-25" },
     side: "server",
     section: "2025-11-25/server/tools#tool",
-    says: "A tool without parameters says that it accepts empty objects alone.",
+    says: "The input schema of a tool without parameters accepts only empty objects.",
   },
   {
     id: "tools.input-schema.client",
@@ -168,7 +168,7 @@ export const tools: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#tool",
-    says: "A tool without an input schema is no tool: it is left out, and the rest of the list is not.",
+    says: "An entry without an input schema is left out, and the rest of the list is kept.",
   },
   {
     id: "tools.output-schema.listed",
@@ -176,7 +176,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2025-06-18" },
     side: "server",
     section: "2025-11-25/server/tools#tool",
-    says: "A tool may say with a schema what it returns.",
+    says: "A tool may have an output schema.",
   },
   {
     id: "tools.output-schema.object",
@@ -184,7 +184,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2025-06-18", until: "2025-11-25" },
     side: "server",
     section: "2025-06-18/server/tools#structured-content",
-    says: "Where structured content is an object, so is the root of a listed output schema.",
+    says: "If structured content is an object, the root of a listed output schema is an object.",
   },
   {
     id: "tools.name.length",
@@ -192,7 +192,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2025-11-25" },
     side: "server",
     section: "2025-11-25/server/tools#tool-names",
-    says: "Names of 1 to 128 characters are names, and an empty one is not.",
+    says: "Names of 1 to 128 characters are valid, and an empty name is not.",
   },
   {
     id: "tools.name.case",
@@ -200,7 +200,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2025-11-25" },
     side: "both",
     section: "2025-11-25/server/tools#tool-names",
-    says: "Names that differ in case are different names.",
+    says: "Names are case-sensitive.",
   },
   {
     id: "tools.name.characters",
@@ -208,7 +208,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2025-11-25" },
     side: "server",
     section: "2025-11-25/server/tools#tool-names",
-    says: "Letters, digits, underscores, hyphens and dots may all be used in names.",
+    says: "Letters, digits, underscores, hyphens and dots are valid in names.",
   },
   {
     id: "tools.name.other-characters",
@@ -216,7 +216,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2025-11-25" },
     side: "server",
     section: "2025-11-25/server/tools#tool-names",
-    says: "Names hold no spaces, commas or other special characters.",
+    says: "Names have no spaces, commas or other special characters.",
   },
   {
     id: "tools.name.unique",
@@ -224,7 +224,7 @@ export const tools: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#tool-names",
-    says: "A name stands for one tool of a server, and is listed once.",
+    says: "A name identifies one tool of a server, and is listed once.",
   },
   {
     id: "tools.name.aggregated",
@@ -232,7 +232,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/tools#tool-names",
-    says: "Where tools of several servers are put together, those of the same name are told apart.",
+    says: "If tools of several servers are combined, tools with the same name are distinguished.",
   },
   {
     id: "tools.name.not-by-server-name",
@@ -240,7 +240,7 @@ export const tools: readonly Requirement[] = [
     revisions: { from: "2026-07-28" },
     side: "server",
     section: "2026-07-28/server/tools#tool-names",
-    says: "What tells them apart is not the name that a server gives itself.",
+    says: "The name that a server declares is not used to distinguish them.",
   },
   {
     id: "tools.list-changed.sent",
@@ -248,7 +248,7 @@ export const tools: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#list-changed-notification",
-    says: "Whoever wants to know is told when a tool is added, replaced or removed.",
+    says: "A client that subscribes is notified when a tool is added, replaced or removed.",
   },
   {
     id: "tools.list-changed.list",
@@ -256,7 +256,7 @@ export const tools: readonly Requirement[] = [
     revisions: {},
     side: "server",
     section: "2025-11-25/server/tools#message-flow",
-    says: "The list that is asked for after a change is the new one.",
+    says: "A list that is requested after a change is the new one.",
   },
   {
     id: "tools.list-changed.client",
@@ -264,6 +264,6 @@ export const tools: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#message-flow",
-    says: "A client that listens hears of changes, and lists anew when asked to.",
+    says: "A client that listens receives changes, and requests the list again when its caller does.",
   },
 ];

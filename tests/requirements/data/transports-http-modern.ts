@@ -13,7 +13,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2026-07-28/basic/transports/streamable-http#sending-messages",
-    says: "Every POST of a request repeats its version, its method and, where it has one, its name in headers.",
+    says: "Every POST of a request has headers with its revision, its method and, if it has one, its name.",
   },
   {
     id: "http.metadata.version-matches",
@@ -22,7 +22,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "client",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#protocol-version-header",
-    says: "The version in the header is that of the body.",
+    says: "The revision in the header equals the one in the body.",
   },
   {
     id: "http.metadata.version-mismatch",
@@ -31,7 +31,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#protocol-version-header",
-    says: "A version in the header that is not that of the body is refused with status 400 and the code -32020.",
+    says: "A revision in the header that differs from the body is rejected with status 400 and the code -32020.",
   },
   {
     id: "http.metadata.version-missing",
@@ -40,7 +40,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#server-validation",
-    says: "A request without the header of its version is refused with status 400 and the code -32020.",
+    says: "A request without the revision header is rejected with status 400 and the code -32020.",
   },
   {
     id: "http.metadata.version-unsupported",
@@ -49,7 +49,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#protocol-version-header",
-    says: "A version that the server does not speak is refused with status 400 and the code -32022.",
+    says: "An unsupported revision is rejected with status 400 and the code -32022.",
   },
   {
     id: "http.metadata.headerless-legacy",
@@ -58,7 +58,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#protocol-version-header",
-    says: "A request that names no version anywhere may be taken for one of 2025-03-26.",
+    says: "A request that names no revision anywhere may be treated as 2025-03-26.",
   },
   {
     id: "http.metadata.method-not-found",
@@ -67,7 +67,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#protocol-version-header",
-    says: "A method that does not exist is answered with status 404 and the code -32601.",
+    says: "An unknown method is answered with status 404 and the code -32601.",
   },
   {
     id: "http.metadata.method-missing",
@@ -76,7 +76,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#server-validation",
-    says: "A request without the header of its method is refused with status 400 and the code -32020.",
+    says: "A request without the method header is rejected with status 400 and the code -32020.",
   },
   {
     id: "http.metadata.method-mismatch",
@@ -85,7 +85,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#server-validation",
-    says: "A method in the header that is not that of the body is refused with status 400 and the code -32020.",
+    says: "A method in the header that differs from the body is rejected with status 400 and the code -32020.",
   },
   {
     id: "http.metadata.name-missing",
@@ -94,7 +94,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#standard-request-headers",
-    says: "A call, a read or a prompt without the header of its name is refused with status 400 and the code -32020.",
+    says: "A tool call, read or prompt without the name header is rejected with status 400 and the code -32020.",
   },
   {
     id: "http.metadata.name-mismatch",
@@ -103,7 +103,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#server-validation",
-    says: "A name in the header that is not that of the body is refused with status 400 and the code -32020.",
+    says: "A name in the header that differs from the body is rejected with status 400 and the code -32020.",
   },
   {
     id: "http.metadata.name-encoded",
@@ -112,7 +112,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "client",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#standard-request-headers",
-    says: "A name that no header can carry as it is goes there in base64, between its markers.",
+    says: "A name that a header cannot contain is sent in base64, between markers.",
   },
   {
     id: "http.metadata.name-decoded",
@@ -121,7 +121,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#value-encoding",
-    says: "An encoded name is decoded before it is compared.",
+    says: "An encoded name is decoded before the comparison.",
   },
   {
     id: "http.metadata.error-body",
@@ -130,7 +130,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#server-validation",
-    says: "The refusal of headers is a JSON-RPC error with the id of the request.",
+    says: "The rejection of headers is a JSON-RPC error with the id of the request.",
   },
   {
     id: "http.metadata.names-of-headers",
@@ -139,7 +139,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "both",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#case-sensitivity",
-    says: "The case of a header's name does not count.",
+    says: "Header names are case-insensitive.",
   },
   {
     id: "http.metadata.values-of-headers",
@@ -148,7 +148,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#case-sensitivity",
-    says: "The case of a header's value counts.",
+    says: "Header values are case-sensitive.",
   },
   {
     id: "http.metadata.intermediaries",
@@ -157,7 +157,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#server-validation",
-    says: "An intermediary answers what it finds invalid with an error status, and trusts headers only where they are checked.",
+    says: "An intermediary rejects invalid requests with an error status, and trusts headers only if they are checked.",
     excuse:
       "The requirement is for proxies and gateways. The library is an endpoint, and its own checks of the headers are proven.",
   },
@@ -168,7 +168,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#sending-messages",
-    says: "A body of several messages is refused.",
+    says: "A body with several messages is rejected.",
   },
   {
     id: "http.single.no-responses",
@@ -177,7 +177,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "both",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#sending-messages",
-    says: "A client posts no responses, and a server takes none.",
+    says: "A client posts no responses, and a server accepts none.",
   },
   {
     id: "http.stream.no-requests",
@@ -186,7 +186,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/basic/transports/streamable-http#receiving-messages",
-    says: "No requests of the server come on a stream: what it asks is in its result.",
+    says: "A stream has no requests of the server: input requests are part of the result.",
   },
   {
     id: "http.stream.listen",
@@ -204,7 +204,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/basic/transports/streamable-http#receiving-messages",
-    says: "What relates to another request does not come on the stream of a subscription.",
+    says: "Messages of other requests are not sent on the stream of a subscription.",
   },
   {
     id: "http.stream.unbuffered",
@@ -213,7 +213,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: sse,
     section: "2026-07-28/basic/transports/streamable-http#receiving-messages",
-    says: "A stream tells proxies not to hold it back.",
+    says: "A response with a stream tells proxies not to buffer it.",
   },
   {
     id: "http.stream.comments",
@@ -222,7 +222,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/basic/transports/streamable-http#receiving-messages",
-    says: "A stream on which nothing is said is kept open by comments.",
+    says: "An idle stream is kept open by comments.",
   },
   {
     id: "http.stream.comments-ignored",
@@ -231,7 +231,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2026-07-28/basic/transports/streamable-http#receiving-messages",
-    says: "A comment on a stream means nothing to a client.",
+    says: "A client ignores comments on a stream.",
   },
   {
     id: "http.stream.not-resumable",
@@ -240,7 +240,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "both",
     transports: http,
     section: "2026-07-28/basic/transports/streamable-http#receiving-messages",
-    says: "Streams cannot be taken up again: their events have no ids, and no client comes back for them.",
+    says: "Streams cannot be resumed: their events have no ids, and no client resumes them.",
   },
   {
     id: "http.older.methods",
@@ -258,7 +258,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#earlier-streamable-http-revisions",
-    says: "The header of a session on a modern request is ignored, and none is given out.",
+    says: "The session header on a modern request is ignored, and no session is created.",
   },
   {
     id: "http.older.last-event-id-ignored",
@@ -276,6 +276,6 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2026-07-28/basic/transports/streamable-http#earlier-streamable-http-revisions",
-    says: "A client of this revision names no session, opens no stream with GET and ends none with DELETE.",
+    says: "A client of this revision sends no session header, no GET and no DELETE.",
   },
 ];

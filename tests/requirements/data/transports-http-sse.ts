@@ -14,7 +14,7 @@ export const transportsHttpSse: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: page,
-    says: "There are two endpoints: one that opens a stream, and one that takes messages by POST.",
+    says: "There are two endpoints: one opens a stream, and one receives messages by POST.",
   },
   {
     id: "http-sse.endpoint-event",
@@ -23,7 +23,7 @@ export const transportsHttpSse: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: page,
-    says: "The first event of a stream says where messages are to be posted.",
+    says: "The first event of a stream has the URL to which messages are posted.",
   },
   {
     id: "http-sse.messages",
@@ -32,7 +32,7 @@ export const transportsHttpSse: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: page,
-    says: "What the server says comes as `message` events on the stream, with the message as their data.",
+    says: "Messages of the server are `message` events on the stream, with the message as their data.",
   },
   {
     id: "http-sse.many-clients",
@@ -68,7 +68,7 @@ export const transportsHttpSse: readonly Requirement[] = [
     side: "both",
     transports: once,
     section: "2024-11-05/basic/lifecycle#shutdown",
-    says: "Closing the stream ends the conversation.",
+    says: "Closing the stream ends the session.",
   },
   {
     id: "http-sse.client-posts",
@@ -77,7 +77,7 @@ export const transportsHttpSse: readonly Requirement[] = [
     side: "client",
     transports: once,
     section: page,
-    says: "A client posts all its messages where the `endpoint` event told it to.",
+    says: "A client posts all its messages to the URL of the `endpoint` event.",
   },
   {
     id: "http-sse.compatible-server",
@@ -86,7 +86,7 @@ export const transportsHttpSse: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#backwards-compatibility",
-    says: "A server for older clients has the endpoints of the old transport beside the new one.",
+    says: "A server for older clients has the endpoints of the old transport in addition to the new one.",
   },
   {
     id: "http-sse.compatible-client",
@@ -95,7 +95,7 @@ export const transportsHttpSse: readonly Requirement[] = [
     side: "client",
     transports: once,
     section: "2025-11-25/basic/transports#backwards-compatibility",
-    says: "A client that is refused with 400, 404 or 405 tries a GET, and goes on with the old transport on an `endpoint` event.",
+    says: "A client that is answered with 400, 404 or 405 tries a GET, and uses the old transport if it receives an `endpoint` event.",
   },
   {
     id: "http-sse.modern-error-first",
@@ -104,7 +104,7 @@ export const transportsHttpSse: readonly Requirement[] = [
     side: "client",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#httpsse-transport-2024-11-05",
-    says: "A refusal whose body is a modern error is no reason to try the old transport.",
+    says: "A client does not try the old transport if the body of the error is a modern error.",
   },
   {
     id: "http-sse.off",
@@ -113,6 +113,6 @@ export const transportsHttpSse: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2026-07-28/basic/transports/streamable-http#httpsse-transport-2024-11-05",
-    says: "The old transport is not offered unless it is asked for.",
+    says: "The old transport is disabled unless it is configured.",
   },
 ];

@@ -15,7 +15,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "Notifications may come on the stream of a request before its response.",
+    says: "Notifications may precede the response on the stream of a request.",
   },
   {
     id: "http.stream.related",
@@ -24,7 +24,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2026-07-28/basic/transports/streamable-http#receiving-messages",
-    says: "What comes on the stream of a request relates to that request.",
+    says: "Messages on the stream of a request relate to that request.",
   },
   {
     id: "http.stream.requests",
@@ -33,7 +33,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "Requests of the server may come on the stream of a request before its response.",
+    says: "Requests of the server may precede the response on the stream of a request.",
   },
   {
     id: "http.stream.response",
@@ -42,7 +42,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: sse,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "The stream of a request has its response in the end.",
+    says: "The stream of a request ends with its response.",
   },
   {
     id: "http.stream.batch-responses",
@@ -51,7 +51,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: sse,
     section: "2025-03-26/basic/transports#sending-messages-to-the-server",
-    says: "The stream of a batch has one response for each request of it.",
+    says: "The stream of a batch has one response for each of its requests.",
   },
   {
     id: "http.stream.terminated",
@@ -60,7 +60,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: sse,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "After the response the stream of a request ends.",
+    says: "The stream of a request is closed after the response.",
   },
   {
     id: "http.stream.kept-open",
@@ -69,7 +69,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: sse,
     section: "2025-06-18/basic/transports#sending-messages-to-the-server",
-    says: "The stream of a request does not end before its response, however long that takes.",
+    says: "The stream of a request stays open until its response, however long that takes.",
   },
   {
     id: "http.stream.disconnect-is-no-cancel",
@@ -78,7 +78,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: sse,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "That a connection breaks is not taken for a cancellation.",
+    says: "A broken connection is not treated as a cancellation.",
   },
   {
     id: "http.stream.disconnect-told",
@@ -87,7 +87,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "client",
     transports: sse,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "A connection may break at any time, of which the caller of the request learns.",
+    says: "A connection may break at any time, and the caller of the request is notified.",
   },
   {
     id: "http.get.stream",
@@ -96,7 +96,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#listening-for-messages-from-the-server",
-    says: "A GET is answered with a stream of events, or with status 405 where there is none.",
+    says: "A GET is answered with an event stream, or with status 405 if there is none.",
   },
   {
     id: "http.get.client-accept",
@@ -105,7 +105,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "client",
     transports: once,
     section: "2025-11-25/basic/transports#listening-for-messages-from-the-server",
-    says: "The GET of a client accepts a stream of events.",
+    says: "The GET of a client accepts an event stream.",
   },
   {
     id: "http.get.client",
@@ -114,7 +114,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2025-11-25/basic/transports#listening-for-messages-from-the-server",
-    says: "A client may open a stream with GET, and hears on it what belongs to no request.",
+    says: "A client may open a stream with GET, on which it receives the messages that belong to no request.",
   },
   {
     id: "http.get.client-without",
@@ -123,7 +123,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2025-11-25/basic/transports#listening-for-messages-from-the-server",
-    says: "A client does without a stream where its GET is answered with status 405.",
+    says: "A client whose GET is answered with status 405 works without the stream.",
   },
   {
     id: "http.get.messages",
@@ -141,7 +141,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-11-25/basic/transports#listening-for-messages-from-the-server",
-    says: "What relates to a request in flight does not come on the stream of a GET.",
+    says: "Messages of a request in flight are not sent on the stream of a GET.",
   },
   {
     id: "http.get.no-responses",
@@ -150,7 +150,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-11-25/basic/transports#listening-for-messages-from-the-server",
-    says: "No responses come on the stream of a GET that takes nothing up.",
+    says: "No responses are sent on the stream of a GET, unless the GET resumes a stream.",
   },
   {
     id: "http.get.closed-by-server",
@@ -159,7 +159,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "client",
     transports: once,
     section: "2025-11-25/basic/transports#listening-for-messages-from-the-server",
-    says: "A server may close the stream of a GET at any time; the client opens it again.",
+    says: "A server may close the stream of a GET at any time. The client opens it again.",
   },
   {
     id: "http.get.closed-by-client",
@@ -168,7 +168,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#listening-for-messages-from-the-server",
-    says: "A client may close the stream of a GET at any time; its session goes on.",
+    says: "A client may close the stream of a GET at any time. Its session continues.",
   },
   {
     id: "http.multiple.streams",
@@ -186,7 +186,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#multiple-connections",
-    says: "Each message is sent on one of the streams, and not on several.",
+    says: "Each message is sent on exactly one of the streams.",
   },
   {
     id: "http.resume.ids",
@@ -195,7 +195,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#resumability-and-redelivery",
-    says: "A server that keeps what it sends attaches ids to its events.",
+    says: "A server that stores its messages attaches ids to its events.",
   },
   {
     id: "http.resume.ids-unique",
@@ -204,7 +204,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#resumability-and-redelivery",
-    says: "No two events of a session have the same id, on whichever streams they are.",
+    says: "Event ids are unique within a session, across all of its streams.",
   },
   {
     id: "http.resume.ids-name-stream",
@@ -213,7 +213,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#resumability-and-redelivery",
-    says: "The id of an event tells which stream it came on.",
+    says: "The id of an event identifies its stream.",
   },
   {
     id: "http.resume.client",
@@ -222,7 +222,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "client",
     transports: sse,
     section: "2025-11-25/basic/transports#resumability-and-redelivery",
-    says: "A client whose stream broke takes it up with a GET that names the last event it has.",
+    says: "A client whose stream broke resumes it with a GET that has the id of the last received event.",
   },
   {
     id: "http.resume.replay",
@@ -231,7 +231,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#resumability-and-redelivery",
-    says: "A server may send again what came after the last event that a client has, and go on from there.",
+    says: "A server may resend the messages after the client's last event, and continue from there.",
   },
   {
     id: "http.resume.own-stream",
@@ -240,7 +240,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#resumability-and-redelivery",
-    says: "What was sent on another stream is not sent again.",
+    says: "Messages of another stream are not resent.",
   },
   {
     id: "http.resume.by-get",
@@ -249,7 +249,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#resumability-and-redelivery",
-    says: "The stream of a POST is taken up with a GET, like any other.",
+    says: "The stream of a POST is resumed with a GET.",
   },
   {
     id: "http.poll.priming",
@@ -258,7 +258,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "A stream begins with an event that has an id and no data, so that it can be taken up from the start.",
+    says: "A stream starts with an event that has an id and no data, so that it can be resumed from the start.",
   },
   {
     id: "http.poll.priming-harmless",
@@ -267,7 +267,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "client",
     transports: sse,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "An event without data is no message for a client.",
+    says: "A client does not treat an event without data as a message.",
   },
   {
     id: "http.poll.closed",
@@ -276,7 +276,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "A server may close a connection before its stream is over, once the client has an event id.",
+    says: "A server may close a connection before its stream ends, once the client has an event id.",
   },
   {
     id: "http.poll.retry",
@@ -285,7 +285,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "Before it closes a connection so, the server says how long to wait.",
+    says: "Before it closes such a connection, the server sends the retry delay.",
   },
   {
     id: "http.poll.client",
@@ -294,7 +294,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "client",
     transports: sse,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "A client whose connection was closed before the response comes back for it.",
+    says: "A client whose connection was closed before the response resumes the stream.",
   },
   {
     id: "http.poll.client-waits",
@@ -303,6 +303,6 @@ export const transportsHttpStreams: readonly Requirement[] = [
     side: "client",
     transports: sse,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "A client waits for as long as the server has said before it comes back.",
+    says: "A client waits for the server's retry delay before it resumes a stream.",
   },
 ];

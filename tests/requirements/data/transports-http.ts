@@ -1,6 +1,6 @@
 import { type Requirement, http } from "../requirement.ts";
 
-/** Where the form of the answer makes no difference. */
+/** For requirements to which the form of the response makes no difference. */
 const once = ["http-json"] as const;
 const all = { from: "2025-03-26" } as const;
 const legacy = { from: "2025-03-26", until: "2025-11-25" } as const;
@@ -14,7 +14,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#streamable-http",
-    says: "There is one endpoint, at one path, that takes POST.",
+    says: "There is one endpoint, with one path, which supports POST.",
   },
   {
     id: "http.endpoint.get",
@@ -23,7 +23,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#streamable-http",
-    says: "The endpoint takes GET as well.",
+    says: "The endpoint supports GET.",
   },
   {
     id: "http.endpoint.many-clients",
@@ -50,7 +50,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#security-warning",
-    says: "The origin of a request is checked, whatever its method is.",
+    says: "The origin of every request is checked, whatever its method.",
   },
   {
     id: "http.origin.forbidden",
@@ -59,7 +59,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#security-warning",
-    says: "A request of an origin that is not allowed is answered with status 403.",
+    says: "A request with a forbidden origin is answered with status 403.",
   },
   {
     id: "http.origin.error-body",
@@ -68,7 +68,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#security-warning",
-    says: "The refusal of an origin may be a JSON-RPC error without an id.",
+    says: "The rejection of an origin may be a JSON-RPC error without an id.",
   },
   {
     id: "http.bind.loopback",
@@ -77,7 +77,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#security-warning",
-    says: "A server that runs locally listens on loopback alone.",
+    says: "A local server listens on loopback only.",
   },
   {
     id: "http.authentication",
@@ -86,7 +86,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#security-warning",
-    says: "Every request can be authenticated, and one that is not goes no further.",
+    says: "Every request can be authenticated, and an unauthenticated one is not processed.",
   },
   {
     id: "http.authentication.custom",
@@ -95,7 +95,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "both",
     transports: once,
     section: "2025-11-25/basic#auth",
-    says: "Clients and servers may agree on an authentication of their own.",
+    says: "Clients and servers may use custom authentication.",
   },
   {
     id: "http.shutdown",
@@ -113,7 +113,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "Every message of a client is a POST of its own.",
+    says: "Every message of a client is a separate POST.",
   },
   {
     id: "http.client.accept",
@@ -122,7 +122,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "Every POST accepts JSON as well as event streams.",
+    says: "Every POST accepts JSON and event streams.",
   },
   {
     id: "http.client.single-message",
@@ -140,7 +140,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "A client understands an answer as JSON and as a stream of events.",
+    says: "A client supports responses in JSON and as event streams.",
   },
   {
     id: "http.notification.accepted",
@@ -176,7 +176,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "The refusal of a notification may be a JSON-RPC error without an id.",
+    says: "The rejection of a notification may be a JSON-RPC error without an id.",
   },
   {
     id: "http.request.form",
@@ -185,7 +185,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-11-25/basic/transports#sending-messages-to-the-server",
-    says: "A request is answered with one JSON document, or with a stream of events.",
+    says: "A request is answered with one JSON document or an event stream.",
   },
   {
     id: "http.batch.response",
@@ -203,7 +203,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: ["http-sse"],
     section: "2025-03-26/basic/transports#sending-messages-to-the-server",
-    says: "What comes on a stream may be batched.",
+    says: "Messages on a stream may be batched.",
     excuse: "The library does not use this option: it sends each message as a separate event, without a delay.",
   },
   {
@@ -213,7 +213,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: "2025-11-25/basic/transports#session-management",
-    says: "The answer to `initialize` may name a session.",
+    says: "The response to `initialize` may have a session id.",
   },
   {
     id: "http.session.stateless",
@@ -222,7 +222,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "both",
     transports: once,
     section: "2025-11-25/basic/transports#session-management",
-    says: "A server may do without sessions, and its client does so, too.",
+    says: "A server may work without sessions, and its client then does so as well.",
   },
   {
     id: "http.session.id.secure",
@@ -231,7 +231,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#session-management",
-    says: "The id of a session is unique and cannot be guessed.",
+    says: "Session ids are unique and cannot be guessed.",
   },
   {
     id: "http.session.id.visible-ascii",
@@ -240,7 +240,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#session-management",
-    says: "The id of a session consists of visible ASCII characters.",
+    says: "Session ids consist of visible ASCII characters.",
   },
   {
     id: "http.session.id.kept-secret",
@@ -249,7 +249,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "client",
     transports: once,
     section: "2025-11-25/basic/transports#session-management",
-    says: "A client handles the id of its session with care: it is in no error and no log.",
+    says: "A client handles its session id securely: it occurs in no error and no log.",
   },
   {
     id: "http.session.client-sends",
@@ -258,7 +258,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2025-11-25/basic/transports#session-management",
-    says: "A client names its session in every request after the first.",
+    says: "A client sends the session id in every request after the first.",
   },
   {
     id: "http.session.missing",
@@ -267,7 +267,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#session-management",
-    says: "A request that names no session, and is no `initialize`, is answered with status 400.",
+    says: "A request without a session id, except `initialize`, is answered with status 400.",
   },
   {
     id: "http.session.terminated",
@@ -276,7 +276,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#session-management",
-    says: "A session may be ended by the server at any time, and is answered with status 404 from then on.",
+    says: "The server may end a session at any time. Its requests are answered with status 404 from then on.",
   },
   {
     id: "http.session.client-reopens",
@@ -285,7 +285,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2025-11-25/basic/transports#session-management",
-    says: "On status 404 a client opens a new session, with an `initialize` that names none.",
+    says: "After status 404 a client opens a new session, with an `initialize` without a session id.",
   },
   {
     id: "http.session.client-deletes",
@@ -294,7 +294,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2025-11-25/basic/transports#session-management",
-    says: "A client that is done with its session ends it with DELETE.",
+    says: "A client that no longer needs its session ends it with DELETE.",
   },
   {
     id: "http.session.delete",
@@ -312,7 +312,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "both",
     transports: once,
     section: "2025-11-25/basic/transports#session-management",
-    says: "DELETE may be answered with status 405, which does a client no harm.",
+    says: "DELETE may be answered with status 405, which a client ignores.",
   },
   {
     id: "http.version-header.sent",
@@ -321,7 +321,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2025-11-25/basic/transports#protocol-version-header",
-    says: "A client names the version in a header of every request after `initialize`.",
+    says: "A client sends the revision in a header of every request after `initialize`.",
   },
   {
     id: "http.version-header.negotiated",
@@ -330,7 +330,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "client",
     transports: once,
     section: "2025-11-25/basic/transports#protocol-version-header",
-    says: "The version in the header is the one that was negotiated.",
+    says: "The revision in the header is the negotiated one.",
   },
   {
     id: "http.version-header.assumed",
@@ -339,7 +339,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#protocol-version-header",
-    says: "Where nothing else tells the version of a request, it is taken to be 2025-03-26.",
+    says: "If nothing else states the revision of a request, the server assumes 2025-03-26.",
   },
   {
     id: "http.version-header.from-session",
@@ -348,7 +348,7 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#protocol-version-header",
-    says: "A request that names no version is of the version that its session was opened in.",
+    says: "A request without a revision header has the revision of its session.",
   },
   {
     id: "http.version-header.invalid",
@@ -357,6 +357,6 @@ export const transportsHttp: readonly Requirement[] = [
     side: "server",
     transports: once,
     section: "2025-11-25/basic/transports#protocol-version-header",
-    says: "A request that names a version which is not supported is answered with status 400.",
+    says: "A request with an unsupported revision is answered with status 400.",
   },
 ];

@@ -11,7 +11,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "client",
     transports: stdio,
     section: "2025-11-25/basic/transports",
-    says: "A client can speak over stdio.",
+    says: "A client supports stdio.",
   },
   {
     id: "stdio.framing.lines",
@@ -29,7 +29,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "both",
     transports: stdio,
     section: "2025-11-25/basic/transports#stdio",
-    says: "Messages are told apart by their line breaks alone, however the bytes come in.",
+    says: "Messages are separated by line breaks only, in whatever chunks the bytes arrive.",
   },
   {
     id: "stdio.framing.utf8",
@@ -47,7 +47,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "both",
     transports: stdio,
     section: "2025-11-25/basic/transports#stdio",
-    says: "A line holds a single message, and never several.",
+    says: "A line has exactly one message.",
   },
   {
     id: "stdio.server.only-messages",
@@ -56,7 +56,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "server",
     transports: stdio,
     section: "2025-11-25/basic/transports#stdio",
-    says: "A server writes nothing to its output that is no message.",
+    says: "A server writes only messages to its output.",
   },
   {
     id: "stdio.client.only-messages",
@@ -65,7 +65,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "client",
     transports: stdio,
     section: "2025-11-25/basic/transports#stdio",
-    says: "A client writes nothing to the server's input that is no message.",
+    says: "A client writes only messages to the server's input.",
   },
   {
     id: "stdio.server.stderr",
@@ -110,7 +110,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "client",
     transports: stdio,
     section: "2026-07-28/basic/transports/stdio#sending-messages",
-    says: "A client writes no responses: a request of the server is reported, and stays without an answer.",
+    says: "A client writes no responses: it reports a request of the server and does not answer it.",
   },
   {
     id: "stdio.client.malformed",
@@ -119,7 +119,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "client",
     transports: stdio,
     section: "2025-11-25/basic/transports#stdio",
-    says: "A client reports a line that is no message, and goes on.",
+    says: "A client reports an invalid line and continues.",
   },
   {
     id: "stdio.credentials",
@@ -128,7 +128,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "server",
     transports: stdio,
     section: "2025-11-25/basic#auth",
-    says: "Over stdio there is no authorization of the protocol; credentials come from the environment.",
+    says: "Over stdio the authorization of the protocol is not used. Credentials come from the environment.",
   },
   {
     id: "stdio.shutdown.client-closes",
@@ -137,7 +137,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "client",
     transports: stdio,
     section: "2025-11-25/basic/lifecycle#shutdown",
-    says: "A client that closes ends the input of its server first.",
+    says: "A client that closes first ends the input of its server.",
   },
   {
     id: "stdio.shutdown.client-escalates",
@@ -164,7 +164,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "server",
     transports: stdio,
     section: "2025-11-25/basic/lifecycle#shutdown",
-    says: "What is in flight when the input ends is answered first.",
+    says: "Requests in flight at the end of the input are answered before the server ends.",
   },
   {
     id: "stdio.shutdown.by-server",
@@ -173,7 +173,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "both",
     transports: stdio,
     section: "2025-11-25/basic/lifecycle#shutdown",
-    says: "A server may end the conversation by closing its output, after which the client's calls fail.",
+    says: "A server may end the session by closing its output. The client's calls then fail.",
   },
   {
     id: "stdio.restart",
@@ -182,7 +182,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "client",
     transports: stdio,
     section: "2026-07-28/basic/transports/stdio#unexpected-termination",
-    says: "A server whose process ended is started again for the next request.",
+    says: "A server whose process has ended is started again for the next request.",
   },
   {
     id: "stdio.restart.in-flight",
@@ -191,7 +191,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "client",
     transports: stdio,
     section: "2026-07-28/basic/transports/stdio#unexpected-termination",
-    says: "What was in flight when a process ended is lost, and its caller learns whether it may be repeated.",
+    says: "Requests in flight at the end of a process fail, and the error states whether they can be repeated.",
   },
   {
     id: "transports.custom",
@@ -200,7 +200,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "both",
     transports: ["memory"],
     section: "2025-11-25/basic/transports#custom-transports",
-    says: "Transports of other kinds can be plugged in, on either side.",
+    says: "Custom transports are supported on both sides.",
   },
   {
     id: "transports.custom.same-rules",
@@ -209,7 +209,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "both",
     transports: ["memory"],
     section: "2025-11-25/basic/transports#custom-transports",
-    says: "Over a transport of another kind the messages and the lifecycle are the same.",
+    says: "A custom transport keeps the messages and the lifecycle.",
   },
   {
     id: "transports.custom.byte-streams",
@@ -218,7 +218,7 @@ export const transportsStdio: readonly Requirement[] = [
     side: "both",
     transports: stdio,
     section: "2026-07-28/basic/transports#custom-transports",
-    says: "A transport over any other stream of bytes frames messages as stdio does.",
+    says: "A transport on any other byte stream frames messages as stdio does.",
   },
   {
     id: "transports.custom.documented",
@@ -226,7 +226,7 @@ export const transportsStdio: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: "2025-11-25/basic/transports#custom-transports",
-    says: "Whoever makes a transport documents how it connects and exchanges messages.",
+    says: "The author of a transport documents how it connects and exchanges messages.",
     excuse: "The requirement is for authors of custom transports. The library implements only the standard transports.",
   },
 ];

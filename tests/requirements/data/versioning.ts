@@ -9,7 +9,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic/versioning#protocol-version-negotiation",
-    says: "Every request declares the version that it is made in.",
+    says: "Every request declares its revision.",
   },
   {
     id: "versioning.unsupported.refused",
@@ -17,7 +17,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic/versioning#protocol-version-negotiation",
-    says: "A version that the server does not speak, known or not, is refused with the code -32022.",
+    says: "An unsupported revision, known or not, is rejected with the code -32022.",
   },
   {
     id: "versioning.unsupported.lists",
@@ -25,7 +25,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic/versioning#protocol-version-negotiation",
-    says: "The refusal of a version lists those that are supported, and repeats the one that was asked for.",
+    says: "The rejection of a revision lists the supported ones, and repeats the requested one.",
   },
   {
     id: "versioning.unsupported.retried",
@@ -33,7 +33,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic/versioning#protocol-version-negotiation",
-    says: "A client whose version is refused goes on with one that both sides speak.",
+    says: "A client whose revision is rejected continues in one that both sides support.",
   },
   {
     id: "versioning.unsupported.surfaced",
@@ -41,7 +41,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic/versioning#protocol-version-negotiation",
-    says: "Where no version is in common, the user is told which ones the server speaks.",
+    says: "If both sides have no revision in common, the error lists those of the server.",
   },
   {
     id: "versioning.discover.implemented",
@@ -49,7 +49,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/server/discover",
-    says: "Servers implement `server/discover`, whatever they offer.",
+    says: "Every server implements `server/discover`, whatever it offers.",
   },
   {
     id: "versioning.discover.result",
@@ -73,7 +73,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/server/discover#when-to-call",
-    says: "Any request may come without `server/discover` before it.",
+    says: "A client may send any request without `server/discover` before it.",
   },
   {
     id: "versioning.discover.called",
@@ -81,7 +81,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/server/discover#when-to-call",
-    says: "A client may ask `server/discover` to learn what the server speaks and offers.",
+    says: "A client may send `server/discover` to learn what the server supports and offers.",
   },
   {
     id: "versioning.discover.info-not-relied-on",
@@ -89,7 +89,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/server/discover#discoverresult",
-    says: "What a server calls itself changes nothing in what a client does.",
+    says: "The name of a server does not change the client's behaviour.",
   },
   {
     id: "versioning.dual-era.served",
@@ -97,7 +97,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions",
-    says: "A server may serve clients of both eras, each in its own way.",
+    says: "A server may serve both legacy and modern clients.",
   },
   {
     id: "versioning.dual-era.by-opening",
@@ -105,7 +105,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic/versioning#compatibility-matrix",
-    says: "A request with modern metadata is served by itself, while `initialize` opens a session of a legacy version.",
+    says: "A request with modern metadata is processed without a session, and `initialize` opens a session of a legacy revision.",
   },
   {
     id: "versioning.dual-era.concurrently",
@@ -113,7 +113,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic/versioning#compatibility-matrix",
-    says: "Both eras may be served at the same time on the same endpoint or process.",
+    says: "Legacy and modern clients may use the same endpoint or process at the same time.",
   },
   {
     id: "versioning.detect.modern",
@@ -121,7 +121,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic/transports/stdio#backward-compatibility",
-    says: "A client that speaks both eras asks `server/discover` first, in its preferred modern version.",
+    says: "A client that supports both sends `server/discover` first, in its preferred modern revision.",
   },
   {
     id: "versioning.detect.any-error",
@@ -129,7 +129,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic/transports/stdio#backward-compatibility",
-    says: "Any error that is not a recognised modern one means a legacy server, whatever its code is.",
+    says: "Any error that is not a known modern one means a legacy server, whatever its code.",
   },
   {
     id: "versioning.detect.silence",
@@ -138,7 +138,7 @@ export const versioning: readonly Requirement[] = [
     side: "client",
     transports: stream,
     section: "2026-07-28/basic/transports/stdio#backward-compatibility",
-    says: "A server that does not answer the probe in time is opened with `initialize`.",
+    says: "A client sends `initialize` to a server that does not answer the probe in time.",
   },
   {
     id: "versioning.detect.recognised-error",
@@ -146,7 +146,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions",
-    says: "A recognised modern error means a modern server, and is no reason to fall back to `initialize`.",
+    says: "A known modern error means a modern server, and the client does not fall back to `initialize`.",
   },
   {
     id: "versioning.detect.http-body",
@@ -155,7 +155,7 @@ export const versioning: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2026-07-28/basic/transports/streamable-http#backward-compatibility",
-    says: "Before a client falls back on status 400 it looks at the body, and falls back where that is no modern error.",
+    says: "After status 400 a client reads the body, and falls back unless it is a modern error.",
   },
   {
     id: "versioning.detect.http-status",
@@ -164,7 +164,7 @@ export const versioning: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2026-07-28/basic/versioning#compatibility-matrix",
-    says: "A 4xx without a recognised modern error means a legacy server.",
+    says: "A 4xx without a known modern error means a legacy server.",
   },
   {
     id: "versioning.detect.cached",
@@ -173,7 +173,7 @@ export const versioning: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions",
-    says: "What was found out about a server is remembered, so that it is not probed again.",
+    says: "The detected revision of a server is cached, so that the client does not probe again.",
   },
   {
     id: "versioning.detect.cached-for-process",
@@ -182,7 +182,7 @@ export const versioning: readonly Requirement[] = [
     side: "client",
     transports: stream,
     section: "2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions",
-    says: "What was found out about a server holds for as long as its process lives.",
+    says: "The detected revision is valid for the lifetime of the server's process.",
   },
   {
     id: "versioning.detect.persisted",
@@ -190,7 +190,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions",
-    says: "What was found out may be kept across restarts, and found out anew where it fails.",
+    says: "The detected revision may be stored across restarts, and detected again if it fails.",
     excuse: "The library does not use this option: it caches the detected revision in memory only.",
   },
   {
@@ -199,7 +199,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions",
-    says: "A server of modern versions alone names them in the error that answers `initialize`.",
+    says: "A server without legacy revisions lists its revisions in the error that answers `initialize`.",
   },
   {
     id: "versioning.modern-only.client-probes",
@@ -208,6 +208,6 @@ export const versioning: readonly Requirement[] = [
     side: "client",
     transports: stream,
     section: "2026-07-28/basic/versioning#compatibility-matrix",
-    says: "A client of modern versions alone probes as well, and fails with an error that says what to do.",
+    says: "A client without legacy revisions also probes, and fails with an error that states the cure.",
   },
 ];

@@ -39,7 +39,8 @@ proves("authorization.extensions.declared", async (world) => {
 proves("authorization.extensions.opt-in", async (world) => {
   const { connect, declared, tokens } = machines(world);
   await expect(connect(undefined)).rejects.toMatchObject({ code: "unauthorized" });
-  expect([declared, tokens]).toEqual([[undefined], []]);
+  expect(declared).toEqual([undefined]);
+  expect(tokens).toEqual([]);
 });
 
 proves("authorization.client-credentials.authenticated", async (world) => {
@@ -92,18 +93,16 @@ proves("authorization.client-credentials.assertion-audience", async (world) => {
 proves("authorization.enterprise.token-exchange", async (world) => {
   const { connect, tokens } = machines(world);
   await connect(employee);
-  expect([tokens[0]?.url, tokens[0]?.parameters]).toEqual([
-    `${idp}/token`,
-    {
-      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
-      requested_token_type: ID_JAG,
-      audience: "https://as.example",
-      resource: serverUrl,
-      scope: "greet",
-      subject_token: "the-id-token",
-      subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
-    },
-  ]);
+  expect(tokens[0]?.url).toEqual(`${idp}/token`);
+  expect(tokens[0]?.parameters).toEqual({
+    grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+    requested_token_type: ID_JAG,
+    audience: "https://as.example",
+    resource: serverUrl,
+    scope: "greet",
+    subject_token: "the-id-token",
+    subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
+  });
 });
 
 proves("authorization.enterprise.client-authentication", async (world) => {
@@ -126,10 +125,8 @@ proves("authorization.enterprise.jwt-bearer", async (world) => {
   const { connect, tokens } = machines(world);
   expect(await (await connect(employee)).callTool("greet")).toBe("Hello");
   const { url, parameters, headers } = tokens[1]!;
-  expect([url, parameters.grant_type, parameters.assertion]).toEqual([
-    "https://as.example/token",
-    "urn:ietf:params:oauth:grant-type:jwt-bearer",
-    "the-grant",
-  ]);
+  expect(url).toBe("https://as.example/token");
+  expect(parameters.grant_type).toBe("urn:ietf:params:oauth:grant-type:jwt-bearer");
+  expect(parameters.assertion).toBe("the-grant");
   expect(headers.get("authorization")).toBe(`Basic ${btoa("machine:a+secret")}`);
 });

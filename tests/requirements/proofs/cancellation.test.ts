@@ -1,14 +1,14 @@
 import { expect } from "vitest";
 import { type Context, followTasks, gate, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import { type Message, isNotification, isRequest, turns } from "../world/inbox.ts";
-import type { Peer } from "../world/peer.ts";
+import { type RawMessage, isNotification, isRequest, turns } from "../../support/raw-message.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 import { echo, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
-const isCancel = ({ method }: Message): boolean => method === "notifications/cancelled";
+const isCancel = ({ method }: RawMessage): boolean => method === "notifications/cancelled";
 
-/** A request of a client that is given up; whatever there is to say about it has been said. */
+/** A cancelled request of a client. Its cancellation has been sent. */
 async function givenUp(world: World, errors: Error[] = []) {
   const { client, server } = await world.connect({ onError: (error) => errors.push(error) });
   const controller = new AbortController();
@@ -112,7 +112,9 @@ proves("cancellation.server.notifies", async (world) => {
 });
 
 /** A call of a tool whose handler has begun, and the context that it was given. */
-async function begun(world: World): Promise<{ peer: Peer; id: string; ctx: Context; open: (value: unknown) => void }> {
+async function begun(
+  world: World,
+): Promise<{ peer: RawPeer; id: string; ctx: Context; open: (value: unknown) => void }> {
   const slow = gate();
   const peer = await world.serve({ tools: { slow: tool(slow), echo }, limits: { inFlight: 1 } });
   peer.start("tools/call", { name: "slow" }, { id: "slow", meta: { progressToken: "p" } });
@@ -209,7 +211,8 @@ proves("cancellation.race", {
     const next = await requested(client, server);
     server.answer(next.request, gotPrompt);
     await next.outcome;
-    expect([client.inFlight, errors]).toEqual([0, []]);
+    expect(client.inFlight).toBe(0);
+    expect(errors).toEqual([]);
   },
 });
 
@@ -267,6 +270,9 @@ proves("cancellation.task", async (world) => {
   server.answer(await server.request("tools/call"), { task });
   await turns();
   controller.abort();
-  expect((await server.request("tasks/cancel")).params.taskId).toBe("task-1");
+  const cancellation = await server.request("tasks/cancel");
+  expect(cancellation.params.taskId).toBe("task-1");
   expect(server.received.filter(isCancel)).toEqual([]);
+  // Closing the client waits for the response.
+  server.answer(cancellation, { ...task, status: "cancelled" });
 });

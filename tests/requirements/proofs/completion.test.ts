@@ -3,8 +3,8 @@ import { type AnyServerDefinition, type JsonObject, prompt, rateLimit, resource 
 import { proves } from "../proves.ts";
 import { serveGranted } from "../world/callers.ts";
 import { declaredBy } from "../world/changes.ts";
-import { type Message, isRequest } from "../world/inbox.ts";
-import type { Peer } from "../world/peer.ts";
+import { type RawMessage, isRequest } from "../../support/raw-message.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 import type { World } from "../world/world.ts";
 
 const method = "completion/complete";
@@ -16,14 +16,14 @@ const offered: Partial<AnyServerDefinition> = { prompts: { review }, resources: 
 const ofPrompt = (name: unknown): JsonObject => ({ type: "ref/prompt", name });
 const ofResource = (uri: unknown): JsonObject => ({ type: "ref/resource", uri });
 
-function complete(peer: Peer, ref: JsonObject, name: string, value: string): Promise<Message> {
+function complete(peer: RawPeer, ref: JsonObject, name: string, value: string): Promise<RawMessage> {
   return peer.request(method, { ref, argument: { name, value } });
 }
 
 type Completion = { values: string[]; total?: number; hasMore?: boolean };
-const completionOf = ({ result }: Message): Completion => result.completion as Completion;
+const completionOf = ({ result }: RawMessage): Completion => result.completion as Completion;
 
-/** The completion that one function gives. */
+/** The completion of one function. */
 async function suggestedBy(world: World, source: (typed: string) => unknown, typed = ""): Promise<Completion> {
   const p = prompt({ arguments: { a: { complete: source as () => string[] } }, get: () => "" });
   return completionOf(await complete(await world.serve({ prompts: { p } }), ofPrompt("p"), "a", typed));
@@ -207,7 +207,7 @@ proves("completion.inputs", async (world) => {
 proves("completion.rate", async (world) => {
   const peer = await world.serve(offered);
   world.server.use(rateLimit({ perSecond: 1, burst: 2, clock: world.clock }));
-  const send = (): Promise<Message> => complete(peer, ofPrompt("review"), "language", "p");
+  const send = (): Promise<RawMessage> => complete(peer, ofPrompt("review"), "language", "p");
   for (const { error } of [await send(), await send()]) expect(error).toBeUndefined();
   expect((await send()).error.data).toEqual({ retryAfter: 1 });
   await world.clock.advance(1000);
@@ -250,7 +250,7 @@ proves("completion.disclosure", async (world) => {
     total: 1,
     hasMore: false,
   });
-  // Errors name what was asked for, and none of the prompts and arguments that exist.
+  // Errors name the requested prompt or argument, and none that exist.
   for (const [name, argument] of [
     ["nothing", "a"],
     ["leaking", "nothing"],

@@ -21,8 +21,8 @@ import {
   visit,
   visiting,
 } from "../world/elicitations.ts";
-import { isRequest } from "../world/inbox.ts";
-import type { Peer } from "../world/peer.ts";
+import { isRequest } from "../../support/raw-message.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 import { ask, askedByTool, expectRefused } from "../world/questions.ts";
 import { gotPrompt, requested, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
@@ -147,7 +147,7 @@ const identified = tool({
 });
 
 /** Asks a client to visit a URL, and has it agree. */
-async function sendThere(peer: Peer, id: string): Promise<void> {
+async function sendThere(peer: RawPeer, id: string): Promise<void> {
   const call = peer.start("tools/call", { name: "identified", arguments: { id } });
   const request = await peer.nextRequest(elicitMethod);
   expect(request.params.elicitationId).toBe(id);
@@ -155,7 +155,7 @@ async function sendThere(peer: Peer, id: string): Promise<void> {
   await peer.response(call);
 }
 
-const completed = (peer: Peer): unknown[] =>
+const completed = (peer: RawPeer): unknown[] =>
   peer.received.filter(({ method }) => method === completeMethod).map(({ params }) => params);
 
 proves("elicitation.complete.sent", async (world) => {
@@ -204,7 +204,7 @@ const visitOf = (elicitationId: string) => ({ message: visit.message, url: visit
 
 const required = { code: -32042, message: "Go there first.", data: { elicitations: [visit] } };
 
-/** A call that was refused until its user has visited a URL, and what the user was shown. */
+/** A call that is refused until its user has visited a URL, and the URLs that the user saw. */
 async function needsVisit(world: World, options: ConnectOptions = {}) {
   const shown: unknown[] = [];
   const played = await world.connect({
@@ -307,7 +307,7 @@ const wrongLists = [
   { elicitations: [visit, visit] },
 ];
 
-/** Serves a tool that throws what it is told to. */
+/** Serves a tool that throws the given error. */
 async function throwing(world: World, capabilities: JsonObject) {
   let thrown: unknown;
   const failing = tool({
@@ -329,7 +329,7 @@ proves("elicitation.url-required.only-then", async (world) => {
   }
   expect(world.errors.length).toBe(wrongLists.length);
   for (const code of [-32041, -32043]) expect((await refuse(new ProtocolError(code, "Else."))).code).not.toBe(-32042);
-  // A client that sends no user to a URL is not told to.
+  // A client without URL elicitations does not receive the error.
   const refuseOthers = await throwing(world, forms);
   const { code, message } = await refuseOthers(urlRequired(visitOf("1")));
   expect(code).toBe(-32600);

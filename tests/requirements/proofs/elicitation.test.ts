@@ -22,13 +22,13 @@ import {
   visit,
   visiting,
 } from "../world/elicitations.ts";
-import { isRequest } from "../world/inbox.ts";
+import { isRequest } from "../../support/raw-message.ts";
 import { offeredTo } from "../world/offers.ts";
 import { ask, askedBy, askedByTool, expectRefused } from "../world/questions.ts";
 import { asking, requested, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
-/** The schema that a client is asked for where a handler wants one with these properties. */
+/** The schema in the elicitation of a handler that uses these properties. */
 async function formOf(world: World, properties: JsonObject): Promise<Record<string, JsonObject>> {
   const asker = tool({
     call: async (_, { elicit }) =>
@@ -363,7 +363,7 @@ proves("elicitation.action.accept", {
   },
 });
 
-/** That an action of the user is told from the others, and sent without content however it was chosen. */
+/** Proves that a handler can distinguish an action of the user, and that it is sent without content. */
 function refusal(action: "decline" | "cancel", said: string, thrown: () => Error): BothSides {
   return {
     async server(world) {
@@ -417,7 +417,8 @@ proves("elicitation.asker", async (world) => {
   });
   await ask(world, played, elicitMethod, form);
   const [[name, target, during]] = askers as [[string, string, string | undefined]];
-  expect([name, target]).toEqual(["scripted", "string"]);
+  expect(name).toBe("scripted");
+  expect(target).toBe("string");
   expect(during).toContain("prompts/get");
 });
 

@@ -10,14 +10,14 @@ import {
 } from "../library.ts";
 import { proves } from "../proves.ts";
 import { declaredBy } from "../world/changes.ts";
-import type { Message } from "../world/inbox.ts";
+import type { RawMessage } from "../../support/raw-message.ts";
 import { echo, gotPrompt, requested, textOf } from "../world/subjects.ts";
 import { allCapabilities } from "../world/world.ts";
 
 const id = "com.example/greeting";
 const declared = (settings: JsonObject = {}): JsonObject => ({ extensions: { [id]: settings } });
 
-/** Greets, with a result type of its own, whoever has the extension, and has one method that needs it. */
+/** An extension with a custom result type for greetings, and a method that requires the extension. */
 const greeting: ServerExtension = {
   id,
   settings: { languages: ["en"] },
@@ -37,7 +37,7 @@ const greeting: ServerExtension = {
 };
 
 /** The extensions that a client declared in a request. */
-const declaredIn = (message: Message | undefined): unknown => {
+const declaredIn = (message: RawMessage | undefined): unknown => {
   const meta = message?.params._meta as Record<string, JsonObject>;
   return meta[MetaKey.clientCapabilities]?.extensions;
 };
@@ -226,7 +226,7 @@ proves("extensions.server.unknown", async (world) => {
   }
 });
 
-/** Asks for a greeting where the server has the extension, and takes it out of the result. */
+/** Requests a greeting if the server has the extension, and removes it from the result. */
 const greeted: ClientExtension = {
   id,
   prepare: ({ capabilities }) =>

@@ -1,8 +1,8 @@
 import { expect, vi } from "vitest";
 import { type Client, type JsonObject, MetaKey, content, prompt, resource, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import type { Message } from "../world/inbox.ts";
-import type { Peer } from "../world/peer.ts";
+import type { RawMessage } from "../../support/raw-message.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 import { type World, discoverResult, initializeResult } from "../world/world.ts";
 
 const icons = [
@@ -23,8 +23,8 @@ const decorated = {
   },
 };
 
-/** All that a server of that definition says of what has icons. */
-async function saidOf(world: World, peer: Peer): Promise<unknown[]> {
+/** All entries with icons that a server of the definition sends. */
+async function saidOf(world: World, peer: RawPeer): Promise<unknown[]> {
   const listed = async (method: string, member: string): Promise<unknown> => {
     const { result } = await peer.request(method);
     return (result[member] as unknown[])[0];
@@ -54,7 +54,7 @@ proves("icons.attached", async (world) => {
 proves("icons.attached.client", async (world) => {
   const info = { name: "mine", version: "1.0.0", icons };
   const { server } = await world.connect({ info });
-  const [{ params }] = server.received as [Message];
+  const [{ params }] = server.received as [RawMessage];
   const told = world.isModern ? (params._meta as JsonObject)[MetaKey.clientInfo] : params.clientInfo;
   expect(told).toEqual(info);
 });
@@ -72,7 +72,7 @@ const lists: [string, string, JsonObject, (client: Client) => Promise<unknown[]>
   ],
 ];
 
-/** What a client makes of these icons: those of its server, and those of every kind of thing in turn. */
+/** The icons that a client returns: those of its server, and those of each kind of entry. */
 async function readBy(
   world: World,
   given: unknown,

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { type Client, type JsonObject, createServer, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import type { Scripted } from "../world/scripted.ts";
+import type { ScriptedServer } from "../../support/scripted-server.ts";
 import { textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
@@ -41,7 +41,7 @@ async function called(world: World, outputSchema: JsonObject, structuredContent:
   return calling;
 }
 
-async function list(client: Client, server: Scripted, outputSchema: JsonObject): Promise<void> {
+async function list(client: Client, server: ScriptedServer, outputSchema: JsonObject): Promise<void> {
   const listing = client.listTools().all();
   server.answer(await server.request("tools/list"), listOf(outputSchema));
   await listing;
@@ -169,7 +169,7 @@ proves("json-schema.valid", async (world) => {
     }
   }
   expect(() => define({ type: "object", required: "a" })).toThrow('tool "t"');
-  // A live server offers what it offered before.
+  // A running server still offers its earlier tools.
   const { result } = await peer.request("tools/list");
   expect((result.tools as { name: string }[]).map(({ name }) => name)).toEqual(["fine"]);
   for (const place of nested) expect(() => define({ type: "object", ...place({ type: "string" }) })).not.toThrow();
@@ -177,7 +177,7 @@ proves("json-schema.valid", async (world) => {
 
 const remote = { type: "object", properties: { a: { $ref: "https://schemas.invalid/a.json" } } };
 
-/** Runs something and fails where it asks the network for anything. */
+/** Runs a function and fails if it sends a network request. */
 async function offline(run: () => unknown): Promise<void> {
   const { fetch } = globalThis;
   const asked: unknown[] = [];

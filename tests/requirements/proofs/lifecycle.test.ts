@@ -11,7 +11,7 @@ import {
   toolResult,
 } from "../library.ts";
 import { proves } from "../proves.ts";
-import { type Message, isNotification, isRequest } from "../world/inbox.ts";
+import { type RawMessage, isNotification, isRequest } from "../../support/raw-message.ts";
 import { asking, echo, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
 import { type World, discoverResult, initializeResult } from "../world/world.ts";
 
@@ -97,7 +97,7 @@ proves("lifecycle.initialized.client-waits", async (world) => {
   await connecting;
 });
 
-/** Opens a session up to where the client is to say that it is ready, which it does not. */
+/** Opens a session without sending `notifications/initialized`. */
 async function halfOpen(world: World): Promise<Awaited<ReturnType<World["serve"]>>> {
   const peer = await world.serve({ tools: { rooted, echo } }, { ...roots, open: false });
   const clientInfo = { name: "raw", version: "1" };
@@ -135,8 +135,8 @@ proves("lifecycle.version.offered", async (world) => {
   expect(server.received[0]?.params.protocolVersion).toBe(world.version);
 });
 
-/** Lets a client find out by itself that its server knows nothing but `initialize`; gives what it was asked. */
-async function found(world: World): Promise<Message> {
+/** Connects a client to a server that supports only `initialize`, and returns the request. */
+async function found(world: World): Promise<RawMessage> {
   const { connecting, server } = world.dial();
   connecting.catch(() => {});
   server.refuse(await server.request("server/discover"), { code: -32601, message: "Method not found" });
@@ -341,13 +341,14 @@ proves("lifecycle.capabilities.declared", {
     for (const [definition, capabilities] of each) {
       const peer = await world.serve(definition);
       expect(peer.opened?.capabilities).toEqual(capabilities);
-      // What is declared is there, and nothing else is.
+      // Exactly the declared features are available.
       for (const [feature, method] of features) {
         const { error } = await peer.request(
           method,
           method === "logging/setLevel" ? { level: "error" } : { uri: "r:a" },
         );
-        expect([feature, error?.code]).toEqual([feature, has(capabilities, feature) ? undefined : -32601]);
+        expect(feature).toEqual(feature);
+        expect(error?.code).toEqual(has(capabilities, feature) ? undefined : -32601);
       }
     }
   },
@@ -425,7 +426,7 @@ proves("lifecycle.capabilities.server-respects", async (world) => {
     await peer.settled();
     expect(peer.received.filter(isRequest)).toEqual([]);
   }
-  // With all capabilities, the server sends what the revision has.
+  // With all capabilities, the server sends all fields of the revision.
   const asked: [name: string, method: string, isDefined: boolean][] = [
     ["roots", "roots/list", true],
     ["sampling", "sampling/createMessage", true],
@@ -444,7 +445,7 @@ proves("lifecycle.capabilities.server-respects", async (world) => {
       expect(peer.received.filter(isRequest)).toEqual([]);
     }
   }
-  // The context of servers is requested only of a client that declares it, where a client can declare it.
+  // If the revision has a capability for the context of servers, it is requested only of clients that declare it.
   for (const context of [{}, undefined]) {
     const peer = await world.serve({ tools }, { capabilities: { sampling: context ? { context } : {} } });
     peer.start("tools/call", { name: "contextual" });

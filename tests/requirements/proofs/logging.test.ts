@@ -2,8 +2,8 @@ import { expect } from "vitest";
 import { type Context, type JsonObject, MetaKey, type RawAnswer, gate, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { anotherPeer, declaredBy, listenTo } from "../world/changes.ts";
-import { type Message, isNotification } from "../world/inbox.ts";
-import type { Peer, RequestInit } from "../world/peer.ts";
+import { type RawMessage, isNotification } from "../../support/raw-message.ts";
+import type { RawPeer, RawRequestInit } from "../../support/raw-peer.ts";
 import { failing, gotPrompt, requested } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
@@ -18,18 +18,18 @@ const chatty = tool({
   },
 });
 
-const logged = ({ received }: Peer): JsonObject[] =>
+const logged = ({ received }: RawPeer): JsonObject[] =>
   received.filter((message) => isNotification(message) && message.method === method).map(({ params }) => params);
 
-/** Says from which level on a peer wants messages: in its session, else with the request that this is given to. */
-async function wanting(world: World, peer: Peer, level: string): Promise<RequestInit> {
+/** Sets the level of a peer: in its session, or by the returned init of a request. */
+async function wanting(world: World, peer: RawPeer, level: string): Promise<RawRequestInit> {
   if (world.isModern) return { meta: { [MetaKey.logLevel]: level } };
   expect((await peer.request("logging/setLevel", { level })).error).toBeUndefined();
   return {};
 }
 
-/** Calls a tool, and gives the levels of what was logged meanwhile. */
-async function levelsOf(peer: Peer, init: RequestInit = {}): Promise<unknown[]> {
+/** Calls a tool, and returns the levels of the messages that were logged during the call. */
+async function levelsOf(peer: RawPeer, init: RawRequestInit = {}): Promise<unknown[]> {
   const before = logged(peer).length;
   expect((await peer.request("tools/call", { name: "chatty" }, init)).error).toBeUndefined();
   await peer.settled();
@@ -140,9 +140,9 @@ proves("logging.request-level.minimum", async (world) => {
 });
 
 /** All messages of one answer over HTTP. */
-async function messagesOf(answer: RawAnswer): Promise<Partial<Message>[]> {
+async function messagesOf(answer: RawAnswer): Promise<Partial<RawMessage>[]> {
   if (answer.type !== "text/event-stream") return [await answer.json()];
-  const messages: Partial<Message>[] = [];
+  const messages: Partial<RawMessage>[] = [];
   for (let next = await answer.next(); next !== undefined; next = await answer.next()) {
     if (typeof next !== "string") messages.push(next);
   }

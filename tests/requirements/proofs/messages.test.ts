@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { LocalError, MetaKey, ProtocolError, prompt, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import { type Message, isNotification, isRequest, isResponse } from "../world/inbox.ts";
+import { type RawMessage, isNotification, isRequest, isResponse } from "../../support/raw-message.ts";
 import { asking, echo, failing, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
@@ -11,7 +11,8 @@ function isId(id: unknown): boolean {
   return typeof id === "string" || Number.isInteger(id);
 }
 
-const isErrorWithoutId = (message: Message): boolean => isResponse(message) && "error" in message && !("id" in message);
+const isErrorWithoutId = (message: RawMessage): boolean =>
+  isResponse(message) && "error" in message && !("id" in message);
 
 proves("base.jsonrpc.version", {
   async server(world) {

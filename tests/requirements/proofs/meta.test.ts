@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { type Context, MetaKey, prompt, tool, toolResult } from "../library.ts";
 import { proves } from "../proves.ts";
-import { type Message, isRequest } from "../world/inbox.ts";
+import { type RawMessage, isRequest } from "../../support/raw-message.ts";
 import { asking, echo, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
 
 const { protocolVersion, clientCapabilities, clientInfo } = MetaKey;
@@ -146,7 +146,7 @@ const key =
   /^(?:[a-z](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z](?:[a-z0-9-]*[a-z0-9])?)*\/)?(?:[a-z0-9](?:[\w.-]*[a-z0-9])?)?$/i;
 
 /** All the keys of metadata anywhere within messages. */
-function keysOf(messages: readonly Message[]): string[] {
+function keysOf(messages: readonly RawMessage[]): string[] {
   const found: string[] = [];
   JSON.stringify(messages, (name, value: unknown) => {
     if (name === "_meta") found.push(...Object.keys(value as object));

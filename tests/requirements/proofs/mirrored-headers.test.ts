@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { type Client, type JsonObject, type RawAnswer, createServer, toFetch, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import type { Scripted } from "../world/scripted.ts";
+import type { ScriptedServer } from "../../support/scripted-server.ts";
 import { textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
@@ -16,7 +16,7 @@ const schema: JsonObject = { type: "object", properties };
 const marked = tool({ input: schema, call: (input) => JSON.stringify(input) });
 const base64 = (value: string): string => `=?base64?${Buffer.from(value).toString("base64")}?=`;
 
-/** Calls the tool of a scripted server, and gives what was sent about it. */
+/** Calls the tool of a scripted server, and returns the sent request. */
 async function sent(world: World, args: JsonObject, inputSchema: JsonObject = schema): Promise<Headers> {
   const { client, server } = await world.connect();
   const calling = client.callTool("t", args);
@@ -28,11 +28,11 @@ async function sent(world: World, args: JsonObject, inputSchema: JsonObject = sc
   return server.httpOf(request).headers;
 }
 
-async function list(server: Scripted, tools: object[]): Promise<void> {
+async function list(server: ScriptedServer, tools: object[]): Promise<void> {
   server.answer(await server.request("tools/list"), { tools });
 }
 
-/** Calls the tool of a server with these headers; gives the status and the code of the refusal, if it is one. */
+/** Calls the tool of a server with these headers. Returns the status, and the code of an error. */
 async function called(world: World, args: JsonObject, headers: Record<string, string>): Promise<[number, unknown]> {
   const http = world.serveHttp({ tools: { marked } });
   const answer: RawAnswer = await http.modern("tools/call", { name: "marked", arguments: args }, { headers });
@@ -92,7 +92,7 @@ proves("http.param.invalid.refused", () => {
 });
 
 /** Lists one tool with each invalid mark, and a valid one. */
-async function listed(client: Client, server: Scripted): Promise<string[]> {
+async function listed(client: Client, server: ScriptedServer): Promise<string[]> {
   const tools = invalid.map(([why, wrong]) => ({ name: why, inputSchema: { type: "object", properties: wrong } }));
   const listing = client.listTools().all();
   await list(server, [...tools, { name: "valid", inputSchema: schema }]);

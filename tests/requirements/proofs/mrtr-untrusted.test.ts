@@ -9,14 +9,14 @@ import {
   tool,
 } from "../library.ts";
 import { proves } from "../proves.ts";
-import type { Message } from "../world/inbox.ts";
-import type { Peer } from "../world/peer.ts";
+import type { RawMessage } from "../../support/raw-message.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 import { asking, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
 const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 
-/** A tool that decides by a state of its own, and says how often it was run. */
+/** A tool that decides by its own state, and counts its runs. */
 function deciding() {
   let runs = 0;
   const decide = tool({
@@ -28,13 +28,13 @@ function deciding() {
   return { decide, runs: () => runs };
 }
 
-const serve = (world: World, definition: Partial<AnyServerDefinition>): Promise<Peer> =>
+const serve = (world: World, definition: Partial<AnyServerDefinition>): Promise<RawPeer> =>
   world.serve(definition, { capabilities });
 
-const call = (peer: Peer, more: JsonObject = {}): Promise<Message> =>
+const call = (peer: RawPeer, more: JsonObject = {}): Promise<RawMessage> =>
   peer.request("tools/call", { name: "decide", ...more });
 
-function expectRefused({ error, result }: Message): void {
+function expectRefused({ error, result }: RawMessage): void {
   expect(result).toBeUndefined();
   expect(error.code).toBe(ErrorCode.InvalidParams);
 }

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { type JsonObject, MetaKey, inputRequired, prompt, resource, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import { type Message, isRequest, turns } from "../world/inbox.ts";
-import type { Peer } from "../world/peer.ts";
+import { type RawMessage, isRequest, turns } from "../../support/raw-message.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 import { asking, echo, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
@@ -10,19 +10,19 @@ const all = { capabilities: { roots: {}, elicitation: {}, sampling: {} } };
 const answers = { roots: [{ uri: "file:///a" }] };
 const listRoots = { method: "roots/list", params: {} };
 
-/** What a result asks, by key. */
-function asked({ result }: Message): Record<string, { method: string; params: JsonObject }> {
+/** The input requests of a result, by key. */
+function asked({ result }: RawMessage): Record<string, { method: string; params: JsonObject }> {
   expect(result.resultType).toBe("input_required");
   return (result.inputRequests ?? {}) as Record<string, { method: string; params: JsonObject }>;
 }
 
 /** Calls a tool again with these answers and this state. */
 function retry(
-  peer: Peer,
+  peer: RawPeer,
   called: string | { name: string; arguments: JsonObject },
   inputResponses: JsonObject,
   requestState: unknown,
-): Promise<Message> {
+): Promise<RawMessage> {
   const call = typeof called === "string" ? { name: called, arguments: {} } : called;
   return peer.request("tools/call", { ...call, inputResponses, requestState });
 }

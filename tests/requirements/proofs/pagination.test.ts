@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { type JsonObject, prompt, resource, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { entriesOf } from "../world/lists.ts";
-import type { Peer } from "../world/peer.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 import type { World } from "../world/world.ts";
 
 const t = tool({ call: () => "" });
@@ -22,21 +22,21 @@ const offered = {
 
 const lists = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
 
-const serve = (world: World, pageSize = 2): Promise<Peer> => world.serve({ ...offered, limits: { pageSize } });
+const serve = (world: World, pageSize = 2): Promise<RawPeer> => world.serve({ ...offered, limits: { pageSize } });
 
 interface Page {
   names: unknown[];
   cursor: string | undefined;
 }
 
-async function page(peer: Peer, method: string, cursor?: string): Promise<Page> {
+async function page(peer: RawPeer, method: string, cursor?: string): Promise<Page> {
   const params = cursor === undefined ? {} : { cursor };
   const { result } = await peer.request(method, params);
   const entries = Object.values(result).find((member) => Array.isArray(member)) as JsonObject[];
   return { names: entries.map(({ name }) => name), cursor: result.nextCursor as string | undefined };
 }
 
-async function pages(peer: Peer, method: string): Promise<Page[]> {
+async function pages(peer: RawPeer, method: string): Promise<Page[]> {
   const all = [await page(peer, method)];
   for (let last = all[0]; last?.cursor !== undefined; last = all.at(-1))
     all.push(await page(peer, method, last.cursor));
@@ -106,7 +106,7 @@ proves("pagination.invalid", async (world) => {
   }
 });
 
-/** What a client makes of these pages, and with which cursors it asked for them. */
+/** The entries that a client reads from these pages, and the cursors that it sent. */
 async function listed(world: World, results: JsonObject[]): Promise<{ names: string[]; cursors: unknown[] }> {
   const { client, server } = await world.connect();
   const cursors: unknown[] = [];

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { gate, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import { isRequest } from "../world/inbox.ts";
+import { isRequest } from "../../support/raw-message.ts";
 import { textOf } from "../world/subjects.ts";
 
 proves("ping.answer.empty", {

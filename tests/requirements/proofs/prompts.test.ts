@@ -3,7 +3,7 @@ import { type JsonObject, content, inputRequired, prompt } from "../library.ts";
 import { proves } from "../proves.ts";
 import { asUser, serveGranted } from "../world/callers.ts";
 import { anotherPeer, clientListens, declaredBy, listenTo, timesTold } from "../world/changes.ts";
-import { isRequest } from "../world/inbox.ts";
+import { isRequest } from "../../support/raw-message.ts";
 import { entriesOf, namesOf, unknownIn } from "../world/lists.ts";
 import { gotPrompt } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";

@@ -16,9 +16,9 @@ import {
 } from "../library.ts";
 import { proves } from "../proves.ts";
 import { asUser } from "../world/callers.ts";
-import type { Message } from "../world/inbox.ts";
-import type { Peer } from "../world/peer.ts";
-import type { Scripted } from "../world/scripted.ts";
+import type { RawMessage } from "../../support/raw-message.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
+import type { ScriptedServer } from "../../support/scripted-server.ts";
 import { asking, textOf } from "../world/subjects.ts";
 import { nextLook } from "../world/tasks.ts";
 import type { World } from "../world/world.ts";
@@ -45,12 +45,12 @@ const failing = tool({
 });
 
 interface Served {
-  peer: Peer;
+  peer: RawPeer;
   end: ReturnType<typeof gate>;
-  /** Calls a tool as a task; gives the task. */
+  /** Calls a tool as a task, and returns the task. */
   begin: (name: string, task?: JsonObject) => Promise<JsonObject>;
   /** Sends a request for a task, once the server has done all that it can. */
-  about: (method: string, taskId: unknown) => Promise<Message>;
+  about: (method: string, taskId: unknown) => Promise<RawMessage>;
 }
 
 /** Serves every kind of tool on a server with tasks; `wait` is one until the gate is opened. */
@@ -97,7 +97,7 @@ function follow(
   taskSupport?: string,
   declared: JsonObject = { tasks: { cancel: {}, requests: { tools: { call: {} } } } },
   options: ConnectOptions = {},
-): Promise<{ client: Client; server: Scripted }> {
+): Promise<{ client: Client; server: ScriptedServer }> {
   return world.connect(
     { extensions: [followTasks()], ...options },
     { capabilities: { tools: {}, ...declared }, answers: { "tools/list": () => listed(taskSupport) } },
@@ -105,7 +105,7 @@ function follow(
 }
 
 /** Lets a client call `t`, and answers it if it is no call of a task. */
-async function called(client: Client, server: Scripted): Promise<JsonObject> {
+async function called(client: Client, server: ScriptedServer): Promise<JsonObject> {
   const outcome = client.callTool("t");
   outcome.catch(() => {});
   const request = await server.request("tools/call");
@@ -199,7 +199,7 @@ function aTask(world: World, more: JsonObject = {}): JsonObject {
 }
 
 /** Lets a client call `t`, which the scripted server takes for a task. */
-async function taken(world: World, client: Client, server: Scripted): Promise<{ outcome: Promise<unknown> }> {
+async function taken(world: World, client: Client, server: ScriptedServer): Promise<{ outcome: Promise<unknown> }> {
   const outcome = client.callTool("t");
   outcome.catch(() => {});
   server.answer(await server.request("tools/call"), { task: aTask(world) });

@@ -3,9 +3,9 @@ import { type JsonObject, inputRequired, isResourceNotFound, resource, resourceN
 import { proves } from "../proves.ts";
 import { asUser, serveGranted } from "../world/callers.ts";
 import { anotherPeer, clientListens, declaredBy, listenTo, timesTold } from "../world/changes.ts";
-import { type Message, isRequest } from "../world/inbox.ts";
+import { type RawMessage, isRequest } from "../../support/raw-message.ts";
 import { entriesOf, namesOf, unknownIn } from "../world/lists.ts";
-import type { Peer } from "../world/peer.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 import type { World } from "../world/world.ts";
 
 const list = "resources/list";
@@ -27,7 +27,7 @@ const failing = resource("note://failing", {
   },
 });
 
-const read = (peer: Peer, uri: unknown): Promise<Message> => peer.request("resources/read", { uri });
+const read = (peer: RawPeer, uri: unknown): Promise<RawMessage> => peer.request("resources/read", { uri });
 
 /** The contents of the one resource that is served. */
 async function contentsOf(world: World, given: () => unknown, definition: object = {}): Promise<unknown> {

@@ -10,7 +10,7 @@ import {
   tool,
 } from "../library.ts";
 import { proves } from "../proves.ts";
-import { isRequest } from "../world/inbox.ts";
+import { isRequest } from "../../support/raw-message.ts";
 import { offeredTo } from "../world/offers.ts";
 import { type Asked, ask, askedBy, askedByTool, expectRefused } from "../world/questions.ts";
 import { requested, textOf } from "../world/subjects.ts";
@@ -37,11 +37,11 @@ const uses = {
 const resultOf = (toolUseId: string) => ({ type: "tool_result" as const, toolUseId, content: [] });
 const results = { role: "user" as const, content: [resultOf("London"), resultOf("Paris")] };
 
-/** A tool that asks the model, and says what it answered. */
+/** A tool that requests sampling, and returns the answer. */
 const sampling = (params: Asking = plain) =>
   tool({ call: async (_, { sample }) => JSON.stringify(await sample(params)) });
 
-/** What a client with these capabilities of its model is asked. */
+/** The sampling request that a client with these capabilities receives. */
 async function askedFor(world: World, params: Asking, capability: JsonObject = {}): Promise<Asked> {
   const tools = { ask: sampling(params) };
   const peer = await world.serve({ tools }, { capabilities: { sampling: capability } });
@@ -58,7 +58,7 @@ async function expectUnsent(world: World, params: Asking, capability: JsonObject
   expect(peer.received.filter(isRequest)).toEqual([]);
 }
 
-/** What a client's handler is given, and what it answers. */
+/** The request that a client's handler receives, and its answer. */
 async function handed(world: World, params: JsonObject, options: ConnectOptions = {}) {
   const given: unknown[] = [];
   const played = await world.connect({

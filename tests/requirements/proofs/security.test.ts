@@ -63,7 +63,8 @@ proves("security.origin.first", async (world) => {
 proves("security.origin.lookalikes", async (world) => {
   const http = world.serveHttp({ tools: { echo } }, { allowedOrigins: ["https://app.example"] });
   for (const origin of ["https://app.example", "HTTPS://APP.EXAMPLE", "http://localhost:5173", "http://127.0.0.1"]) {
-    expect([origin, (await begin(world, http, { origin })).status]).toEqual([origin, 200]);
+    expect(origin).toEqual(origin);
+    expect((await begin(world, http, { origin })).status).toBe(200);
   }
   for (const origin of [
     "null",
@@ -79,11 +80,12 @@ proves("security.origin.lookalikes", async (world) => {
     "file://",
     "https://app.example, https://evil.example",
   ]) {
-    expect([origin, (await begin(world, http, { origin })).status]).toEqual([origin, 403]);
+    expect(origin).toEqual(origin);
+    expect((await begin(world, http, { origin })).status).toBe(403);
   }
 });
 
-/** Opens a session over HTTP and gives the headers that belong to it. */
+/** Opens a session over HTTP and returns the headers of its requests. */
 async function openSession(world: World, http: RawHttp, headers: Record<string, string> = {}) {
   const answer = await begin(world, http, headers);
   const session = {
@@ -124,7 +126,7 @@ const bob = { authorization: "bob" };
 
 const whoami = tool({ call: (_, { principal }) => principal?.subject ?? "nobody" });
 
-/** A tool that goes on with a state that it gave before, and says for whom. */
+/** A tool that continues with an earlier state, and returns its user. */
 const stateful = tool({
   call: (_, { requestState, principal }) =>
     requestState === undefined ? inputRequired({ requestState: "s" }) : `${requestState} ${principal?.subject}`,
@@ -260,7 +262,8 @@ proves("security.confused-deputy", async (world) => {
         path: `${path}?client_id=other&redirect_uri=https://evil.example`,
         headers,
       });
-      expect([path, status]).toEqual([path, 404]);
+      expect(path).toEqual(path);
+      expect(status).toBe(404);
     }
   }
   const metadata = await http.send({ path: "/.well-known/oauth-protected-resource/mcp", method: "GET" });

@@ -15,7 +15,7 @@ import {
 } from "../library.ts";
 import { proves } from "../proves.ts";
 import { asUser } from "../world/callers.ts";
-import type { Peer } from "../world/peer.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 import { textOf } from "../world/subjects.ts";
 import {
   aTask,
@@ -494,6 +494,8 @@ proves("tasks.headers.name", async (world) => {
   for (const request of [look, update, cancel]) {
     expect(server.httpOf(request).headers.get("mcp-name")).toBe("task-1");
   }
+  // Closing the client waits for the response.
+  server.answer(cancel, {});
 });
 
 proves("tasks.errors.unknown-id", async (world) => {
@@ -537,7 +539,7 @@ proves("tasks.security.owner", async (world) => {
     ["ann", "ben"].map((user) => world.serve(shared, { capabilities: declared, http: asUser(user) })),
   );
   const { taskId } = (await ann!.request("tools/call", { name: "t" })).result;
-  const ask = (peer: Peer, method: string) =>
+  const ask = (peer: RawPeer, method: string) =>
     peer.request(method, { taskId, inputResponses: {} }, { headers: { "mcp-name": String(taskId) } });
   for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
     expect((await ask(ben!, method)).error).toMatchObject({

@@ -10,8 +10,8 @@ import {
   toolResult,
 } from "../library.ts";
 import { proves } from "../proves.ts";
-import type { Message } from "../world/inbox.ts";
-import type { Scripted } from "../world/scripted.ts";
+import type { RawMessage } from "../../support/raw-message.ts";
+import type { ScriptedServer } from "../../support/scripted-server.ts";
 import { echo, failing, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
@@ -27,7 +27,7 @@ async function resultOf(world: World, call: () => unknown, definition: object = 
 }
 
 /** A client that has listed these tools. */
-async function clientOf(world: World, tools: JsonObject[] = []): Promise<{ client: Client; server: Scripted }> {
+async function clientOf(world: World, tools: JsonObject[] = []): Promise<{ client: Client; server: ScriptedServer }> {
   const connected = await world.connect({}, { answers: { "tools/list": () => ({ tools }) } });
   await connected.client.listTools().all();
   return connected;
@@ -35,9 +35,9 @@ async function clientOf(world: World, tools: JsonObject[] = []): Promise<{ clien
 
 /** Calls a tool, and the request with which the client does. */
 async function called(
-  { client, server }: { client: Client; server: Scripted },
+  { client, server }: { client: Client; server: ScriptedServer },
   args?: JsonObject,
-): Promise<{ request: Message; outcome: Promise<unknown> }> {
+): Promise<{ request: RawMessage; outcome: Promise<unknown> }> {
   const outcome = client.callTool("t", args);
   outcome.catch(() => {});
   return { request: await server.request("tools/call"), outcome };

@@ -78,7 +78,7 @@ proves("tools.x-mcp-header.any-property", async (world) => {
   expect(tools[0]?.inputSchema).toEqual(input);
 });
 
-/** One tool for each rule that it breaks, by a name that says which. */
+/** One tool for each broken rule, named after the rule. */
 const broken: JsonObject[] = [
   { name: "empty", inputSchema: taking({ a: marked("") }) },
   { name: "token", inputSchema: taking({ a: marked("a b") }) },

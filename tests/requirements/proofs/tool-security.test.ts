@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { type Client, type JsonObject, ProtocolError, rateLimit, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { asUser, serveGranted } from "../world/callers.ts";
-import type { Scripted } from "../world/scripted.ts";
+import type { ScriptedServer } from "../../support/scripted-server.ts";
 import { echo, failing, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
@@ -19,14 +19,17 @@ async function clientOf(world: World, options: Options = {}, more: JsonObject = 
   return connected;
 }
 
-async function call({ client, server }: { client: Client; server: Scripted }, result: JsonObject): Promise<unknown> {
+async function call(
+  { client, server }: { client: Client; server: ScriptedServer },
+  result: JsonObject,
+): Promise<unknown> {
   const calling = client.callTool("t", { to: "Ada" });
   calling.catch(() => {});
   server.answer(await server.request("tools/call"), result);
   return calling;
 }
 
-const callsOf = ({ received }: Scripted): unknown[] => received.filter(({ method }) => method === "tools/call");
+const callsOf = ({ received }: ScriptedServer): unknown[] => received.filter(({ method }) => method === "tools/call");
 
 proves("tools.human.can-deny", async (world) => {
   const connected = await clientOf(world, { confirm: () => false });

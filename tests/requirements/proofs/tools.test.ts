@@ -3,16 +3,16 @@ import { type JsonObject, createServer, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { serveGranted } from "../world/callers.ts";
 import { anotherPeer, clientListens, declaredBy, listenTo, timesTold } from "../world/changes.ts";
-import type { Peer } from "../world/peer.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 import { echo, failing, rooted, textOf } from "../world/subjects.ts";
 
 const object = { type: "object" };
 
-async function toolsOf(peer: Peer): Promise<JsonObject[]> {
+async function toolsOf(peer: RawPeer): Promise<JsonObject[]> {
   return (await peer.request("tools/list")).result.tools as JsonObject[];
 }
 
-async function namesOf(peer: Peer): Promise<unknown[]> {
+async function namesOf(peer: RawPeer): Promise<unknown[]> {
   return (await toolsOf(peer)).map(({ name }) => name);
 }
 

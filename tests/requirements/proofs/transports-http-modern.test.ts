@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { type RawAnswer, prompt, resource, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { accept } from "../world/http-session.ts";
-import { isNotification, isRequest, isResponse, turns } from "../world/inbox.ts";
+import { isNotification, isRequest, isResponse, turns } from "../../support/raw-message.ts";
 import { asking, echo, gotPrompt, requested, rooted } from "../world/subjects.ts";
 
 const definition = {

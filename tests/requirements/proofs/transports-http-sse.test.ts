@@ -9,16 +9,16 @@ import {
   tool,
 } from "../library.ts";
 import { proves } from "../proves.ts";
-import { type Event, eventsOf } from "../world/events.ts";
+import { type Event, eventsOf } from "../../support/events.ts";
 import { initializeRequest } from "../world/http-session.ts";
-import { type Message, turns } from "../world/inbox.ts";
+import { type RawMessage, turns } from "../../support/raw-message.ts";
 import { echo, gotPrompt } from "../world/subjects.ts";
 import { type World, initializeResult } from "../world/world.ts";
 
 const origin = "http://localhost";
 const stream = { accept: "text/event-stream" };
 
-/** A server that speaks the old transport as well, and what its endpoints are sent. */
+/** A server that also supports the old transport, and functions that send requests to its endpoints. */
 function old(world: World, options: HttpOptions = {}, tools = { echo }) {
   const fetch = world.serveFetch({ tools }, { legacySse: true, path: "/mcp", ...options });
   const get = (path: string, headers: object = {}): Promise<Response> =>
@@ -32,7 +32,7 @@ function old(world: World, options: HttpOptions = {}, tools = { echo }) {
     const events = eventsOf(response.body!);
     const next = async (): Promise<Event> => (await events.next()).value as Event;
     const endpoint = (await next()).data ?? "";
-    const message = async (): Promise<Message> => JSON.parse((await next()).data ?? "null") as Message;
+    const message = async (): Promise<RawMessage> => JSON.parse((await next()).data ?? "null") as RawMessage;
     const leave = (): Promise<unknown> => events.return(undefined);
     return { response, endpoint, next, message, leave, post: (body: object) => post(endpoint, body) };
   };
@@ -162,7 +162,7 @@ proves("http-sse.compatible-server", async (world) => {
   const accept = { accept: "application/json, text/event-stream" };
   const version = world.isModern ? "2025-11-25" : world.version;
   const response = await post("/mcp", initializeRequest(version), accept);
-  expect(((await response.json()) as Message).result.protocolVersion).toBe(version);
+  expect(((await response.json()) as RawMessage).result.protocolVersion).toBe(version);
 });
 
 proves("http-sse.compatible-client", async (world) => {

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import { type RawMessage, type SentRequest, gate, memoryStore, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import { type Event, eventsOf } from "../world/events.ts";
+import { type Event, eventsOf } from "../../support/events.ts";
 import { accept, httpSession, initializeRequest, openSession } from "../world/http-session.ts";
-import { turns } from "../world/inbox.ts";
+import { turns } from "../../support/raw-message.ts";
 import { echo, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
@@ -20,7 +20,8 @@ proves("http.stream.notifications", async (world) => {
   const { id } = await peer.request("tools/call", { name: "reporting" }, { meta: { progressToken: "p" } });
   expect(peer.carried(id)?.type).toBe("text/event-stream");
   const [first, second] = peer.received.slice(-2);
-  expect([first?.method, second?.id]).toEqual(["notifications/progress", id]);
+  expect(first?.method).toBe("notifications/progress");
+  expect(second?.id).toEqual(id);
 });
 
 proves("http.stream.related", async (world) => {
@@ -227,7 +228,7 @@ proves("http.multiple.no-broadcast", async (world) => {
   for (const stream of streams) await stream.leave();
 });
 
-/** A session at an endpoint that keeps what it sends, and its events as they were written. */
+/** A session at an endpoint that stores its events, and the events as they were written. */
 async function kept(world: World, maxStream?: number) {
   const slow = gate();
   const fetch = world.serveFetch(
@@ -285,7 +286,7 @@ proves("http.resume.ids-unique", async (world) => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-/** A call whose connection breaks after its first message, and goes on. */
+/** A call that continues after its connection broke behind the first message. */
 async function interrupted(world: World) {
   const session = await kept(world);
   const calling = session.call("slow", "s");
@@ -346,7 +347,8 @@ proves("http.resume.by-get", async (world) => {
   const { get, slow, last } = await interrupted(world);
   slow.open("done");
   const response = await get(last.id);
-  expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
   expect(withData(await all(response)).map(said)).toMatchObject([{ id: "s" }]);
 });
 
@@ -372,7 +374,7 @@ proves("http.poll.priming-harmless", async (world) => {
   expect(errors).toEqual([]);
 });
 
-/** A connection that the server closes while the call of it goes on. */
+/** A connection that the server closes during its call. */
 async function polled(world: World) {
   const session = await kept(world, 20_000);
   const calling = session.call("slow", "s", { accept: "text/event-stream" });

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { type HttpOptions, HttpRefusal, createServer, listen, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import { turns } from "../world/inbox.ts";
+import { turns } from "../../support/raw-message.ts";
 import { accept, httpSession, initializeRequest, openSession } from "../world/http-session.ts";
 import { echo, gotPrompt, requested, rooted, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
@@ -21,7 +21,8 @@ proves("http.endpoint.single", async (world) => {
 proves("http.endpoint.get", async (world) => {
   const session = await httpSession(world);
   const answer = await session.get();
-  expect([answer.status, answer.type]).toEqual([200, "text/event-stream"]);
+  expect(answer.status).toBe(200);
+  expect(answer.type).toBe("text/event-stream");
   await answer.leave();
 });
 
@@ -162,7 +163,8 @@ proves("http.notification.accepted", async (world) => {
   const http = world.isModern ? world.serveHttp() : (await httpSession(world)).http;
   const headers = world.isModern ? { "mcp-protocol-version": world.version } : (await openSession(world, http)).headers;
   const answer = await http.post(notification, headers);
-  expect([answer.status, await answer.text()]).toEqual([202, ""]);
+  expect(answer.status).toBe(202);
+  expect(await answer.text()).toBe("");
 });
 
 proves("http.response.accepted", async (world) => {
@@ -171,7 +173,8 @@ proves("http.response.accepted", async (world) => {
   const question = await answer.next();
   const { id } = question as { id: string };
   const accepted = await session.http.post({ jsonrpc: "2.0", id, result: { roots: [] } }, session.headers);
-  expect([accepted.status, await accepted.text()]).toEqual([202, ""]);
+  expect(accepted.status).toBe(202);
+  expect(await accepted.text()).toBe("");
   expect(await answer.next()).toHaveProperty("result");
 });
 

@@ -17,7 +17,7 @@ type Ending = "exits" | "exits on SIGTERM" | "never exits";
 interface Started {
   client: Client;
   errors: Error[];
-  /** What the server wrote to stderr so far. */
+  /** The output of the server on stderr so far. */
   stderr: () => string;
 }
 
@@ -52,7 +52,8 @@ function isRunning(pid: number): boolean {
 proves("stdio.client.launches", async (world) => {
   const { client } = await start(world, scriptedServer(world));
   const { pid, parent } = await processOf(client);
-  expect([pid === process.pid, parent]).toEqual([false, process.pid]);
+  expect(pid === process.pid).toBe(false);
+  expect(parent).toEqual(process.pid);
   await client.close();
 });
 

@@ -13,9 +13,9 @@ import {
   tool,
 } from "../library.ts";
 import { proves } from "../proves.ts";
-import { type Message, isRequest, isResponse, turns } from "../world/inbox.ts";
-import { stdioScripted } from "../world/scripted-streams.ts";
-import { readLines } from "../world/stream-wires.ts";
+import { type RawMessage, isRequest, isResponse, turns } from "../../support/raw-message.ts";
+import { stdioScripted } from "../../support/scripted-server.ts";
+import { readLines } from "../../support/raw-wires.ts";
 import { echo, failing, gotPrompt, requested, textOf } from "../world/subjects.ts";
 import { type World, discoverResult } from "../world/world.ts";
 
@@ -105,7 +105,7 @@ proves("stdio.framing.single", {
   },
 });
 
-const isMessage = (message: Message): boolean =>
+const isMessage = (message: RawMessage): boolean =>
   message.jsonrpc === "2.0" && ("method" in message || "result" in message || "error" in message);
 
 proves("stdio.server.only-messages", async (world) => {
@@ -168,8 +168,8 @@ proves("stdio.shutdown.client-closes", async (world) => {
 function served(definition: Parameters<typeof createServer>[0]) {
   const input = new PassThrough();
   const output = new PassThrough();
-  const messages: Message[] = [];
-  readLines(output, (line) => messages.push(JSON.parse(line) as Message));
+  const messages: RawMessage[] = [];
+  readLines(output, (line) => messages.push(JSON.parse(line) as RawMessage));
   return { input, messages, ended: serveStdio(createServer(definition), { input, output }) };
 }
 
@@ -280,13 +280,13 @@ proves("transports.custom.same-rules", {
 });
 
 async function talk(world: World) {
-  const sent: Message[] = [];
+  const sent: RawMessage[] = [];
   const [mine, theirs] = memoryPair();
   const server = createServer({ name: "s", version: "1", tools: { echo } });
   await server.attach(textual(theirs));
   const recorded: Transport = {
     ...mine,
-    send: (message) => (sent.push(message as unknown as Message), mine.send(message)),
+    send: (message) => (sent.push(message as unknown as RawMessage), mine.send(message)),
   };
   const client = await connect(textual(recorded), { revision: world.version });
   expect(await client.callTool("echo", { a: 1 })).toBe('{"a":1}');
@@ -300,7 +300,7 @@ proves("transports.custom.byte-streams", {
   },
   async client(world) {
     const lines = await overBytes(world);
-    expect(lines.map((line) => (JSON.parse(line) as Message).method)).toEqual(["server/discover", "tools/call"]);
+    expect(lines.map((line) => (JSON.parse(line) as RawMessage).method)).toEqual(["server/discover", "tools/call"]);
   },
 });
 

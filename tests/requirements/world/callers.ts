@@ -1,5 +1,5 @@
 import type { AnyServerDefinition, HttpOptions, JsonObject } from "../library.ts";
-import type { Peer } from "./peer.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 import type { World } from "./world.ts";
 
 /** Authenticates every request as one user with these scopes. */
@@ -13,6 +13,6 @@ export function serveGranted(
   definition: Partial<AnyServerDefinition>,
   scopes: string[],
   capabilities: JsonObject = {},
-): Promise<Peer> {
+): Promise<RawPeer> {
   return world.serve(definition, { capabilities, http: asUser("a user", ...scopes) });
 }

@@ -1,21 +1,20 @@
 import { type Client, type JsonObject, MetaKey } from "../library.ts";
-import { Inbox, isNotification } from "./inbox.ts";
-import { makePeer } from "./make-peer.ts";
-import type { Peer } from "./peer.ts";
-import type { Scripted } from "./scripted.ts";
-import { memoryWire } from "./stream-wires.ts";
+import { isNotification } from "../../support/raw-message.ts";
+import { type RawPeer, modernMeta, rawPeer } from "../../support/raw-peer.ts";
+import type { ScriptedServer } from "../../support/scripted-server.ts";
 import type { World } from "./world.ts";
 
 /** Returns the capabilities that a server declared. */
-export async function declaredBy(world: World, peer: Peer): Promise<Record<string, JsonObject | undefined>> {
+export async function declaredBy(world: World, peer: RawPeer): Promise<Record<string, JsonObject | undefined>> {
   const said = world.isModern ? (await peer.request("server/discover")).result : peer.opened;
   return said?.capabilities as Record<string, JsonObject>;
 }
 
 /** Another client of the server that was served last: in memory, and with a session of its own. */
-export async function anotherPeer(world: World, capabilities: JsonObject = {}): Promise<Peer> {
-  const inbox = new Inbox();
-  const peer = makePeer(await memoryWire(world.server, inbox), inbox, world.revision, capabilities);
+export async function anotherPeer(world: World, capabilities: JsonObject = {}): Promise<RawPeer> {
+  const { version } = world;
+  const meta = world.isModern ? { meta: modernMeta(version, capabilities) } : {};
+  const peer = await rawPeer(world.server, { version, capabilities, ...meta });
   if (!world.isModern) await peer.initialize();
   return peer;
 }
@@ -29,7 +28,7 @@ export interface Wanted {
 }
 
 /** Subscribes a peer to changes, as the revision defines it. */
-export async function listenTo(world: World, peer: Peer, wanted: Wanted): Promise<void> {
+export async function listenTo(world: World, peer: RawPeer, wanted: Wanted): Promise<void> {
   if (world.isModern) {
     peer.start("subscriptions/listen", { notifications: wanted });
     await peer.nextNotification("notifications/subscriptions/acknowledged");
@@ -40,17 +39,17 @@ export async function listenTo(world: World, peer: Peer, wanted: Wanted): Promis
 }
 
 /** Returns the number of received notifications of a method. */
-export async function timesTold(peer: Peer, method: string): Promise<number> {
+export async function timesTold(peer: RawPeer, method: string): Promise<number> {
   await peer.settled();
   return peer.received.filter((message) => isNotification(message) && message.method === method).length;
 }
 
-/** Has a client listen, with a server that agrees to all of it, and gives the way to tell it of changes. */
+/** Starts a subscription that the server accepts completely. Returns it, and a function that sends changes. */
 export async function clientListens(
   world: World,
-  { client, server }: { client: Client; server: Scripted },
+  { client, server }: { client: Client; server: ScriptedServer },
   ...[filter, onChange]: [Parameters<Client["listen"]>[0], Parameters<Client["listen"]>[1]]
-): Promise<{ subscription: Awaited<ReturnType<Client["listen"]>>; tell: Scripted["notify"] }> {
+): Promise<{ subscription: Awaited<ReturnType<Client["listen"]>>; tell: ScriptedServer["notify"] }> {
   const listening = client.listen(filter, onChange);
   if (!world.isModern)
     return { subscription: await listening, tell: (method, params) => server.notify(method, params) };

@@ -34,5 +34,5 @@ async function outcomeOf(asking: () => Promise<string>): Promise<string> {
   }
 }
 
-/** For a client that must never get to ask its user. */
+/** Options of a client that must never ask its user. */
 export const never: ConnectOptions = { elicit: () => expect.fail("The user was asked.") };

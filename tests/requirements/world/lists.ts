@@ -1,8 +1,8 @@
 import type { JsonObject } from "../library.ts";
-import type { Peer } from "./peer.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
 
 /** The entries on one page of a list. */
-export async function entriesOf(peer: Peer, method: string, params?: JsonObject): Promise<JsonObject[]> {
+export async function entriesOf(peer: RawPeer, method: string, params?: JsonObject): Promise<JsonObject[]> {
   const { result, error } = await peer.request(method, params);
   if (error) throw new Error(`${method} was refused: ${error.message}`);
   const [entries = []] = Object.values(result).filter((member) => Array.isArray(member)) as JsonObject[][];
@@ -10,7 +10,7 @@ export async function entriesOf(peer: Peer, method: string, params?: JsonObject)
 }
 
 /** Returns a member of each entry on one page of a list. Default: the name. */
-export async function namesOf(peer: Peer, method: string, member = "name"): Promise<unknown[]> {
+export async function namesOf(peer: RawPeer, method: string, member = "name"): Promise<unknown[]> {
   return (await entriesOf(peer, method)).map((entry) => entry[member]);
 }
 

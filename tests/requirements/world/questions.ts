@@ -1,39 +1,39 @@
 import type { Client, JsonObject, JsonRpcErrorBody } from "../library.ts";
-import { type Message, isRequest, isResponse } from "./inbox.ts";
-import type { Peer } from "./peer.ts";
-import type { Scripted } from "./scripted.ts";
+import { type RawMessage, isRequest, isResponse } from "../../support/raw-message.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
+import type { ScriptedServer } from "../../support/scripted-server.ts";
 import { gotPrompt, requested } from "./subjects.ts";
 import type { World } from "./world.ts";
 
-/** A question that a server asked, whichever way it came, and the way to answer it. */
+/** An input request of a server in any revision, and the function that answers it. */
 export interface Asked {
   method: string;
   params: JsonObject;
   /** Answers it, and waits for the outcome of the call. */
-  answer(result: JsonObject): Promise<Message>;
+  answer(result: JsonObject): Promise<RawMessage>;
 }
 
-/** Makes a call and waits for the one question that its handler asks: a request in a session, a result without one. */
-export async function askedBy(world: World, peer: Peer, method: string, params: JsonObject): Promise<Asked> {
+/** Makes a call and waits for the one input request of its handler: a request in a session, a result without one. */
+export async function askedBy(world: World, peer: RawPeer, method: string, params: JsonObject): Promise<Asked> {
   if (!world.isModern) {
     const id = peer.start(method, params);
     const request = await peer.next(isRequest);
-    const answer = (result: JsonObject): Promise<Message> => {
+    const answer = (result: JsonObject): Promise<RawMessage> => {
       peer.answer(request, result);
       return peer.response(id);
     };
     return { method: request.method, params: request.params, answer };
   }
   const { result } = await peer.request(method, params);
-  const { inputRequests, requestState } = result as { inputRequests: Record<string, Message>; requestState: string };
+  const { inputRequests, requestState } = result as { inputRequests: Record<string, RawMessage>; requestState: string };
   const [[key, question] = ["", undefined]] = Object.entries(inputRequests);
-  const answer = (given: JsonObject): Promise<Message> =>
+  const answer = (given: JsonObject): Promise<RawMessage> =>
     peer.request(method, { ...params, inputResponses: { [key]: given }, requestState });
   return { method: question!.method, params: question!.params, answer };
 }
 
 /** Calls the tool `name` as `askedBy` does. */
-export function askedByTool(world: World, peer: Peer, name: string): Promise<Asked> {
+export function askedByTool(world: World, peer: RawPeer, name: string): Promise<Asked> {
   return askedBy(world, peer, "tools/call", { name });
 }
 
@@ -42,7 +42,7 @@ export interface Answered {
   result: JsonObject | undefined;
   /** The error that it sent to the server. Modern clients send none. */
   error: JsonRpcErrorBody | undefined;
-  /** Why the call ended that was to be asked about, where there is no way to tell the server. */
+  /** The error of the call, if the revision cannot send one to the server. */
   failure: unknown;
 }
 
@@ -51,7 +51,7 @@ const none: Answered = { result: undefined, error: undefined, failure: undefined
 /** Sends an input request in the form of the revision, and waits for the answer. */
 export async function ask(
   world: World,
-  { client, server }: { client: Client; server: Scripted },
+  { client, server }: { client: Client; server: ScriptedServer },
   method: string,
   params: JsonObject = {},
 ): Promise<Answered> {
@@ -77,12 +77,12 @@ export async function ask(
   return { ...none, result: (first.params.inputResponses as Record<string, JsonObject>).q };
 }
 
-/** Checks that a question was refused: with this error where it can be told, else by ending what was to be asked about. */
+/** Checks that an input request was refused: with this error, or by the end of its call if the revision cannot send one. */
 export function expectRefused({ result, error, failure }: Answered, code: number): void {
   if (result !== undefined) throw new Error(`The question was answered: ${JSON.stringify(result)}`);
   if (error !== undefined && error.code !== code) throw new Error(`The question was refused with ${error.code}.`);
   if (error !== undefined) return;
-  // A handler that was asked all the same may fail as well: only what the client itself refuses is of this code.
+  // A handler that was called may also fail. Only refusals of the client itself have this code.
   const { code: why } = (failure ?? {}) as { code?: unknown };
   if (why !== "invalid_message") throw new Error(`The question was not refused: ${String(failure)}`);
 }

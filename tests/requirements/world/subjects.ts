@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { type Client, type JsonObject, tool } from "../library.ts";
-import type { Message } from "./inbox.ts";
-import type { Scripted } from "./scripted.ts";
+import type { RawMessage } from "../../support/raw-message.ts";
+import type { ScriptedServer } from "../../support/scripted-server.ts";
 
 /** A tool that returns its arguments. */
 export const echo = tool({ input: { type: "object" }, call: (input) => JSON.stringify(input) });
@@ -13,7 +13,7 @@ export const failing = tool({
   },
 });
 
-/** A tool that asks the user, on every revision that can. */
+/** A tool that elicits a name. */
 export const asking = tool({
   call: async (_, { elicit }) => {
     const { name } = await elicit({
@@ -24,25 +24,25 @@ export const asking = tool({
   },
 });
 
-/** A tool that asks for the roots, which every revision can. */
+/** A tool that requests the roots. */
 export const rooted = tool({ call: async (_, { roots }) => (await roots()).map(({ uri }) => uri).join(" ") });
 
 /** The text of a tool's result. */
-export function textOf({ result, error }: Message): string {
+export function textOf({ result, error }: RawMessage): string {
   expect(error).toBeUndefined();
   const [block] = result.content as { text: string }[];
   return block?.text ?? "";
 }
 
-/** A result that a client takes for that of `prompts/get`. */
+/** A valid result of `prompts/get`. */
 export const gotPrompt: JsonObject = { messages: [{ role: "user", content: { type: "text", text: "hi" } }] };
 
-/** A request that a client has sent, of a method that carries nothing else with it. */
+/** Sends a request whose method has no further side effects, and returns it. */
 export async function requested(
   client: Client,
-  server: Scripted,
+  server: ScriptedServer,
   options: Parameters<Client["getPrompt"]>[2] = {},
-): Promise<{ request: Message; outcome: Promise<unknown> }> {
+): Promise<{ request: RawMessage; outcome: Promise<unknown> }> {
   const outcome = client.getPrompt("p", {}, options);
   outcome.catch(() => {});
   return { request: await server.request("prompts/get"), outcome };

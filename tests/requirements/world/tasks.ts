@@ -10,9 +10,9 @@ import {
   tasks,
   tool,
 } from "../library.ts";
-import type { Message } from "./inbox.ts";
-import type { Peer } from "./peer.ts";
-import type { Answers, Scripted } from "./scripted.ts";
+import type { RawMessage } from "../../support/raw-message.ts";
+import type { RawPeer } from "../../support/raw-peer.ts";
+import type { Answers, ScriptedServer } from "../../support/scripted-server.ts";
 import type { World } from "./world.ts";
 
 export const tasksId = "io.modelcontextprotocol/tasks";
@@ -20,16 +20,16 @@ export const declared: JsonObject = { extensions: { [tasksId]: {} }, elicitation
 
 /** The server side of a world with tasks. */
 export interface TaskServer {
-  peer: Peer;
+  peer: RawPeer;
   /** Calls a tool that becomes a task, and returns the created task. */
   begin: (name: string) => Promise<JsonObject>;
   /** Sends a request for a task, once the server has done all that it can. */
-  about: (method: string, taskId: unknown, params?: JsonObject) => Promise<Message>;
+  about: (method: string, taskId: unknown, params?: JsonObject) => Promise<RawMessage>;
   /** The task as `tasks/get` shows it. */
   look: (taskId: unknown) => Promise<JsonObject>;
 }
 
-/** The code that is loaded when a handler first asks; waited for here, so that no proof has to. */
+/** The code that is loaded on first use. Loading it here keeps the proofs from waiting for it. */
 const loaded = Promise.all([
   import("../../../packages/mcparley/src/server/input/elicit.ts"),
   import("../../../packages/mcparley/src/server/input/elicit.ts"),
@@ -67,7 +67,7 @@ export function waiting(): { tool: ReturnType<typeof tool>; open: (text: string)
   return { tool: tool({ extensions: [asTask()], call: end.call }), open: (text) => end.open(text) };
 }
 
-/** A task that asks two questions at once, and then a third. */
+/** A task that makes two input requests at once, and then a third. */
 export const inquiring = tool({
   extensions: [asTask()],
   call: async (_, { elicit }) => {
@@ -88,7 +88,7 @@ export async function followedTasks(
   world: World,
   options: ConnectOptions = {},
   answers: Answers = {},
-): Promise<{ client: Client; server: Scripted }> {
+): Promise<{ client: Client; server: ScriptedServer }> {
   return world.connect(
     { extensions: [followTasks()], ...options },
     {
@@ -105,13 +105,13 @@ export function aTask(world: World, more: JsonObject = {}): JsonObject {
   return { resultType: "complete", taskId: "task-1", status: "working", ...times, ...more };
 }
 
-/** Lets a client call `t`, which the scripted server answers with a task. */
+/** Calls `t` on a client. The scripted server answers with a task. */
 export async function callAnsweredWithTask(
   world: World,
   client: Client,
-  server: Scripted,
+  server: ScriptedServer,
   options: Parameters<Client["callTool"]>[2] = {},
-): Promise<{ outcome: Promise<unknown>; request: Message }> {
+): Promise<{ outcome: Promise<unknown>; request: RawMessage }> {
   const outcome = client.callTool("t", {}, options);
   outcome.catch(() => {});
   const request = await server.request("tools/call");
@@ -119,8 +119,8 @@ export async function callAnsweredWithTask(
   return { outcome, request };
 }
 
-/** The next look of a client at its task, a poll interval later. */
-export async function nextLook(world: World, server: Scripted, ms = 2000): Promise<Message> {
+/** The next poll of a client, a poll interval later. */
+export async function nextLook(world: World, server: ScriptedServer, ms = 2000): Promise<RawMessage> {
   const look = server.request("tasks/get");
   await world.clock.advance(ms);
   return look;

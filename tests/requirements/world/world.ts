@@ -17,14 +17,18 @@ import {
   toFetch,
 } from "../library.ts";
 import type { TransportName, Version } from "../requirement.ts";
-import { httpWire } from "./http-wire.ts";
-import { Inbox } from "./inbox.ts";
-import { makePeer } from "./make-peer.ts";
-import type { Peer } from "./peer.ts";
-import { httpScripted, type ScriptedHttpOptions } from "./scripted-http.ts";
-import { type Played, memoryScripted, stdioScripted } from "./scripted-streams.ts";
-import type { Answers, Scripted } from "./scripted.ts";
-import { memoryWire, stdioWire } from "./stream-wires.ts";
+import { httpWire } from "../../support/raw-http-wire.ts";
+import { Inbox } from "../../support/raw-message.ts";
+import { type RawPeer, modernMeta, peerOver } from "../../support/raw-peer.ts";
+import { httpScripted, type ScriptedHttpOptions } from "../../support/scripted-http.ts";
+import {
+  type Answers,
+  type Played,
+  type ScriptedServer,
+  memoryScripted,
+  stdioScripted,
+} from "../../support/scripted-server.ts";
+import { memoryWire, stdioWire } from "../../support/raw-wires.ts";
 
 interface ServeOptions {
   /** The client's. None unless given. */
@@ -57,9 +61,9 @@ export interface World {
   /** The errors that the servers of this world reported to `onError`. */
   readonly errors: unknown[];
   /** Serves a definition and returns a scripted client, with an open session if the revision has sessions. */
-  serve(definition?: Partial<AnyServerDefinition>, options?: ServeOptions): Promise<Peer>;
+  serve(definition?: Partial<AnyServerDefinition>, options?: ServeOptions): Promise<RawPeer>;
   /** Another client of the server that was served last, with a session of its own. Only where `serve` has been called. */
-  join(capabilities?: JsonObject): Promise<Peer>;
+  join(capabilities?: JsonObject): Promise<RawPeer>;
   /** The server that was served last, to be changed while it is live. */
   readonly server: Server;
   /** Serves a definition at an HTTP endpoint, as a function from requests to responses. */
@@ -67,9 +71,9 @@ export interface World {
   /** The same for a client whose headers and bodies are the proof's own. */
   serveHttp(definition?: Partial<AnyServerDefinition>, options?: HttpOptions): RawHttp;
   /** Connects a client, pinned to the revision, to a scripted server that agrees to it. */
-  connect(options?: ClientOptions, play?: PlayOptions): Promise<{ client: Client; server: Scripted }>;
+  connect(options?: ClientOptions, play?: PlayOptions): Promise<{ client: Client; server: ScriptedServer }>;
   /** Connects a client to a scripted server that answers nothing by itself. */
-  dial(options?: ClientOptions, play?: PlayOptions): { connecting: Promise<Client>; server: Scripted };
+  dial(options?: ClientOptions, play?: PlayOptions): { connecting: Promise<Client>; server: ScriptedServer };
   end(): Promise<void>;
 }
 
@@ -115,14 +119,18 @@ export function makeWorld(transport: TransportName, version: Version): World {
     return lastServer;
   }
 
-  async function peerOf(server: Server, { capabilities, open, http }: Required<ServeOptions>): Promise<Peer> {
+  async function peerOf(server: Server, { capabilities, open, http }: Required<ServeOptions>): Promise<RawPeer> {
     const inbox = new Inbox();
     const accept = transport === "http-sse" ? "text/event-stream" : "application/json, text/event-stream";
     const wire = isHttp
       ? httpWire(server, inbox, { revision, accept, http })
       : await (transport === "memory" ? memoryWire : stdioWire)(server, inbox);
     ends.push(() => wire.close());
-    const peer = makePeer(wire, inbox, revision, capabilities);
+    const peer = peerOver(wire, inbox, {
+      version,
+      capabilities,
+      ...(world.isModern && { meta: modernMeta(version, capabilities) }),
+    });
     if (open && !world.isModern) await peer.initialize();
     return peer;
   }
@@ -162,7 +170,7 @@ export function makeWorld(transport: TransportName, version: Version): World {
       ends.push(() => connecting.then((client) => client.close()).catch(() => {}));
       return { server, connecting };
 
-      function overHttp(given: ClientOptions): { server: Scripted; connecting: Promise<Client> } {
+      function overHttp(given: ClientOptions): { server: ScriptedServer; connecting: Promise<Client> } {
         const { url, fetch, server } = httpScripted(answers, {
           sse: transport === "http-sse",
           standalone: !world.isModern,
@@ -171,7 +179,7 @@ export function makeWorld(transport: TransportName, version: Version): World {
         return { server, connecting: connect(url, { ...given, fetch }) };
       }
 
-      function overStream(given: ClientOptions): { server: Scripted; connecting: Promise<Client> } {
+      function overStream(given: ClientOptions): { server: ScriptedServer; connecting: Promise<Client> } {
         const played: Played = transport === "memory" ? memoryScripted(answers) : stdioScripted(answers);
         return { server: played.server, connecting: connect(played.transport, given) };
       }

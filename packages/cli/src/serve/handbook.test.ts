@@ -253,9 +253,12 @@ test("the links between the documents have existing targets", async () => {
   }
 });
 
-test("the YAML in the README is valid", async () => {
-  const readme = await readFile(join(handbook, "../../docs/folder-server.md"), "utf8");
-  const [prompt, notes, review, program, settings, auth, ...more] = [...readme.matchAll(/```yaml\n(.*?)```/gs)].map(
+test("the YAML of the guides is served without a problem", async () => {
+  const pages = ["prompts", "resources-and-skills", "tools", "server", "access-control"].map((page) =>
+    readFile(join(handbook, `../../docs/folder-${page}.md`), "utf8"),
+  );
+  const guides = (await Promise.all(pages)).join("\n");
+  const [prompt, notes, review, program, settings, auth, ...more] = [...guides.matchAll(/```yaml\n(.*?)```/gs)].map(
     ([, yaml]) => yaml,
   );
   expect(more).toEqual([]);

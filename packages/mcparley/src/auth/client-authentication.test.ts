@@ -21,7 +21,7 @@ const inBody = { body: { client_id: "my client-1", client_secret: "a+b: c" }, au
 // Only characters that require encoding are encoded, because some servers do not decode the credentials.
 const inHeader = { body: {}, authorization: `Basic ${btoa("my+client-1:a%2Bb%3A+c")}` };
 
-describe("a secret", () => {
+describe("a client secret", () => {
   test.each([
     ["as the server's metadata says", ["client_secret_post", "private_key_jwt"], inBody],
     ["as the server's metadata says first", ["private_key_jwt", "client_secret_basic", "client_secret_post"], inHeader],
@@ -32,21 +32,21 @@ describe("a secret", () => {
     expect(await authenticated({ secret: "a+b: c" }, metadata)).toEqual(expected);
   });
 
-  test("is sent as is asked for, whatever the metadata says", async () => {
+  test("is sent by the configured method, whatever the metadata lists", async () => {
     const metadata = { token_endpoint_auth_methods_supported: ["client_secret_basic"] };
     expect(await authenticated({ secret: "a+b: c", method: "client_secret_post" }, metadata)).toEqual(inBody);
   });
 
-  test("is not sent to a server that takes none", async () => {
+  test("is not sent to a server that supports no method for secrets", async () => {
     const refused = authenticated({ secret: "a" }, { token_endpoint_auth_methods_supported: ["private_key_jwt"] });
     await expect(refused).rejects.toMatchObject({
       code: "authorization_failed",
-      message: 'The authorization server "https://as.example" takes no client secret, only ["private_key_jwt"].',
+      message: 'The authorization server "https://as.example" accepts no client secret, only ["private_key_jwt"].',
     });
   });
 });
 
-test("a public client only names itself", async () => {
+test("a public client sends only its client_id", async () => {
   expect(await authenticated({})).toEqual({ body: { client_id: "my client-1" }, authorization: null });
 });
 
@@ -78,13 +78,13 @@ describe("a private key", () => {
     }
   });
 
-  test("of PEM without an algorithm is one for ES256", async () => {
+  test("in PEM without an algorithm is read as a key for ES256", async () => {
     const { pem } = await forms("ES256");
     const { body } = await authenticated({ privateKey: pem });
     expect(body.client_assertion).toMatch(/^eyJ/);
   });
 
-  test("makes an assertion of its own for each request", async () => {
+  test("signs a new assertion for each request", async () => {
     const { pem } = await forms("ES256");
     const authenticate = clientAuthentication({ id: "c", privateKey: pem });
     const sign = async (): Promise<string | null> => {
@@ -101,7 +101,7 @@ describe("a private key", () => {
     ["no key", "s3cr3t"],
     ["no key in PEM", "-----BEGIN PRIVATE KEY-----\ns3cr3t\n-----END PRIVATE KEY-----"],
     ["a JSON Web Key of no known type", { kty: "s3cr3t" }],
-  ])("that is %s is refused, and not shown", async (_, privateKey) => {
+  ])("that is %s is rejected, and the error does not contain it", async (_, privateKey) => {
     const error = (await authenticated({ privateKey }).catch((caught: unknown) => caught)) as Error;
     expect(error).toMatchObject({ code: "authorization_failed" });
     expect(error.cause).toBeUndefined();
@@ -111,11 +111,11 @@ describe("a private key", () => {
 });
 
 test.each([
-  ["to be given", undefined as never, "client.id is required: the id with which the client is registered."],
-  ["an id", { id: "", secret: "s" }, "client.id is required: the id with which the client is registered."],
-  ["a secret or a key", { id: "c" }, "client.secret or client.privateKey is required to prove its identity."],
+  ["to be given", undefined as never, "client.id is required: the client ID at the authorization server."],
+  ["an id", { id: "", secret: "s" }, "client.id is required: the client ID at the authorization server."],
+  ["a secret or a key", { id: "c" }, "client.secret or client.privateKey is required to authenticate the client."],
   ["a secret that is one", { id: "c", secret: "" }, expect.stringContaining("client.secret")],
-])("a client that must prove its identity needs %s", (_, client, message) => {
+])("a confidential client needs %s", (_, client, message) => {
   expect(() => checkProvable(client)).toThrow(expect.objectContaining({ code: "invalid_definition", message }));
   expect(() => checkProvable({ id: "c", secret: "s" })).not.toThrow();
 });

@@ -12,7 +12,7 @@ import { LocalError } from "../rpc/errors.ts";
 import type { ClientCredential } from "./client-credential.ts";
 
 /** Returns the function that authenticates requests to the token endpoint of a server. */
-export type MakeClientAuth = (metadata: AuthorizationServer) => Promise<ClientAuth>;
+type MakeClientAuth = (metadata: AuthorizationServer) => Promise<ClientAuth>;
 
 /**
  * Prepares the authentication of a client, also of a public one.
@@ -23,8 +23,8 @@ export type MakeClientAuth = (metadata: AuthorizationServer) => Promise<ClientAu
 export function clientAuthentication(client: ClientCredential): MakeClientAuth {
   const { secret, method, privateKey } = client;
   if (privateKey !== undefined) {
-    let reading: Promise<ClientAuth> | undefined;
-    return () => (reading ??= signedAssertion(client, privateKey));
+    let authentication: Promise<ClientAuth> | undefined;
+    return () => (authentication ??= signedAssertion(client, privateKey));
   }
   if (secret === undefined) return async () => None();
   return async (metadata) => {
@@ -35,12 +35,12 @@ export function clientAuthentication(client: ClientCredential): MakeClientAuth {
 
 function secretMethod(metadata: AuthorizationServer): string {
   // The default of a server that lists no methods (RFC 8414, 2).
-  const { token_endpoint_auth_methods_supported: said } = metadata;
-  const supported = Array.isArray(said) ? said : ["client_secret_basic"];
+  const { token_endpoint_auth_methods_supported: listed } = metadata;
+  const supported = Array.isArray(listed) ? listed : ["client_secret_basic"];
   const method = supported.find((name) => name === "client_secret_basic" || name === "client_secret_post");
   if (method !== undefined) return method;
-  const theirs = JSON.stringify(supported).slice(0, 200);
-  const message = `The authorization server ${JSON.stringify(metadata.issuer)} takes no client secret, only ${theirs}.`;
+  const methods = JSON.stringify(supported).slice(0, 200);
+  const message = `The authorization server ${JSON.stringify(metadata.issuer)} accepts no client secret, only ${methods}.`;
   throw new LocalError("authorization_failed", message);
 }
 
@@ -59,9 +59,9 @@ function formEncoded(value: string): string {
   return new URLSearchParams({ "": value }).toString().slice(1);
 }
 
-type GivenKey = NonNullable<ClientCredential["privateKey"]>;
+type PrivateKey = NonNullable<ClientCredential["privateKey"]>;
 
-async function signedAssertion({ algorithm, keyId }: ClientCredential, privateKey: GivenKey): Promise<ClientAuth> {
+async function signedAssertion({ algorithm, keyId }: ClientCredential, privateKey: PrivateKey): Promise<ClientAuth> {
   const jwk = typeof privateKey === "object" && "kty" in privateKey ? privateKey : undefined;
   const alg = algorithm ?? jwk?.alg;
   const key = await readKey(privateKey, alg ?? "ES256");
@@ -74,14 +74,15 @@ async function signedAssertion({ algorithm, keyId }: ClientCredential, privateKe
   });
 }
 
-async function readKey(given: GivenKey, alg: string): Promise<CryptoKey> {
+async function readKey(key: PrivateKey, alg: string): Promise<CryptoKey> {
   try {
-    if (typeof given === "string") return await importPKCS8(given, alg);
-    if ("kty" in given) return (await importJWK({ ...given, alg, key_ops: ["sign"] }, alg)) as CryptoKey;
-    return given as CryptoKey;
+    if (typeof key === "string") return await importPKCS8(key, alg);
+    // Only symmetric keys are imported as bytes, and no algorithm of an assertion is symmetric.
+    if ("kty" in key) return (await importJWK({ ...key, alg, key_ops: ["sign"] }, alg)) as CryptoKey;
+    return key as CryptoKey;
   } catch {
     // The error of the engine may contain parts of the key, so it is not kept as the cause.
-    const message = `The private key cannot be read as one for ${alg}. Give PKCS #8 in PEM (BEGIN PRIVATE KEY) or a JSON Web Key, and its algorithm.`;
+    const message = `The private key cannot be read as a key for ${alg}. It must be PKCS #8 in PEM (BEGIN PRIVATE KEY) or a JSON Web Key, and match the option \`algorithm\`.`;
     throw new LocalError("authorization_failed", message);
   }
 }

@@ -1,6 +1,8 @@
 import type { CryptoKey } from "oauth4webapi";
 import { LocalError } from "../rpc/errors.ts";
 
+// Apart from client-authentication.ts, which loads jose and oauth4webapi: these checks are made when options are read.
+
 /** The identity of a client at an authorization server, and the secret or key that proves it. */
 export interface ClientCredential {
   /** The `client_id`. */
@@ -23,7 +25,7 @@ export interface ClientCredential {
 /** Throws `LocalError` `invalid_definition` if a client has no id. `name` is the name of the option. */
 export function checkClient(client: ClientCredential | undefined, name = "client"): void {
   if (typeof client?.id === "string" && client.id !== "") return;
-  throw new LocalError("invalid_definition", `${name}.id is required: the id with which the client is registered.`);
+  throw new LocalError("invalid_definition", `${name}.id is required: the client ID at the authorization server.`);
 }
 
 /** Throws `LocalError` `invalid_definition` if a client has neither a secret nor a key. */
@@ -31,5 +33,8 @@ export function checkProvable(client: ClientCredential): void {
   checkClient(client);
   const { secret, privateKey } = client;
   if (privateKey !== undefined || (secret !== undefined && secret !== "")) return;
-  throw new LocalError("invalid_definition", "client.secret or client.privateKey is required to prove its identity.");
+  throw new LocalError(
+    "invalid_definition",
+    "client.secret or client.privateKey is required to authenticate the client.",
+  );
 }

@@ -21,6 +21,6 @@ test.each<[string, ConnectOptions["extensions"], object]>([
   ["alone", undefined, { [way]: {} }],
   ["beside those named with their settings", { "com.example/x": { a: 1 } }, { "com.example/x": { a: 1 }, [way]: {} }],
   ["beside those given with what they do", [{ id: "com.example/x" }], { "com.example/x": {}, [way]: {} }],
-])("the extension that the way to a server is by is declared: %s", async (_, extensions, expected) => {
+])("declares the extension of its transport: %s", async (_, extensions, expected) => {
   expect(await declared(extensions)).toEqual(expected);
 });

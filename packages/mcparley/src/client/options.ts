@@ -14,11 +14,11 @@ import type { ValidationIssue } from "../schema/schema.ts";
 import type { ClientExtension } from "./extension.ts";
 import type { ClientObserver } from "./observer.ts";
 
-/** The origin of an input request: the server and the call. A user must see it before consenting. */
+/** The origin of an input request: the server and the call. Show it to the user before the user consents. */
 export interface InputRequestSource {
-  /** The target of the connection. */
+  /** The target of the connection, without secrets. */
   readonly target: string;
-  /** The server's description of itself, which is not verified. */
+  /** Name and version of the server, as the server reports them. They are not verified. */
   readonly server: Implementation | undefined;
   /** The client's request that caused this one, if known: `tools/call "add"`. */
   readonly during: string | undefined;
@@ -36,16 +36,24 @@ export interface InputRequestSource {
   readonly check?: (content: Record<string, string | number | boolean | string[]>) => readonly ValidationIssue[];
 }
 
-/** Answers a form or URL elicitation. Return `{ action: "decline" }` to decline. If it throws, the server receives an error. */
-export type ElicitHandler = (question: ElicitParams, asker: InputRequestSource) => Awaitable<ElicitResult>;
+/**
+ * Answers a form or URL elicitation. Return `{ action: "decline" }`, or throw `Declined`, if the user declines.
+ *
+ * If the handler throws another error, the call fails with it on modern revisions. On legacy revisions the server receives
+ * an internal error without its message.
+ */
+export type ElicitHandler = (request: ElicitParams, source: InputRequestSource) => Awaitable<ElicitResult>;
 /** Runs the model. The user should be able to review and edit the request first. Throw `Declined` to refuse. */
-export type SampleHandler = (request: CreateMessageParams, asker: InputRequestSource) => Awaitable<CreateMessageResult>;
+export type SampleHandler = (
+  request: CreateMessageParams,
+  source: InputRequestSource,
+) => Awaitable<CreateMessageResult>;
 /** The list of roots, or a function that returns it. Roots are `file://` URIs without `.` or `..` in their paths. */
-export type RootsHandler = readonly Root[] | ((asker: InputRequestSource) => Awaitable<readonly Root[]>);
+export type RootsHandler = readonly Root[] | ((source: InputRequestSource) => Awaitable<readonly Root[]>);
 
 /**
- * Time limits of a call, in milliseconds. `Infinity` is no limit. They hold for all that the call needs: a reconnect, the
- * look-up of its tool, repeated requests and the requests of extensions. The time that a user is asked does not count.
+ * Time limits of a call, in milliseconds. `Infinity` is no limit. They include a reconnect, the look-up of the tool, repeated
+ * requests and the requests of extensions. They exclude the time in which a user answers.
  */
 export interface Timeouts {
   /** Milliseconds without an answer or progress. Default: 60,000. */
@@ -70,9 +78,9 @@ export interface RequestOptions {
   onProgress?: ((progress: Progress) => void) | undefined;
   /** The minimum level of log messages about this request. Servers of modern revisions send none if it is omitted. */
   logLevel?: LoggingLevel | undefined;
-  /** Added to the request's `_meta`. */
+  /** Members to add to the request's `_meta`. Default: none. */
   meta?: JsonObject | undefined;
-  /** Whether to send the request even if the cache has a fresh result. */
+  /** Whether to send the request even if the cache has a fresh result. Default: false. */
   fresh?: boolean | undefined;
   /** Whether to wait for the final result if an extension's result, such as a task, leads to one. Default: true. */
   follow?: boolean | undefined;
@@ -80,40 +88,49 @@ export interface RequestOptions {
 
 /** Options of a client connection, for every kind of target. */
 export interface ConnectOptions {
-  /** The name, version and description that the client sends to the server. */
+  /** The name, version and description that the client sends to the server. Default: those of this library. */
   info?: Implementation | undefined;
-  /** The protocol revision. `auto` negotiates it. With a fixed revision, connecting fails if the server does not support it. */
+  /**
+   * The protocol revision, such as `2025-11-25`. `auto` negotiates it. With a fixed revision, connecting fails if the server
+   * does not support it. Default: `auto`.
+   */
   revision?: "auto" | (string & {}) | undefined;
-  /** Answers elicitations of the server. If omitted, the client does not declare the capability. */
+  /** Answers elicitations of the server. If omitted, the client does not declare the capability `elicitation`. */
   elicit?: ElicitHandler | undefined;
   /** The elicitation modes that `elicit` can show. Default: both. */
   elicitModes?: readonly ("form" | "url")[] | undefined;
-  /** Answers sampling requests of the server. If omitted, the client does not declare the capability. */
+  /** Answers sampling requests of the server. If omitted, the client does not declare the capability `sampling`. */
   sample?: SampleHandler | undefined;
-  /** Whether `sample` can give the model tools to call. */
+  /** Whether `sample` can give the model tools to call. Declares `sampling.tools`. Default: false. */
   sampleTools?: boolean | undefined;
-  /** Whether `sample` can include the context of servers, which a request asks for with `includeContext`. */
+  /**
+   * Whether `sample` can include the context of servers, which a request asks for with `includeContext`. Declares
+   * `sampling.context`. Default: false.
+   */
   sampleContext?: boolean | undefined;
   /** The roots to share with the server, or a function that returns them. Default: none. */
   roots?: RootsHandler | undefined;
-  /** Extensions that this client supports: a list of implementations, or a record of settings by extension identifier. */
+  /**
+   * Extensions that this client supports: a list of implementations, such as `followTasks()`, or a record of settings by
+   * extension identifier. Default: none.
+   */
   extensions?: readonly ClientExtension[] | Record<string, JsonObject> | undefined;
-  /** Experimental capabilities to declare, by name. Those of the server are in `client.server.capabilities.experimental`. */
+  /** Experimental capabilities to declare, by name. Default: none. Those of the server are in `client.server.capabilities.experimental`. */
   experimental?: Record<string, JsonObject> | undefined;
   /**
-   * Milliseconds between two pings of the server, and the time that it has to answer one. If it does not answer two in a row,
+   * Milliseconds between two pings of the server, which is also the time limit of a ping. If two in a row are not answered,
    * the connection is closed, and the next call opens a new one. Modern servers over HTTP are not pinged, because they have
    * no connection. Default: no pings.
    */
   pingInterval?: number | undefined;
-  /** Called before each tool call. The call is refused if it returns false. Default: every call is allowed. */
+  /** Called before each tool call. Only if it returns true, the call is sent. Default: every call is sent. */
   confirm?:
     | ((
         call: { tool: Tool | undefined; name: string; arguments: JsonObject },
-        asker: InputRequestSource,
+        source: InputRequestSource,
       ) => Awaitable<boolean>)
     | undefined;
-  /** Receives the log messages of the server. Default: they are ignored. */
+  /** Called with each log message of the server. Default: they are ignored. */
   onLog?: ((message: LoggingMessage) => void) | undefined;
   /**
    * Called with each notification of the server that MCP does not define. Nothing of it is validated. Notifications are
@@ -121,22 +138,21 @@ export interface ConnectOptions {
    */
   onNotification?: ((notification: CustomNotification) => Awaitable<unknown>) | undefined;
   /**
-   * Called with the `elicitationId` of a visit to a URL when the server announces that the visit is complete. Ids that the
-   * server has not asked this client for, and ids that are complete already, are ignored. Only 2025-11-25 has such ids.
+   * Called with the `elicitationId` of a URL elicitation when the server announces that it is complete. Ids that the server
+   * has not sent to this client, and ids that are complete already, are ignored. Only 2025-11-25 has such ids.
    */
   onElicitationComplete?: ((elicitationId: string) => void) | undefined;
   /** Called with the record of each finished call, including calls answered from the cache. */
   onCall?: ((record: CallRecord) => void) | undefined;
   /** Observers of each call that is sent to the server, such as `telemetry()` of `mcparley/otel`. The first is outermost. */
   observers?: readonly ClientObserver[] | undefined;
-  /** Called with each error that fails no call: malformed messages, skipped list entries, reconnects. */
+  /** Called with each error that fails no call: malformed messages, skipped list entries, lost connections. Default: none. */
   onError?: ((error: Error) => void) | undefined;
-  /** Time limits of every request. Options of a request have precedence. */
+  /** Time limits of every call. The options of a call have precedence. */
   timeout?: Timeouts | undefined;
   /**
-   * Milliseconds to wait on a stream for the reply to the first, modern request before the client also sends the legacy
-   * `initialize`. The client uses the one that the server answers, however late. At most half of the time limit for
-   * connecting. Default: 5,000.
+   * Milliseconds to wait on a stream for the reply to `server/discover` before the client also sends the legacy
+   * `initialize`. The first good answer counts. At most half of the time limit for connecting. Default: 5,000.
    */
   probeTimeout?: number | undefined;
   /**

@@ -1,7 +1,7 @@
 import type { Clock } from "../rpc/clock.ts";
 import { type Change, keyOf } from "../server/changes.ts";
 
-/** Milliseconds between a change in this process and its entry in the log. The other processes notice it meanwhile. */
+/** Milliseconds between a change in this process and its entry in the log. By then, other processes may have noticed it too. */
 const settleTime = 1_000;
 /** Maximum number of changes whose last version is remembered. */
 const remembered = 10_000;

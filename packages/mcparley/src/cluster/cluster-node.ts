@@ -29,7 +29,7 @@ export type NodeMessage = { session: string } & Content;
 export type Broadcast = { session: string } & ({ about: "ended" } | { about: "cancelled"; params: JsonObject });
 
 /** Receives the messages of other nodes. */
-export interface Receiver {
+interface Receiver {
   onMessage(message: NodeMessage): void;
   onBroadcast(broadcast: Broadcast): void;
 }
@@ -118,7 +118,7 @@ export class ClusterNode {
   }
 
   async #receive({ value }: LogEntry): Promise<void> {
-    // A long message is in the key that `beside` names.
+    // Only nodes write messages, so they are not checked. A long one is in the key that `beside` names.
     const message = JSON.parse(value) as NodeMessage | { beside: string };
     if (!("beside" in message)) return this.#receiver.onMessage(message);
     const text = await this.store.get(message.beside);

@@ -55,7 +55,7 @@ export class FollowedStream implements OpenExchange {
   readonly #events: EventStream;
   readonly #tail: LogTail;
   /** Ends the connection when it reaches its time limit. */
-  readonly #limit: OpenExchange = { due: 0, beat: () => this.#end(), endStream: () => {} };
+  readonly #limit: OpenExchange = { due: 0, onInterval: () => this.#end() };
   #head: StreamHead;
   #isOwnerNotified = false;
   #isOver = false;
@@ -98,7 +98,7 @@ export class FollowedStream implements OpenExchange {
     await this.#notifyOwner().catch((error: unknown) => node.core.report(error, undefined));
   }
 
-  beat(): void {
+  onInterval(): void {
     this.#events.comment();
   }
 
@@ -155,7 +155,7 @@ export class FollowedStream implements OpenExchange {
       if (!answered.has(id)) await log.append(ownerDied(id, repeatable));
     }
     await log.append(endMark);
-    await this.#tail.look();
+    await this.#tail.catchUp();
   }
 
   /** Returns the ids of the requests whose replies are in the log. */

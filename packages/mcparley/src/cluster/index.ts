@@ -1,10 +1,11 @@
+import type { Awaitable } from "../rpc/awaitable.ts";
 import { ErrorCode } from "../mcp/errors.ts";
 import type { ServerCore } from "../server/core.ts";
 import { storeOf } from "../server/store-of.ts";
-import { isUnavailable, reaching } from "../store/reaching.ts";
+import { isUnavailable, withStoreErrors } from "../store/store-errors.ts";
 import type { Cluster } from "../http/server/cluster.ts";
 import { HttpRefusal } from "../http/server/refusal.ts";
-import { Resumption } from "./resumption.ts";
+import { ResumableStreams } from "./resumable-streams.ts";
 import { SharedChanges } from "./shared-changes.ts";
 import { SharedSessions } from "./shared-sessions.ts";
 import { SharedSse } from "./shared-sse.ts";
@@ -12,7 +13,7 @@ import { completeVisit } from "./stored-visits.ts";
 
 /** Opens the cluster of a server that has a store. */
 export function openCluster(core: ServerCore): Cluster {
-  const store = reaching(storeOf(core)!);
+  const store = withStoreErrors(storeOf(core)!);
   const changes = new SharedChanges(core, store);
   return {
     relay: {
@@ -29,11 +30,11 @@ export function openCluster(core: ServerCore): Cluster {
         options: limits,
         onResumedElsewhere: (session, stream) => resumption.resumedElsewhere(session, stream),
       });
-      const resumption = new Resumption(context, sessions.node, events);
+      const resumption = new ResumableStreams(context, sessions.node, events);
       return { sessions, resumption };
     },
     openHttpSse: (receive) => new SharedSse(core, store, receive),
-    guard,
+    withStore,
     stop: () => changes.stop(),
   };
 }
@@ -42,7 +43,7 @@ export function openCluster(core: ServerCore): Cluster {
  * Runs an operation that needs the store. Throws a refusal of 503 if the store is unavailable. Such an operation calls the
  * store before it does anything else, so the client can send the request again.
  */
-async function guard<T>(operation: () => Promise<T> | T): Promise<T> {
+async function withStore<T>(operation: () => Awaitable<T>): Promise<T> {
   try {
     return await operation();
   } catch (cause) {

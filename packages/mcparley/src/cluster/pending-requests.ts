@@ -1,3 +1,4 @@
+import { pause } from "../rpc/abort.ts";
 import { type ClusterNode, nodeLease } from "./cluster-node.ts";
 
 /** The id of an input request: the node that sent it, the number of its copy of the session, and a number. */
@@ -11,7 +12,7 @@ const maxProgress = 100;
 const unanswered = "";
 
 /** An input request, and the node that sent it. */
-export interface InputRequest {
+interface InputRequest {
   id: string;
   node: string;
 }
@@ -49,7 +50,7 @@ export class PendingRequests {
         return await this.#renew(id);
       } catch (error) {
         if (tries === 1) core.report(error, undefined);
-        await new Promise<void>((resolve) => core.clock.setTimeout(resolve, retryInterval));
+        await pause(core.clock, retryInterval);
       }
     }
   }
@@ -97,7 +98,7 @@ export class PendingRequests {
   async #isAlive(node: string): Promise<boolean> {
     const { clock } = this.#node.core;
     if (await this.#node.isAlive(node)) return true;
-    await new Promise<void>((resolve) => clock.setTimeout(resolve, nodeLease / 2));
+    await pause(clock, nodeLease / 2);
     return this.#node.isAlive(node);
   }
 

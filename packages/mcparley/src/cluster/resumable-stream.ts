@@ -1,3 +1,4 @@
+import { pause } from "../rpc/abort.ts";
 import type { Clock } from "../rpc/clock.ts";
 import { EventStream, type Events } from "../http/server/event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
@@ -8,7 +9,7 @@ import { type StreamLog, endMark, eventId, firstEvent, keepAliveMark, writeEntry
 const maxTries = 300;
 const retryInterval = 1_000;
 
-export interface ResumableInit {
+interface ResumableInit {
   /** The id of the stream within its session. */
   id: string;
   log: StreamLog;
@@ -206,7 +207,7 @@ export class ResumableStream implements Events {
         this.#isFailing = true;
         const canSend = this.#connection && !this.#connection.exchange.closed && value !== endMark;
         if (canSend || !this.#isStored || tries === maxTries) return undefined;
-        await new Promise<void>((resolve) => this.#init.clock.setTimeout(resolve, retryInterval));
+        await pause(this.#init.clock, retryInterval);
       }
     }
   }
@@ -217,8 +218,7 @@ export class ResumableStream implements Events {
       events,
       exchange,
       onDropped,
-      beat: () => this.release(connection),
-      endStream: () => {},
+      onInterval: () => this.release(connection),
     };
     if (this.#init.polls) this.#init.limits?.add(connection);
     this.#connection = connection;

@@ -7,7 +7,13 @@ import { memoryStore } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../testing/fake-clock.ts";
 import { type Gate, gate } from "mcparley-tests/support/gate.ts";
-import { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
+import {
+  type RawAnswer,
+  type RawHttp,
+  type RawMessage,
+  openHttpSession,
+  rawHttp,
+} from "mcparley-tests/support/raw-http.ts";
 import { httpTransports } from "../http/client/transport.ts";
 import type { HttpOptions } from "../http/server/options.ts";
 import { toFetch } from "../http/to-fetch.ts";
@@ -65,17 +71,8 @@ function latch(): { entered: Promise<unknown>; pass: () => Promise<unknown>; ope
 
 type Headers = Record<string, string>;
 
-async function open(client: RawHttp, version = "2025-11-25", headers: Headers = {}): Promise<Headers> {
-  const params = {
-    protocolVersion: version,
-    capabilities: { elicitation: {} },
-    clientInfo: { name: "raw", version: "1.0.0" },
-  };
-  const answer = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params }, headers);
-  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
-  await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session);
-  return session;
-}
+const open = (client: RawHttp, version = "2025-11-25", headers: Headers = {}): Promise<Headers> =>
+  openHttpSession(client, { version, capabilities: { elicitation: {} }, headers });
 
 function call(client: RawHttp, session: Headers, name: string, id = 1): Promise<RawAnswer> {
   const params = { name, arguments: {}, _meta: { progressToken: `t${id}` } };
@@ -309,7 +306,7 @@ describe("events are replayed only to the stream's own client", () => {
   });
 
   test.each(["nonsense", "p00000000-0000-4000_", "g00000000-0000-4000_0000000000000000", "_", "p/../x_1"])(
-    "an id that was never given (%s) is answered with 400",
+    "an unknown event id (%s) is answered with 400",
     async (id) => {
       const { client } = serve();
       expect((await get(client, await open(client), id)).status).toBe(400);
@@ -456,7 +453,7 @@ test("the library's client gets its result although its connection ends repeated
 });
 
 describe("limits", () => {
-  test("`ttl`: events can be replayed for this time after the last one", async () => {
+  test("`ttl`: events can be replayed for this time after the last event", async () => {
     const { client, clock, slow } = serve({ events: { ttl: 60_000 } });
     const session = await open(client);
     slow.open(undefined);
@@ -467,7 +464,7 @@ describe("limits", () => {
     expect((await get(client, session, primed?.id)).status).toBe(400);
   });
 
-  test("`maxLength`: only this number of events, the newest, can be replayed", async () => {
+  test("`maxLength`: only the newest events, up to this number, can be replayed", async () => {
     const { client, slow } = serve({ events: { maxLength: 2 } });
     const session = await open(client);
     slow.open(undefined);
@@ -562,7 +559,7 @@ test("closing waits until the last event is in the log and sent", async () => {
   expect(messages(await rest(answer))).toHaveLength(3);
 });
 
-test("without a store nothing has an id, and Last-Event-ID is ignored", async () => {
+test("without a store, events have no ids and Last-Event-ID is ignored", async () => {
   const clock = fakeClock();
   const server = createServer({ name: "test", version: "1.0.0", clock });
   const client = rawHttp("http://localhost/mcp", toFetch(server).fetch);

@@ -3,7 +3,7 @@ import type { SessionOptions } from "../http/server/options.ts";
 import { SessionShares } from "../http/server/sessions/session-shares.ts";
 import type { SharedSession } from "./shared-session.ts";
 
-export interface SessionCopiesInit {
+interface SessionCopiesInit {
   clock: Clock;
   /** The store limits the number of sessions, so `max` is ignored here. */
   options: SessionOptions;
@@ -19,14 +19,15 @@ export interface SessionCopiesInit {
  * The copies of sessions in this process, and the memory that they use. A released copy can be restored from the store.
  */
 export class SessionCopies {
+  /** The shares of the callers in the memory of this process. */
+  readonly shares: SessionShares<SharedSession>;
   readonly #init: SessionCopiesInit;
   readonly #copies = new Map<string, SharedSession>();
-  readonly #shares: SessionShares<SharedSession>;
   #timer: unknown;
 
   constructor(init: SessionCopiesInit) {
     this.#init = init;
-    this.#shares = new SessionShares({
+    this.shares = new SessionShares({
       clock: init.clock,
       options: { ...init.options, max: Infinity },
       onUnused: (copy) => {
@@ -40,60 +41,42 @@ export class SessionCopies {
     return this.#copies.size;
   }
 
-  /** Milliseconds until a session without a use ends. */
-  get handshake(): number {
-    return this.#shares.handshake;
-  }
-
   get(id: string): SharedSession | undefined {
     return this.#copies.get(id);
-  }
-
-  isUnused(copy: SharedSession): boolean {
-    return this.#shares.isUnused(copy);
-  }
-
-  hasRoomFor(caller: string): boolean {
-    return this.#shares.hasRoomFor(caller);
-  }
-
-  /** Calls `displace` with other copies until there is memory for one more. Returns false if no other copy may be displaced. */
-  makeRoomFor(copy: SharedSession, displace: (victim: SharedSession) => void): boolean {
-    return this.#shares.makeRoomFor(copy, displace);
   }
 
   /** Adds the copy of a session that was just opened. */
   open(copy: SharedSession): void {
     this.restore(copy);
-    this.#shares.open(copy);
+    this.shares.open(copy);
   }
 
   /** Adds the copy of a session that exists in the store. */
   restore(copy: SharedSession): void {
     this.#copies.set(copy.id, copy);
-    this.#shares.add(copy);
+    this.shares.add(copy);
     this.#timer ??= this.#init.clock.setTimeout(() => this.#sweep(), this.#init.interval);
   }
 
   /** Notes a use of a copy, which may displace others. Returns true if the session must be renewed in the store. */
   use(copy: SharedSession, displace: (victim: SharedSession) => void): boolean {
     copy.lastUsed = this.#init.clock.now();
-    const isFirstUse = this.#shares.used(copy);
-    this.#shares.makeRoomForGrowth(copy, displace);
+    const isFirstUse = this.shares.used(copy);
+    this.shares.makeRoomForGrowth(copy, displace);
     return isFirstUse || copy.lastUsed - copy.renewedAt >= this.#init.interval;
   }
 
   /** Removes a copy. Its session continues in the store. */
   release(copy: SharedSession): void {
     this.#copies.delete(copy.id);
-    this.#shares.delete(copy);
+    this.shares.delete(copy);
   }
 
   /** Removes and returns all copies, and stops the sweeps. */
   clear(): SharedSession[] {
     if (this.#timer !== undefined) this.#init.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#shares.stop();
+    this.shares.stop();
     const copies = [...this.#copies.values()];
     this.#copies.clear();
     return copies;
@@ -104,7 +87,7 @@ export class SessionCopies {
     const now = clock.now();
     for (const copy of this.#copies.values()) {
       if (copy.isBusy) onBusy(copy);
-      else if (now - copy.lastUsed >= interval && !this.#shares.isUnused(copy)) this.release(copy);
+      else if (now - copy.lastUsed >= interval && !this.shares.isUnused(copy)) this.release(copy);
     }
     const isNeeded = this.#copies.size > 0;
     this.#timer = isNeeded ? clock.setTimeout(() => this.#sweep(), interval) : undefined;

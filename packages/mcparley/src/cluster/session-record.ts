@@ -27,6 +27,7 @@ export function initialRecord(session: Session, more: Omit<SessionRecord, "initi
   };
 }
 
+/** Parses a record. Only nodes of the server write records, so they are not checked. */
 export function parseRecord(text: string): SessionRecord {
   return JSON.parse(text) as SessionRecord;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../rpc/clock.ts";
 import { digest } from "../rpc/digest.ts";
 import type { Store } from "../store/store.ts";
-import { type Seat as ShareOfTable, SessionShares } from "../http/server/sessions/session-shares.ts";
+import { SessionShares, type TableSession } from "../http/server/sessions/session-shares.ts";
 
 /** Maximum number of seats that are read to find a free one, or a session to displace. */
 const maxReads = 32;
@@ -27,7 +27,7 @@ interface Seat {
 }
 
 /** The copy of a session in this process. */
-export interface SeatedSession {
+interface SeatedSession {
   readonly id: string;
   /** The key of its caller; see `callerKey`. */
   readonly caller: string;
@@ -184,7 +184,7 @@ export class SessionSeats {
 }
 
 /** A seat whose session may be displaced. */
-interface Candidate extends ShareOfTable {
+interface Candidate extends TableSession {
   readonly id: string;
   readonly used: boolean;
   readonly number: number;
@@ -192,6 +192,7 @@ interface Candidate extends ShareOfTable {
   readonly index: number;
 }
 
+/** Parses a seat. Only nodes of the server write seats, so they are not checked. */
 function parse(text: string): Seat {
   return JSON.parse(text) as Seat;
 }

@@ -16,7 +16,7 @@ interface StreamOwnership {
   outbox?: string | undefined;
 }
 
-export interface SessionStreamInit {
+interface SessionStreamInit {
   session: SharedSession;
   node: ClusterNode;
   changes: SharedChanges;
@@ -263,6 +263,7 @@ function outboxOf(session: string): string {
   return `outbox:${session}`;
 }
 
+/** Parses a record. Only nodes of the server write it, so it is not checked. */
 function parse(text: string): StreamOwnership {
   return JSON.parse(text) as StreamOwnership;
 }

@@ -1,3 +1,4 @@
+import { pause } from "../rpc/abort.ts";
 import { encode } from "../rpc/messages.ts";
 import { type Change, keyOf, toNotification } from "../server/changes.ts";
 import type { ServerCore } from "../server/core.ts";
@@ -41,8 +42,8 @@ interface WaitingChange {
   readonly version: string | undefined;
 }
 
-export type OnChange = (logged: LoggedChange) => void;
-export type OnSessionChange = (session: string) => Promise<void>;
+type OnChange = (logged: LoggedChange) => void;
+type OnSessionChange = (session: string) => Promise<void>;
 
 /**
  * The changes of a server in all processes that use its store: one log, in one order.
@@ -118,13 +119,13 @@ export class SharedChanges {
 
   /**
    * Resolves when the changes sent so far are in the log, so that they outlive this process, or when the store has been
-   * unavailable for `patience` milliseconds. Changes that still wait then are sent later.
+   * unavailable for `maxWait` milliseconds. Changes that still wait then are sent later.
    */
-  async flushed(patience = 0): Promise<void> {
+  async flushed(maxWait = 0): Promise<void> {
     const { clock } = this.#core;
     const needed = this.#begun + 1;
-    const isPatient = (): boolean => this.#failingSince === undefined || clock.now() - this.#failingSince < patience;
-    while (this.#round && this.#waiting.size > 0 && this.#succeeded < needed && isPatient()) await this.#round;
+    const mayWait = (): boolean => this.#failingSince === undefined || clock.now() - this.#failingSince < maxWait;
+    while (this.#round && this.#waiting.size > 0 && this.#succeeded < needed && mayWait()) await this.#round;
   }
 
   /** Calls `onChange` for each change from now on, until the returned function is called. */
@@ -207,7 +208,7 @@ export class SharedChanges {
       );
       await this.#round;
       if (this.#failingSince === undefined) continue;
-      this.#round = new Promise<void>((resolve) => clock.setTimeout(resolve, retryInterval));
+      this.#round = pause(clock, retryInterval);
       await this.#round;
     }
     this.#round = undefined;
@@ -231,6 +232,7 @@ export class SharedChanges {
   }
 }
 
+/** Parses an entry. Only processes of the server write entries, so they are not checked. */
 function parse({ value }: LogEntry): Entry {
   return JSON.parse(value) as Entry;
 }

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../rpc/awaitable.ts";
 import { ProtocolError } from "../rpc/errors.ts";
 import { ErrorCode } from "../mcp/errors.ts";
 import {
@@ -13,9 +14,8 @@ import { Notification } from "../mcp/methods.ts";
 import { type Reply, replyToError } from "../server/dispatch/reply.ts";
 import { notified } from "../server/protocol/legacy.ts";
 import type { SessionState, SharedBy } from "../server/protocol/session.ts";
-import { isUnavailable } from "../store/reaching.ts";
-import { HttpSession, type OneWayMessage } from "../http/server/sessions/http-session.ts";
-import type { Standalone } from "../http/server/sessions/standalone.ts";
+import { isUnavailable } from "../store/store-errors.ts";
+import { HttpSession, type OneWayMessage, type StandaloneStream } from "../http/server/sessions/http-session.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { PendingRequests, inputRequestOf } from "./pending-requests.ts";
 import { type StateChange, changeBy, markReady } from "./session-record.ts";
@@ -26,7 +26,7 @@ import { noteVisit } from "./stored-visits.ts";
 const maxIdLength = 1_000;
 const maxReasonLength = 200;
 
-export interface SharedSessionInit {
+interface SharedSessionInit {
   id: string;
   now: number;
   caller: string;
@@ -71,7 +71,7 @@ export class SharedSession extends HttpSession {
     const requests = new PendingRequests(init.node, init.id, init.requestTtl);
     this.#requests = requests;
     this.shared = {
-      questions: `${init.node.id}.${init.copy}.`,
+      requestIdPrefix: `${init.node.id}.${init.copy}.`,
       asking: (id) => requests.asking(id),
       settled: (id) => requests.settled(id),
       visiting: (elicitationId) => noteVisit(init.node, elicitationId, init.id),
@@ -88,14 +88,20 @@ export class SharedSession extends HttpSession {
     if (received.kind === "response") return this.#receiveResponse(received);
     const { method, params = {} } = received.message;
     if (method === Notification.progress) return this.#receiveProgress(received, params);
-    if (method === Notification.cancelled && !this.#isAnswering(params.requestId)) {
-      return this.#broadcastCancelled(params);
+    if (method === Notification.cancelled) {
+      const { requestId } = params;
+      const isHere = isRequestId(requestId) && this.session.isAnswering(requestId);
+      if (!isHere) return this.#broadcastCancelled(params);
     }
     if (method === Notification.initialized) await this.#init.change(this, markReady);
     void super.receive(received);
   }
 
-  override async beforeReply(request: JsonRpcRequest, reply: Reply | undefined): Promise<Reply | undefined> {
+  override async beforeReply(
+    request: JsonRpcRequest,
+    pending: Awaitable<Reply | undefined>,
+  ): Promise<Reply | undefined> {
+    const reply = await pending;
     const change = reply && "result" in reply.message ? changeBy(request) : undefined;
     await this.#init.flushed();
     if (!change) return reply;
@@ -117,13 +123,13 @@ export class SharedSession extends HttpSession {
     this.delivery.send(message);
   }
 
-  override attach(stream: Standalone): void {
+  override attach(stream: StandaloneStream): void {
     super.attach(stream);
     this.delivery.streamOpened();
     this.#init.onStream(this);
   }
 
-  override detach(stream: Standalone): void {
+  override detach(stream: StandaloneStream): void {
     super.detach(stream);
     if (!this.stream) this.delivery.streamClosed();
   }
@@ -147,10 +153,6 @@ export class SharedSession extends HttpSession {
   /** Resolves when all writes of its delivery so far are done. */
   async settled(): Promise<void> {
     await this.#delivery?.settled();
-  }
-
-  #isAnswering(requestId: unknown): boolean {
-    return isRequestId(requestId) && this.session.isAnswering(requestId);
   }
 
   /** Sends a cancellation to all nodes, because the node of the call is not known. */

@@ -21,7 +21,7 @@ import { StoredSessions } from "./stored-sessions.ts";
 /** Number of renewals of a session in use, per idle timeout. */
 const renewalsPerTimeout = 30;
 
-export interface SharedSessionsInit {
+interface SharedSessionsInit {
   core: ServerCore;
   store: Store;
   changes: SharedChanges;
@@ -33,9 +33,22 @@ export interface SharedSessionsInit {
 /**
  * The legacy sessions of a server that runs in several processes. Every endpoint can serve every request of every session.
  *
- * The store knows which sessions exist (`StoredSessions`). Each request reads its session's record first, so a session that
- * has ended on one node has ended on all. This process has copies of the sessions that it serves (`SessionCopies`), and
- * releases a copy that is idle here.
+ * The store has a record of each session (`StoredSessions`), and each request reads it first. A session that has ended on
+ * one node has therefore ended on all. This process has copies of the sessions that it serves (`SessionCopies`).
+ *
+ * ```mermaid
+ * stateDiagram-v2
+ *   state "a record and a copy" as copied
+ *   state "a record, no copy here" as released
+ *   [*] --> copied: initialize has succeeded here (add)
+ *   [*] --> released: another node opened the session
+ *   released --> copied: a request of the session reaches this node (find)
+ *   copied --> released: idle here for one renewal interval, or its memory is needed (SessionCopies)
+ *   copied --> ended: DELETE, displaced, or no seat, on this node (delete)
+ *   copied --> ended: another node ended it (onBroadcast), or the record has expired (find, renew)
+ *   released --> ended: another node ended it, or the record has expired
+ *   ended --> [*]
+ * ```
  */
 export class SharedSessions implements SessionTable {
   readonly node: ClusterNode;
@@ -73,7 +86,7 @@ export class SharedSessions implements SessionTable {
       interval: this.#interval,
       useOf: (id) => {
         const copy = this.#copies.get(id);
-        return copy && { used: !this.#copies.isUnused(copy), isBusy: copy.isBusy, lastUsed: copy.lastUsed };
+        return copy && { used: !this.#copies.shares.isUnused(copy), isBusy: copy.isBusy, lastUsed: copy.lastUsed };
       },
       endCopy: (id, cause) => this.#endCopy(id, cause),
     });
@@ -92,12 +105,12 @@ export class SharedSessions implements SessionTable {
   }
 
   prepare(caller: string): SharedSession | undefined {
-    return this.#copies.hasRoomFor(caller) ? this.#makeCopy(crypto.randomUUID(), caller) : undefined;
+    return this.#copies.shares.hasRoomFor(caller) ? this.#makeCopy(crypto.randomUUID(), caller) : undefined;
   }
 
   async add(copy: SharedSession): Promise<void> {
     await this.#join();
-    if (!(await this.#makeRoom(copy)) || !(await this.#stored.create(copy, this.#copies.handshake))) {
+    if (!(await this.#makeRoom(copy)) || !(await this.#stored.create(copy, this.#copies.shares.handshake))) {
       copy.end(displaced);
       throw tableIsFull(this.retryAfter);
     }
@@ -186,14 +199,14 @@ export class SharedSessions implements SessionTable {
   /** Displaces copies until there is memory for one more. Returns false if there is none. */
   async #makeRoom(copy: SharedSession): Promise<boolean> {
     const displacing: Promise<void>[] = [];
-    const hasRoom = this.#copies.makeRoomFor(copy, (victim) => displacing.push(this.#displace(victim)));
+    const hasRoom = this.#copies.shares.makeRoomFor(copy, (victim) => displacing.push(this.#displace(victim)));
     await Promise.all(displacing);
     return hasRoom;
   }
 
   /** Releases a copy whose memory is needed. An idle session stays in the store. An unused or busy one is deleted. */
   async #displace(victim: SharedSession): Promise<void> {
-    const isUnused = this.#copies.isUnused(victim);
+    const isUnused = this.#copies.shares.isUnused(victim);
     const { isBusy } = victim;
     this.#copies.release(victim);
     if (isBusy) return this.delete(victim, displaced);

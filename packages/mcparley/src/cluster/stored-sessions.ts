@@ -9,7 +9,7 @@ import type { SharedSession } from "./shared-session.ts";
 /** Milliseconds by which a seat outlives the session's record, because the seat is written first. */
 const seatMargin = 1_000;
 
-export interface StoredSessionsInit {
+interface StoredSessionsInit {
   node: ClusterNode;
   changes: SharedChanges;
   /** Maximum number of sessions in all processes. */

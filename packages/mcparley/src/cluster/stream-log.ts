@@ -22,7 +22,7 @@ export interface StreamHead {
 /** Number of entries per read, unless the caller sets another limit. */
 const pageSize = 100;
 
-export interface StreamLogInit {
+interface StreamLogInit {
   store: Store;
   session: Session;
   sessionId: string;

@@ -75,7 +75,7 @@ export interface HttpExchange extends HttpRequestHead, RequestSource {
   readonly principal?: Principal | undefined;
   /** The body that a framework has parsed. Undefined if the body has not been read. */
   readonly parsedBody: unknown;
-  /** Released by the adapter when the response has been sent or the client has disconnected. */
+  /** The share of the request in the limits of the endpoint. The adapter releases it after the response or a disconnect. */
   held: Held | undefined;
   /** Whether the client has disconnected or the response is complete. Later writes have no effect. */
   readonly closed: boolean;

@@ -39,7 +39,7 @@ function pieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-test("a body of the limit is read, and one of a byte more refused, however it comes", async () => {
+test("reads a body of exactly maxBody bytes and refuses one byte more, with and without Content-Length", async () => {
   const { fetch } = toFetch(server, { maxBody: 2000 });
   const streamed = { duplex: "half" } as RequestInit;
   expect((await fetch(post("http://localhost/", callOf(2000)))).status).toBe(200);
@@ -48,7 +48,7 @@ test("a body of the limit is read, and one of a byte more refused, however it co
   expect((await fetch(post("http://localhost/", pieces(callOf(2001)), streamed))).status).toBe(413);
 });
 
-test("a body that is not UTF-8 is refused with 400", async () => {
+test("refuses a body that is not UTF-8 with 400", async () => {
   const body = callOf(500);
   body[400] = 0xff;
   const answer = await toFetch(server).fetch(post("http://localhost/", body));
@@ -56,20 +56,20 @@ test("a body that is not UTF-8 is refused with 400", async () => {
   expect(await answer.json()).toMatchObject({ error: { code: -32700 } });
 });
 
-test("a client that goes away in the middle of its body is answered to nobody, and is no error", async () => {
+test("reports no error if the client disconnects while it sends its body", async () => {
   const broken = new ReadableStream({ start: (controller) => controller.error(new Error("gone")) });
   const answer = await toFetch(server).fetch(post("http://localhost/", broken, { duplex: "half" } as RequestInit));
   expect(answer.status).toBe(400);
   expect(errors).toEqual([]);
 });
 
-test("a request that was aborted before it came is answered to nobody", async () => {
+test("runs no call for a request that was aborted before it arrived", async () => {
   const answer = await toFetch(server).fetch(post("http://localhost/", callOf(500), { signal: AbortSignal.abort() }));
   expect(await answer.text()).not.toContain("result");
   expect(errors).toEqual([]);
 });
 
-test("the name is taken from the URL, and over https from any", async () => {
+test("checks the host of the URL, and accepts any host over https", async () => {
   const { fetch } = toFetch(server);
   expect((await fetch(post("http://localhost:8787/", callOf(500)))).status).toBe(200);
   expect((await fetch(post("http://mcp.example.com/", callOf(500)))).status).toBe(403);

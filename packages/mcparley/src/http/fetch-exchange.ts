@@ -157,7 +157,7 @@ export class FetchExchange implements HttpExchange {
         }),
       destroy: () =>
         whileOpen(() => {
-          controller.error(new LocalError("closed", "The response was broken off."));
+          controller.error(new LocalError("closed", "The response was aborted."));
           this.#gone();
         }),
     };

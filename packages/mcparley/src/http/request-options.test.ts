@@ -35,16 +35,18 @@ describe("a principal of the framework", () => {
     expect(await callerOf(handler, { principal: alice })).toBe("alice");
     const statusOf = async (principal: RequestOptions["principal"]): Promise<number> =>
       (await clientOf(handler, { principal }).modern("tools/call", { name: "guarded" })).status;
-    expect([await statusOf(alice), await statusOf(bob), await statusOf(undefined)]).toEqual([200, 403, 403]);
+    expect(await statusOf(alice)).toBe(200);
+    expect(await statusOf(bob)).toBe(403);
+    expect(await statusOf(undefined)).toBe(403);
   });
 
-  test("counts for a Worker too, whose second argument is its environment", async () => {
+  test("is also read from the environment of a Worker", async () => {
     const { handler } = serve();
     expect(await callerOf(handler, { DATABASE: {}, body: "text" }, { waitUntil: () => {} })).toBe("nobody");
     expect(await callerOf(handler, { principal: alice }, { waitUntil: () => {} })).toBe("alice");
   });
 
-  test("replaces auth for its request, and auth decides if there is none", async () => {
+  test("has precedence over auth, which is used for requests without it", async () => {
     let asked = 0;
     const auth = (): typeof bob => {
       asked++;
@@ -57,7 +59,7 @@ describe("a principal of the framework", () => {
     expect(await callerOf(handler)).toBe("bob");
   });
 
-  test("owns its sessions: for another principal they do not exist", async () => {
+  test("owns its sessions: another principal gets 404", async () => {
     const { handler } = serve();
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "1" } };
     const opened = await clientOf(handler, { principal: alice }).post({
@@ -75,7 +77,7 @@ describe("a principal of the framework", () => {
   });
 
   test.each(["alice", "", 0, false, {}, { subject: "alice" }, { issuer: "app", subject: "", scopes: [] }])(
-    "of another form, %j, is an error and no anonymous caller",
+    "of an invalid form, %j, is an error and not an anonymous caller",
     async (principal) => {
       const { handler, errors } = serve();
       const answer = await clientOf(handler, { principal }).modern("tools/call", { name: "whoami" });
@@ -94,12 +96,12 @@ describe("a body that a framework has read", () => {
     });
   };
 
-  test("is used if it is passed on", async () => {
+  test("is used if the framework passes it on", async () => {
     const answer = await consumed((body) => ({ body })).modern("tools/call", { name: "whoami" });
     expect(await answer.json()).toHaveProperty("result");
   });
 
-  test("is refused with an error that names the cure if it is not", async () => {
+  test("causes an error that names the cure if the framework does not pass it on", async () => {
     const answer = await consumed().modern("tools/call", { name: "whoami" });
     expect(answer.status).toBe(500);
     expect((await answer.json()).error?.message).toContain("fetch(request, { body })");
@@ -107,7 +109,7 @@ describe("a body that a framework has read", () => {
 });
 
 describe("waitUntil", () => {
-  test("is called with work that settles when the request is answered", async () => {
+  test("is called with a promise that settles when the request is answered", async () => {
     const { handler } = serve();
     const work: Promise<unknown>[] = [];
     const platform = { work, waitUntil: (one: Promise<unknown>) => void work.push(one) };

@@ -4,7 +4,7 @@ import type { Platform, RequestOptions } from "./exchange.ts";
 import { FetchExchange } from "./fetch-exchange.ts";
 import type { HttpOptions } from "./server/options.ts";
 
-/** Answers one request of a platform or framework. */
+/** Answers one request of a platform or framework: with options, or with the environment and the context of Workers. */
 export interface FetchFunction {
   (this: void, request: Request, options: RequestOptions): Promise<Response>;
   (this: void, request: Request, environment: unknown, platform: Platform): Promise<Response>;
@@ -16,8 +16,9 @@ export interface FetchHandler {
   /**
    * Answers one request. It never rejects.
    *
-   * Workers pass their environment and a context with `waitUntil`, which keeps tasks running after the response. A
-   * `principal` of the second argument is used, also if it is an environment.
+   * The second argument can be the options of the request, or the environment of Workers. In both cases its `principal` is
+   * the caller of the request. The third argument is the context of Workers; its `waitUntil` keeps the process alive until a
+   * call has ended.
    */
   fetch: FetchFunction;
   /** Ends streams and opens no new streams or sessions. Settles when nothing is in flight, or after `closeTimeout`. */
@@ -27,23 +28,36 @@ export interface FetchHandler {
 }
 
 /**
- * Serves a server on runtimes and frameworks that use web `Request` objects: `export default toFetch(server)`.
+ * Makes a handler for runtimes and frameworks that use web `Request` objects, such as Workers, Deno, Bun, Hono and Next.js.
  *
- * Without `allowedHosts`, a request over plain http must name a loopback host.
+ * Without `allowedHosts`, a request over plain http must name a loopback host. Throws a `LocalError` `invalid_definition` if
+ * an option, or an `x-mcp-header` annotation of a tool, is invalid.
+ *
+ * @example
+ * ```ts
+ * import { toFetch } from "mcparley/http";
+ * import { createServer, tool } from "mcparley/server";
+ *
+ * const hello = tool({ description: "Greets the user.", call: () => "Hello" });
+ * const server = createServer({ name: "hello", version: "1.0.0", tools: { hello } });
+ *
+ * export default toFetch(server, { path: "/mcp", allowedHosts: ["mcp.example.com"] });
+ * ```
  */
 export function toFetch(server: Server<any, any, any, any>, options: HttpOptions = {}): FetchHandler {
   const endpoint = new Endpoint(coreOf(server), options);
   const { health } = options;
-  // Loaded only if the option is set. Platforms with `fetch` handlers rarely need it, and it is 0.3 KB of the bundle.
+  // Loaded only if the option is set. Platforms with `fetch` handlers rarely need it, and it would add 0.3 KB to the bundle.
   const loadingHealth = health && import("./server/health.ts").then(({ makeHealth }) => makeHealth(endpoint, health));
   const answer = async (exchange: FetchExchange): Promise<void> => {
     const isHealthCheck = loadingHealth && (await loadingHealth)(exchange);
     if (!isHealthCheck) await endpoint.handle(exchange);
   };
   return {
+    // The environment of Workers can be of any type.
     fetch(request: Request, options?: any, platform?: Platform) {
       const exchange = new FetchExchange(request, options, platform);
-      // The call of a legacy client continues after the client has disconnected.
+      // A legacy call continues after its client has disconnected.
       exchange.waitUntil(answer(exchange));
       return exchange.response;
     },

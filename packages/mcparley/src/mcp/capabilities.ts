@@ -24,9 +24,9 @@ export interface Implementation {
 export interface ClientCapabilities {
   /** Set if the client shares its roots. `listChanged`: it notifies of changes. */
   roots?: { listChanged?: boolean };
-  /** Set if the client answers sampling requests; `tools` and `context` if they may contain those. */
+  /** Set if the client answers sampling requests. `tools` and `context`: the requests may contain tools and context. */
   sampling?: { context?: JsonObject; tools?: JsonObject };
-  /** An empty object means form mode only. */
+  /** Set if the client answers elicitations. An empty object means form mode only. */
   elicitation?: { form?: JsonObject; url?: JsonObject };
   /** Capabilities that are not part of the specification, by name. */
   experimental?: Record<string, JsonObject>;
@@ -62,9 +62,13 @@ export function canElicit(capabilities: ClientCapabilities, mode: "form" | "url"
   return elicitation.form !== undefined || elicitation.url === undefined;
 }
 
+/** The params of `initialize`. */
 export interface InitializeParams {
+  /** The newest revision that the client supports. */
   protocolVersion: string;
+  /** The capabilities of the client. */
   capabilities: ClientCapabilities;
+  /** Name and version of the client. Not verified. */
   clientInfo: Implementation;
 }
 
@@ -99,18 +103,17 @@ export function readInitializeParams(params: JsonObject): InitializeParams {
   const { protocolVersion, capabilities, clientInfo } = params;
   if (typeof protocolVersion !== "string") throw invalidParams("params.protocolVersion must be a string");
   if (!isObject(capabilities)) throw invalidParams("params.capabilities must be an object");
-  return { protocolVersion, capabilities, clientInfo: readImplementation(clientInfo, "params.clientInfo") };
-}
-
-/** Validates the name and version of a client or server. */
-function readImplementation(value: unknown, where: string): Implementation {
-  if (!isObject(value) || typeof value.name !== "string" || typeof value.version !== "string") {
-    throw invalidParams(`${where} must be an object with a string "name" and a string "version"`);
+  if (!isImplementation(clientInfo)) {
+    throw invalidParams('params.clientInfo must be an object with a string "name" and a string "version"');
   }
-  return value as unknown as Implementation;
+  return { protocolVersion, capabilities, clientInfo };
 }
 
-/** Throws a TypeError if the id of an extension is not a `_meta` key with a prefix. */
+function isImplementation(value: unknown): value is Implementation {
+  return isObject(value) && typeof value.name === "string" && typeof value.version === "string";
+}
+
+/** Throws a TypeError if the id of an extension is not a valid key of `_meta` with a prefix. */
 export function checkExtensionId(id: string): void {
   if (!isMetaKey(id) || !/\/./.test(id)) {
     throw new TypeError(`An extension's id must look like "com.example/feature"; got ${JSON.stringify(id)}.`);

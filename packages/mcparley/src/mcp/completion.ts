@@ -15,8 +15,11 @@ export type CompletionReference =
       uri: string;
     };
 
+/** The params of `completion/complete`. */
 export interface CompleteParams {
+  /** The prompt or the resource template. */
   ref: CompletionReference;
+  /** The argument to complete, and the start of its value. */
   argument: { name: string; value: string };
   /** The arguments that already have a value. */
   context: Record<string, string>;
@@ -24,11 +27,13 @@ export interface CompleteParams {
 
 /** The result of `completion/complete`. */
 export interface CompleteResult {
-  /** The suggested values, at most 100. `total` counts all matches, also those that were not sent. */
+  /** The suggestions. */
   completion: {
-    /** At most 100, the best first. */
+    /** The suggested values, at most 100, the best first. */
     values: string[];
+    /** The number of all matches, including those that were not sent. */
     total?: number;
+    /** Whether there are more matches than those that were sent. */
     hasMore?: boolean;
   };
   /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */

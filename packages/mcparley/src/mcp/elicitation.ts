@@ -12,6 +12,7 @@ export interface RequestedSchema {
 
 /** Params of an elicitation that shows a form. */
 export interface ElicitFormParams {
+  /** Default: `form`. */
   mode?: "form";
   /** The question to show to the user. */
   message: string;

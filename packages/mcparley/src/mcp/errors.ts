@@ -5,7 +5,7 @@ import { isObject } from "../rpc/messages.ts";
 export { RpcError as McpError };
 
 const McpErrorCode = {
-  /** A resource does not exist, up to 2025-11-25. Later revisions use `InvalidParams`. */
+  /** Up to 2025-11-25: the resource does not exist. Later revisions use `InvalidParams`. */
   ResourceNotFound: -32002,
   /** 2025-11-25 only: the user must visit URLs before the call can continue. */
   UrlElicitationRequired: -32042,
@@ -18,9 +18,22 @@ const McpErrorCode = {
 export const ErrorCode: typeof RpcErrorCode & typeof McpErrorCode = { ...RpcErrorCode, ...McpErrorCode };
 
 /**
- * A failure that the model should read. It becomes a result with `isError: true`.
+ * A failure of a tool that the model should read. The call returns a result with `isError: true` and the message as text.
  *
- * The message is the only text of a handler's error that is sent to the client.
+ * Messages of other errors of a handler are not sent to the client, because they may contain secrets. On a client, calls
+ * reject with this error if the result of the tool has `isError: true`.
+ *
+ * @example
+ * ```ts
+ * import { ToolError, tool } from "mcparley/server";
+ *
+ * const book = tool({
+ *   description: "Books a table.",
+ *   call: () => {
+ *     throw new ToolError("No table is free today. Try tomorrow.");
+ *   },
+ * });
+ * ```
  */
 export class ToolError extends RpcError {
   override readonly name: string = "ToolError";
@@ -35,7 +48,28 @@ export class ToolError extends RpcError {
   }
 }
 
-/** The user declined an elicitation or another request. */
+/**
+ * The user declined an elicitation or another input request. Handlers of a client throw it, and `ctx.elicit` throws it on a
+ * server.
+ *
+ * @example
+ * ```ts
+ * import { Declined, tool } from "mcparley/server";
+ *
+ * const signIn = tool({
+ *   description: "Signs the user in.",
+ *   call: async (_, ctx) => {
+ *     try {
+ *       await ctx.elicit({ message: "Sign in to continue.", url: "https://notes.example.com/sign-in" });
+ *     } catch (error) {
+ *       if (error instanceof Declined) return "The user continues without an account.";
+ *       throw error;
+ *     }
+ *     return "The user has opened the sign-in page.";
+ *   },
+ * });
+ * ```
+ */
 export class Declined extends LocalError {
   override readonly name: string = "Declined";
 
@@ -44,7 +78,7 @@ export class Declined extends LocalError {
   }
 }
 
-/** The user dismissed an elicitation or another request without an answer. */
+/** The user dismissed an elicitation or another input request without an answer. Used like `Declined`. */
 export class Cancelled extends LocalError {
   override readonly name: string = "Cancelled";
 
@@ -53,7 +87,23 @@ export class Cancelled extends LocalError {
   }
 }
 
-/** Returns whether the error means that a resource does not exist, in any revision. */
+/**
+ * Returns whether the error of `readResource` means that the resource does not exist.
+ *
+ * Revisions up to 2025-11-25 have the code -32002 for this. Later ones have -32602 with the `uri` in `data`.
+ *
+ * @example
+ * ```ts
+ * import { isResourceNotFound } from "mcparley";
+ * import { connect } from "mcparley/client";
+ *
+ * const client = await connect("https://notes.example.com/mcp");
+ * const note = await client.readResource("note://42").catch((error: unknown) => {
+ *   if (isResourceNotFound(error)) return undefined;
+ *   throw error;
+ * });
+ * ```
+ */
 export function isResourceNotFound(error: unknown): boolean {
   if (!(error instanceof ProtocolError)) return false;
   if (error.code === ErrorCode.ResourceNotFound) return true;

@@ -60,12 +60,12 @@ const published = {
   },
 };
 
-test("what the specification allows is kept as it is", () => {
+test("keywords that the specification allows are unchanged", () => {
   const schema = { type: "object", properties: published, required: ["text", "single"] };
   expect(toRequestedSchema(schema)).toEqual(schema);
 });
 
-test("everything else is left out", () => {
+test("all other keywords are omitted", () => {
   const schema = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",
@@ -94,7 +94,7 @@ test("everything else is left out", () => {
   expect(toRequestedSchema({ type: "object", properties: {} })).toEqual({ type: "object", properties: {} });
 });
 
-describe("choices, however they are written", () => {
+describe("choices in all their forms", () => {
   test.each([
     [{ const: "a" }, { type: "string", enum: ["a"] }],
     [{ enum: ["a", "b"] }, { type: "string", enum: ["a", "b"] }],
@@ -124,7 +124,7 @@ describe("choices, however they are written", () => {
     expect(field(schema)).toEqual(expected);
   });
 
-  test("named schemas are found in $defs, with what stands beside the reference", () => {
+  test("references to $defs are resolved, with the keywords beside them", () => {
     const $defs = { color: { type: "string", enum: ["r"], title: "Color" } };
     const properties = {
       a: { $ref: "#/$defs/color", title: "Mine" },
@@ -137,7 +137,7 @@ describe("choices, however they are written", () => {
   });
 });
 
-describe("a property that is no plain field is refused by name and rule", () => {
+describe("a property that cannot be a field is refused with its name and the rule", () => {
   test.each([
     [{ type: "object", properties: {} }],
     [{ type: "array", items: { type: "string" } }],
@@ -159,20 +159,20 @@ describe("a property that is no plain field is refused by name and rule", () => 
   ])("%j", (schema) => {
     const message = refusal({ type: "object", properties: { fine: { type: "string" }, broken: schema } });
     expect(message).toBe(
-      'The property "broken" cannot be asked for: it must be a string, number, boolean, choice of strings or list of such choices, neither null (make it optional) nor nested.',
+      'The property "broken" cannot be a field of a form. It must be a string, number, boolean, choice of strings or list of such choices. It cannot be null (make it optional) or nested.',
     );
   });
 
-  test("a reference that leads in circles ends", () => {
+  test("a circular reference ends", () => {
     expect(
       refusal({ type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: { $ref: "#/$defs/a" } } }),
     ).toContain('"a"');
   });
 
   test.each([{}, { type: "string" }, { type: "object" }, { allOf: [{ type: "object" }] }])(
-    "%j is no form",
+    "%j is not a form",
     (schema) => {
-      expect(refusal(schema)).toContain("one object with properties");
+      expect(refusal(schema)).toContain("an object with properties");
     },
   );
 });
@@ -225,7 +225,7 @@ describe("schema libraries", () => {
     });
   });
 
-  test("only what must be answered is required", () => {
+  test("optional fields and fields with a default are not required", () => {
     const schema = z.object({ a: z.string(), b: z.string().optional(), c: z.string().default("c") });
     expect(toRequestedSchema(compileSchema(schema, "input").json).required).toEqual(["a"]);
   });

@@ -24,7 +24,7 @@ const kinds: Readonly<Record<string, JsonSchema>> = {
 export function toRequestedSchema(json: JsonSchema): RequestedSchema {
   const { type, properties, required } = dereference(json, json);
   if (type !== "object" || !isObject(properties)) {
-    throw new SchemaError("invalid_schema", "An elicitation's schema must be one object with properties.");
+    throw new SchemaError("invalid_schema", "The schema of an elicitation must be an object with properties.");
   }
   const fields = Object.entries(properties).map(([name, schema]) => [name, toField(schema, name, json)] as const);
   const names = isStrings(required) ? required.filter((name) => Object.hasOwn(properties, name)) : [];
@@ -44,7 +44,7 @@ function toField(schema: unknown, name: string, root: JsonSchema): JsonObject {
   }
   throw new SchemaError(
     "invalid_schema",
-    `The property "${shorten(name)}" cannot be asked for: it must be a string, number, boolean, choice of strings or list of such choices, neither null (make it optional) nor nested.`,
+    `The property "${shorten(name)}" cannot be a field of a form. It must be a string, number, boolean, choice of strings or list of such choices. It cannot be null (make it optional) or nested.`,
   );
 }
 

@@ -22,10 +22,12 @@ export interface InputRequiredResult {
 }
 
 /** The methods that can return input requests (2026-07-28, basic/patterns/mrtr, Supported Requests). */
-export const askable: ReadonlySet<string> = /* @__PURE__ */ (() =>
+export const mayRequireInput: ReadonlySet<string> = /* @__PURE__ */ (() =>
   new Set<string>([Method.callTool, Method.getPrompt, Method.readResource]))();
 
+/** The `resultType` of a result with input requests. */
 export const inputRequiredType = "input_required";
+/** The `resultType` of all other results. */
 export const completeType = "complete";
 
 /**

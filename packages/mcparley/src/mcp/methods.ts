@@ -20,6 +20,7 @@ export const Method = {
   listRoots: "roots/list",
 } as const;
 
+/** The names of MCP's notifications in all revisions. */
 export const Notification = {
   initialized: "notifications/initialized",
   cancelled: "notifications/cancelled",

@@ -34,7 +34,7 @@ describe("startCall", () => {
     expect(startCall(observers, call, () => {}).meta).toEqual({ a: 1, b: 2 });
   });
 
-  test("reports what an observer throws and notifies the others", () => {
+  test("reports the error of an observer and notifies the others", () => {
     const report = vi.fn<(error: unknown) => void>();
     const ended = vi.fn<CallRun["ended"]>();
     const fail = (): never => {

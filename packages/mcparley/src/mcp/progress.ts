@@ -1,6 +1,7 @@
 import { invalidParams } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 
+/** Identifies the request that a progress notification belongs to. */
 export type ProgressToken = string | number;
 
 /** Progress of a call. */

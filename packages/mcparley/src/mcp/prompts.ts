@@ -48,7 +48,7 @@ export interface GetPromptResult {
   _meta?: JsonObject;
 }
 
-export interface GetPromptParams {
+interface GetPromptParams {
   name: string;
   arguments: Record<string, string>;
 }

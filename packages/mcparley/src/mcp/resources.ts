@@ -74,3 +74,12 @@ export function checkCacheHint({ ttlMs, cacheScope }: Partial<CacheHint>): void 
     throw new TypeError(`cacheScope must be "public" or "private"; got ${String(cacheScope)}`);
   }
 }
+
+/**
+ * Returns whether a URI is that of a resource or of a part of it: it is equal, or continues after a `/`, `?` or `#`. The
+ * subscribers of a resource also receive the updates of its parts (2025-11-25, server/resources).
+ */
+export function isPartOf(uri: string, whole: string): boolean {
+  if (!uri.startsWith(whole)) return false;
+  return uri.length === whole.length || /[/?#]$/.test(whole) || /^[/?#]/.test(uri.slice(whole.length));
+}

@@ -1,6 +1,13 @@
 import { LocalError } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
-import type { AudioContent, ContentBlock, ImageContent, Role, TextContent } from "./content.ts";
+import {
+  type AudioContent,
+  type ContentBlock,
+  type ImageContent,
+  type Role,
+  type TextContent,
+  isRole,
+} from "./content.ts";
 import type { Tool } from "./tools.ts";
 
 /** A tool call that the model requests. */
@@ -98,20 +105,22 @@ export interface CreateMessageResult {
 
 /** Validates the result of `sampling/createMessage`. */
 export function readCreateMessageResult(result: unknown): CreateMessageResult {
-  const readable =
+  if (isCreateMessageResult(result)) return result;
+  const message = 'The client answered sampling/createMessage without a valid "role", "model" and "content".';
+  throw new LocalError("invalid_message", message);
+}
+
+function isCreateMessageResult(result: unknown): result is CreateMessageResult {
+  return (
     isObject(result) &&
-    (result.role === "user" || result.role === "assistant") &&
+    isRole(result.role) &&
     typeof result.model === "string" &&
-    (isObject(result.content) || Array.isArray(result.content));
-  if (readable) return result as unknown as CreateMessageResult;
-  throw new LocalError(
-    "invalid_message",
-    'The client answered sampling/createMessage without "role", "model" and "content".',
+    (isObject(result.content) || Array.isArray(result.content))
   );
 }
 
 /**
- * Returns the first error in the order of tool uses and results in a conversation, if there is one.
+ * Returns the first error in the order of tool uses and tool results of a conversation, or undefined if there is none.
  *
  * Every assistant message with tool uses must be followed by a user message that contains exactly their results
  * (client/sampling, Message Content Constraints).
@@ -123,13 +132,13 @@ export function findToolImbalance(messages: readonly SamplingMessage[]): string 
     const results = blocks.filter((block) => block.type === "tool_result");
     if (results.length > 0 && results.length < blocks.length)
       return `messages[${index}] mixes tool results with other content`;
-    if (results.length > 0 && !open) return `messages[${index}] holds a tool result without a tool use before it`;
+    if (results.length > 0 && !open) return `messages[${index}] contains a tool result without a tool use before it`;
     if (open && !sameIds(open, results))
-      return `messages[${index}] must hold exactly the results of the tool uses before it`;
+      return `messages[${index}] must contain exactly the results of the tool uses before it`;
     const uses = blocks.filter((block) => block.type === "tool_use");
     open = message.role === "assistant" && uses.length > 0 ? new Set(uses.map((use) => use.id)) : undefined;
   }
-  return open ? "the last message holds tool uses without their results" : undefined;
+  return open ? "the last message contains tool uses without their results" : undefined;
 }
 
 function sameIds(open: Set<string>, results: ToolResultContent[]): boolean {

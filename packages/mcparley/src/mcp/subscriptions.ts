@@ -24,12 +24,10 @@ export function readSubscriptionFilter(params: JsonObject): SubscriptionFilter {
       throw invalidParams(`params.notifications.${key} must be a boolean`);
     if (value) filter[key] = true;
   }
-  if (wanted.resourceSubscriptions !== undefined) filter.resourceSubscriptions = readUris(wanted.resourceSubscriptions);
-  return filter;
-}
-
-function readUris(value: unknown): string[] {
-  const readable = Array.isArray(value) && value.every((uri) => typeof uri === "string");
-  if (!readable) throw invalidParams("params.notifications.resourceSubscriptions must be an array of strings");
-  return value;
+  const uris = wanted.resourceSubscriptions;
+  if (uris === undefined) return filter;
+  if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) {
+    throw invalidParams("params.notifications.resourceSubscriptions must be an array of strings");
+  }
+  return { ...filter, resourceSubscriptions: uris };
 }

@@ -48,7 +48,7 @@ export interface CallToolResult {
   _meta?: JsonObject;
 }
 
-export interface CallToolParams {
+interface CallToolParams {
   name: string;
   arguments: JsonObject;
 }

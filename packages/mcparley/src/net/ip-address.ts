@@ -6,8 +6,8 @@ export function parseIp(text: string): readonly number[] | undefined {
 }
 
 /**
- * Returns the network that a valid IP address stands for: an IPv4 address itself, also in its IPv4-mapped form, and the
- * /64 prefix of an IPv6 address, because one subscriber can use all addresses of such a prefix.
+ * Returns the network that limits per client count for a valid IP address: an IPv4 address itself, also in its IPv4-mapped
+ * form, and the /64 prefix of an IPv6 address, because one subscriber can use all addresses of such a prefix.
  */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
@@ -23,7 +23,7 @@ function groups(bytes: readonly number[]): string[] {
   return bytes.flatMap((byte, index) => (index % 2 === 0 ? ((byte << 8) | bytes[index + 1]!).toString(16) : []));
 }
 
-/** Octets in decimal without leading zeros, because other parsers read "010" as octal. */
+/** Accepts no leading zeros, because other parsers read "010" as octal. */
 function parseV4(text: string): number[] | undefined {
   return ipv4.test(text) ? text.split(".").map(Number) : undefined;
 }
@@ -38,7 +38,7 @@ function parseV6(text: string): number[] | undefined {
   return zeros >= 2 ? [...head, ...Array<number>(zeros).fill(0), ...tail] : undefined;
 }
 
-/** The bytes of groups that are separated by colons, with NaN for an invalid group. */
+/** Returns the bytes of groups that are separated by colons. An invalid group is NaN. */
 function readGroups(half: string, isEnd: boolean): number[] {
   if (half === "") return [];
   return half.split(":").flatMap((group, index, all) => {

@@ -62,7 +62,7 @@ test.each([
   "64:ff9b::808:808",
 ])("%s is a public address", (address) => expect(isPrivateAddress(address)).toBe(false));
 
-test("every address of IPv4 is judged as the system's own list of blocks judges it", () => {
+test("IPv4 addresses are classified like by the block list of Node", () => {
   const list = new BlockList();
   for (const [network, bits] of [
     ["0.0.0.0", 8],
@@ -89,7 +89,7 @@ test("every address of IPv4 is judged as the system's own list of blocks judges 
   );
 });
 
-test("an address means the same however it is written", () => {
+test("all spellings of an address are classified alike", () => {
   fc.assert(
     fc.property(fc.ipV6(), (address) => {
       const written = new URL(`http://[${address}]/`).hostname.slice(1, -1);

@@ -30,7 +30,9 @@ const privateV4 = blocks([
 /** The global unicast addresses of IPv6. Loopback, link-local, unique local and multicast addresses are outside. */
 const globalV6 = blocks(["2000::/3"]);
 
-/** Blocks within these for other uses: protocol assignments such as Teredo, documentation, and 6to4, which leads to IPv4. */
+/**
+ * Blocks of `globalV6` for other uses: protocol assignments such as Teredo, documentation, and 6to4, which leads to IPv4.
+ */
 const privateV6 = blocks(["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]);
 
 /** IPv6 addresses that contain an IPv4 address: mapped ones, and those of NAT64 (RFC 6052). */
@@ -55,9 +57,9 @@ export function addressOf(hostname: string): string | undefined {
 }
 
 /**
- * Returns whether the hostname of a URL is visibly not on the public Internet: a private address, or a name that the
- * public DNS does not contain (RFC 6761, RFC 6762, RFC 8375, `.internal`, and names without a dot). The name is not
- * resolved, so a public name with a private address is not detected.
+ * Returns whether the hostname of a URL is not on the public Internet: a private address, or a name that the public DNS does
+ * not contain (RFC 6761, RFC 6762, RFC 8375, `.internal`, and names without a dot). The name is not resolved, so a public
+ * name with a private address is not detected.
  */
 export function isPrivateHost(hostname: string): boolean {
   const address = addressOf(hostname);

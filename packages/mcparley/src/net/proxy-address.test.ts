@@ -34,16 +34,16 @@ describe("X-Forwarded-For", () => {
     expect(addressIn({ header, hops }, { [header]: value })).toBe(expected);
   });
 
-  test("is found whatever the case of the option", () => {
+  test("is found for any case of the option", () => {
     expect(addressIn("X-Forwarded-For", { [header]: "192.0.2.1" })).toBe("192.0.2.1");
   });
 
-  test("that is absent means an unknown address", () => {
+  test("that is missing means an unknown address", () => {
     expect(addressIn(header, {})).toBeUndefined();
   });
 });
 
-test("a header of one value is read as it is", () => {
+test("a header with a single value is read unchanged", () => {
   expect(addressIn("cf-connecting-ip", { "cf-connecting-ip": "192.0.2.1" })).toBe("192.0.2.1");
 });
 

@@ -1,13 +1,13 @@
 import { LocalError } from "../rpc/errors.ts";
 import { networkOf, parseIp } from "./ip-address.ts";
 
-/** The header of a trusted proxy that names the client's address, and its entry that counts, from the right. */
+/** The header in which a trusted proxy writes the client's address, and the position of its entry from the right. */
 interface ProxyHeader {
   readonly header: string;
   readonly hops?: number;
 }
 
-/** The IP address of a client, and the network that it counts for. */
+/** The IP address of a client, and its network (`networkOf`). */
 interface ClientAddress {
   readonly address: string | undefined;
   readonly network: string | undefined;
@@ -21,8 +21,8 @@ interface Head {
 /**
  * Returns a function that reads the client's address from the header of a trusted proxy.
  *
- * A client can send the header itself, and a proxy adds its entry at the end. So entries are counted from the right, and
- * entries to the left of the trusted one are ignored. The address is undefined if the entry is not an IP address.
+ * A client can send the header itself, and a proxy appends its entry. Entries are therefore counted from the right, and
+ * those to the left of the trusted one are ignored. The address is undefined if the entry is not an IP address.
  */
 export function makeProxyReader(trusted: string | ProxyHeader): (head: Head) => ClientAddress {
   const { header, hops = 1 } = typeof trusted === "string" ? { header: trusted } : trusted;
@@ -60,7 +60,9 @@ function forwardedFor(element: string): string {
   return "";
 }
 
-/** Returns the address in `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`, or undefined for any other text. */
+/**
+ * Returns the address in `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`, or undefined for any other text.
+ */
 function addressIn(text: string): string | undefined {
   const bracketed = /^\[([\da-f:.]+)\](?::\d+)?$/i.exec(text)?.[1];
   const address = bracketed ?? text.replace(/^([\d.]+):\d+$/, "$1");

@@ -22,7 +22,7 @@ async function load(url: URL, init: RequestInit): Promise<Response> {
 let checked: object | undefined;
 let isCustom = false;
 
-/** Whether the program has set a dispatcher for `fetch`. Node sets one itself when `fetch` is first used. */
+/** Returns whether the program has set a dispatcher for `fetch`. Node sets a default one when `fetch` is first used. */
 function hasDispatcher(): boolean {
   const globals = globalThis as { [name: symbol]: object | undefined };
   // The second name is the one of Node 24 and later.
@@ -34,7 +34,7 @@ function hasDispatcher(): boolean {
   return isCustom;
 }
 
-/** Whether a dispatcher is an `Agent` of undici without connection options, as the one of Node. */
+/** Returns whether a dispatcher is an `Agent` of undici without connection options, as that of Node is. */
 function isDefault(dispatcher: object): boolean {
   if (dispatcher.constructor.name !== "Agent" || types.isProxy(dispatcher)) return false;
   const key = Object.getOwnPropertySymbols(dispatcher).find(({ description }) => description === "options");

@@ -29,7 +29,7 @@ function post(port: number, body: string, headers: string): Promise<void> {
   });
 }
 
-test("an open listen stream keeps nothing of a large request but its filter", async () => {
+test("an open listen stream keeps only the filter of a large request in memory", async () => {
   const params: WeakRef<object>[] = [];
   const capabilities: WeakRef<object>[] = [];
   const server = createServer({ name: "test", version: "1.0.0", tools: { hello: tool({ call: () => "" }) } });
@@ -68,7 +68,7 @@ test("an open listen stream keeps nothing of a large request but its filter", as
   expect(after - before).toBeLessThan(24_000_000);
 });
 
-test("a connection that breaks returns the share of its request", async () => {
+test("a broken connection releases the memory share of its request", async () => {
   const slow = gate();
   const server = createServer({ name: "test", version: "1.0.0", tools: { slow: tool(slow) }, limits: { inFlight: 1 } });
   const listening = await listen(server, { port: 0, closeTimeout: 0 });

@@ -43,8 +43,8 @@ testStore("files", async () => {
   return { store: opened({ clock }), pass };
 });
 
-describe("what outlives a store", () => {
-  test("values and logs are there for the next one, with their lifetimes", async () => {
+describe("persistence", () => {
+  test("values and logs are stored for the next store, with their lifetimes", async () => {
     let now = 1000;
     const clock = { now: () => now, setTimeout: () => 0, clearTimeout: () => {} };
     const first = opened({ clock });
@@ -60,13 +60,13 @@ describe("what outlives a store", () => {
     expect(await second.readFrom("log", undefined, 10)).toEqual([]);
   });
 
-  test("nobody but its owner may read it", async () => {
+  test("only its owner may read it", async () => {
     await opened().set("k", "v", { ttl });
     expect(statSync(path.join(folder, "state")).mode & 0o777).toBe(0o700);
     expect(statSync(logFile()).mode & 0o777).toBe(0o600);
   });
 
-  test("wherever a write breaks off, all that was acknowledged before it is there, and writing goes on", async () => {
+  test("after a write that was cut off at any byte, all acknowledged changes are present, and writes work", async () => {
     const first = opened();
     await first.set("a", "1", { ttl });
     const whole = statSync(logFile()).size;
@@ -88,7 +88,7 @@ describe("what outlives a store", () => {
     }
   });
 
-  test("a log that has grown is rewritten without what is over, and another store goes on with it", async () => {
+  test("a log that has grown is rewritten without expired values, and another store continues with it", async () => {
     const writer = opened();
     const reader = opened();
     await writer.append("log", "first", { ttl, maxLength: 10 });
@@ -105,7 +105,7 @@ describe("what outlives a store", () => {
     expect(await writer.get("kept")).toBe("still");
   });
 
-  test("a change that lands behind a seal is made in the next file", async () => {
+  test("a change after a seal is written to the next file", async () => {
     const store = opened();
     await store.set("a", "1", { ttl });
     writeFileSync(logFile(), '\n{"op":"seal"}\n', { flag: "a" });
@@ -124,7 +124,7 @@ describe("what outlives a store", () => {
   });
 });
 
-test("a change that another process seals out at the last moment is made all the same", async () => {
+test("a change that another process seals out is written to the next file", async () => {
   const log = new StoreLog(path.join(folder, "state"));
   const append = log.append.bind(log);
   let isFirst = true;
@@ -145,7 +145,7 @@ test("a change that another process seals out at the last moment is made all the
 });
 
 describe("limits and failures", () => {
-  test("beyond its limit nothing more is written, and what is there stays", async () => {
+  test("over its limit writes are refused, and existing values stay", async () => {
     const store = opened({ maxBytes: 3000 });
     await store.set("a", "x".repeat(3000), { ttl });
     await expect(store.set("b", "y", { ttl })).rejects.toMatchObject({
@@ -156,7 +156,7 @@ describe("limits and failures", () => {
     expect(await store.get("b")).toBeUndefined();
   });
 
-  test("a folder that cannot be made is named", async () => {
+  test("a folder that cannot be created is named", async () => {
     const file = path.join(folder, "file");
     writeFileSync(file, "");
     const store = fileStore(path.join(file, "state"));
@@ -166,7 +166,7 @@ describe("limits and failures", () => {
     expect(() => fileStore("")).toThrow('got ""');
   });
 
-  test("a closed store refuses", async () => {
+  test("a closed store rejects operations", async () => {
     const store = opened();
     const last = store.set("k", "v", { ttl });
     await store.close();
@@ -225,7 +225,7 @@ describe("several processes", () => {
     return child;
   }
 
-  test("killed in the middle of writing, a process leaves behind all that it was told is written", async () => {
+  test("a process that is killed while it writes leaves all acknowledged changes", async () => {
     const child = start("write");
     let said = "";
     child.stdout!.on("data", (chunk: Buffer) => {
@@ -242,7 +242,7 @@ describe("several processes", () => {
     expect(await store.get("after")).toBe("works");
   });
 
-  test("of changes that expect the same, in whatever process, one succeeds", async () => {
+  test("of changes in several processes that expect the same value, one succeeds", async () => {
     await Promise.all([1, 2, 3].map(() => once(start("count"), "close")));
     expect(await opened().get("count")).toBe("150");
   });

@@ -13,11 +13,20 @@ export interface FileStoreOptions {
 }
 
 /**
- * Returns a store in a local folder. It outlives the process: acknowledged writes are on the disk.
+ * Returns a store in a local folder. Its content outlives the process: an operation settles when its change is on the disk.
  *
  * Several processes can use the folder at the same time. Each of them also has the whole content in memory. The folder must
  * be on a local disk, because appends of two machines over a network can overwrite each other. A missing folder is created
- * with access for its owner only.
+ * with access for its owner only. Close the store when no server uses it any more.
+ *
+ * @example
+ * ```ts
+ * import { fileStore } from "mcparley/node";
+ * import { createServer } from "mcparley/server";
+ *
+ * const store = fileStore("/var/lib/notes/state");
+ * const server = createServer({ name: "notes", version: "1.0.0", store });
+ * ```
  */
 export function fileStore(folder: string, options: FileStoreOptions = {}): Store {
   if (typeof folder !== "string" || folder === "") {

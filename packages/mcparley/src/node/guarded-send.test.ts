@@ -64,7 +64,7 @@ function urlOf(host: string, port: number): URL {
 
 const forbidden = { name: "LocalError", code: "forbidden_url" };
 
-describe("discovery reaches nothing inside", () => {
+describe("discovery reaches no private address", () => {
   test.each([
     ["loopback", "127.0.0.1"],
     ["loopback in IPv6", "[::1]"],
@@ -94,7 +94,7 @@ describe("discovery reaches nothing inside", () => {
     expect(seen.connections).toBe(0);
   });
 
-  test("the error names the host, where it leads and why that is refused", async () => {
+  test("the error names the host, its address and the reason", async () => {
     const { lookup } = fakeDns({ "meta.example": [["10.1.2.3"]] });
     const refused = sendThrough({ lookup, isPrivate: isPrivateAddress }, new URL("http://meta.example/"), get());
     const error = (await refused.catch((caught: unknown) => caught)) as LocalError;
@@ -115,7 +115,7 @@ describe("discovery reaches nothing inside", () => {
     expect(seen.connections).toBe(1);
   });
 
-  test("a connection is for one request, since the address of one that stands was not checked", async () => {
+  test("a connection serves one request, because the address of a reused one was not checked", async () => {
     const { port, seen } = await serve((request, response) => response.end(request.headers.connection));
     const network = { ...fakeDns({ "public.example": [["127.0.0.1"]] }), isPrivate: exceptLoopback };
     for (let i = 0; i < 2; i++) {
@@ -125,7 +125,7 @@ describe("discovery reaches nothing inside", () => {
     expect(seen.connections).toBe(2);
   });
 
-  test("where the MCP server is inside as well, so may be what it refers to", async () => {
+  test("an MCP server at a private address may refer to private addresses", async () => {
     const { port } = await serve();
     const response = await sendGuarded(urlOf("127.0.0.1", port), get({ allowPrivate: true }));
     expect(await response.text()).toBe("reached");
@@ -133,7 +133,7 @@ describe("discovery reaches nothing inside", () => {
 });
 
 describe("a response", () => {
-  test("is what was sent, with each header, and asks for no compression", async () => {
+  test("has the status, headers and body that were sent, and the request asks for no compression", async () => {
     const { port } = await serve((request, response) => {
       response.setHeader("x-many", ["a", "b"]);
       const { method, headers } = request;
@@ -149,7 +149,7 @@ describe("a response", () => {
     });
   });
 
-  test("that redirects is given back, and nothing is sent to where it leads", async () => {
+  test("that redirects is returned, and no request is sent to its target", async () => {
     const { port } = await serve((_, response) => response.writeHead(302, { location: "http://10.0.0.1/" }).end());
     const response = await sendGuarded(urlOf("127.0.0.1", port), get({ allowPrivate: true }));
     expect([response.status, response.headers.get("location")]).toEqual([302, "http://10.0.0.1/"]);
@@ -177,10 +177,10 @@ describe("a response", () => {
   });
 });
 
-describe("giving up", () => {
+describe("an abort", () => {
   const reason = new Error("given up");
 
-  test("before it starts opens no connection", async () => {
+  test("before the start opens no connection", async () => {
     const { port, seen } = await serve();
     const sending = sendGuarded(
       urlOf("127.0.0.1", port),
@@ -190,14 +190,14 @@ describe("giving up", () => {
     expect(seen.connections).toBe(0);
   });
 
-  test("while there is no answer rejects with the reason", async () => {
+  test("before the response rejects with the reason", async () => {
     const controller = new AbortController();
     const { port } = await serve(() => controller.abort(reason));
     const sending = sendGuarded(urlOf("127.0.0.1", port), get({ allowPrivate: true, signal: controller.signal }));
     await expect(sending).rejects.toBe(reason);
   });
 
-  test("in the middle of the body fails the reading of it", async () => {
+  test("during the body rejects its reading", async () => {
     const controller = new AbortController();
     const { port } = await serve((_, response) => void response.write("begin"));
     const sending = sendGuarded(urlOf("127.0.0.1", port), get({ allowPrivate: true, signal: controller.signal }));
@@ -208,7 +208,7 @@ describe("giving up", () => {
     await expect(reader.read()).rejects.toThrow(Error);
   });
 
-  test("a name that there is not says so", async () => {
+  test("a name that does not exist is reported", async () => {
     const network = { ...fakeDns({}), isPrivate: isPrivateAddress };
     const sending = sendThrough(network, new URL("http://nowhere.example/"), get());
     await expect(sending).rejects.toMatchObject({ code: "ENOTFOUND" });

@@ -18,9 +18,9 @@ const system: Network = { lookup: systemLookup, isPrivate: isPrivateAddress };
 /**
  * Sends one request, and connects only to addresses of the public Internet, unless `allowPrivate` is set.
  *
- * The checked addresses are those of the connection, so a second lookup of the name cannot change them. Each request uses a
- * new connection, because a reused one was not checked. Proxies of the environment are not used, because they look names up
- * themselves.
+ * The connection uses the addresses that were checked, so a second lookup of the name cannot replace them. Each request
+ * opens a new connection, because the address of a reused one was not checked. Proxies of the environment are not used,
+ * because they resolve names themselves.
  *
  * Rejects with `LocalError` `forbidden_url` if the address is refused, otherwise with the error of the system.
  */

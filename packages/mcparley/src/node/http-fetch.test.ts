@@ -4,7 +4,7 @@ import { type AddressInfo, type Socket, createServer as createTcpServer } from "
 import { gzipSync, brotliCompressSync, createGzip, deflateSync } from "node:zlib";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { connectionError } from "../http/client/connection-error.ts";
-import { type HttpFetchLimits, httpFetch } from "./http-fetch.ts";
+import { httpFetch } from "./http-fetch.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -54,7 +54,7 @@ const post = (body = "{}"): RequestInit => ({
   body,
 });
 const echo: Handler = (request, response) => void request.pipe(response);
-const patient: HttpFetchLimits = { roundMs: 60_000 };
+const patient = { roundMs: 60_000 };
 
 async function closeOf(connection: Socket | undefined): Promise<void> {
   if (connection?.destroyed === false) await once(connection, "close");
@@ -124,7 +124,7 @@ describe("the body of a response", () => {
     expect(await (await httpFetch()(url, post())).text()).toBe("hello");
   });
 
-  test("is left as it is if its encoding is unknown", async () => {
+  test("is not decoded if its encoding is unknown", async () => {
     const { url } = await serve((_, response) => response.writeHead(200, { "content-encoding": "x-own" }).end("hello"));
     expect(await (await httpFetch()(url, post())).text()).toBe("hello");
   });
@@ -144,7 +144,7 @@ describe("the body of a response", () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  test("fails if what is compressed is damaged", async () => {
+  test("fails if its compressed data is damaged", async () => {
     const { url } = await serve((_, response) =>
       response.writeHead(200, { "content-encoding": "gzip" }).end("no gzip at all"),
     );
@@ -175,7 +175,7 @@ describe("the body of a response", () => {
 });
 
 describe("connections", () => {
-  test("are used again for one request after another", async () => {
+  test("are reused for one request after another", async () => {
     const { url, connections } = await serve(echo);
     const send = httpFetch();
     for (let i = 0; i < 5; i++) await (await send(url, post(String(i)))).text();
@@ -240,28 +240,28 @@ describe("a request that is not answered", () => {
   };
   const hang = { method: "PUT", headers: {} };
 
-  test("does not keep others waiting", async () => {
+  test("does not delay others", async () => {
     const { url } = await serve(hanging);
     const send = httpFetch({ requests: 2, roundMs: 10 });
     for (let i = 0; i < 6; i++) send(url, hang).catch(() => {});
     expect(await (await send(url, post())).text()).toBe("done");
   });
 
-  test("does not keep a request of high priority waiting", async () => {
+  test("does not delay a request of high priority", async () => {
     const { url } = await serve(hanging);
     const send = httpFetch({ ...patient, requests: 1 });
     send(url, hang).catch(() => {});
     expect(await (await send(url, { ...post(), priority: "high" })).text()).toBe("done");
   });
 
-  test("does not keep requests to another origin waiting", async () => {
+  test("does not delay requests to another origin", async () => {
     const [one, other] = [await serve(hanging), await serve(hanging)];
     const send = httpFetch({ ...patient, requests: 1 });
     send(one.url, hang).catch(() => {});
     expect(await (await send(other.url, post())).text()).toBe("done");
   });
 
-  test("makes room when it is aborted", async () => {
+  test("no longer counts when it is aborted", async () => {
     const { url } = await serve(hanging);
     const send = httpFetch({ ...patient, requests: 1 });
     const controller = new AbortController();
@@ -311,7 +311,7 @@ describe("an abort", () => {
     await closed;
   });
 
-  test("leaves no listener on a signal that many requests share, and warns of none", async () => {
+  test("leaves no listener on a signal that many requests share, and causes no warning", async () => {
     const warned = vi.fn();
     process.on("warning", warned);
     closers.push(() => process.off("warning", warned));

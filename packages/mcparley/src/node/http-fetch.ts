@@ -6,10 +6,10 @@ import { RequestQueue } from "./request-queue.ts";
 import { webResponse } from "./web-response.ts";
 
 /** Limits that tests shorten. */
-export interface HttpFetchLimits {
-  /** Requests to one origin at the same time, without those of high priority. Default: 128. */
+interface HttpFetchLimits {
+  /** Maximum number of requests to one origin at the same time, without those of high priority. Default: 128. */
   requests?: number;
-  /** Milliseconds without a finished request after which running requests no longer count. Default: 1,000. */
+  /** Milliseconds without a finished request after which the running requests no longer count. Default: 1,000. */
   roundMs?: number;
   /** Milliseconds to connect, with name lookup and TLS. Default: 10,000. */
   connectMs?: number;
@@ -74,7 +74,7 @@ function start(url: URL, init: RequestInit, { agent, limits, done }: Sending): P
     signal?.addEventListener("abort", abort, { once: true });
     outgoing.on("error", (error) => reject(signal?.aborted ? signal.reason : connection.explain(error)));
     outgoing.on("response", (incoming) => {
-      // An abort is then the error of the body.
+      // From now on, an abort is reported as an error of the body.
       stop = (reason) => void incoming.destroy(reason);
       try {
         resolve(webResponse(incoming));
@@ -86,7 +86,7 @@ function start(url: URL, init: RequestInit, { agent, limits, done }: Sending): P
     outgoing.once("close", () => {
       signal?.removeEventListener("abort", abort);
       done();
-      // The server has switched protocols without being asked. After a response this has no effect.
+      // The server switched protocols without a request for it. Has no effect after a response.
       reject(Object.assign(new Error("The connection was closed without a response."), { code: "ECONNRESET" }));
     });
     outgoing.end(body as string | undefined);

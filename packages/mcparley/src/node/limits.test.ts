@@ -81,7 +81,7 @@ const headOf = (headers: Record<string, string | number>): string =>
     .join("")}\r\n`;
 
 describe("a body", () => {
-  test("of 4 MiB is read, and one of a byte more refused with 413", async () => {
+  test("of 4 MiB is read, and one byte more is refused with 413", async () => {
     const { url } = await serve();
     const fits = await fetch(url, { method: "POST", headers: head, body: callOf(limit) });
     expect(fits.status).toBe(200);
@@ -91,7 +91,7 @@ describe("a body", () => {
     expect(await tooLarge.json()).toMatchObject({ error: { message: expect.stringContaining("4194304") as string } });
   });
 
-  test("that does not say how long it is is held to the same limit", async () => {
+  test("without Content-Length has the same limit", async () => {
     const { url } = await serve({ maxBody: 2000 });
     const chunked = (text: string): ReadableStream =>
       new ReadableStream({
@@ -121,7 +121,7 @@ describe("a body", () => {
     await until(/HTTP\/1.1 200 [^]*"resultType"/);
   });
 
-  test("that goes on and on is cut off", async () => {
+  test("that does not end is cut off", async () => {
     const { port } = await serve({ maxBody: 2000 });
     const { socket, closed } = dial(port);
     socket.write(headOf({ ...head, "content-length": 1_000_000 }) + "x".repeat(10_000));
@@ -137,7 +137,7 @@ describe("a body", () => {
     expect(await answer.json()).toMatchObject({ error: { code: -32700 } });
   });
 
-  test("is read whole where a character is split between two packets", async () => {
+  test("is read correctly if a character is split between two packets", async () => {
     const { port } = await serve();
     const body = Buffer.from(callOf(500).replace("xxxx", "é€"));
     const at = body.indexOf("é") + 1;
@@ -151,8 +151,8 @@ describe("a body", () => {
   });
 });
 
-describe("a client that goes away", () => {
-  test("in the middle of a message leaves nothing behind, and is no error", async () => {
+describe("a client that disconnects", () => {
+  test("during a message leaves no state, and is not an error", async () => {
     const { port, url, errors } = await serve();
     for (const half of ['{"jsonrpc":"2.0",', ""]) {
       const { socket, closed } = dial(port);
@@ -167,7 +167,7 @@ describe("a client that goes away", () => {
     expect(errors).toEqual([]);
   });
 
-  test("in the middle of a stream ends it, and what it was subscribed to", async () => {
+  test("during a stream ends it and its subscriptions", async () => {
     const { url, server } = await serve();
     const leaving = new AbortController();
     const filter = { notifications: { toolsListChanged: true } };
@@ -184,7 +184,7 @@ describe("a client that goes away", () => {
     expect(core.changes.size).toBe(0);
   });
 
-  test("while a legacy call of it is answered has not cancelled it", async () => {
+  test("during a legacy call does not cancel it", async () => {
     const slow = gate();
     const { url, port, errors } = await serve({}, { slow: tool(slow) });
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } };
@@ -244,18 +244,18 @@ describe("a body that a framework has read", () => {
     expect(await post(url, callOf(2001))).toBe(413);
   });
 
-  test("is measured by what it holds where it was compressed", async () => {
+  test("is measured after decompression", async () => {
     const url = await serveParsed((body) => JSON.parse(gunzipSync(body).toString()), { maxBody: 2000 });
     const gzip = { "content-encoding": "gzip" };
     expect(await post(url, gzipSync(callOf(2000)), gzip)).toBe(200);
     expect(await post(url, gzipSync(callOf(2001)), gzip)).toBe(413);
   });
 
-  test("and thrown away is a defect that is reported", async () => {
+  test("and discarded is reported as a defect", async () => {
     expect(await post(await serveParsed(() => undefined), callOf(500))).toBe(500);
   });
 
-  test("is read here where the framework left it unread, whatever it put in its place", async () => {
+  test("is read from the request if the framework did not read it, whatever `request.body` is", async () => {
     const server = createServer({ name: "test", version: "1.0.0", tools: { size } });
     const handler = toNodeHandler(server);
     const http = createHttpServer((request, response) => handler(Object.assign(request, { body: {} }), response));

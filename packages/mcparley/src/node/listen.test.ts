@@ -33,7 +33,7 @@ function statusOf(port: number, headers: Record<string, string>): Promise<number
   });
 }
 
-test("a server listens on loopback at /mcp, and says where", async () => {
+test("a server listens on loopback at /mcp, and returns its URL", async () => {
   const { url, port } = await serve();
   expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
   const answer = await rawHttp(url, fetch).modern("tools/call", { name: "hello" });
@@ -41,7 +41,7 @@ test("a server listens on loopback at /mcp, and says where", async () => {
   expect((await answer.json()).result.content).toEqual([{ type: "text", text: "hello" }]);
 });
 
-test("another path and another loopback address are as good", async () => {
+test("another path and another loopback address can be configured", async () => {
   const listening = await serve({ host: "localhost", path: "/" });
   expect(listening.url).toBe(`http://localhost:${listening.port}/`);
   expect((await rawHttp(listening.url, fetch).modern("tools/list")).status).toBe(200);
@@ -50,7 +50,7 @@ test("another path and another loopback address are as good", async () => {
 describe("over a socket", () => {
   const json = { "content-type": "application/json" };
 
-  test("a Host or an Origin from elsewhere is refused before anything is read", async () => {
+  test("a foreign Host or Origin is refused before the body is read", async () => {
     const { port } = await serve();
     expect(await statusOf(port, { ...json, host: "evil.example" })).toBe(403);
     expect(await statusOf(port, { ...json, host: `localhost:${port}`, origin: "https://evil.example" })).toBe(403);
@@ -58,7 +58,7 @@ describe("over a socket", () => {
     expect(await statusOf(port, { ...json, host: `127.0.0.1:${port}` })).toBe(400);
   });
 
-  test("a server for other machines answers loopback and the hosts it was given", async () => {
+  test("a server for other machines answers loopback names and its allowed hosts", async () => {
     const { url, port } = await serve({ host: "0.0.0.0", allowedHosts: ["mcp.example.com"] });
     expect(url).toBe(`http://localhost:${port}/mcp`);
     expect(await statusOf(port, { ...json, host: "localhost" })).toBe(400);
@@ -68,7 +68,7 @@ describe("over a socket", () => {
 });
 
 describe("a server that cannot listen", () => {
-  test("says that its port is in use", async () => {
+  test("reports that its port is in use", async () => {
     const { port } = await serve();
     const error = await listen(server, { port }).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(LocalError);
@@ -77,13 +77,13 @@ describe("a server that cannot listen", () => {
     expect((error as LocalError).cause).toMatchObject({ code: "EADDRINUSE" });
   });
 
-  test("says that its address is not of this machine", async () => {
+  test("reports that its address is not one of this machine", async () => {
     await expect(listen(server, { port: 0, host: "203.0.113.1" })).rejects.toThrow('no address "203.0.113.1"');
   });
 });
 
 describe("closing", () => {
-  test("frees the port, whatever connections are open, and may be asked for twice", async () => {
+  test("frees the port in spite of open connections, and may be called twice", async () => {
     const { url, port, close } = await serve();
     await (await rawHttp(url, fetch).modern("tools/list")).text();
     const silent = connect(port, "127.0.0.1");
@@ -96,7 +96,7 @@ describe("closing", () => {
     await serve({ port });
   });
 
-  test("sends a large answer to its end", async () => {
+  test("sends a large response completely", async () => {
     const large = gate();
     const slow = createServer({ name: "test", version: "1.0.0", tools: { large: tool(large) } });
     const { url, close } = await listen(slow, { port: 0 });

@@ -9,18 +9,18 @@ import { NodeExchange } from "./node-exchange.ts";
 
 /** Options of `listen`. */
 export interface ListenOptions extends HttpOptions {
-  /** The port. 0 selects a free port. */
+  /** The port to listen on. 0 selects a free port. */
   port: number;
-  /** The name or address to listen on. Other machines can reach any but a loopback address. Default: `127.0.0.1`. */
+  /** The host name or IP address to listen on. Other machines can reach all but a loopback address. Default: `127.0.0.1`. */
   host?: string;
   /**
-   * Milliseconds for the head of a request, from the opening of its connection or its first byte. A connection that sends
-   * nothing is closed after this time too. Default: 10,000.
+   * Milliseconds for the head of a request, from the start of its connection or from its first byte. A connection that sends
+   * nothing is also closed after this time. Default: 10,000.
    */
   headersTimeout?: number;
   /** Milliseconds for a whole request, head and body. Default: 40,000. */
   requestTimeout?: number;
-  /** Milliseconds that a connection stays open between two requests. Default: 65,000. */
+  /** Milliseconds for which a connection stays open between two requests. Default: 65,000. */
   keepAliveTimeout?: number;
 }
 
@@ -31,8 +31,8 @@ export interface RunningHttpServer {
   /** The port in use, also if port 0 was requested. */
   readonly port: number;
   /**
-   * Prepares for the shutdown. Requests are still answered, but `/readyz` answers 503, no session or stream is opened, and
-   * open streams end with their graceful result. Settles when nothing is in flight, or after `closeTimeout`.
+   * Prepares the shutdown. Requests are still answered, but `/readyz` returns 503, no session or stream is opened, and open
+   * streams end with their graceful result. Settles when no request is in flight, or after `closeTimeout`.
    */
   drain(this: void): Promise<void>;
   /**
@@ -46,9 +46,22 @@ export interface RunningHttpServer {
 const flushTimeout = 2_000;
 
 /**
- * Serves a server over HTTP at `/mcp`, or another `path`, on loopback unless a `host` is given. A number is the port.
+ * Serves a server over HTTP at `/mcp` on a port of this machine, and resolves when it listens.
  *
- * Rejects with `LocalError` `address_unavailable` if it cannot listen on the address.
+ * Without a `host`, it listens on 127.0.0.1, which other machines cannot reach. Port 0 selects a free port. Rejects with
+ * `LocalError` `address_unavailable` if it cannot listen on the address.
+ *
+ * @example
+ * ```ts
+ * import { listen } from "mcparley/node";
+ * import { createServer, tool } from "mcparley/server";
+ *
+ * const hello = tool({ description: "Greets.", call: () => "Hello" });
+ * const server = createServer({ name: "hello", version: "1.0.0", tools: { hello } });
+ * const http = await listen(server, { port: 3000 });
+ * console.error(`Listening on ${http.url}`);
+ * process.once("SIGTERM", () => void http.close());
+ * ```
  */
 export async function listen(
   server: Server<any, any, any, any>,
@@ -63,7 +76,11 @@ export async function listen(
     const exchange = new NodeExchange(request, response);
     if (!health || !health(exchange)) void endpoint.handle(exchange);
   });
-  const sockets = connectionsOf(http);
+  const sockets = new Set<Socket>();
+  http.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   await bind(http, port, host).catch(async (error: unknown) => {
     await endpoint.close();
     throw error;
@@ -82,7 +99,7 @@ export async function listen(
 /** Returns the timeouts of `node:http`, with the interval at which it checks them. */
 function timeoutsOf(options: ListenOptions): ServerOptions {
   const { requestTimeout = 40_000, keepAliveTimeout = 65_000 } = options;
-  // Node refuses a longer timeout for the head than for the request. 0 means no limit.
+  // Node rejects a longer timeout for the head than for the request. 0 means no limit.
   const headersTimeout = Math.min(options.headersTimeout ?? 10_000, requestTimeout || Infinity);
   const shortest = Math.min(headersTimeout || Infinity, requestTimeout || Infinity);
   const connectionsCheckingInterval = Math.ceil(Math.min(5_000, shortest / 4));
@@ -122,22 +139,13 @@ function nameInUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** Returns the open connections of a server, to close them when their output has been sent. */
-function connectionsOf(http: HttpServer): Set<Socket> {
-  const sockets = new Set<Socket>();
-  http.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
-  return sockets;
-}
-
 async function close(http: HttpServer, endpoint: Endpoint, sockets: ReadonlySet<Socket>): Promise<void> {
   // Health checks are answered until no request is in flight.
   await endpoint.close();
   const closed = new Promise<void>((resolve) => {
     http.close(() => resolve());
   });
+  // Each connection is closed when its output has been sent.
   for (const socket of sockets) socket.destroySoon();
   const limit = setTimeout(() => http.closeAllConnections(), flushTimeout);
   await closed;

@@ -23,7 +23,7 @@ async function serve(handle: (exchange: NodeExchange, closed: Promise<void>) => 
   return (http.address() as AddressInfo).port;
 }
 
-test("reading rejects when the client goes away in the middle of its body", async () => {
+test("reading rejects if the client disconnects during its body", async () => {
   let begun!: () => void;
   const reading = new Promise<void>((resolve) => {
     begun = resolve;
@@ -43,7 +43,7 @@ test("reading rejects when the client goes away in the middle of its body", asyn
   expect(error).toMatchObject({ code: "closed" });
 });
 
-test("a client that got its whole response has not gone away", async () => {
+test("a client that disconnects after its whole response is not reported as gone", async () => {
   let gone = false;
   const ends: Promise<void>[] = [];
   const port = await serve((exchange, closed) => {
@@ -59,7 +59,7 @@ test("a client that got its whole response has not gone away", async () => {
   expect(gone).toBe(false);
 });
 
-test("a client that has gone already is told of at once", async () => {
+test("a listener is called at once if the client has already disconnected", async () => {
   const told = new Promise<void>((resolve) => {
     void serve((exchange, closed) => {
       void closed.then(() => exchange.onGone(resolve));
@@ -72,7 +72,7 @@ test("a client that has gone already is told of at once", async () => {
   await told;
 });
 
-test("what is answered after a stream has begun breaks it off", async () => {
+test("a response after the start of a stream aborts the stream", async () => {
   const port = await serve((exchange) => {
     exchange.stream(200, { "content-type": "text/event-stream" }).write(":\n\n");
     setImmediate(() => exchange.respond(500, {}, "too late"));

@@ -1,10 +1,4 @@
-import type {
-  IncomingHttpHeaders,
-  IncomingMessage,
-  OutgoingHttpHeader,
-  OutgoingHttpHeaders,
-  ServerResponse,
-} from "node:http";
+import type { IncomingHttpHeaders, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type {
   HttpExchange,
   Held,
@@ -16,10 +10,7 @@ import type {
 } from "../http/exchange.ts";
 import { networkOf } from "../net/ip-address.ts";
 import type { Principal } from "../server/dispatch/context.ts";
-import { clientClosed, isText, readBody } from "./read-body.ts";
-
-/** A request. Express and other frameworks put a body that they have parsed in `body`. */
-export type NodeRequest = IncomingMessage & { body?: unknown };
+import { type NodeRequest, clientClosed, isText, readBody } from "./read-body.ts";
 
 /**
  * A response. Middleware that compresses responses adds `flush`, as `compression` of Express does. A response of HTTP/2
@@ -105,7 +96,7 @@ export class NodeExchange implements HttpExchange {
   header(name: string): string | undefined {
     // HTTP/2 has `:authority`, which overrides `host` (RFC 9113 section 8.3.1). HTTP/1 cannot have a header of this name.
     if (name === "host" && ":authority" in this.#headers) return this.#headers[":authority"] as string;
-    // Only `set-cookie` is a list, and clients do not send it.
+    // Only `set-cookie` is an array, and clients do not send it.
     return this.#headers[name] as string | undefined;
   }
 
@@ -137,14 +128,14 @@ export class NodeExchange implements HttpExchange {
     // Middleware that replaces `writeHead`, such as `compression` and `morgan`, may not know lists (on-headers before 1.1).
     response.writeHead(status, Object.hasOwn(response, "writeHead") ? toObject(list) : list);
     if (!text) return this.#finish();
-    // This way, head and body are one write; `end(body)` would add an empty one. A body that is all ASCII is copied as
+    // Head and body are sent in one write; `end(body)` would add an empty one. A body of ASCII characters only is copied as
     // latin1, which is faster than UTF-8.
     response.write(text, length === text.length ? "latin1" : "utf8");
     if (rest) response.write(rest);
     process.nextTick(() => this.#finish());
   }
 
-  /** Returns names and values in turn. Copying an object would take as long as the rest of the response. */
+  /** Returns an array in which each name is followed by its value. To copy an object would take as long as all the rest. */
   #headersOf(status: number, headers: ResponseHeaders, length: number): OutgoingHttpHeader[] {
     const list: OutgoingHttpHeader[] = [];
     // HTTP/2 has no `connection` header, and Node would print a warning.
@@ -183,8 +174,8 @@ export class NodeExchange implements HttpExchange {
   }
 
   /**
-   * Ends the response. Its share is returned at once if all of it has left this process, and otherwise with the `close`
-   * event, which adapters of serverless platforms do not emit.
+   * Ends the response, and releases its memory at once if all of it was written to the operating system. Otherwise the
+   * `close` event releases it, which adapters of serverless platforms do not emit.
    */
   #finish(): void {
     const response = this.#response;

@@ -4,15 +4,16 @@ import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
 import { readRoutes } from "../http/server/route.ts";
 import { type Server, coreOf } from "../server/create-server.ts";
-import { NodeExchange, type NodeRequest, type NodeResponse } from "./node-exchange.ts";
+import { NodeExchange, type NodeResponse } from "./node-exchange.ts";
+import type { NodeRequest } from "./read-body.ts";
 
 /** Answers requests of a `node:http` server, or of a framework that is based on it. */
 export interface NodeHandler {
   /**
-   * Answers one request. `options` contains what the framework knows of the request: its authenticated caller and its body.
+   * Answers one request. `options` passes the caller that the framework has authenticated, and the body that it has parsed.
    *
-   * As middleware (`app.use(handler)`), it calls `next` for requests that are not for MCP. This needs the option `path`:
-   * without it, the handler answers every path.
+   * As middleware (`app.use(handler)`), it calls `next` for requests that are not for MCP. This requires the option `path`,
+   * because without it the handler answers every path.
    */
   (request: NodeRequest, response: NodeResponse, options?: RequestOptions | NextFunction): void;
   /** Ends streams and opens no new streams or sessions. Settles when nothing is in flight, or after `closeTimeout`. */
@@ -27,9 +28,19 @@ type NextFunction = (error?: any) => void;
 /**
  * Returns a request handler for a `node:http` server, or for a framework such as Express.
  *
- * `app.use(toNodeHandler(server, { path: "/mcp" }))` also serves the paths of `auth`, `health` and `legacySse`. A body that
- * the framework has parsed is read from `request.body`, or from the `body` that the framework passes on. Only requests to
- * loopback names are answered, unless `allowedHosts` is given.
+ * As middleware with the option `path`, the handler also serves the paths of `auth`, `health` and `legacySse`. A body that
+ * the framework has parsed is read from `request.body`, or from the `body` that the caller passes. Without `allowedHosts`,
+ * only requests to loopback names are answered.
+ *
+ * @example
+ * ```ts
+ * import { createServer as createHttpServer } from "node:http";
+ * import { toNodeHandler } from "mcparley/node";
+ * import { createServer } from "mcparley/server";
+ *
+ * const server = createServer({ name: "hello", version: "1.0.0" });
+ * createHttpServer(toNodeHandler(server)).listen(3000, "127.0.0.1");
+ * ```
  */
 export function toNodeHandler(server: Server<any, any, any, any>, options: HttpOptions = {}): NodeHandler {
   const endpoint = new Endpoint(coreOf(server), options);

@@ -4,8 +4,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, type Socket, connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { HttpRefusal } from "../http/server/refusal.ts";
-import type { NodeRequest } from "./node-exchange.ts";
-import { readBody } from "./read-body.ts";
+import { type NodeRequest, readBody } from "./read-body.ts";
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -54,13 +53,13 @@ async function reading(limit: number, before: (request: NodeRequest) => void = (
 
 const whole = { text: "a whole body", seen: "of the request" };
 
-test("a body that comes with its head is read at once", async () => {
+test("a body that arrives with its head is read at once", async () => {
   const { socket, read } = await reading(100);
   socket.write(`${head("Content-Length: 12")}a whole body`);
   expect(await read).toEqual(whole);
 });
 
-test("a body that comes later, and in pieces, is read in the context of its request", async () => {
+test("a body that arrives later, in pieces, is read in the async context of its request", async () => {
   const { socket, begun, read } = await reading(100);
   socket.write(head("Content-Length: 12"));
   await begun;
@@ -69,7 +68,7 @@ test("a body that comes later, and in pieces, is read in the context of its requ
   expect(await read).toEqual(whole);
 });
 
-test("a body of which a part comes with its head is read whole", async () => {
+test("a body that arrives partly with its head is read completely", async () => {
   const { socket, begun, read } = await reading(100);
   socket.write(`${head("Content-Length: 12")}a who`);
   await begun;
@@ -92,7 +91,7 @@ test("a request without a body has an empty one", async () => {
   expect((await read).text).toBe("");
 });
 
-test("a chunk that is too large is refused, also where it is the first", async () => {
+test("a chunk over the limit is refused, also if it is the first", async () => {
   const { socket, read } = await reading(5);
   socket.write(`${head("Transfer-Encoding: chunked")}c\r\na whole body\r\n0\r\n\r\n`);
   const error = await read.catch((error: unknown) => error);
@@ -103,7 +102,7 @@ test("a chunk that is too large is refused, also where it is the first", async (
 test.each([
   ["of known length", `${head("Content-Length: 12")}a whole body`],
   ["in a chunk", `${head("Transfer-Encoding: chunked")}c\r\na whole body\r\n0\r\n\r\n`],
-])("a body may have as many bytes as the limit, and not one more: %s", async (_, sent) => {
+])("accepts a body of the limit, and refuses one byte more: %s", async (_, sent) => {
   const within = await reading(12);
   within.socket.write(sent);
   expect(await within.read).toEqual(whole);
@@ -112,7 +111,7 @@ test.each([
   await expect(over.read).rejects.toMatchObject({ status: 413 });
 });
 
-test("who reads along misses nothing", async () => {
+test("another reader of the stream misses no data", async () => {
   let along = "";
   const { socket, read } = await reading(100, (request) => {
     request.on("data", (chunk: Buffer) => (along += chunk.toString()));

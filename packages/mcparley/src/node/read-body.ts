@@ -1,9 +1,12 @@
 import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
 import type { ReadLimits } from "../http/exchange.ts";
 import { bodyWasRead } from "../http/server/rare-refusals.ts";
 import { notUtf8, tooLarge } from "../http/server/refusal.ts";
 import { LocalError } from "../rpc/errors.ts";
-import type { NodeRequest } from "./node-exchange.ts";
+
+/** A request. Express and other frameworks store the body that they have parsed in `body`. */
+export type NodeRequest = IncomingMessage & { body?: unknown };
 
 /** The state of an exchange, and its callbacks while its body is read. */
 interface BodyEvents {
@@ -18,7 +21,11 @@ interface BodyEvents {
 /** Reads the whole body of a request as text, or takes it from a framework that has read it. See `Exchange.readText`. */
 export async function readBody(request: NodeRequest, limits: ReadLimits, events: BodyEvents): Promise<string> {
   const { given = request.readableEnded ? request.body : undefined } = events;
-  if (isText(given)) return decode(bytesOf(given, limits.maxBytes));
+  if (isText(given)) {
+    const bytes = Buffer.from(given);
+    if (bytes.length > limits.maxBytes) throw tooLarge(limits.maxBytes);
+    return decode(bytes);
+  }
   if (request.readableEnded) throw bodyWasRead();
   const header = request.headers["content-length"];
   const declared = header === undefined ? undefined : Number(header);
@@ -27,7 +34,7 @@ export async function readBody(request: NodeRequest, limits: ReadLimits, events:
     throw tooLarge(limits.maxBytes);
   }
   let first: Buffer | null = null;
-  // If something else reads the stream as well, taking data from the buffer would remove it there.
+  // If another reader uses the stream too, it would lose the data that is taken from the buffer here.
   if (request.readableFlowing === null) {
     // The body of a short request arrives with its head. It is in the buffer after the parser has continued.
     await new Promise<void>((resolve) => process.nextTick(resolve));
@@ -38,7 +45,7 @@ export async function readBody(request: NodeRequest, limits: ReadLimits, events:
   return decode(await readPieces(request, { ...limits, ...events, declared, first }));
 }
 
-/** Makes the error of a request whose client disconnected. */
+/** Returns the error of a request whose client disconnected. */
 export function clientClosed(): LocalError {
   return new LocalError("closed", "The client closed the connection before the end of its request.");
 }
@@ -98,20 +105,14 @@ function decode(bytes: Buffer): string {
   throw notUtf8();
 }
 
-/** Whether a body that a framework has read is not parsed yet. */
+/** Returns whether a body of a framework is not parsed yet. */
 export function isText(body: unknown): body is string | Uint8Array {
   return typeof body === "string" || body instanceof Uint8Array;
 }
 
-function bytesOf(body: string | Uint8Array, maxBytes: number): Buffer {
-  const bytes = Buffer.from(body);
-  if (bytes.length > maxBytes) throw tooLarge(maxBytes);
-  return bytes;
-}
-
 /**
- * Reads and drops the rest of a body, so that the client can read the refusal: closing the socket with unread data would
- * reset the connection. Destroys the request after `allowed` bytes.
+ * Reads and drops the rest of a body. If the socket were closed with unread data, the connection would be reset, and the
+ * client could not read the response. Destroys the request after `allowed` bytes.
  */
 function discard(request: NodeRequest, allowed: number): void {
   let left = allowed;

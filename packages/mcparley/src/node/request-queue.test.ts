@@ -66,7 +66,7 @@ test("no longer counts a request that runs for more than five rounds while other
   expect(admitted).toHaveLength(9);
 });
 
-test("does not count a request twice if it finishes after it was found to be slow", async () => {
+test("does not count a request twice if it finishes after it became slow", async () => {
   const queue = new RequestQueue(1, 1_000);
   const admitted: Place[] = [];
   for (let i = 0; i < 4; i++) void enter(queue, admitted);
@@ -80,7 +80,7 @@ test("does not count a request twice if it finishes after it was found to be slo
   expect(admitted).toHaveLength(3);
 });
 
-test("passes over a request that was aborted while it waited", async () => {
+test("skips a request that was aborted while it waited", async () => {
   const queue = new RequestQueue(1, 1_000);
   const admitted: Place[] = [];
   const controller = new AbortController();

@@ -1,10 +1,10 @@
-/** A request that counts against the limit. */
+/** A running request that counts against the limit. */
 interface Place {
   /** The number of rounds that had passed when the request started. */
   readonly round: number;
 }
 
-/** A request that runs for more rounds is slow. */
+/** Number of rounds after which a running request is slow. */
 const SLOW_ROUNDS = 5;
 
 interface Waiting {
@@ -15,9 +15,9 @@ interface Waiting {
 /**
  * Limits the requests to one origin that run at the same time. Further requests wait.
  *
- * A burst of quick requests needs few connections. A slow request no longer counts against the limit, so that slow requests
- * and open streams never keep others waiting for long, also if they wait for each other. While requests wait, the queue looks
- * at the running ones in rounds. If none has finished in a round, all of them are slow.
+ * A burst of fast requests then needs few connections. A slow request no longer counts against the limit. Slow requests and
+ * open streams therefore never block others for long, even if they wait for each other. While requests wait, the queue
+ * checks the running ones in rounds. If none has finished in a round, all of them are slow.
  */
 export class RequestQueue {
   readonly #max: number;
@@ -85,11 +85,11 @@ export class RequestQueue {
     this.#timer = undefined;
   }
 
-  /** Begins a round. */
+  /** Starts a round. */
   #watch(): NodeJS.Timeout {
     const before = this.#finished;
     const timer = setTimeout(() => {
-      // If this process was busy, responses have arrived that are read first.
+      // If this process was busy, it first reads the responses that have arrived in the meantime.
       setImmediate(() => {
         if (this.#timer === timer) this.#endRound(this.#finished === before);
       });

@@ -5,14 +5,14 @@ import { Tables } from "../store/tables.ts";
 import { type Change, apply, readLine, restore, snapshot, writeLine } from "./store-entry.ts";
 import type { StoreLog } from "./store-log.ts";
 
-/** A change to write, and the callbacks for its outcome. */
+/** A change to write, and the functions that settle its promise. */
 interface Writing {
   change: Change;
   resolve(outcome: unknown): void;
   reject(error: Error): void;
 }
 
-export interface SharedLogOptions {
+interface SharedLogOptions {
   clock: Clock;
   /** Maximum size of the file in bytes. */
   maxBytes: number;
@@ -23,7 +23,7 @@ export interface SharedLogOptions {
 /** A file is rewritten when it has this size in bytes and twice its initial size. */
 const rewriteSize = 1_048_576;
 /** Milliseconds between checks for messages of other processes, if the system reports no change of the file. */
-const lookInterval = 500;
+const pollInterval = 500;
 
 /**
  * The state that results from the lines of a log. All processes that read the log have the same state.
@@ -42,7 +42,7 @@ export class SharedLog {
   #tables = new Tables(Infinity);
   #queue: Writing[] = [];
   #readers: (() => void)[] = [];
-  /** Changes that were appended but not read back yet, by number. */
+  /** Changes that were appended but not read back yet, by their numbers. */
   readonly #open = new Map<number, Writing>();
   #number = 0;
   #rewriteAt = rewriteSize;
@@ -64,7 +64,7 @@ export class SharedLog {
     return this.#enter((resolve, reject) => this.#queue.push({ change, resolve, reject }));
   }
 
-  /** Reads from the state after all changes that were written before. */
+  /** Calls `from` with the state after all changes that were written before, and resolves with its result. */
   read<T>(from: (tables: Tables) => T): Promise<T> {
     return this.#enter((resolve, reject) => {
       this.#readers.push(() => (this.#failure ? reject(this.#failure) : resolve(from(this.#tables))));
@@ -72,28 +72,30 @@ export class SharedLog {
   }
 
   async subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>> {
+    // A new function for each subscription, so that one listener can subscribe twice.
     const own = (message: string): void => listener(message);
     // Earlier messages are read first, and not delivered.
     await this.read(() => {
       this.#channels.set(channel, (this.#channels.get(channel) ?? new Set()).add(own));
     });
-    this.#look();
+    this.#watch();
     return async () => {
       const listeners = this.#channels.get(channel);
       listeners?.delete(own);
       if (listeners?.size === 0) this.#channels.delete(channel);
-      if (this.#channels.size === 0) this.#stopLooking();
+      if (this.#channels.size === 0) this.#stopWatching();
     };
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#channels.clear();
-    this.#stopLooking();
+    this.#stopWatching();
     await this.#running;
     await this.#log.close();
   }
 
+  /** Adds an operation to the next round. `put` stores the functions that settle its promise. */
   #enter<T>(put: (resolve: (value: T) => void, reject: (error: Error) => void) => void): Promise<T> {
     if (this.#closed) return Promise.reject(new LocalError("closed", "The store was closed."));
     const done = new Promise<T>(put as never);
@@ -114,11 +116,11 @@ export class SharedLog {
     const readers = this.#readers.splice(0);
     this.#failure = undefined;
     try {
-      if (await this.#log.open()) this.#forget();
+      if (await this.#log.open()) this.#reset();
       await this.#catchUp();
       if (batch.length > 0) await this.#append(batch);
     } catch (cause) {
-      this.#failure = unusable(this.#log.folder, cause);
+      this.#failure = storeError(this.#log.folder, cause);
       // Changes that were written before the failure count.
       await this.#catchUp().catch(() => {});
       for (const writing of [...this.#open.values(), ...batch]) writing.reject(this.#failure);
@@ -129,7 +131,7 @@ export class SharedLog {
 
   async #append(batch: readonly Writing[]): Promise<void> {
     if (this.#log.size > this.#maxBytes) {
-      const why = `holds more than ${this.#maxBytes} bytes. Give it a higher maxBytes, or values shorter lives.`;
+      const why = `it has more than ${this.#maxBytes} bytes. Set a higher maxBytes, or shorter lifetimes of values.`;
       throw new LocalError("too_large", why);
     }
     for (const writing of batch) this.#open.set(this.#number++, writing);
@@ -151,24 +153,24 @@ export class SharedLog {
     for (;;) {
       let isSealed = false;
       await this.#log.read((text) => {
-        isSealed = !this.#take(text);
+        isSealed = !this.#applyLine(text);
         return !isSealed;
       });
       if (!isSealed) return;
       const reached = this.#tables;
       await this.#log.advance(() => snapshot(reached, this.#clock.now()));
-      this.#forget();
+      this.#reset();
     }
   }
 
   /** Resets the state, because a file is read from its start. */
-  #forget(): void {
+  #reset(): void {
     this.#tables = new Tables(Infinity);
     this.#rewriteAt = rewriteSize;
   }
 
   /** Applies a line. Returns false for a seal. */
-  #take(text: string): boolean {
+  #applyLine(text: string): boolean {
     const line = readLine(text);
     if (!line) return true;
     if (line.op === "seal") return false;
@@ -188,24 +190,24 @@ export class SharedLog {
     return true;
   }
 
-  /** Checks for messages of other processes while there are subscribers. */
-  #look(): void {
+  /** Reads the messages of other processes as long as there are subscribers. */
+  #watch(): void {
     if (this.#timer !== undefined || this.#closed) return;
-    const look = (): void => void this.read(() => {}).catch(() => {});
+    const poll = (): void => void this.read(() => {}).catch(() => {});
     try {
-      this.#watcher = watch(this.#log.folder, { persistent: false }, look);
+      this.#watcher = watch(this.#log.folder, { persistent: false }, poll);
       this.#watcher.on("error", () => this.#watcher?.close());
     } catch {
       // The system cannot watch more files. The timer below is enough.
     }
     const again = (): void => {
-      look();
-      this.#timer = this.#clock.setTimeout(again, lookInterval);
+      poll();
+      this.#timer = this.#clock.setTimeout(again, pollInterval);
     };
-    this.#timer = this.#clock.setTimeout(again, lookInterval);
+    this.#timer = this.#clock.setTimeout(again, pollInterval);
   }
 
-  #stopLooking(): void {
+  #stopWatching(): void {
     this.#watcher?.close();
     this.#watcher = undefined;
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
@@ -217,7 +219,7 @@ function mayReplace(change: Change): boolean {
   return change.op === "set" || change.op === "delete" || (change.op === "compare" && change.expected !== undefined);
 }
 
-function unusable(folder: string, cause: unknown): Error {
+function storeError(folder: string, cause: unknown): Error {
   const why = cause instanceof Error ? cause.message : String(cause);
   const message = `The store in ${JSON.stringify(folder)} cannot be used: ${why}`;
   return new LocalError(cause instanceof LocalError ? cause.code : "store_unavailable", message, { cause });

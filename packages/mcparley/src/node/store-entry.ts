@@ -4,7 +4,7 @@ import type { Tables } from "../store/tables.ts";
 /** The writer of an entry, and its number among the entries of the writer. */
 type EntryId = readonly [writer: string, number: number];
 
-/** The log format of a change of the store or of a message. `now` is the time of the writer. */
+/** A change of the store, or a message, in the format of the log. `now` is the time of the writer. */
 export type Change =
   | { op: "set"; now: number; key: string; value: string; ttl: number }
   | {
@@ -21,7 +21,7 @@ export type Change =
   | { op: "publish"; channel: string; message: string };
 
 /** A line of the log: a change, a part of the initial snapshot, or the seal that ends a file. */
-export type Line =
+type Line =
   | (Change & { id: EntryId })
   | { op: "value"; key: string; value: string; expires: number }
   | { op: "log"; log: string; next: number; expires: number; entries: [position: string, value: string][] }
@@ -37,6 +37,7 @@ export function readLine(text: string): Line | undefined {
   }
 }
 
+/** Formats a line of the log. */
 export function writeLine(line: Line): string {
   return JSON.stringify(line);
 }
@@ -44,7 +45,7 @@ export function writeLine(line: Line): string {
 /**
  * Applies a change and returns the result of the operation.
  *
- * It uses the time of the entry, so that every process that reads the entry has the same outcome.
+ * It uses the time of the entry, so that all processes that read the entry have the same result.
  */
 export function apply(tables: Tables, change: Change): unknown {
   switch (change.op) {

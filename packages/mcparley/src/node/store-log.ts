@@ -23,7 +23,7 @@ export class StoreLog {
   #file: FileHandle | undefined;
   #number = 0;
   #read = 0;
-  /** Bytes that were read after the last newline. */
+  /** The bytes after the last newline, which are the start of the next line. */
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(folder: string) {
@@ -53,7 +53,7 @@ export class StoreLog {
    */
   async advance(lines: () => string[]): Promise<void> {
     const old = this.#number;
-    await this.#close();
+    await this.close();
     await this.#openHighest(old + 1, lines);
     await this.#tidy();
   }
@@ -82,7 +82,9 @@ export class StoreLog {
   }
 
   async close(): Promise<void> {
-    await this.#close();
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close();
   }
 
   #takeLines(chunk: Buffer, take: (line: string) => boolean): boolean {
@@ -141,7 +143,7 @@ export class StoreLog {
     if (Math.max(...(await this.#numbers())) > number) await unlink(this.#path(number)).catch(() => {});
   }
 
-  /** Writes the name of a new file to the disk. Not every system allows to open a folder for this. */
+  /** Writes the name of a new file to the disk. Some systems cannot open a folder for this. */
   async #syncFolder(): Promise<void> {
     const folder = await open(this.#folder, "r").catch(() => undefined);
     await folder?.sync().catch(() => {});
@@ -153,9 +155,9 @@ export class StoreLog {
     for (const name of await readdir(this.#folder)) {
       const full = path.join(this.#folder, name);
       const number = filePattern.exec(name)?.[1];
-      const isOver = number === undefined ? await isAbandoned(full) : Number(number) < this.#number;
+      const isObsolete = number === undefined ? await isAbandoned(full) : Number(number) < this.#number;
       // Other readers have the file open. If the system refuses the removal now, a later call succeeds.
-      if (isOver) await unlink(full).catch(() => {});
+      if (isObsolete) await unlink(full).catch(() => {});
     }
   }
 
@@ -166,12 +168,6 @@ export class StoreLog {
 
   #path(number: number): string {
     return path.join(this.#folder, `store.${number}.log`);
-  }
-
-  async #close(): Promise<void> {
-    const file = this.#file;
-    this.#file = undefined;
-    await file?.close();
   }
 }
 

@@ -2,17 +2,17 @@ import type { IncomingMessage } from "node:http";
 import { Readable, pipeline } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
-/** Statuses whose responses have no body. */
+/** The statuses of responses without a body. */
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** Delivers what has arrived, since an event stream may pause at any place. */
+/** The decoders output all bytes that have arrived, because an event stream may pause at any time. */
 const zlibOptions = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const brotliOptions = {
   flush: constants.BROTLI_OPERATION_FLUSH,
   finishFlush: constants.BROTLI_OPERATION_FLUSH,
 };
 
-/** Makes a web response whose body is decoded, as with `fetch`. Throws for a status or a header that is invalid. */
+/** Returns a web response with a decoded body, as `fetch` does. Throws if the status or a header is invalid. */
 export function webResponse(incoming: IncomingMessage): Response {
   const { statusCode: status = 0, statusMessage: statusText = "", rawHeaders } = incoming;
   const headers = new Headers();
@@ -22,7 +22,7 @@ export function webResponse(incoming: IncomingMessage): Response {
   return new Response(body, { status, statusText, headers });
 }
 
-/** The body without its content encodings. An unknown encoding is left as it is, as `fetch` does. */
+/** Returns the body without its content encodings. Unknown encodings are ignored, as by `fetch`. */
 function decoded(incoming: IncomingMessage): Readable {
   let body: Readable = incoming;
   for (const encoding of (incoming.headers["content-encoding"] ?? "").split(",").toReversed()) {

@@ -212,7 +212,7 @@ describe("spans", () => {
 });
 
 describe("the baggage of a client", () => {
-  test("is sent under no name by default, and the trace is", async () => {
+  test("is not sent by default under any name, but the trace is", async () => {
     const received = await metaReceived({});
     expect(received.traceparent).toMatch(/^00-/);
     expect(JSON.stringify(received)).not.toContain("alice");

@@ -4,7 +4,7 @@ import { link, onAbort, unlessAborted } from "./abort.ts";
 
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;
 
-test("a signal has one listener for all that wait for it, and none when nothing waits", async () => {
+test("a signal has one listener for all callbacks, and none without callbacks", async () => {
   const { signal } = new AbortController();
   const links = Array.from({ length: 20 }, () => link(signal));
   const settle: (() => void)[] = [];
@@ -30,7 +30,7 @@ test("an abort calls each callback once, except those that were removed", () => 
   expect([first, removed, last].map(({ mock }) => mock.calls.length)).toEqual([1, 0, 1]);
 });
 
-test("a signal can be waited for again after its listener was removed", () => {
+test("a signal can have callbacks again after its listener was removed", () => {
   const controller = new AbortController();
   onAbort(controller.signal, vi.fn())();
   const again = vi.fn();

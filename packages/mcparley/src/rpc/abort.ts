@@ -41,6 +41,7 @@ function startWaiting(signal: AbortSignal): Waiting {
 /** A signal that is aborted together with other signals. */
 export interface Linked {
   readonly signal: AbortSignal;
+  /** Aborts `signal` only. */
   abort(reason: unknown): void;
   /** Removes the listeners from the other signals, so that a long-lived signal keeps no references. */
   unlink(): void;
@@ -89,7 +90,7 @@ export function abortedError(what: string, signal: AbortSignal): LocalError {
   return new LocalError("aborted", `${what} was cancelled by the caller.`, { cause: reason });
 }
 
-/** Waits for `ms` milliseconds, or without end if they are more than 24.8 days. Rejects as soon as the signal is aborted. */
+/** Waits for `ms` milliseconds, or forever if they are more than 24.8 days. Rejects as soon as the signal is aborted. */
 export async function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   let timer: unknown;
   const waiting = new Promise<void>((resolve) => {

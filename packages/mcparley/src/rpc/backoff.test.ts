@@ -24,7 +24,7 @@ function backoff(): { tries: Backoff; delayOf: (asked?: number) => Promise<numbe
   return { tries, delayOf };
 }
 
-test("allows ten tries with delays that double up to 30 seconds", async () => {
+test("allows ten attempts with delays that double up to 30 seconds", async () => {
   const { tries, delayOf } = backoff();
   for (let time = 0; time < 10; time++) {
     expect(tries.isSpent).toBe(false);
@@ -36,7 +36,7 @@ test("allows ten tries with delays that double up to 30 seconds", async () => {
   expect(tries.isSpent).toBe(true);
 });
 
-test("a message restores all tries, and so does a stream that was open for two seconds", async () => {
+test("a message restores all attempts, and so does a stream that was open for two seconds", async () => {
   const { tries, delayOf } = backoff();
   const spend = async (): Promise<void> => {
     while (!tries.isSpent) await delayOf();
@@ -62,7 +62,7 @@ test("waits at least for the time that the peer asks for, up to one hour", async
   expect(longest).toBeLessThan(2 ** 31);
 });
 
-test("callers that wait at the same time share one try", async () => {
+test("callers that wait at the same time share one attempt", async () => {
   const clock = fakeClock();
   const tries = new Backoff(clock, new AbortController().signal);
   const both = Promise.all([tries.wait(), tries.wait()]);

@@ -4,22 +4,22 @@ import { LocalError } from "./errors.ts";
 
 const firstDelay = 500;
 const longestDelay = 30_000;
-const maxTries = 10;
-/** The longest time that a peer can ask the client to wait. Timers cannot be much longer. */
+const maxAttempts = 10;
+/** Maximum milliseconds that a server can ask the client to wait. */
 const longestAsked = 3_600_000;
-/** The milliseconds after which an open stream counts as progress. Proxies close streams after 5 s and more. */
+/** Milliseconds after which an open stream counts as progress. Proxies close streams after 5 seconds and more. */
 const steadyMs = 2_000;
 
 /**
- * The delays and the number of tries to open a stream or a connection again.
+ * The delays and the number of attempts to open a stream or a connection again. All streams of a client use it.
  *
- * There are ten tries, with delays that double from half a second to 30 seconds. Progress restores all tries: a message,
- * or a stream that was open for two seconds. This holds for every stream of a client.
+ * There are ten attempts, with delays that double from half a second to 30 seconds. Progress restores all attempts: a
+ * message, or a stream that was open for two seconds.
  */
 export class Backoff {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
-  #tries = 0;
+  #attempts = 0;
   #waiting: Promise<void> | undefined;
 
   constructor(clock: Clock, signal: AbortSignal) {
@@ -27,14 +27,14 @@ export class Backoff {
     this.#signal = signal;
   }
 
-  /** Whether all tries are used. */
+  /** Whether no attempt is left. */
   get isSpent(): boolean {
-    return this.#tries >= maxTries && !this.#waiting;
+    return this.#attempts >= maxAttempts && !this.#waiting;
   }
 
-  /** Restores all tries. Called after a message. */
+  /** Restores all attempts. Called after a message. */
   reset(): void {
-    this.#tries = 0;
+    this.#attempts = 0;
   }
 
   /** Restores all tries if a stream was open for long enough. Called with its duration in milliseconds when it ends. */
@@ -43,8 +43,8 @@ export class Backoff {
   }
 
   /**
-   * Waits for the next try, for at least the milliseconds that the peer asks for. Callers at the same time share one delay,
-   * which counts as one try. Rejects if the signal is aborted.
+   * Waits for the next attempt, for at least the milliseconds that the peer asks for. Callers at the same time share one
+   * delay, which counts as one attempt. Rejects if the signal is aborted.
    */
   wait(askedMs?: number): Promise<void> {
     this.#waiting ??= this.#wait(askedMs).finally(() => {
@@ -54,7 +54,7 @@ export class Backoff {
   }
 
   #wait(askedMs = 0): Promise<void> {
-    const longest = Math.min(longestDelay, firstDelay * 2 ** this.#tries++);
+    const longest = Math.min(longestDelay, firstDelay * 2 ** this.#attempts++);
     // Half of the delay is random, so that the clients of a restarted server do not all reconnect at once.
     const own = longest * (0.5 + Math.random() / 2);
     const asked = Math.min(longestAsked, askedMs) * (1 + Math.random() / 10);

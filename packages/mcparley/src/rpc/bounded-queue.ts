@@ -1,6 +1,6 @@
 import type { Awaitable } from "./awaitable.ts";
 
-interface BoundedQueueInit {
+interface QueueOptions {
   /** Maximum number of actions that wait. */
   max: number;
   /** Called with the error of an action that throws. The next action runs then. */
@@ -9,35 +9,32 @@ interface BoundedQueueInit {
   onFull: () => void;
 }
 
-/** Runs actions one after another, in the order in which they were added. Drops actions if too many wait. */
-export class BoundedQueue {
-  readonly #init: BoundedQueueInit;
-  readonly #waiting: (() => Awaitable<unknown>)[] = [];
-  #isRunning = false;
-  #isFull = false;
+/** Adds an action to a queue. */
+export type Enqueue = (action: () => Awaitable<unknown>) => void;
 
-  constructor(init: BoundedQueueInit) {
-    this.#init = init;
-  }
+/** Returns a function that runs actions one after another, in the order of its calls. Drops actions if too many wait. */
+export function boundedQueue({ max, report, onFull }: QueueOptions): Enqueue {
+  const waiting: (() => Awaitable<unknown>)[] = [];
+  let isRunning = false;
+  let isFull = false;
 
-  add(action: () => Awaitable<unknown>): void {
-    const { max, onFull } = this.#init;
-    const wasFull = this.#isFull;
-    this.#isFull = this.#waiting.length >= max;
-    if (!this.#isFull) this.#waiting.push(action);
-    else if (!wasFull) onFull();
-    if (!this.#isRunning) void this.#run();
-  }
-
-  async #run(): Promise<void> {
-    this.#isRunning = true;
-    for (let action = this.#waiting.shift(); action; action = this.#waiting.shift()) {
+  async function run(): Promise<void> {
+    isRunning = true;
+    for (let action = waiting.shift(); action; action = waiting.shift()) {
       try {
         await action();
       } catch (error) {
-        this.#init.report(error);
+        report(error);
       }
     }
-    this.#isRunning = false;
+    isRunning = false;
   }
+
+  return (action) => {
+    const wasFull = isFull;
+    isFull = waiting.length >= max;
+    if (!isFull) waiting.push(action);
+    else if (!wasFull) onFull();
+    if (!isRunning) void run();
+  };
 }

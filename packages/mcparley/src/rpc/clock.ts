@@ -1,4 +1,4 @@
-/** A source of time. Tests pass `fakeClock` of `mcparley/testing`. */
+/** A source of time and timers. Pass `fakeClock` of `mcparley/testing` in tests. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -8,10 +8,10 @@ export interface Clock {
   clearTimeout(handle: unknown): void;
 }
 
-/** The longest delay of a timer in milliseconds, 24.8 days. Engines call a timer with a longer delay at once. */
+/** The longest delay of a timer in milliseconds, 24.8 days. Runtimes call a timer with a longer delay at once. */
 const longestDelay = 2 ** 31 - 1;
 
-/** Starts the timer of a time limit. A limit of more than 24.8 days, such as `Infinity`, is none and has no timer. */
+/** Starts the timer of a time limit. A limit of more than 24.8 days, such as `Infinity`, means no limit and has no timer. */
 export function startLimit(clock: Clock, fn: () => void, ms: number): unknown {
   return ms > longestDelay ? undefined : clock.setTimeout(fn, ms);
 }
@@ -22,7 +22,17 @@ export function checkTime(option: string, ms: number | undefined): void {
   throw new TypeError(`${option} must be a number of milliseconds, 0 or more; got ${String(ms)}.`);
 }
 
-/** The default clock. Its timers do not keep a process alive. A delay of more than 24.8 days is shortened to that. */
+/**
+ * The default clock. Its timers do not keep a process alive. A delay of more than 24.8 days is shortened to that.
+ *
+ * @example
+ * ```ts
+ * import { type Clock, systemClock } from "mcparley";
+ *
+ * const offset = 60_000;
+ * const clock: Clock = { ...systemClock, now: () => systemClock.now() + offset };
+ * ```
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout: (fn, ms) => {

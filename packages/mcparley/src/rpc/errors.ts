@@ -14,9 +14,10 @@ export abstract class RpcError extends Error {
   abstract readonly code: number | string;
 }
 
-export interface ProtocolErrorOptions {
-  /** Sent to the peer unchanged, so it must not contain secrets. */
+interface ProtocolErrorOptions {
+  /** Sent to the peer unchanged, so it must not contain secrets. Default: none. */
   data?: unknown;
+  /** The error that caused this one. Not sent to the peer. */
   cause?: unknown;
   /** The HTTP status of the response. Default: the status that belongs to the code. */
   status?: number;
@@ -25,7 +26,21 @@ export interface ProtocolErrorOptions {
 /**
  * An error that is sent as a JSON-RPC error: one that the peer sent, or one to send to it.
  *
- * Throw it in a handler to answer with exactly this code, message and data.
+ * Throw it in a handler to answer with exactly this code, message and data. For an error that the model should read, throw
+ * `ToolError` instead.
+ *
+ * @example
+ * ```ts
+ * import { ErrorCode, ProtocolError } from "mcparley";
+ * import { resource } from "mcparley/server";
+ *
+ * const note = resource("note://{id}", {
+ *   read: ({ id }) => {
+ *     if (!/^\d+$/.test(id)) throw new ProtocolError(ErrorCode.InvalidParams, "The id of a note is a number.");
+ *     return `Note ${id}`;
+ *   },
+ * });
+ * ```
  */
 export class ProtocolError extends RpcError {
   override readonly name: string = "ProtocolError";
@@ -110,7 +125,22 @@ export type LocalErrorCode =
   | "forbidden_url"
   | "invalid_definition";
 
-/** An error on this side of the connection. It is never sent as a JSON-RPC error. */
+/**
+ * An error on this side of the connection, such as a timeout. It is never sent as a JSON-RPC error.
+ *
+ * @example
+ * ```ts
+ * import { LocalError } from "mcparley";
+ * import { connect } from "mcparley/client";
+ *
+ * try {
+ *   await connect("https://notes.example.com/mcp");
+ * } catch (error) {
+ *   if (!(error instanceof LocalError && error.code === "unreachable")) throw error;
+ *   console.error(`The server is not running. ${error.message}`);
+ * }
+ * ```
+ */
 export class LocalError extends RpcError {
   override readonly name: string = "LocalError";
   /** The reason of the failure. Compare this and not the message. */
@@ -125,7 +155,7 @@ export class LocalError extends RpcError {
   }
 }
 
-/** Whether a later request may get another HTTP status. */
+/** Returns whether an HTTP status is temporary: 408, 429 or 5xx. */
 export function isTransient(status: unknown): boolean {
   return typeof status === "number" && (status === 408 || status === 429 || status >= 500);
 }

@@ -1,9 +1,9 @@
-/** Deeper values, and values with a `toJSON` method, take the slow check. */
+/** Maximum depth. Deeper values, and those with a `toJSON` method, need the slower check. */
 const maxDepth = 100;
 
 /**
- * Returns whether JSON can carry a value. Runs for the arguments of every call, so it allocates nothing. It returns false for
- * some values that JSON can carry, such as a `Date`; a slower check decides about them.
+ * Returns whether JSON can represent a value. Runs for the arguments of every call, so it allocates nothing. Returns false
+ * for some values that JSON can represent, such as a `Date`. `findNotJson` then decides.
  */
 export function isJson(value: unknown, depth = 0): boolean {
   if (typeof value !== "object")

@@ -6,8 +6,20 @@ type Sent = JsonRpcMessage | JsonRpcMessage[];
 /**
  * Returns two transports that are connected to each other in memory.
  *
- * Messages are passed in order and without serialization, each in its own microtask. Messages that are sent before the
- * other side has started are delivered at its start. Closing one side closes both.
+ * Messages are delivered in order, each in a separate microtask, and are not serialized. Messages that are sent before the
+ * other side has started are delivered when it starts. Closing one side closes both.
+ *
+ * @example
+ * ```ts
+ * import { connect } from "mcparley/client";
+ * import { createServer } from "mcparley/server";
+ * import { memoryPair } from "mcparley/testing";
+ *
+ * const server = createServer({ name: "notes", version: "1.0.0" });
+ * const [clientSide, serverSide] = memoryPair();
+ * await server.attach(serverSide);
+ * const client = await connect(clientSide);
+ * ```
  */
 export function memoryPair(): [Transport, Transport] {
   const first = inbox();

@@ -29,13 +29,17 @@ export interface JsonRpcSuccess {
   jsonrpc: "2.0";
   /** The id of the request. */
   id: RequestId;
-  /** The result, an object. A server may pass it already serialised. */
+  /** The result, an object. A server may send one that it has serialized in advance. */
   result: JsonObject | Prepared;
 }
 
+/** The `error` member of a JSON-RPC response. */
 export interface JsonRpcErrorBody {
+  /** The error code, such as -32602. */
   code: number;
+  /** A description for people. */
   message: string;
+  /** Any JSON value. Default: none. */
   data?: unknown;
 }
 
@@ -74,17 +78,19 @@ export class Prepared {
 }
 
 /**
- * Returns whether a value may be the id of a request (JSON-RPC 2.0 section 4), without null and fractions. An unsafe integer
- * is none: JSON.parse rounds it, so the response would have another id.
+ * Returns whether a value can be the id of a request (JSON-RPC 2.0 section 4): a string or a safe integer. JSON.parse rounds
+ * other integers, so the response would have another id.
  */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || Number.isSafeInteger(value);
 }
 
+/** Returns whether a value is an object, and neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A parsed value with the kind of message that it is. */
 export type Classified =
   | { kind: "request"; message: JsonRpcRequest }
   | { kind: "notification"; message: JsonRpcNotification }
@@ -130,31 +136,51 @@ function invalid(reason: string, id: RequestId | undefined): Classified {
   return { kind: "invalid", reason, id };
 }
 
+/** Returns whether a valid message is a request. */
 export function isRequest(message: JsonRpcMessage): message is JsonRpcRequest {
   return "method" in message && "id" in message;
 }
 
+/** Returns whether a valid message is a notification. */
 export function isNotification(message: JsonRpcMessage): message is JsonRpcNotification {
   return "method" in message && !("id" in message);
 }
 
+/** Returns whether a valid message is an error response. */
 export function isFailure(message: JsonRpcMessage): message is JsonRpcFailure {
   return "error" in message;
 }
 
+/** Makes a successful response. */
 export function success(id: RequestId, result: JsonObject | Prepared): JsonRpcSuccess {
   return { jsonrpc: "2.0", id, result };
 }
 
+/** Makes an error response. Omits the id if it is undefined, because the request could not be read. */
 export function failure(id: RequestId | undefined, error: JsonRpcErrorBody): JsonRpcFailure {
   return id === undefined ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error };
 }
 
+/** Makes a notification. */
 export function notification(method: string, params?: JsonObject): JsonRpcNotification {
   return params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
 }
 
-/** Serializes a message to one line of JSON. The text of a prepared result is inserted without serializing it again. */
+/**
+ * Serializes a message as one line of JSON, without a line break. For custom transports.
+ *
+ * Use it instead of `JSON.stringify`, because some results of a server are serialized in advance, and their text is
+ * inserted as it is.
+ *
+ * @example
+ * ```ts
+ * import { encode, type JsonRpcMessage } from "mcparley";
+ *
+ * function send(socket: WebSocket, message: JsonRpcMessage): void {
+ *   socket.send(encode(message));
+ * }
+ * ```
+ */
 export function encode(message: JsonRpcMessage): string {
   if ("result" in message && message.result instanceof Prepared) {
     return `${beginningOf(message.id)}${message.result.json}}`;
@@ -162,7 +188,7 @@ export function encode(message: JsonRpcMessage): string {
   return JSON.stringify(message);
 }
 
-/** Returns the text of a response up to its result. */
+/** Returns the JSON text of a successful response up to its result. */
 export function beginningOf(id: RequestId): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
 }

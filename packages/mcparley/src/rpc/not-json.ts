@@ -1,14 +1,14 @@
-/** Returns the path of the first value that JSON cannot carry, and what it is. Undefined if there is none. */
+/** Describes the first value that JSON cannot represent, such as `"a.b" is a function`. Undefined if there is none. */
 export function findNotJson(value: unknown, path: string): string | undefined {
   try {
-    return find(value, path, new Set());
+    return describe(value, path, new Set());
   } catch (error) {
     if (error instanceof RangeError) return `${shown(path)} is nested too deeply`;
     throw error;
   }
 }
 
-function find(given: unknown, path: string, above: Set<unknown>): string | undefined {
+function describe(given: unknown, path: string, above: Set<unknown>): string | undefined {
   if (typeof given === "bigint" || typeof given === "function" || typeof given === "symbol") {
     return `${shown(path)} is a ${typeof given}`;
   }
@@ -20,11 +20,11 @@ function find(given: unknown, path: string, above: Set<unknown>): string | undef
   } catch (error) {
     return `${shown(path)} has a toJSON method that throws (${String((error as Error | undefined)?.message)})`;
   }
-  if (value !== given) return find(value, path, new Set(above).add(given));
+  if (value !== given) return describe(value, path, new Set(above).add(given));
   above.add(given);
   const members = Array.isArray(given) ? given.map((item, index) => [index, item] as const) : Object.entries(given);
   for (const [name, member] of members) {
-    const wrong = find(member, typeof name === "number" ? `${path}[${name}]` : `${path}.${name}`, above);
+    const wrong = describe(member, typeof name === "number" ? `${path}[${name}]` : `${path}.${name}`, above);
     if (wrong !== undefined) return wrong;
   }
   above.delete(given);

@@ -93,7 +93,7 @@ describe("a request settles once", () => {
     expect(call.settled).toMatchObject([{ code: "timeout" }]);
   });
 
-  test("what is left of the total limit runs on after a pause", async () => {
+  test("the rest of the total limit continues after a pause", async () => {
     const clock = fakeClock();
     const table = new PendingRequests(clock);
     const onPaused = vi.fn<(ms: number) => void>();

@@ -1,16 +1,20 @@
 import { onAbort } from "./abort.ts";
 import { type Clock, startLimit, systemClock } from "./clock.ts";
 import { LocalError, ProtocolError } from "./errors.ts";
-import { type JsonObject, type JsonRpcResponse, type RequestId, Prepared, isFailure } from "./messages.ts";
+import { type JsonObject, type JsonRpcResponse, type RequestId, Prepared, isFailure, isRequestId } from "./messages.ts";
 
 /** The default of `idleTimeout` for requests of a client, in milliseconds. */
 export const DEFAULT_IDLE_TIMEOUT = 60_000;
 
+/** Limits and callbacks of one request. */
 export interface WaitOptions {
-  /** Milliseconds without a response or progress after which the request fails. `Infinity` is no limit. */
+  /**
+   * Milliseconds without a response or progress after which the request fails. `Infinity` is no limit. Default: no limit.
+   */
   idleTimeout?: number | undefined;
-  /** The same, but in any case. The time of a `pause` does not count. */
+  /** Milliseconds after which the request fails in spite of progress. Pauses do not count. Default: no limit. */
   totalTimeout?: number | undefined;
+  /** Rejects the request with `aborted`. */
   signal?: AbortSignal | undefined;
   /** Called for each progress notification of this request, in order. */
   onProgress?: ((progress: JsonObject) => void) | undefined;
@@ -28,23 +32,26 @@ interface Waiting {
   reject(error: Error): void;
   idleTimer: unknown;
   totalTimer: unknown;
-  /** The time at which the total limit ends, and the part of it that was left at the start of a pause. */
+  /** The time at which the total limit ends. */
   totalEndsAt: number;
+  /** Milliseconds of the total limit that were left at the start of the last pause. */
   totalLeft: number;
+  /** The number of pauses at the same time. */
   paused: number;
+  /** The time of the first of them. */
   pausedAt: number;
   removeAbort: (() => void) | undefined;
 }
 
 /**
- * The requests that one side has sent and that have no response yet. No other code settles a request.
+ * The requests of one side that have no response yet. Only this class settles requests.
  *
  * Each request settles exactly once: with its result, the peer's error, a timeout, the caller's signal, or the end of the
  * connection. A response without a request changes nothing, and `settle` returns false. Ids are compared exactly, so
  * `"1"` never settles `1`.
  */
 export class PendingRequests {
-  /** A likely reason for a timeout, with a space before it. It ends the messages of timeouts. */
+  /** A likely reason for timeouts, which is appended to their messages. Starts with a space. */
   timeoutHint = "";
   readonly #waiting = new Map<RequestId, Waiting>();
   readonly #clock: Clock;
@@ -59,12 +66,12 @@ export class PendingRequests {
     return this.#waiting.size;
   }
 
-  /** Returns an id that was not used before. It is also the progress token of its request. */
+  /** Returns an unused id. It is also the progress token of its request. */
   nextId(): number {
     return this.#nextId++;
   }
 
-  /** Waits for the response to `id`. Send the request after this call, so that the response cannot be missed. */
+  /** Returns the result of the response to `id`. Send the request after this call, so that its response is not missed. */
   wait(id: RequestId, options: WaitOptions): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       const { signal } = options;
@@ -114,14 +121,15 @@ export class PendingRequests {
 
   /** Passes progress to its request and restarts the idle limit. Returns false if no request has this token. */
   progress(token: unknown, params: JsonObject): boolean {
-    const waiting = this.#waiting.get(token as RequestId);
+    if (!isRequestId(token)) return false;
+    const waiting = this.#waiting.get(token);
     if (!waiting) return false;
-    if (waiting.paused === 0) this.#restartIdle(token as RequestId, waiting);
+    if (waiting.paused === 0) this.#restartIdle(token, waiting);
     waiting.options.onProgress?.(params);
     return true;
   }
 
-  /** Stops the time limits of a request while a user is asked. The returned function starts them again. */
+  /** Stops the time limits of a request that waits for a user. The returned function starts them again. */
   pause(id: RequestId): () => void {
     const waiting = this.#waiting.get(id);
     if (!waiting) return () => {};
@@ -140,7 +148,7 @@ export class PendingRequests {
     };
   }
 
-  /** Stops the time limits of all requests, if it is unknown for which of them a user is asked. */
+  /** Stops the time limits of all requests, if it is unknown which of them waits for a user. */
   pauseAll(): () => void {
     const resumes = [...this.#waiting.keys()].map((id) => this.pause(id));
     return () => {

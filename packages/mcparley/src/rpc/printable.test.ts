@@ -57,7 +57,7 @@ describe("printable", () => {
     expect(printable("👩‍a ‍👩 م‌‌م")).toBe("👩\\u{200d}a \\u{200d}👩 م\\u{200c}\\u{200c}م");
   });
 
-  test("no text brings a control or invisible character to the terminal, and JSON keeps its value", () => {
+  test("the output has no control or invisible characters, and JSON parses to the same value", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         expect(printable(text)).not.toMatch(control);
@@ -70,7 +70,7 @@ describe("printable", () => {
   });
 });
 
-test("printableJson indents, and writes null for a value that has no JSON", () => {
+test("printableJson indents, and returns null for a value without JSON", () => {
   expect(printableJson({ a: ["\u009b"] }, 2)).toBe('{\n  "a": [\n    "\\u009b"\n  ]\n}');
   expect(printableJson(undefined)).toBe("null");
 });

@@ -20,19 +20,37 @@ function textEscape(character: string): string {
 /**
  * Escapes the characters of a text that control a terminal, are invisible, or reorder the text around them.
  *
- * For text of others that a terminal or a log shows, such as the error message of a server or the name of a client. Escape
- * sequences become visible: `\x1b[2J`. Tabs and line breaks are kept, and CR LF becomes LF. Emoji are kept.
+ * Use it for text of a peer that a terminal or a log shows, such as the error message of a server or the name of a client.
+ * Escape sequences become visible: `\x1b[2J`. Tabs, line breaks and emoji are kept. CR LF becomes LF.
+ *
+ * @example
+ * ```ts
+ * import { printable } from "mcparley";
+ * import { connect } from "mcparley/client";
+ *
+ * const client = await connect("https://notes.example.com/mcp");
+ * console.log(printable(client.server.instructions ?? "no instructions"));
+ * ```
  */
 export function printable(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(unsafe, textEscape);
 }
 
 /**
- * Returns a value as JSON that is safe to show on a terminal or in a log. The default is one line; `indent` spaces more
- * for each level, if it is given.
+ * Returns a value as JSON that is safe to show on a terminal or in a log. With `indent`, the number of spaces for each
+ * level, it has several lines. Default: one line.
  *
- * It parses to the same value as the output of `JSON.stringify`, which leaves deletion, C1 controls, direction marks and
- * invisible characters unescaped.
+ * `JSON.stringify` leaves DEL, C1 controls, direction marks and invisible characters unescaped. The output of both parses
+ * to the same value.
+ *
+ * @example
+ * ```ts
+ * import { printableJson } from "mcparley";
+ * import { auditTo, createServer } from "mcparley/server";
+ *
+ * const observers = [auditTo((record) => console.error(printableJson(record)))];
+ * const server = createServer({ name: "bank", version: "1.0.0", observers });
+ * ```
  */
 export function printableJson(value: unknown, indent?: number): string {
   // `undefined` and functions have no JSON.

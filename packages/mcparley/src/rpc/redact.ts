@@ -25,10 +25,17 @@ const known =
   /\b(?:sk-[\w-]{16,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|npm_\w{16,}|AKIA[A-Z0-9]{12,}|AIza[\w-]{30,}|eyJ[\w-]{8,}(?:\.[\w-]*){0,2})/g;
 
 /**
- * Replaces text that looks like a secret, for errors and logs.
+ * Replaces text that looks like a secret by `[redacted]`. For errors and logs.
  *
- * Secrets are recognized by the name before them and by the form of common tokens. This does not find every secret, so do
- * not rely on it to put secrets into messages.
+ * It recognizes secrets by the name before them (`api_key=`, `Authorization:`), and common tokens by their form. It does not
+ * find every secret, so do not rely on it to log values that contain secrets.
+ *
+ * @example
+ * ```ts
+ * import { redact } from "mcparley";
+ *
+ * console.log(redact("curl -H 'Authorization: Bearer abc123'")); // curl -H 'Authorization: [redacted]'
+ * ```
  */
 export function redact(text: string): string {
   return text
@@ -38,7 +45,7 @@ export function redact(text: string): string {
     .replace(known, hidden);
 }
 
-/** Replaces known secrets, for example in a server's text that repeats the request. */
+/** Replaces known secrets, for example in a text of a server that repeats the request. */
 export function redactKnown(text: string, secrets: Iterable<string>): string {
   let redacted = text;
   // Shorter texts are not secrets, and occur inside other words.

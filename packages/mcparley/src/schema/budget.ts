@@ -1,12 +1,12 @@
-/** How much structure a value may have. */
+/** Limits on the structure of a value. */
 export interface Budget {
-  /** Containers within containers: 1 is an object or array of plain values. At most 1,000. */
+  /** Maximum number of levels: 1 is an object or array of primitive values. At most 1,000. */
   readonly depth: number;
-  /** Properties and items in the whole value, at every level. */
+  /** Maximum number of properties and items in the whole value, at all levels. */
   readonly elements: number;
 }
 
-/** The budget of a peer's arguments by default: 64 levels, 100,000 elements. */
+/** The default budget: 64 levels, 100,000 elements. */
 const DEFAULT_BUDGET: Budget = { depth: 64, elements: 100_000 };
 
 /** A larger depth would let the recursion below exhaust the stack. */
@@ -15,10 +15,10 @@ const TOO_DEEP = -1;
 const TOO_MANY = -2;
 
 /**
- * Returns a sentence that names the limit which a value exceeds, or undefined if it keeps both.
+ * Returns a sentence that names the limit that a value exceeds, or undefined if it exceeds none.
  *
- * Meant for values that were parsed from JSON, before anything recursive uses them. It looks at each element once, and at
- * no more than `elements` of them, in less time than the parser needed.
+ * Call it for a value that was parsed from JSON, before any recursive function. It reads each element once, at most
+ * `elements` of them, and needs less time than the JSON parser.
  */
 export function checkBudget(value: unknown, { depth, elements }: Budget = DEFAULT_BUDGET): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
@@ -41,7 +41,7 @@ function elementsLeft(container: object, depth: number, allowed: number): number
     }
     return left;
   }
-  // Object.keys and Object.values would allocate a list, and cost more than parsing the object did.
+  // Object.keys and Object.values would allocate a list, which takes longer than parsing the object.
   for (const key in container) {
     if (--left < 0) return TOO_MANY;
     const child = (container as Record<string, unknown>)[key];

@@ -38,14 +38,14 @@ describe.each([
     expect(structural["~standard"].version).toBe(1);
   });
 
-  test("what comes in is parsed, with defaults", async () => {
+  test("a schema of a library parses input, and fills in defaults", async () => {
     const { json, validate } = compileSchema(schema, "input");
     expect(await validate({ name: "Ada" })).toEqual({ value: { name: "Ada", age: 18 } });
     expect(json).toMatchObject({ type: "object", properties: { name: { type: "string" } }, required: ["name"] });
     expect(json).not.toHaveProperty("$schema");
   });
 
-  test("what goes out has its own JSON Schema", async () => {
+  test("output has a separate JSON Schema", async () => {
     const { json, validate } = compileSchema(schema, "output");
     expect(json).not.toHaveProperty("$schema");
     expect((json["required"] as string[]).toSorted()).toEqual(required);
@@ -102,7 +102,7 @@ describe("a schema that has no JSON Schema is refused with a cure", () => {
     });
   });
 
-  test("what the library cannot express", () => {
+  test("a schema that the library cannot convert", () => {
     const error = failure(() => compileSchema(z.object({ at: z.date() }), "input"));
     expect(error).toMatchObject({
       code: "no_json_schema",
@@ -113,7 +113,7 @@ describe("a schema that has no JSON Schema is refused with a cure", () => {
 });
 
 describe("validation by a library", () => {
-  test("paths may hold keys, numbers, symbols and segments", async () => {
+  test("paths may contain keys, numbers, symbols and segments", async () => {
     const schema = handmade(() => ({
       issues: [{ message: "bad", path: ["a/b", { key: "~" }, 0, Symbol("s")] }, { message: "all" }],
     }));
@@ -189,13 +189,13 @@ describe("JSON Schema objects", () => {
     additionalProperties: false,
   } as const;
 
-  test("are shown to the peer as they were written, the name of their dialect included", () => {
+  test("are published as they were written, with the name of their dialect", () => {
     expect(compileSchema(schema, "input").json).toBe(schema);
     const draft7 = { $schema: "http://json-schema.org/draft-07/schema#", type: "object" };
     expect(compileSchema(draft7, "output").json).toBe(draft7);
   });
 
-  test("what comes in is checked", async () => {
+  test("input is checked", async () => {
     const { validate } = compileSchema(schema, "input");
     expect(await validate({ at: "x" })).toEqual({ value: { at: "x" } });
     expect(await validate({})).toEqual({
@@ -203,7 +203,7 @@ describe("JSON Schema objects", () => {
     });
   });
 
-  test("what goes out is checked as JSON would carry it", async () => {
+  test("output is checked in the form that it has as JSON", async () => {
     const { validate } = compileSchema(schema, "output");
     const plain = { at: "x" };
     expect(await validate(plain)).toHaveProperty("value", plain);
@@ -219,7 +219,7 @@ describe("JSON Schema objects", () => {
     });
   });
 
-  test("an unusable one is refused at once", () => {
+  test("an invalid one is refused when it is compiled", () => {
     expect(failure(() => compileSchema({ $ref: "https://example.com" }, "input")).code).toBe("external_ref");
   });
 });
@@ -273,14 +273,14 @@ describe("large values", () => {
   };
   const list = (length: number, item: unknown): unknown => ({ list: Array.from({ length }, () => item) });
 
-  test("go to the library alone up to 1,000 values", async () => {
+  test("up to 1,000 values are checked by the library only", async () => {
     const { schema, calls } = counting();
     const { issues } = await compileSchema(schema, "input").validate(list(999, 1));
     expect(issues?.[0]?.message).toContain("Invalid input");
     expect(calls()).toBe(1);
   });
 
-  test("are checked against the published JSON Schema first beyond 1,000 values", async () => {
+  test("more than 1,000 values are first checked against the published JSON Schema", async () => {
     const { schema, calls } = counting();
     const { issues } = await compileSchema(schema, "input").validate(list(1_000, 1));
     expect(issues?.[0]?.message).toBe("must be string or null, not number");

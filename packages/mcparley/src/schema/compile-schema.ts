@@ -21,40 +21,40 @@ import {
   isStandardSchema,
 } from "./standard-schema.ts";
 
-/** "input": the value comes from the peer and goes to our code; "output": it comes from our code and goes to the peer. */
-export type Direction = "input" | "output";
+/** `input`: a value of the peer for a handler. `output`: a value of a handler for the peer. */
+type Direction = "input" | "output";
 
-/** A schema that is ready for use. */
+/** A compiled schema. */
 export interface CompiledSchema {
-  /** For the wire: a JSON Schema as it was written, or that of a schema library, with a `$schema` only if it is not 2020-12. */
+  /** The published JSON Schema: as it was written, or as a schema library converted it, then without `$schema` of 2020-12. */
   readonly json: JsonSchema;
-  /** Returns the value to continue with. A promise if the schema library returns one, and at the first use of the evaluator. */
+  /** Validates a value. Returns a promise if the schema library does, and while the evaluator is loaded. */
   readonly validate: (value: unknown) => Outcome | Promise<Outcome>;
 }
 
 /**
- * Values in arguments from which on the published JSON Schema is checked before the schema of a library. A library has no
- * budget: with a union of 30 objects, zod needs seconds and 500 MB for 768 kB of arguments.
+ * Number of values in arguments from which on the published JSON Schema is checked before the schema of a library. A library
+ * has no budget: with a union of 30 objects, zod needs seconds and 500 MB for 768 kB of arguments.
  */
 const LARGE = 1_000;
 
 /**
- * Values times subschemas from which on the JSON Schema is checked first as well. A library can report an issue for each
- * pair: with a union of 30 objects of 50 properties, zod needs 1 s and 300 MB for 3 kB of arguments.
+ * Product of values and subschemas from which on the JSON Schema is also checked first. A library can report an issue for
+ * each pair: with a union of 30 objects of 50 properties, zod needs 1 s and 300 MB for 3 kB of arguments.
  */
 const LARGE_PRODUCT = 50_000;
 
-/** Steps for results of the server's own handlers, which are no attack, but can be large. */
+/** Steps for results of the server's own handlers. They are trusted, but can be large. */
 const OUTPUT_STEPS = 20_000_000;
 
 const compiled: Record<Direction, WeakMap<object, CompiledSchema>> = { input: new WeakMap(), output: new WeakMap() };
 
 /**
- * Prepares a Standard Schema or a JSON Schema for one direction. The result is cached for as long as the schema object
+ * Compiles a Standard Schema or a JSON Schema for one direction. The result is cached for as long as the schema object
  * lives, so a schema must not be changed after its first use.
  *
- * For "output", `validate` takes the value that a handler returned, and returns the value to send. With a JSON Schema that is
- * the value as JSON would carry it: without undefined properties, and with dates as strings.
+ * For `output`, `validate` receives the value of a handler and returns the value to send. With a JSON Schema, it returns the
+ * value as JSON represents it: without undefined properties, and with dates as strings.
  *
  * Throws a SchemaError: `no_json_schema` if the library cannot convert the schema, otherwise as `readDocument` does.
  */
@@ -70,15 +70,15 @@ export function compileSchema(schema: Schema, direction: Direction): CompiledSch
 }
 
 function compilePlain(schema: JsonSchema, direction: Direction): CompiledSchema {
-  refuseOthers(schema);
+  requireJsonSchema(schema);
   const document = readDocument(schema);
   if (direction === "input") return { json: schema, validate: evaluatorOf(document) };
   const validate = evaluatorOf(document, { steps: OUTPUT_STEPS });
   return { json: schema, validate: (value) => validateAsJson(value, validate) };
 }
 
-/** Refuses objects that would be a JSON Schema without any effect. */
-function refuseOthers(schema: unknown): void {
+/** Throws for a value that is not a schema, and for an object that would be a JSON Schema without any effect. */
+function requireJsonSchema(schema: unknown): void {
   if (!isObject(schema)) {
     throw new SchemaError("invalid_schema", `The schema is ${JSON.stringify(schema)}, not an object.`);
   }
@@ -96,7 +96,7 @@ function refuseOthers(schema: unknown): void {
   throw new SchemaError("invalid_schema", `The schema has no keyword of JSON Schema, only ${shown}. ${cure}`);
 }
 
-/** Validates with the evaluator. It is loaded with the first value, because a start does not need its 10 KB. */
+/** Returns a function that validates with the evaluator. Its 10 KB are loaded with the first value, to start faster. */
 function evaluatorOf(
   document: SchemaDocument,
   options: CompileOptions = {},

@@ -1,10 +1,9 @@
 import { compileDocument } from "./json-schema/compile.ts";
-import { type Place, readDocument } from "./json-schema/document.ts";
+import { readDocument } from "./json-schema/document.ts";
 import { type PatternEngine, nativePatterns } from "./json-schema/patterns.ts";
 import { type JsonSchema, MAX_ISSUES, SchemaError, type Validator, shorten } from "./schema.ts";
-import { isObject } from "../rpc/messages.ts";
 
-/** The schema of a peer, ready for use. */
+/** A compiled schema of a peer. */
 export interface PeerSchema {
   readonly validate: Validator;
   /** Sentences that name the parts of the schema which are not checked. At most 20. */
@@ -12,10 +11,10 @@ export interface PeerSchema {
 }
 
 /**
- * Prepares a JSON Schema that a peer sent.
+ * Compiles a JSON Schema that a peer sent.
  *
- * Its patterns run in an engine that needs linear time, which is loaded only if the schema has a pattern. A pattern that
- * the engine cannot evaluate is not checked, and neither is anything if the schema is invalid; `unchecked` names the reason.
+ * An engine with linear time evaluates its patterns. The engine is loaded only if the schema has a pattern. A pattern that
+ * it cannot evaluate is not checked. If the schema is invalid, nothing is checked. `unchecked` names the reasons.
  *
  * Throws a SchemaError `unsupported_dialect`, `external_ref` or `too_complex` (2026-07-28, basic, "Implementation
  * Requirements" and "`$ref` Resolution").
@@ -23,7 +22,8 @@ export interface PeerSchema {
 export async function preparePeerSchema(schema: JsonSchema): Promise<PeerSchema> {
   try {
     const document = readDocument(schema, { isOfPeer: true });
-    const hasPatterns = [...document.places.values()].some(hasPattern);
+    const schemas = [...document.places.keys()];
+    const hasPatterns = schemas.some((below) => "pattern" in below || "patternProperties" in below);
     const engine = hasPatterns ? (await import("./json-schema/linear-patterns.ts")).linearPatterns() : nativePatterns;
     const unchecked: string[] = [];
     const patterns: PatternEngine = (source) => {
@@ -37,8 +37,4 @@ export async function preparePeerSchema(schema: JsonSchema): Promise<PeerSchema>
     if (!(error instanceof SchemaError) || error.code !== "invalid_schema") throw error;
     return { validate: (value) => ({ value }), unchecked: [error.message] };
   }
-}
-
-function hasPattern({ schema }: Place): boolean {
-  return isObject(schema) && (schema["pattern"] !== undefined || schema["patternProperties"] !== undefined);
 }

@@ -87,7 +87,7 @@ type Keyword =
  * The first member of the union accepts a schema of a library whose type is a type parameter, as in a function that makes
  * tools. The compiler could not evaluate `SchemaCheck` for it.
  */
-export type CheckedSchema<S> = (S & TypedSchema) | (S & SchemaCheck<S>);
+export type SchemaOf<S> = (S & TypedSchema) | (S & SchemaCheck<S>);
 
 /** `unknown` for a schema, so that `S & SchemaCheck<S>` is `S`. For other objects, texts that no property has. */
 type SchemaCheck<S> = S extends TypedSchema

@@ -1,10 +1,15 @@
-import { encodeReserved, firstCharacters } from "./uri-template-expand.ts";
-import type { Expression, TemplatePart, Variable } from "./uri-template-parse.ts";
+import {
+  type Expression,
+  type TemplatePart,
+  type Variable,
+  encodeReserved,
+  firstCharacters,
+} from "./uri-template-parse.ts";
 
 /** The values found in a URI. Has no prototype, so that any variable name is safe. */
 export type TemplateMatch = Record<string, string | string[]>;
 
-export type Matcher = (uri: string) => TemplateMatch | undefined;
+type Matcher = (uri: string) => TemplateMatch | undefined;
 
 /** Literal text. It has a second form if it contains characters that RFC 6570 percent-encodes. */
 interface LiteralStep {
@@ -16,7 +21,7 @@ interface LiteralStep {
 interface ValueStep {
   readonly kind: "value";
   readonly variable: Variable;
-  /** The text before the value. If it is empty, the value needs at least one character; if not, both are optional. */
+  /** The text before the value. With a prefix, prefix and value are optional. Without one, the value needs a character. */
   readonly prefix: string;
   readonly separator: string;
   /** Characters that end a value. */
@@ -27,7 +32,7 @@ interface ValueStep {
 interface PairsStep {
   readonly kind: "pairs";
   readonly names: ReadonlyMap<string, Variable>;
-  /** The exploded variable that takes the pairs of all other names. */
+  /** The exploded variable, which receives the pairs with other names. */
   readonly rest: Variable | undefined;
   /** Characters that can start the first pair. */
   readonly openers: string;
@@ -39,12 +44,15 @@ type Step = LiteralStep | ValueStep | PairsStep;
 
 const maxUriLength = 64 * 1024;
 
-/** Prepares the inverse of the expansion of a template. */
+/** Returns the function that finds the values in a URI: the inverse of the expansion of the template. */
 export function createMatcher(parts: readonly TemplatePart[]): Matcher {
   return tailMatcher(parts) ?? scanningMatcher(parts);
 }
 
-/** Handles the most common template, literal text and one variable, as in `note://{id}`, in a tenth of the time of a scan. */
+/**
+ * Matches the most common templates, a literal text and one variable such as `note://{id}`, in a tenth of the time of a
+ * scan.
+ */
 function tailMatcher([start, tail, ...more]: readonly TemplatePart[]): Matcher | undefined {
   if (typeof start !== "string" || typeof tail !== "object" || more.length > 0) return undefined;
   const { operator, variables } = tail;
@@ -63,9 +71,10 @@ function tailMatcher([start, tail, ...more]: readonly TemplatePart[]): Matcher |
 }
 
 /**
- * Handles any template. From the last step back to the first, a scan notes for each position of the URI where the step
- * ends if it starts there and the rest of the template fits after it. The values are then read from the first step on.
- * Nothing is tried twice, so that the time is linear in the URI, and no possible split is missed.
+ * Matches any template in two passes. The first pass goes from the last step of the template to the first. For each
+ * position of the URI, it stores the end of the step that starts at this position, if the rest of the template matches
+ * after that end. The second pass reads the values, from the first step to the last. Nothing is tried twice, so the time is
+ * linear in the length of the URI, and no possible split is missed.
  */
 export function scanningMatcher(parts: readonly TemplatePart[]): Matcher {
   const steps = toSteps(parts);
@@ -121,8 +130,8 @@ function noEnds(uri: string): Int32Array {
 }
 
 /**
- * Returns for each position of the URI where the step ends if it starts there and the rest of the template fits after it,
- * or -1. `next` is the same for the following step.
+ * Returns the end of a step for each position of the URI at which it may start, or -1 if the rest of the template does not
+ * match after the step. `next` has the ends of the following step.
  */
 function endsOf(step: Step, uri: string, next: Int32Array): Int32Array {
   if (step.kind === "literal") return literalEnds(step, uri, next);
@@ -154,7 +163,7 @@ function valueEnds({ prefix, stops }: ValueStep, uri: string, next: Int32Array):
   return ends;
 }
 
-/** Returns for each position the nearest one at or after it that a value can reach and where the next step fits. */
+/** Returns for each position the nearest end of a value that starts there, such that the next step matches after it. */
 function nearestEnds(uri: string, next: Int32Array, stops: string): Int32Array {
   const nearest = noEnds(uri);
   for (let at = uri.length; at >= 0; at--) {

@@ -1,4 +1,4 @@
-/** Thrown for a template that cannot be parsed, or cannot be expanded with the given values. */
+/** Thrown for a template that cannot be parsed. */
 export class UriTemplateError extends Error {
   override readonly name: string = "UriTemplateError";
   /** Position in the template, counted in UTF-16 units from 0. */
@@ -19,20 +19,20 @@ export interface Variable {
   readonly explode: boolean;
 }
 
-/** How an operator writes its variables (RFC 6570 appendix A). */
+/** The form in which an operator writes its variables (RFC 6570 appendix A). */
 export interface Operator {
+  /** The text before the first variable. */
   readonly first: string;
+  /** The text between two variables. */
   readonly separator: string;
   /** Writes `name=value`. */
   readonly named: boolean;
-  /** The text after the name of an empty value. */
-  readonly ifEmpty: string;
   /** Keeps reserved characters and percent-encoded triplets. */
   readonly reserved: boolean;
 }
 
+/** An operator with its variables, such as `{?x,y}`. */
 export interface Expression {
-  readonly position: number;
   readonly operator: Operator;
   readonly variables: readonly Variable[];
 }
@@ -44,7 +44,7 @@ const MAX_TEMPLATE_LENGTH = 8 * 1024;
 const MAX_EXPRESSIONS = 64;
 const MAX_VARIABLES = 128;
 
-const simple: Operator = { first: "", separator: ",", named: false, ifEmpty: "", reserved: false };
+const simple: Operator = { first: "", separator: ",", named: false, reserved: false };
 // Bundlers leave this out of a server without resources.
 const operators: ReadonlyMap<string, Operator> = /* @__PURE__ */ makeOperators();
 
@@ -55,8 +55,8 @@ function makeOperators(): ReadonlyMap<string, Operator> {
     [".", { ...simple, first: ".", separator: "." }],
     ["/", { ...simple, first: "/", separator: "/" }],
     [";", { ...simple, first: ";", separator: ";", named: true }],
-    ["?", { ...simple, first: "?", separator: "&", named: true, ifEmpty: "=" }],
-    ["&", { ...simple, first: "&", separator: "&", named: true, ifEmpty: "=" }],
+    ["?", { ...simple, first: "?", separator: "&", named: true }],
+    ["&", { ...simple, first: "&", separator: "&", named: true }],
   ]);
 }
 
@@ -107,7 +107,7 @@ function parseExpression(text: string, position: number): Expression {
     at += spec.length + 1;
     return variable;
   });
-  return { position, operator: operator ?? simple, variables };
+  return { operator: operator ?? simple, variables };
 }
 
 function parseVariable(spec: string, position: number): Variable {
@@ -126,5 +126,20 @@ function parseVariable(spec: string, position: number): Variable {
     spec === ""
       ? "a variable name is missing"
       : `${shown} is not a variable (letters, digits, "_", inner dots, then ":1" to ":9999" or "*")`,
+  );
+}
+
+/** Returns the prefix of a text. It counts Unicode characters, so that none is cut in half (RFC 6570 section 2.4.1). */
+export function firstCharacters(text: string, count: number | undefined): string {
+  return count === undefined ? text : Array.from(text).slice(0, count).join("");
+}
+
+/** Encodes all but reserved characters, unreserved characters and percent-encoded triplets. */
+export function encodeReserved(text: string): string {
+  // Halves of surrogate pairs have no UTF-8 form and would make encodeURI throw.
+  const wellFormed = text.replace(/\p{Surrogate}/gu, "\uFFFD");
+  // encodeURI keeps the reserved characters of RFC 2396, which lack the brackets. Each "%25XX" was a triplet before.
+  return encodeURI(wellFormed).replace(/%5B|%5D|%25([0-9A-Fa-f]{2})/g, (match, triplet: string | undefined) =>
+    triplet === undefined ? decodeURIComponent(match) : `%${triplet}`,
   );
 }

@@ -1,4 +1,3 @@
-import { type TemplateValues, expandTemplate } from "./uri-template-expand.ts";
 import { type TemplateMatch, createMatcher } from "./uri-template-match.ts";
 import { parseParts } from "./uri-template-parse.ts";
 
@@ -8,12 +7,6 @@ export interface UriTemplate {
   readonly template: string;
   /** The names of its variables, each once, in order of appearance. */
   readonly variables: readonly string[];
-
-  /**
-   * Returns the URI with the given values (RFC 6570 section 3). A variable without a value is left out. Throws a
-   * `UriTemplateError` if a variable with a prefix modifier (`{name:3}`) has a list or an object as its value.
-   */
-  expand(values: TemplateValues): string;
 
   /**
    * Returns the values whose expansion is this URI. Returns undefined if there are none or if the URI is over 64 KiB.
@@ -45,7 +38,6 @@ export function parseTemplate(template: string): UriTemplate {
   return {
     template,
     variables: [...new Set(names)],
-    expand: (values) => expandTemplate(parts, values),
     match: createMatcher(parts),
   };
 }

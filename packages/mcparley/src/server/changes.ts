@@ -26,7 +26,7 @@ export interface Relay {
   completeVisit?(this: void, elicitationId: string): Promise<boolean>;
 }
 
-/** The changes since the recording began. Of several changes of the same thing, the last one. */
+/** The changes since the recording began: of each list and resource, the last one. */
 export interface Recording {
   end(this: void): void;
   changes(this: void): Iterable<Change>;
@@ -42,20 +42,16 @@ const listMethods = {
 export class Changes {
   readonly #listeners = new Set<Listener>();
   readonly #lists = new Set<ListKind>();
-  #relay: Relay | undefined;
+  /** The relay to the other processes of the server. Undefined if there is none. */
+  relay: Relay | undefined;
   /** Number of changes that were relayed to other processes. */
   count = 0;
 
-  /** The relay to the other processes of the server. Undefined if there is none. */
-  get relay(): Relay | undefined {
-    return this.#relay;
-  }
-
   /** Relays changes to other processes, until the returned function is called. A server has one store, so one relay. */
   addRelay(relay: Relay): () => void {
-    this.#relay = relay;
+    this.relay = relay;
     return () => {
-      if (this.#relay === relay) this.#relay = undefined;
+      if (this.relay === relay) this.relay = undefined;
     };
   }
 
@@ -76,7 +72,7 @@ export class Changes {
   }
 
   listChanged(list: ListKind): void {
-    if (this.#listeners.size === 0 && !this.#relay) return;
+    if (this.#listeners.size === 0 && !this.relay) return;
     if (this.#lists.size === 0) queueMicrotask(() => this.flush());
     this.#lists.add(list);
   }
@@ -96,9 +92,9 @@ export class Changes {
 
   #changed(change: Change): void {
     this.deliver(change);
-    if (!this.#relay) return;
+    if (!this.relay) return;
     this.count++;
-    this.#relay.send(change);
+    this.relay.send(change);
   }
 
   /** Delivers a change to the listeners of this process, without relaying it. */

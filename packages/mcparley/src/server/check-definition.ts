@@ -1,14 +1,38 @@
 import { type Implementation, checkExtensionId } from "../mcp/capabilities.ts";
+import { checkMetaKeys } from "../mcp/checks/check-metadata.ts";
 import { checkReservedId } from "../mcp/checks/reserved-ids.ts";
+import type { Prompt as ListedPrompt } from "../mcp/prompts.ts";
 import { checkCacheHint, isUri } from "../mcp/resources.ts";
 import { findRevision, supportedVersions } from "../mcp/revisions/index.ts";
 import { checkTime } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { ServerCore } from "./core.ts";
-import { explained } from "./describe.ts";
+import type { Prompt, Resource, Tool } from "./definition.ts";
 import type { AnyServerDefinition } from "./options.ts";
 
-/** Members of tool definitions in other libraries. They would be ignored, and the arguments not checked. */
+/** Runs `prepare`. An error becomes `invalid_definition` with a message that names the definition. */
+export function explained<T>(what: string, prepare: () => T): T {
+  try {
+    return prepare();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new LocalError("invalid_definition", `The ${what} cannot be offered: ${reason}`, { cause });
+  }
+}
+
+/** Returns the list members that tools, prompts and resources have in common. Throws if a key of `meta` is invalid. */
+export function describe(name: string, definition: Tool | Prompt | Resource): { name: string } {
+  const { title, description, icons, meta } = definition;
+  const described: ListedPrompt = { name };
+  if (title !== undefined) described.title = title;
+  if (description !== undefined) described.description = description;
+  if (icons !== undefined) described.icons = icons;
+  checkMetaKeys(meta, "meta");
+  if (meta !== undefined) described._meta = meta;
+  return described;
+}
+
+/** Members of tool definitions in other libraries, and their names here. Ignored, they would leave the arguments unchecked. */
 const otherNames = [
   ["inputSchema", "input"],
   ["parameters", "input"],
@@ -19,9 +43,10 @@ const otherNames = [
 
 /** Throws if a tool has a name that the specification does not allow (2026-07-28, server/tools, Tool Names), or a member of another library. */
 export function checkTool(name: string, definition: object): void {
-  if (!/^[\w.-]{1,128}$/.test(name)) throw new TypeError('a name has 1 to 128 letters, digits, "_", "-" and "."');
+  if (!/^[\w.-]{1,128}$/.test(name))
+    throw new TypeError('its name must have 1 to 128 letters, digits, "_", "-" and "."');
   for (const [theirs, ours] of otherNames) {
-    if (theirs in definition) throw new TypeError(`write "${ours}" in place of "${theirs}"`);
+    if (theirs in definition) throw new TypeError(`use "${ours}" instead of "${theirs}"`);
   }
 }
 
@@ -37,29 +62,29 @@ export function checkUri(uri: unknown): void {
 /** Throws `invalid_definition` if definitions are an array, in which they have no names. */
 export function checkRecord(kind: string, definitions: unknown): void {
   if (!Array.isArray(definitions)) return;
-  throw wrong(`${kind} must be a record by name, such as { ${kind}: { first, second } }, not an array.`);
+  throw invalid(`${kind} must be a record by name, such as { ${kind}: { first, second } }, not an array.`);
 }
 
 /** Returns middleware by method. Throws `invalid_definition` if a method does not exist, because it would never run. */
 export function checkMethods<M extends object>(layers: M, exists: (method: string) => boolean): M {
   const unknown = Object.keys(layers).find((method) => !exists(method));
   if (unknown === undefined) return layers;
-  const cause = "neither MCP nor an extension of this server has it";
-  throw wrong(`Middleware for ${JSON.stringify(unknown)} would never run: ${cause}.`);
+  const cause = "neither MCP nor an extension of this server defines the method";
+  throw invalid(`Middleware for ${JSON.stringify(unknown)} would never run: ${cause}.`);
 }
 
 /** Throws `invalid_definition` if an option of a server is invalid. Tools, prompts and resources are checked by themselves. */
 export function checkServer(definition: AnyServerDefinition): void {
   const { name, version, store, stateKeys, listCache, revisions, pingInterval, extensions } = definition;
   if (typeof name !== "string" || name === "" || typeof version !== "string" || version === "") {
-    throw wrong("A server needs a name and a version, both non-empty strings.");
+    throw invalid("A server needs a name and a version, both non-empty strings.");
   }
   if (stateKeys && (stateKeys.length === 0 || stateKeys.some(({ length }) => length !== 32))) {
-    throw wrong("stateKeys must hold at least one key, and each must have 32 bytes.");
+    throw invalid("stateKeys must hold at least one key, and each must have 32 bytes.");
   }
   // A likely mistake is to pass a database client instead of a store.
   if (store && typeof store.compareAndSet !== "function") {
-    throw wrong("store must be a Store, such as memoryStore().");
+    throw invalid("store must be a Store, such as memoryStore().");
   }
   explained("listCache", () => checkCacheHint(listCache ?? {}));
   explained("server", () => checkTime("pingInterval", pingInterval));
@@ -74,10 +99,10 @@ function checkRevisions(revisions: readonly string[]): void {
   const unknown = revisions.find((version) => !findRevision(version));
   if (revisions.length > 0 && unknown === undefined) return;
   const why = unknown === undefined ? "revisions is empty." : `The revision ${JSON.stringify(unknown)} does not exist.`;
-  throw wrong(`${why} Choose from ${supportedVersions.join(", ")}.`);
+  throw invalid(`${why} Choose from ${supportedVersions.join(", ")}.`);
 }
 
-function wrong(why: string): LocalError {
+function invalid(why: string): LocalError {
   return new LocalError("invalid_definition", why);
 }
 

@@ -48,7 +48,7 @@ describe.each(["2024-11-05", "2025-11-25", modern])("on revision %s", (version) 
     const { server, peer, capabilities } = await meet(version, { capabilities: { listChanged: false } });
     expect(capabilities).toEqual({ logging: {}, tools: {}, prompts: {}, resources: { subscribe: true } });
     if (version === modern) {
-      void peer.request("subscriptions/listen", { notifications: { toolsListChanged: true } }, "s");
+      void peer.request("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: "s" });
       const { params } = await peer.nextNotification("notifications/subscriptions/acknowledged");
       expect(params?.notifications).toEqual({});
     }
@@ -63,7 +63,7 @@ describe.each(["2024-11-05", "2025-11-25", modern])("on revision %s", (version) 
     expect(capabilities).toMatchObject({ resources: { listChanged: true } });
     expect(capabilities).not.toHaveProperty("resources.subscribe");
     if (version === modern) {
-      void peer.request("subscriptions/listen", { notifications: { resourceSubscriptions: ["r:a"] } }, "s");
+      void peer.request("subscriptions/listen", { notifications: { resourceSubscriptions: ["r:a"] } }, { id: "s" });
       const { params } = await peer.nextNotification("notifications/subscriptions/acknowledged");
       expect(params?.notifications).toEqual({});
     } else {

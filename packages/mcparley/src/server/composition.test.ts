@@ -5,7 +5,8 @@ import { ToolError } from "../mcp/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { text } from "./features/content.ts";
-import { prompt, resource, tool, withContext } from "./definition.ts";
+import { prompt, resource, tool } from "./definition.ts";
+import { withContext } from "./with-context.ts";
 import type { ServerExtension } from "./extension.ts";
 import { auditTo } from "./observe/audit.ts";
 import { rateLimit } from "./observe/rate-limit.ts";
@@ -28,7 +29,7 @@ describe("access", () => {
       resources: { shut: resource("r://shut", { scopes: ["admin"], read: () => "s" }) },
     });
 
-  test("what needs scopes is hidden from those without them, and refused with all of them named", async () => {
+  test("a tool with scopes is hidden from callers without them, and the error of a call names all scopes", async () => {
     const server = secured();
     const peer = await rawPeer(
       { attach: (transport) => server.attach(transport, { principal: { ...principal, scopes: ["admin"] } }) },
@@ -45,7 +46,7 @@ describe("access", () => {
     expect((await peer.request("resources/read", { uri: "r://shut" })).result.contents).toMatchObject([{ text: "s" }]);
   });
 
-  test("a list that depends on scopes is the same for those who hold the same", async () => {
+  test("callers see the entries of their scopes, and a page that depends on scopes is private", async () => {
     const server = secured();
     const anyone = await rawPeer(server, { meta });
     expect(((await anyone.request("tools/list")).result.tools as object[]).length).toBe(1);
@@ -66,7 +67,7 @@ describe("access", () => {
     }
   });
 
-  test("the rate limiter refuses with when to come back, by caller, and lets through after that time", async () => {
+  test("the rate limit rejects a caller's calls with the seconds to wait, and accepts them after that time", async () => {
     let now = 0;
     const clock = { now: () => now, setTimeout: () => 0, clearTimeout: () => {} };
     const server = createServer({ name: "x", version: "1", tools: { t: tool({ call: () => "x" }) } }).use(
@@ -146,7 +147,7 @@ describe("access", () => {
 });
 
 describe("composition", () => {
-  test("middleware wraps every method, the first outermost, and may answer itself", async () => {
+  test("middleware wraps every method, the first outermost, and may return its own result", async () => {
     const seen: string[] = [];
     const server = createServer({ name: "x", version: "1", tools: { t: tool({ call: () => "x" }) } })
       .use(async (call, next) => {
@@ -168,7 +169,7 @@ describe("composition", () => {
     expect(seen).toEqual(["out tools/call", "in", "back", "out tools/list", "in", "back"]);
   });
 
-  test("per-call context is typed and made once per call", async () => {
+  test("the context option is typed and called once per call", async () => {
     const { tool: contextual } = withContext<{ db: { find(): string } }>();
     const find = contextual({ call: (_, ctx) => ctx.db.find() });
     let made = 0;
@@ -183,7 +184,7 @@ describe("composition", () => {
     expect(await callTool(peer, "find")).toMatchObject({ content: [{ text: "found 2" }] });
   });
 
-  test("a mounted server keeps its middleware and context, and its changes follow", async () => {
+  test("a mounted server keeps its middleware and context, and its later changes are mounted", async () => {
     const inner = createServer({
       name: "inner",
       version: "1",
@@ -204,7 +205,7 @@ describe("composition", () => {
     expect((await peer.request("tools/call", { name: "in.hi" })).error.code).toBe(-32602);
   });
 
-  test("an extension adds methods, a capability and its part of a subscription", async () => {
+  test("an extension adds methods, a capability and a subscription", async () => {
     const server = createServer({
       name: "x",
       version: "1",
@@ -226,7 +227,7 @@ describe("composition", () => {
     expect((await legacy.request("feature/run")).error.code).toBe(-32601);
   });
 
-  test("an extension sees what is offered, adds to it, and has its features declared while they are empty", async () => {
+  test("an extension receives the definitions and adds to them, and its features are declared while they are empty", async () => {
     const seen: string[] = [];
     const extension: ServerExtension = {
       id: "com.example/feature",

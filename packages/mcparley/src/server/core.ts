@@ -35,7 +35,8 @@ export class ServerCore {
   readonly offering: Offering;
   /** Middleware of the definition, without that of its extensions. */
   readonly middleware: Middleware[] = [];
-  readonly #extensionMethods = new Map<string, ExtensionMethod>();
+  /** The methods of all extensions, by name. */
+  readonly extensionMethods: ReadonlyMap<string, ExtensionMethod>;
   readonly #streams = new Set<Stream>();
   readonly #isObserved: boolean;
   #observers: Promise<Observers> | undefined;
@@ -53,7 +54,7 @@ export class ServerCore {
     const { limits, listCache, info: serverInfo, changes } = this;
     this.versions = supportedVersions.filter((version) => this.serves(version));
     this.offering = new Offering({ given: this.#given(), limits, listCache, serverInfo, changes });
-    for (const extension of this.extensions) this.#add(extension);
+    this.extensionMethods = new Map(this.extensions.flatMap(methodsOf));
     warnOfNames(this);
     this.answerMethod = this.#compose();
   }
@@ -87,12 +88,7 @@ export class ServerCore {
 
   /** Whether the protocol or an extension defines a method that middleware receives. */
   hasMethod(method: string): boolean {
-    return methodTable.has(method) || this.#extensionMethods.has(method);
-  }
-
-  /** Returns the method of an extension, or undefined if no extension has it. */
-  extensionMethod(method: string): ExtensionMethod | undefined {
-    return this.#extensionMethods.get(method);
+    return methodTable.has(method) || this.extensionMethods.has(method);
   }
 
   /** Adds a stream that receives changes. The returned function removes it. */
@@ -149,14 +145,14 @@ export class ServerCore {
     const ofExtensions = this.extensions.flatMap(({ middleware }) => (middleware as Middleware | undefined) ?? []);
     return wrap([...this.middleware, ...ofExtensions], answerMethod);
   }
+}
 
-  #add(extension: ServerExtension): void {
-    for (const [method, answer] of Object.entries(extension.methods ?? {})) {
-      if (methodTable.has(method)) {
-        const why = `The extension ${extension.id} may not replace ${method}; wrap it with middleware.`;
-        throw new LocalError("invalid_definition", why);
-      }
-      this.#extensionMethods.set(method, answer);
-    }
-  }
+/** Returns the methods of an extension, by name. Throws `invalid_definition` if one is a method of the protocol. */
+function methodsOf({ id, methods = {} }: ServerExtension): [name: string, method: ExtensionMethod][] {
+  const replaced = Object.keys(methods).find((method) => methodTable.has(method));
+  if (replaced === undefined) return Object.entries(methods);
+  throw new LocalError(
+    "invalid_definition",
+    `The extension ${id} may not replace ${replaced}; wrap it with middleware.`,
+  );
 }

@@ -10,7 +10,7 @@ import type { Prompt, Resource, Tool } from "./definition.ts";
 import { type MethodMiddleware, type Middleware, byMethod, wrap } from "./dispatch/middleware.ts";
 import type { AnyServerDefinition, ServerDefinition } from "./options.ts";
 import type { Registry } from "./registry.ts";
-import type { MethodsOfOthers } from "./names-of-others.ts";
+import type { OtherServerMethods } from "./other-libraries.ts";
 
 /** The resources of a live server. */
 export interface ResourceRegistry<C = any> extends Registry<Resource<string, C>> {
@@ -26,7 +26,7 @@ export type PrefixedDefinitions<T, N extends string> = { readonly [K in keyof T 
  *
  * `T`, `P` and `R` are the types of its tools, prompts and resources. `connect<typeof server>` makes a client typed by them.
  */
-export interface Server<T = object, P = object, R = object, C = any> extends MethodsOfOthers {
+export interface Server<T = object, P = object, R = object, C = any> extends OtherServerMethods {
   /** The `name` of the definition. */
   readonly name: string;
   /** The `version` of the definition. */
@@ -40,18 +40,41 @@ export interface Server<T = object, P = object, R = object, C = any> extends Met
   /**
    * Adds middleware for every method, or for methods by name. It runs inside the middleware that was added before. Throws
    * `LocalError` `invalid_definition` for a method that neither the protocol nor an extension of the server defines.
+   *
+   * @example
+   * ```ts
+   * import { createServer } from "mcparley/server";
+   *
+   * const server = createServer({ name: "shop", version: "1.0.0" });
+   * server.use({
+   *   "tools/list": async (call, next) => ({ ...(await next()), ttlMs: call.principal ? 0 : 60_000 }),
+   * });
+   * ```
    */
   use<M extends string>(middleware: Middleware | MethodMiddleware<M>): this;
   /**
    * Adds the tools, prompts and resources of another server, and follows its later changes. Names get `prefix` and a dot
    * in front; URIs stay the same. The handlers run with the middleware and context of the other server. Returns this
    * server, with the added names in its type.
+   *
+   * @example
+   * ```ts
+   * import { createServer, tool } from "mcparley/server";
+   *
+   * const reset = tool({ description: "Resets the shop.", call: () => "Done." });
+   * const admin = createServer({ name: "admin", version: "1.0.0", tools: { reset } });
+   * // The tool is named "admin.reset".
+   * const shop = createServer({ name: "shop", version: "1.0.0" }).mount("admin", admin);
+   * ```
    */
   mount<const N extends string, T2, P2, R2>(
     prefix: N,
     other: Server<T2, P2, R2, any>,
   ): Server<T & PrefixedDefinitions<T2, N>, P & PrefixedDefinitions<P2, N>, R & PrefixedDefinitions<R2, N>, C>;
-  /** Serves one transport. `principal` is the verified caller of the transport. Resolves when the transport is open. */
+  /**
+   * Serves one transport, such as a custom one. Resolves when the transport is open. `principal` is the verified caller of all
+   * its requests. The connection ends with the transport, with its `close`, or with `close` of the server.
+   */
   attach(transport: Transport, options?: { principal?: Principal }): Promise<Connection>;
   /**
    * Notifies the client that was asked for a visit to a URL that the visit is complete (2025-11-25, client/elicitation). The
@@ -65,7 +88,7 @@ export interface Server<T = object, P = object, R = object, C = any> extends Met
 }
 
 /** The members of a server that exist at run time. */
-type ServerMembers<T, P, R, C> = Omit<Server<T, P, R, C>, keyof MethodsOfOthers>;
+type ServerMembers<T, P, R, C> = Omit<Server<T, P, R, C>, keyof OtherServerMethods>;
 
 const cores = new WeakMap<object, ServerCore>();
 
@@ -73,7 +96,10 @@ const cores = new WeakMap<object, ServerCore>();
 export function coreOf(server: Server<any, any, any, any>): ServerCore {
   const core = cores.get(server);
   if (core) return core;
-  throw new LocalError("invalid_target", "This is not a server made by createServer of this copy of mcparley.");
+  throw new LocalError(
+    "invalid_target",
+    "This is not a server of this copy of mcparley. Pass the return value of createServer.",
+  );
 }
 
 /**
@@ -81,6 +107,16 @@ export function coreOf(server: Server<any, any, any, any>): ServerCore {
  *
  * Prepares the definitions: converts schemas and builds validators. Throws `LocalError` `invalid_definition`, naming the
  * definition, if one is invalid. To serve the server, pass it to `serveStdio`, `listen`, `toFetch` or `connect`.
+ *
+ * @example
+ * ```ts
+ * import { createServer, tool } from "mcparley/server";
+ * import { serveStdio } from "mcparley/stdio";
+ *
+ * const hello = tool({ description: "Greets the user.", call: () => "Hello!" });
+ * const server = createServer({ name: "hello", version: "1.0.0", tools: { hello } });
+ * serveStdio(server);
+ * ```
  */
 export function createServer<
   T extends object = object,

@@ -2,8 +2,9 @@ import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { Context } from "./dispatch/context.ts";
 import { createServer } from "./create-server.ts";
-import { type Prompt, type Resource, type Tool, prompt, resource, tool, withContext } from "./definition.ts";
+import { type Prompt, type Resource, type Tool, prompt, resource, tool } from "./definition.ts";
 import { toolResult } from "./features/tools.ts";
+import { withContext } from "./with-context.ts";
 
 test("the context has its type also where the definition goes into a record of any definitions", () => {
   const tools: Record<string, Tool> = {
@@ -26,7 +27,7 @@ test("withContext adds to it", () => {
   expectTypeOf(tools).not.toBeAny();
 });
 
-test("refuses an object of schemas in place of a schema", () => {
+test("rejects an object of schemas as a schema", () => {
   const call = (): never => undefined as never;
   // @ts-expect-error Make this object one schema, as z.object({ ... }) does.
   tool({ input: { a: z.number() }, call });
@@ -119,11 +120,11 @@ test("a factory of tools takes any subtype of a library's schema", () => {
 });
 
 test("names of other libraries are refused with the name to use", () => {
-  // @ts-expect-error Write "input" in place of "inputSchema".
+  // @ts-expect-error Use "input" instead of "inputSchema".
   tool({ inputSchema: z.object({}), call: () => "a" });
-  // @ts-expect-error Write "call" in place of "handler".
+  // @ts-expect-error Use "call" instead of "handler".
   tool({ handler: () => "a" });
-  // @ts-expect-error Write "arguments" in place of "argsSchema".
+  // @ts-expect-error Use "arguments" instead of "argsSchema".
   prompt({ argsSchema: z.object({}), get: () => "a" });
   const server = createServer(named);
   // @ts-expect-error There is no such method.

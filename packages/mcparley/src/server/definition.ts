@@ -4,13 +4,13 @@ import type { Annotations, ContentBlock, Icon, ResourceContents } from "../mcp/c
 import type { GetPromptResult, PromptMessage } from "../mcp/prompts.ts";
 import type { CacheHint, ReadResourceResult, Resource as ListedResource } from "../mcp/resources.ts";
 import type { ToolAnnotations } from "../mcp/tools.ts";
-import type { CheckedSchema, NoSchema, Schema } from "../schema/standard-schema.ts";
+import type { SchemaOf, NoSchema, Schema } from "../schema/standard-schema.ts";
 import type { Flat, UriVariableNames, UriVariables } from "../schema/uri-variables.ts";
 import { complete } from "./features/completion.ts";
 import { getPrompt, preparePrompt } from "./features/prompts.ts";
 import { listResources, prepareResource, readResource } from "./features/resources.ts";
 import { type ToolResult, callTool, prepareTool } from "./features/tools.ts";
-import type { NamesOfOthers, PromptNamesOfOthers } from "./names-of-others.ts";
+import type { OtherPromptNames, OtherToolNames } from "./other-libraries.ts";
 import type { ArgumentTypes, ResultTypes, ResultWithoutOutputSchema, ToolValue } from "./tool-types.ts";
 import type { Context } from "./dispatch/context.ts";
 import type { ToolExtension } from "./extension.ts";
@@ -42,11 +42,11 @@ interface Described {
 }
 
 /** Definition of a tool. */
-export interface ToolDefinition<I, O, C, R = ResultWithoutOutputSchema> extends Described, NamesOfOthers {
+export interface ToolDefinition<I, O, C, R = ResultWithoutOutputSchema> extends Described, OtherToolNames {
   /** Schema of the arguments. Default: an empty object. */
-  input?: CheckedSchema<I>;
+  input?: SchemaOf<I>;
   /** Schema of the `structuredContent` that the tool returns. Default: none. */
-  output?: CheckedSchema<O>;
+  output?: SchemaOf<O>;
   /** Hints for clients, such as `{ readOnlyHint: true }`. Default: none. */
   annotations?: ToolAnnotations | undefined;
   /** The parts of extensions that apply to this tool. */
@@ -86,6 +86,19 @@ export interface Tool<I = any, O = any, C = any> extends Described {
  * Its name is the key under which it is passed to `createServer`. Invalid arguments and a `ToolError` become a tool error
  * that the model can read. A `ProtocolError` becomes the error response. Other errors are hidden from the client and passed
  * to the server's `onError`.
+ *
+ * @example
+ * ```ts
+ * import { tool } from "mcparley/server";
+ * import { z } from "zod";
+ *
+ * const divide = tool({
+ *   description: "Divides two numbers.",
+ *   input: z.object({ a: z.number(), b: z.number() }),
+ *   output: z.object({ quotient: z.number() }),
+ *   call: ({ a, b }) => ({ quotient: a / b }),
+ * });
+ * ```
  */
 export function tool<
   const I extends Schema | NoSchema = NoSchema,
@@ -138,7 +151,7 @@ type PromptReturn =
   | GetPromptResult;
 
 /** Definition of a prompt. */
-export interface PromptDefinition<A, C> extends Described, PromptNamesOfOthers {
+export interface PromptDefinition<A, C> extends Described, OtherPromptNames {
   /** The arguments, by name. All values are text. Default: none. */
   arguments?: A | undefined;
   /** Returns the messages. A string or a content block becomes a message of the user. */
@@ -156,7 +169,23 @@ export interface Prompt<A = any, C = any> extends Described {
   readonly "~types"?: { arguments: A };
 }
 
-/** Defines a prompt. Its name is the key under which it is passed to `createServer`. */
+/**
+ * Defines a prompt.
+ *
+ * Its name is the key under which it is passed to `createServer`. A call without a required argument is rejected with -32602
+ * before `get` is called.
+ *
+ * @example
+ * ```ts
+ * import { prompt } from "mcparley/server";
+ *
+ * const review = prompt({
+ *   description: "Reviews code.",
+ *   arguments: { code: { required: true }, language: { complete: ["Rust", "TypeScript"] } },
+ *   get: ({ code, language = "unknown" }) => `Review this code (language: ${language}): ${code}`,
+ * });
+ * ```
+ */
 export function prompt<const A extends Record<string, PromptArgumentDefinition>, C extends object = object>(
   definition: PromptDefinition<A, C>,
 ): Prompt<PromptArgumentValues<A>, NoInfer<C>> {
@@ -216,36 +245,31 @@ export interface Resource<U extends string = string, C = any> extends Described 
   readonly "~feature": Feature;
 }
 
-/** Defines a resource, or a resource template if the URI is one (RFC 6570). URIs are compared without normalisation. */
+/**
+ * Defines a resource, or a resource template if the URI is one (RFC 6570).
+ *
+ * Its name is the key under which it is passed to `createServer`. The URI of a request must equal the URI of the resource, or
+ * match the template. Both are compared without normalisation. The values of template variables are decoded and not checked.
+ *
+ * @example
+ * ```ts
+ * import { resource, resourceNotFound } from "mcparley/server";
+ *
+ * const texts = new Map([["1", "Buy milk."]]);
+ * const note = resource("note://{id}", {
+ *   mimeType: "text/plain",
+ *   list: () => [...texts.keys()].map((id) => `note://${id}`),
+ *   read: ({ id }, ctx) => {
+ *     const text = texts.get(id);
+ *     if (text === undefined) throw resourceNotFound(ctx.uri);
+ *     return text;
+ *   },
+ * });
+ * ```
+ */
 export function resource<const U extends string, C extends object = object>(
   uri: U,
   definition: ResourceDefinition<U, C>,
 ): Resource<U, NoInfer<C>> {
   return { ...definition, kind: "resource", uri, "~feature": resources } as never;
-}
-
-/** The functions of `withContext`, for handlers whose context has the properties of `C`. */
-export interface WithContext<C extends object> {
-  /** Defines a tool. See `tool`. */
-  tool: <
-    const I extends Schema | NoSchema = NoSchema,
-    const O extends Schema | NoSchema = NoSchema,
-    R extends ResultWithoutOutputSchema = ResultWithoutOutputSchema,
-  >(
-    definition: ToolDefinition<I, O, C, R>,
-  ) => Tool<ArgumentTypes<I>["input"], ToolValue<O, R>, C>;
-  /** Defines a prompt. See `prompt`. */
-  prompt: <const A extends Record<string, PromptArgumentDefinition>>(
-    definition: PromptDefinition<A, C>,
-  ) => Prompt<PromptArgumentValues<A>, C>;
-  /** Defines a resource or a resource template. See `resource`. */
-  resource: <const U extends string>(uri: U, definition: ResourceDefinition<U, C>) => Resource<U, C>;
-}
-
-/**
- * Returns `tool`, `prompt` and `resource` functions. Their handlers have the type of context that
- * `createServer({ context })` adds. A server without such a `context` does not accept what they define.
- */
-export function withContext<C extends object>(): WithContext<C> {
-  return { tool, prompt, resource };
 }

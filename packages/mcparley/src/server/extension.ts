@@ -32,6 +32,17 @@ export interface ExtensionSubscription {
 /**
  * Adds methods, a capability, result types and subscriptions to a server (2026-07-28, basic/versioning, Extension
  * Negotiation).
+ *
+ * @example
+ * ```ts
+ * import { type ServerExtension, createServer } from "mcparley/server";
+ *
+ * const clock: ServerExtension = {
+ *   id: "com.example/clock",
+ *   methods: { "clock/now": { answer: () => ({ now: new Date().toISOString() }) } },
+ * };
+ * const server = createServer({ name: "clock", version: "1.0.0", extensions: [clock] });
+ * ```
  */
 export interface ServerExtension {
   /** Identifier with prefix: `com.example/feature`. */

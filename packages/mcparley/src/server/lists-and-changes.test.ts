@@ -17,7 +17,7 @@ describe("lists", () => {
   const many = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`t${index}`, tool({ call: () => index })]));
 
-  test("pages follow each other to the end, and a cursor stays good while entries come and go", async () => {
+  test("pages follow each other to the end, and a cursor stays valid when entries are added and removed", async () => {
     const server = createServer({ name: "x", version: "1", limits: { pageSize: 3 }, tools: many(7) });
     const peer = await rawPeer(server, { meta });
     const page = async (cursor?: unknown) =>
@@ -37,12 +37,12 @@ describe("lists", () => {
     expect(third.nextCursor).toBeUndefined();
   });
 
-  test.each(["nonsense", "", "YWZ0ZXI6eA==", 5])("the cursor %j is refused", async (cursor) => {
+  test.each(["nonsense", "", "YWZ0ZXI6eA==", 5])("the cursor %j is rejected", async (cursor) => {
     const { error } = await (await serve({ tools: many(2) })).request("tools/list", { cursor });
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("cursor") as string });
   });
 
-  test("the order is the same each time, and replacing an entry keeps its place", async () => {
+  test("the order is stable, and a replaced entry keeps its position", async () => {
     const server = createServer({ name: "x", version: "1", tools: many(5) });
     const peer = await rawPeer(server, { meta });
     const names = async () =>
@@ -53,7 +53,7 @@ describe("lists", () => {
     expect(await callTool(peer, "t2")).toMatchObject({ content: [{ text: "new" }] });
   });
 
-  test("a page is prepared once, however many ask", async () => {
+  test("a page is prepared once for all callers", async () => {
     const schema = {
       type: "object",
       get properties() {
@@ -73,7 +73,7 @@ describe("lists", () => {
 });
 
 describe("changes", () => {
-  test("a session hears once of several changes in one turn, and only after it is ready", async () => {
+  test("a session receives one notification for several changes in one turn, and only after it is ready", async () => {
     const server = createServer({ name: "x", version: "1", tools: {}, prompts: {} });
     const peer = await rawPeer(server);
     const clientInfo = { name: "c", version: "1" };
@@ -92,11 +92,11 @@ describe("changes", () => {
     ]);
   });
 
-  test("a listen stream acknowledges first, carries what was asked for, tagged, and ends gracefully", async () => {
+  test("a listen stream sends the acknowledgment first, then tagged notifications of its filter, and ends gracefully", async () => {
     const server = createServer({ name: "x", version: "1", tools: {}, resources: {} });
     const peer = await rawPeer(server, { meta });
     const notifications = { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ["r://a"] };
-    const ended = peer.request("subscriptions/listen", { notifications }, "sub");
+    const ended = peer.request("subscriptions/listen", { notifications }, { id: "sub" });
     const tag = { "io.modelcontextprotocol/subscriptionId": "sub" };
     expect(await peer.next(() => true)).toEqual({
       jsonrpc: "2.0",
@@ -117,7 +117,7 @@ describe("changes", () => {
     await closing;
   });
 
-  test("what changes between a listen request and its acknowledgment is told after it, each thing once", async () => {
+  test("changes between a listen request and its acknowledgment are sent after it, each once", async () => {
     const server = createServer({ name: "x", version: "1", tools: {}, resources: {} });
     const peer = await rawPeer(server, { meta });
     const notifications = { toolsListChanged: true, resourceSubscriptions: ["r://a"] };
@@ -130,15 +130,15 @@ describe("changes", () => {
     server.resources.updated("r://b");
     await peer.nextNotification("notifications/subscriptions/acknowledged");
     await peer.settled();
-    const told = peer.received as unknown as { method: string; params: JsonObject }[];
-    expect(told.map(({ method, params }) => [method, params.uri])).toEqual([
+    const sent = peer.received as unknown as { method: string; params: JsonObject }[];
+    expect(sent.map(({ method, params }) => [method, params.uri])).toEqual([
       ["notifications/subscriptions/acknowledged", undefined],
       ["notifications/resources/updated", "r://a"],
       ["notifications/tools/list_changed", undefined],
     ]);
   });
 
-  test("a cancelled listen stream carries nothing more", async () => {
+  test("a cancelled listen stream sends nothing more", async () => {
     const server = createServer({ name: "x", version: "1", tools: {} });
     const peer = await rawPeer(server, { meta });
     peer.send({
@@ -160,12 +160,12 @@ describe("changes", () => {
     [{ notifications: [] }],
     [{ notifications: { toolsListChanged: "yes" } }],
     [{ notifications: { resourceSubscriptions: [5] } }],
-  ])("a bad filter %j is refused", async (params) => {
+  ])("the filter %j is rejected", async (params) => {
     const { error } = await (await serve({ tools: {} })).request("subscriptions/listen", params);
     expect(error.code).toBe(-32602);
   });
 
-  test("streams have a limit", async () => {
+  test("one stream more than limits.listenStreams is rejected", async () => {
     const peer = await serve({ limits: { listenStreams: 1 }, tools: {} });
     peer.send({
       jsonrpc: "2.0",
@@ -191,7 +191,7 @@ describe("progress and logs", () => {
     },
   });
 
-  test("progress goes to whoever gave a token, grows, and ends with the call", async () => {
+  test("progress is sent if the request has a token, increases, and ends with the call", async () => {
     const peer = await serve({ tools: { busy } });
     await peer.request("tools/call", { name: "busy", _meta: { ...meta, progressToken: "p" } });
     const progress = peer.received.filter((message) => "method" in message).map((message) => message.params);
@@ -213,7 +213,7 @@ describe("progress and logs", () => {
     expect(JSON.stringify(peer.received)).not.toContain('"message":"one"');
   });
 
-  test("modern requests get the log messages that they ask for, and none otherwise", async () => {
+  test("a modern request receives log messages of the level that it names, and none without a level", async () => {
     const peer = await serve({ tools: { busy } });
     await callTool(peer, "busy");
     expect(peer.received.filter((message) => "method" in message)).toEqual([]);
@@ -223,7 +223,7 @@ describe("progress and logs", () => {
     ]);
   });
 
-  test("a session sets its level", async () => {
+  test("a session sets its log level", async () => {
     const peer = await rawPeer(createServer({ name: "x", version: "1", tools: { busy } }));
     await openSession(peer, "2025-06-18");
     expect((await peer.request("logging/setLevel", { level: "debug" })).result).toEqual({});

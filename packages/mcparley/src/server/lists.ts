@@ -17,17 +17,17 @@ export interface ListSource<E extends Entry<Scoped>> {
   member: string;
   entries(): Iterable<E>;
   /** Returns the list entry for a caller. It may depend only on the caller's revision. */
-  show(entry: E, asker: ListAsker): object;
+  show(entry: E, caller: ListCaller): object;
 }
 
 /** The caller of a list, with the revision and encoder of the response. */
-export interface ListAsker {
+interface ListCaller {
   readonly revision: Revision;
   readonly encoder: Encoder;
   readonly principal: Principal | undefined;
 }
 
-export interface ListOptions {
+interface ListOptions {
   pageSize: number;
   cache: CacheHint;
   serverInfo: Implementation;
@@ -45,6 +45,7 @@ export class PreparedLists<E extends Entry<Scoped>> {
   readonly #source: ListSource<E>;
   readonly #options: ListOptions;
   readonly #pages = new Map<string, Prepared>();
+  /** The scopes that any entry needs. Undefined until the first page is made. */
   #scopes: readonly string[] | undefined;
 
   constructor(source: ListSource<E>, options: ListOptions) {
@@ -58,41 +59,34 @@ export class PreparedLists<E extends Entry<Scoped>> {
     this.#scopes = undefined;
   }
 
-  page(asker: ListAsker, cursor: string | undefined): Prepared {
-    const { revision, principal } = asker;
+  /** Returns the page after a cursor, or the first page. Throws -32602 if the cursor is invalid. */
+  page(caller: ListCaller, cursor: string | undefined): Prepared {
+    const { revision, principal } = caller;
     const after = cursor === undefined ? -1 : readPosition(cursor);
-    this.#scopes ??= this.#scopesInUse();
-    const held = this.#scopes.filter((scope) => principal?.scopes.includes(scope)).join(" ");
-    const key = `${revision.version} ${after} ${held}`;
-    const kept = this.#pages.get(key);
-    if (kept) return kept;
-    const page = this.#make(asker, after);
+    this.#scopes ??= [...new Set([...this.#source.entries()].flatMap(({ definition }) => definition.scopes ?? []))];
+    const granted = this.#scopes.filter((scope) => principal?.scopes.includes(scope)).join(" ");
+    const key = `${revision.version} ${after} ${granted}`;
+    const cached = this.#pages.get(key);
+    if (cached) return cached;
+    const page = this.#make(caller, after);
     if (this.#pages.size >= maxPages) this.#pages.clear();
     this.#pages.set(key, page);
     return page;
   }
 
-  #scopesInUse(): readonly string[] {
-    return [...new Set([...this.#source.entries()].flatMap(({ definition }) => definition.scopes ?? []))];
-  }
-
-  #make(asker: ListAsker, after: number): Prepared {
-    const { revision, principal } = asker;
-    const { pageSize, serverInfo } = this.#options;
+  #make(caller: ListCaller, after: number): Prepared {
+    const { revision, principal } = caller;
+    const { pageSize, serverInfo, cache } = this.#options;
     const visible = [...this.#source.entries()]
       .filter((entry) => entry.position > after && isGranted(entry.definition.scopes, principal))
       .toSorted((a, b) => a.position - b.position);
     const shown = visible.slice(0, pageSize);
-    const result: JsonObject = { [this.#source.member]: shown.map((entry) => this.#source.show(entry, asker)) };
+    const result: JsonObject = { [this.#source.member]: shown.map((entry) => this.#source.show(entry, caller)) };
     const last = shown.at(-1);
     if (last && visible.length > pageSize) result.nextCursor = cursorFor(last.position);
-    return finishPage(result, { revision, cache: this.#cache(), serverInfo });
-  }
-
-  /** Pages that depend on the caller's scopes are private, so that caches do not share them between callers. */
-  #cache(): CacheHint {
-    const { cache } = this.#options;
-    return this.#scopes?.length ? { ...cache, cacheScope: "private" } : cache;
+    // Pages that depend on the caller's scopes are private, so that caches do not share them between callers.
+    const hint: CacheHint = this.#scopes?.length ? { ...cache, cacheScope: "private" } : cache;
+    return finishPage(result, { revision, cache: hint, serverInfo });
   }
 }
 
@@ -104,6 +98,7 @@ export function finishPage(
   return new Prepared(revision.typedResults ? withEnvelope({ ...result, ...cache }, serverInfo) : result);
 }
 
+/** Makes the cursor of the page that follows a position. */
 export function cursorFor(position: number): string {
   return btoa(`after:${position}`);
 }
@@ -117,6 +112,6 @@ export function readPosition(cursor: string): number {
     // The cursor is not base64. It is rejected below, like every other invalid cursor.
   }
   const match = /^after:(\d{1,15})$/.exec(decoded);
-  if (!match) throw invalidParams("params.cursor is not one that this server gave. List again from the start.");
+  if (!match) throw invalidParams("params.cursor is invalid. List again from the start.");
   return Number(match[1]);
 }

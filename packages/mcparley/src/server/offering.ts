@@ -12,6 +12,9 @@ import { type ResourceEntry, ResourceIndex } from "./features/resources.ts";
 import type { ToolEntry } from "./features/tools.ts";
 import { type Entry, type Feature, PreparedRegistry } from "./registry.ts";
 
+/** A part of the protocol that a server may leave out. Without it, the server lacks its capability and its methods. */
+export type ServerFeature = ListKind | "subscriptions" | "completions" | "logging";
+
 interface OfferingInit {
   /** The tools, prompts and resources of the definition. A feature that is set is offered even while it is empty. */
   given: { readonly [K in ListKind]?: object | undefined } & { readonly capabilities?: CapabilityChoice };
@@ -38,7 +41,7 @@ export class Offering {
   readonly resourceList: PreparedLists<ResourceEntry>;
   readonly templateList: PreparedLists<ResourceEntry>;
   readonly #init: OfferingInit;
-  #completes: boolean | undefined;
+  #suggests: boolean | undefined;
 
   constructor(init: OfferingInit) {
     this.#init = init;
@@ -79,8 +82,17 @@ export class Offering {
     }
   }
 
-  offers(kind: ListKind): boolean {
-    return this.#init.given[kind] !== undefined || this[kind].size > 0;
+  offers(feature: ServerFeature): boolean {
+    switch (feature) {
+      case "logging":
+        return this.has("logging");
+      case "subscriptions":
+        return this.offers("resources") && this.has("subscribe");
+      case "completions":
+        return this.#hasSuggestions();
+      default:
+        return this.#init.given[feature] !== undefined || this[feature].size > 0;
+    }
   }
 
   /** Whether the server has an optional capability, which its definition can leave out. */
@@ -89,12 +101,12 @@ export class Offering {
   }
 
   /** Whether any prompt argument or template variable has suggestions. */
-  completes(): boolean {
-    this.#completes ??=
+  #hasSuggestions(): boolean {
+    this.#suggests ??=
       [...this.prompts].some(([, { arguments: args }]) =>
         Object.values(args ?? {}).some((argument) => argument.complete),
       ) || [...this.resources].some(([, definition]) => definition.complete);
-    return this.#completes;
+    return this.#suggests;
   }
 
   capabilities(): ServerCapabilities {
@@ -105,7 +117,7 @@ export class Offering {
     if (this.offers("resources")) {
       capabilities.resources = this.has("subscribe") ? { ...changes, subscribe: true } : changes;
     }
-    if (this.completes()) capabilities.completions = {};
+    if (this.offers("completions")) capabilities.completions = {};
     return capabilities;
   }
 
@@ -124,7 +136,7 @@ export class Offering {
   #watch(kind: ListKind, registry: PreparedRegistry<any, any>, lists: { clear(): void }[]): void {
     registry.onChange(() => {
       for (const list of lists) list.clear();
-      this.#completes = undefined;
+      this.#suggests = undefined;
       if (this.has("listChanged")) this.#init.changes.listChanged(kind);
     });
   }

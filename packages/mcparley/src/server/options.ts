@@ -12,7 +12,7 @@ import type { Store } from "../store/store.ts";
 
 /** Limits on the resources that clients can use. A request over a limit is rejected. */
 export interface ServerLimits {
-  /** Requests in flight over HTTP at one endpoint, from all callers, and as many POSTs that are being read. Default: 10,240. */
+  /** Requests in flight over HTTP at one endpoint, from all callers. The same number of POSTs can be read at once. Default: 10,240. */
   requests: number;
   /** Calls in flight on one connection or session, and requests in flight over HTTP from one caller. Default: 1,024. */
   inFlight: number;
@@ -37,7 +37,7 @@ export interface ServerLimits {
   pageSize: number;
   /** Nesting of a call's arguments, of any other member of a request's params, and of an answer to an input request. Default: 64. */
   depth: number;
-  /** Properties and items in the same values, at all depths. Default: 100,000. */
+  /** Properties and items in the values that `depth` limits, at all depths. Default: 100,000. */
   elements: number;
   /** Messages in one batch, on revisions that have batches. Default: 100. */
   batch: number;
@@ -47,7 +47,7 @@ export interface ServerLimits {
   stateTtl: number;
   /**
    * Progress notifications and log messages of one call in a second. Over it, only the newest progress is sent, at the end of
-   * the second or before the reply. Log messages are left out, and a warning says how many. Default: 1,000.
+   * the second or before the reply. Log messages are left out, and a warning contains their number. Default: 1,000.
    */
   notificationRate: number;
 }
@@ -111,7 +111,10 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
    * answer two in a row, its connection or standalone stream is closed. Default: no pings.
    */
   pingInterval?: number;
-  /** Returns properties to add to the context of each handler. Called once per call, before the handler. */
+  /**
+   * Returns properties to add to the context of each handler. Called once per call, before the handler. See `withContext` for
+   * the types of such handlers. Default: adds none.
+   */
   context?: (call: Context) => C | Promise<C>;
   /** How long clients may cache lists. Default: 0 ms and public. A list with entries that require scopes is always private. */
   listCache?: Partial<CacheHint>;

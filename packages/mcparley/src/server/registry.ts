@@ -36,7 +36,7 @@ export interface Registry<D> extends Iterable<[string, D]> {
 }
 
 /** Called after a change of an entry. `entry` is undefined if it was deleted, `previous` if it is new. */
-export type ChangeListener<E> = (entry: E | undefined, previous: E | undefined) => void;
+type ChangeListener<E> = (entry: E | undefined, previous: E | undefined) => void;
 
 /**
  * The implementation of `Registry`. It prepares entries when they are set, and notifies listeners of changes.

@@ -5,12 +5,13 @@ import { warnOnConsole } from "./observe/to-console.ts";
 /** Maximum number of different warnings of one server. */
 const maxWarnings = 100;
 
-const given = new WeakMap<ServerCore, Set<string>>();
+/** The warnings that were given, by server. */
+const warned = new WeakMap<ServerCore, Set<string>>();
 
-/** Passes a warning to the author of a server: to `onWarning`, or to the console. The same warning is given once. */
+/** Passes a warning about a server to its `onWarning`, or writes it to the console. Does so once for each text. */
 function warn(core: ServerCore, text: string): void {
-  const known = given.get(core) ?? new Set();
-  given.set(core, known);
+  const known = warned.get(core) ?? new Set();
+  warned.set(core, known);
   if (known.has(text) || known.size >= maxWarnings) return;
   known.add(text);
   const { onWarning } = core.definition;
@@ -29,15 +30,11 @@ export function warnOfTool(core: ServerCore, name: string): void {
   unusualNames.set(core, first);
   setTimeout(() => {
     unusualNames.delete(core);
-    warnOfTools(core, first);
+    const shown = first.slice(0, 5).join(", ");
+    const more = first.length > 5 ? ` and ${first.length - 5} more` : "";
+    const rule = 'Names of 1 to 64 letters, digits, "_" and "-" work everywhere.';
+    warn(core, `Some model providers refuse the names of these tools: ${shown}${more}. ${rule}`);
   }, 0);
-}
-
-function warnOfTools(core: ServerCore, names: readonly string[]): void {
-  const shown = names.slice(0, 5).join(", ");
-  const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
-  const rule = 'Names of 1 to 64 letters, digits, "_" and "-" work everywhere.';
-  warn(core, `Some model providers refuse the names of these tools: ${shown}${more}. ${rule}`);
 }
 
 const secretName =

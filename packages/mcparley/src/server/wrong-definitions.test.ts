@@ -19,7 +19,7 @@ function refusal(define: () => unknown): string {
   throw new Error("The definition was accepted.");
 }
 
-describe("an array of definitions is refused with the form of a record", () => {
+describe("an array of definitions is rejected, and the error shows a record", () => {
   test.each([
     ["tools", [hello]],
     ["prompts", [prompt({ get: () => "a" })]],
@@ -55,10 +55,10 @@ describe("a tool with the member of another library", () => {
     ["outputSchema", "output"],
     ["handler", "call"],
     ["execute", "call"],
-  ])("%s is refused, and %s is named", (theirs, ours) => {
+  ])("%s is rejected, and the error names %s", (theirs, ours) => {
     const definition = { call: () => "a", [theirs]: { type: "object" } } as object;
     const message = refusal(() => createServer({ ...named, tools: { t: tool(definition as never) } }));
-    expect(message).toContain(`write "${ours}" in place of "${theirs}"`);
+    expect(message).toContain(`use "${ours}" instead of "${theirs}"`);
   });
 });
 
@@ -76,7 +76,7 @@ describe("the URI of a resource", () => {
 
 describe("middleware by method", () => {
   test.each(["tool/call", "initialize", "com.example/thing"])(
-    "is refused for %s, which it would never receive",
+    "is rejected for %s, because it would never run",
     (name) => {
       expect(refusal(() => createServer(named).use({ [name]: pass }))).toContain(JSON.stringify(name));
     },

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import type { CommandTarget } from "../client/connect/transports.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { guarded } from "../rpc/guarded.ts";
 import { redact } from "../rpc/redact.ts";
 
-/** The variables that a child process inherits: for its home directory, programs and language. None is a secret. */
+/** The variables that a child process inherits, for its home directory, programs and language. None is a secret. */
 const inherited: readonly string[] =
   process.platform === "win32"
     ? [
@@ -72,7 +73,7 @@ export function childEnv(given: Readonly<Record<string, string>> = {}): Record<s
   return { ...env, ...given };
 }
 
-/** Names are case-insensitive on Windows. With two spellings of one name the result would be undefined. */
+/** On Windows names are case-insensitive, and two spellings of one name would have an undefined result. */
 function fold(name: string): string {
   return process.platform === "win32" ? name.toUpperCase() : name;
 }
@@ -89,22 +90,20 @@ export function spawnError(
 
 function reasonFor(command: string, cwd: string | undefined, { code, message }: NodeJS.ErrnoException): string {
   if (cwd !== undefined && !existsSync(cwd)) {
-    return `its working directory ${JSON.stringify(cwd)} does not exist. Make it, or correct cwd.`;
+    return `its working directory ${JSON.stringify(cwd)} does not exist. Create it, or correct cwd.`;
   }
   switch (code) {
     case "ENOENT":
       return /[\\/]/.test(command)
-        ? "there is no such file. Correct the path, or build or install what belongs there."
+        ? "the file does not exist. Correct the path, or build or install the program."
         : "it was not found on PATH. Install it, give its absolute path, or pass a PATH with env.";
     case "EACCES":
     case "EPERM":
-      return "it may not be executed. Make it executable (chmod +x), or start it with its interpreter.";
+      return "permission to execute it was denied. Make it executable (chmod +x), or start it with its interpreter.";
     default:
       return `${message}.`;
   }
 }
-
-const toError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
 /** The exit code of a process, or the signal that ended it. */
 export interface Exit {
@@ -112,6 +111,7 @@ export interface Exit {
   signal: NodeJS.Signals | null;
 }
 
+/** The end of stderr that an error shows. */
 const SHOWN_LINES = 12;
 const SHOWN_CHARS = 1_500;
 
@@ -123,32 +123,33 @@ export function exitedError(
 ): LocalError {
   const how = signal === null ? `with code ${code}` : `by the signal ${signal}`;
   const shown = stderr.split("\n").slice(-SHOWN_LINES).join("\n").slice(-SHOWN_CHARS);
-  const said = shown === "" ? "It wrote nothing to stderr." : `The end of its stderr:\n${shown}`;
-  const message = `The server ${JSON.stringify(command)} exited ${how}.${repeated} ${said}`;
+  const output = shown === "" ? "It wrote nothing to stderr." : `The end of its stderr:\n${shown}`;
+  const message = `The server ${JSON.stringify(command)} exited ${how}.${repeated} ${output}`;
   return new LocalError("exited", message, { data: { exitCode: code, signal, stderr } });
 }
 
-const KEPT_CHARS = 8_192;
-
-/** The destination of a child process's stderr. */
-export type StderrSink = "inherit" | "ignore" | ((chunk: string) => void);
+const TAIL_CHARS = 8_192;
 
 /**
  * Reads the stderr of a child, because a full pipe would block it. Errors of the sink are reported. The returned function
  * returns the last 8 KiB, redacted.
  */
-export function stderrTail(stderr: Readable, sink: StderrSink, report: (error: Error) => void): () => string {
+export function stderrTail(
+  stderr: Readable,
+  sink: NonNullable<CommandTarget["stderr"]>,
+  report: (error: Error) => void,
+): () => string {
   const decoder = new StringDecoder("utf8");
   let tail = "";
   stderr.on("error", () => {});
   stderr.on("data", (chunk: Buffer) => {
     const text = decoder.write(chunk);
-    tail = (tail + text).slice(-KEPT_CHARS);
+    tail = (tail + text).slice(-TAIL_CHARS);
     if (sink === "inherit") process.stderr.write(chunk);
     else if (sink !== "ignore")
       guarded(
         () => sink(text),
-        (error) => report(toError(error)),
+        (thrown) => report(thrown instanceof Error ? thrown : new Error(String(thrown))),
       );
   });
   return () => redact(tail.trim());

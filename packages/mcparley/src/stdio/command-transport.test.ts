@@ -95,7 +95,7 @@ test("talks with a child process, and closes without a cause", async () => {
   expect(isAlive(pid as number)).toBe(false);
 });
 
-test("what is sent just before closing still arrives", async () => {
+test("a message that is sent just before closing arrives", async () => {
   let said = "";
   const { transport, over } = await talk({ stderr: (chunk) => (said += chunk) });
   void transport.send({ jsonrpc: "2.0", id: 1, method: "die" });
@@ -104,7 +104,7 @@ test("what is sent just before closing still arrives", async () => {
   expect(said).toBe("fatal: out of cheese\n");
 });
 
-test("a child has the variables that programs need, those it was given, and no others", async () => {
+test("a child has the inherited and the given variables, and no others", async () => {
   process.env.SOME_HOST_SECRET = "x";
   const { ask } = await talk({ env: { GIVEN: "1", LANG: "tlh" } });
   delete process.env.SOME_HOST_SECRET;
@@ -115,8 +115,8 @@ test("a child has the variables that programs need, those it was given, and no o
 
 test.each([
   [{ command: "no-such-program-anywhere" }, /Cannot start "no-such-program-anywhere": it was not found on PATH/],
-  [{ command: "./no/such/file" }, /there is no such file/],
-  [{ command: fileURLToPath(import.meta.url) }, /may not be executed/],
+  [{ command: "./no/such/file" }, /the file does not exist/],
+  [{ command: fileURLToPath(import.meta.url) }, /permission to execute it was denied/],
   [{ cwd: "/no/such/directory" }, /working directory "\/no\/such\/directory" does not exist/],
 ])("a command that cannot be started is named with the cure: %j", async (target, message) => {
   const failed = talk(target);
@@ -127,12 +127,12 @@ test.each([
 test.each([
   [{ command: "" }, /"command" must be/],
   [{ command: "x", args: ["--token", 1] as unknown as string[] }, /"args" must be an array of strings/],
-])("a target that is no command is refused: %j", (target, message) => {
+])("a target that is not a command is refused: %j", (target, message) => {
   expect(() => commandTransports(target)).toThrow(message);
   expect(() => commandTransports(target)).toThrow(LocalError);
 });
 
-test("a target's name holds no secret", () => {
+test("the name of a target contains no secret", () => {
   const dialer = commandTransports({ command: "npx", args: ["server", "--api-key", "s3cr3t", "--port", "1"] });
   expect(dialer.target).toBe("npx server --api-key [redacted] --port 1");
 });
@@ -178,7 +178,7 @@ test("a child that dies closes the transport with its exit code and the end of i
   await expect(transport.send({ jsonrpc: "2.0", method: "x" })).rejects.toMatchObject({ code: "closed" });
 });
 
-test("a child that dies at once, without a word on stdout, does so too, its secrets hidden", async () => {
+test("a child that dies at once without output is reported with its stderr, without secrets", async () => {
   const { over } = await talk({ mode: "dies" });
   expect(await over).toMatchObject({
     code: "exited",
@@ -198,7 +198,7 @@ test("a child that closes its stdout without exiting is ended", async () => {
   expect(await over).toMatchObject({ code: "exited", data: { signal: "SIGKILL" } });
 });
 
-test("half a message before the end is reported, before the end", async () => {
+test("an incomplete message is reported before the end", async () => {
   const { ask, over, problems } = await talk();
   void ask("half");
   await over;

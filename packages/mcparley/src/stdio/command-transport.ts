@@ -2,7 +2,9 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { normalizeSpawnCommand } from "tinyexec";
 import type { CommandTarget, TransportFactory } from "../client/connect/transports.ts";
-import { systemClock } from "../rpc/clock.ts";
+import { within } from "../rpc/abort.ts";
+import { Backoff } from "../rpc/backoff.ts";
+import { type Clock, systemClock, wakefulClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
 import { redact } from "../rpc/redact.ts";
@@ -11,16 +13,17 @@ import { type Exit, childEnv, exitedError, spawnError, stderrTail } from "./chil
 import { type EndBounds, defaultBounds, endProcess, endWithThisProcess } from "./end-process.ts";
 import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
 import { LineLimit, jsonLines, lineReader } from "./lines.ts";
-import { Restarts } from "./restarts.ts";
-import { within } from "../rpc/abort.ts";
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** Creates transports that start the server of a command. Each transport starts a separate process. */
+/**
+ * Creates transports that start the server of a command. Each transport starts a separate process. `bounds` limit the time
+ * to end it, and `clock` times the delays of restarts; tests replace both.
+ */
 export function commandTransports(
   target: CommandTarget,
   bounds: EndBounds = defaultBounds,
-  restarts: Restarts = new Restarts(),
+  clock: Clock = wakefulClock,
 ): TransportFactory {
   const { command, args = [], cwd = process.cwd(), env } = target;
   if (typeof command !== "string" || command === "") {
@@ -32,6 +35,7 @@ export function commandTransports(
   if (!Array.isArray(args) || args.some((arg) => typeof arg !== "string")) {
     throw new LocalError("invalid_target", `"args" must be an array of strings; got ${redact(JSON.stringify(args))}.`);
   }
+  const restarts = new Restarts(clock);
   return {
     kind: "stream",
     target: redact([command, ...args].join(" ")),
@@ -40,8 +44,8 @@ export function commandTransports(
   };
 }
 
-/** Milliseconds to read the last output of a process after its exit, if its children keep the pipes open. */
-const LAST_WORDS_MS = 500;
+/** Milliseconds to read the remaining output of a process after its exit, because its children can keep the pipes open. */
+const DRAIN_MS = 500;
 
 class CommandTransport implements Transport {
   readonly #target: CommandTarget;
@@ -87,7 +91,14 @@ class CommandTransport implements Transport {
     });
     this.#drained = new Promise((resolve) => child.once("close", () => resolve()));
     this.#connect(child, receiver);
-    await this.#spawned(child);
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.on("error", (error) => {
+        // Later errors, for example of a failed signal, are ignored; the exit event follows.
+        this.#isClosed ||= child.pid === undefined;
+        reject(spawnError(this.#target, error));
+      });
+    });
     this.#watch(child);
   }
 
@@ -120,17 +131,7 @@ class CommandTransport implements Transport {
     }
   }
 
-  #spawned(child: Child): Promise<void> {
-    return new Promise((resolve, reject) => {
-      child.once("spawn", resolve);
-      child.on("error", (error) => {
-        // Later errors, for example of a failed signal, are ignored; the exit event follows.
-        this.#isClosed ||= child.pid === undefined;
-        reject(spawnError(this.#target, error));
-      });
-    });
-  }
-
+  /** Reads the output of the process, and prepares to write its input. */
   #connect(child: Child, receiver: Receiver): void {
     const { stderr = "ignore" } = this.#target;
     this.#tail = stderrTail(child.stderr, stderr, (error) => receiver.malformed(error));
@@ -146,13 +147,14 @@ class CommandTransport implements Transport {
     child.stdin.on("error", () => void this.#end());
   }
 
+  /** Ends the transport with its process, and the process with this one. */
   #watch(child: Child): void {
     if (child.pid === undefined) return;
     const forget = endWithThisProcess(child.pid);
     // A server that closes its stdout without exiting is ended.
     child.stdout.once("close", () => void this.#end());
     void this.#exited
-      .then(() => within(this.#drained, LAST_WORDS_MS, systemClock))
+      .then(() => within(this.#drained, DRAIN_MS, systemClock))
       .then(() => this.#end())
       .then(forget);
   }
@@ -170,18 +172,64 @@ class CommandTransport implements Transport {
     this.#writer?.end(new LocalError("closed", "The connection to the server is closed."));
     child.stdin.end();
     await endProcess(child, this.#exited, this.#bounds);
-    await within(this.#drained, LAST_WORDS_MS, systemClock);
+    await within(this.#drained, DRAIN_MS, systemClock);
     child.stdout.destroy();
     child.stderr.destroy();
-    this.#report();
-  }
-
-  #report(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#isClosing) return this.#receiver?.closed();
+    if (this.#isClosing) {
+      this.#receiver?.closed();
+      return;
+    }
     const exit = this.#exit ?? { code: null, signal: "SIGKILL" };
     const repeated = this.#restarts.ended();
     this.#receiver?.closed(exitedError(this.#target.command, exit, { stderr: this.#tail(), repeated }));
+  }
+}
+
+/** Milliseconds after which a process has started successfully, so that earlier failures no longer count. */
+const RECOVERED_MS = 30_000;
+
+/**
+ * Delays the starts of a program whose process ended soon after each of its last starts. The first restart is immediate, so
+ * that a single crash delays no call.
+ */
+export class Restarts {
+  readonly #clock: Clock;
+  #cancelling = new AbortController();
+  #backoff: Backoff;
+  #startedAt = 0;
+  #failures = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#backoff = new Backoff(clock, this.#cancelling.signal);
+  }
+
+  /** Returns undefined if the program can be started now, otherwise a promise that resolves after the delay. */
+  wait(): Promise<void> | undefined {
+    return this.#failures > 1 ? this.#backoff.wait() : undefined;
+  }
+
+  /** Rejects all waits. */
+  cancel(): void {
+    this.#cancelling.abort();
+    this.#cancelling = new AbortController();
+    this.#backoff = new Backoff(this.#clock, this.#cancelling.signal);
+  }
+
+  started(): void {
+    this.#startedAt = this.#clock.now();
+  }
+
+  /** Records that the process ended by itself. Returns a sentence for its error, which is empty after the first failure. */
+  ended(): string {
+    if (this.#clock.now() - this.#startedAt >= RECOVERED_MS) {
+      this.#failures = 0;
+      this.#backoff.reset();
+    }
+    this.#failures++;
+    if (this.#failures === 1) return "";
+    return ` It ended soon after each of its last ${this.#failures} starts, so the next start is delayed.`;
   }
 }

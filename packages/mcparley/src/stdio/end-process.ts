@@ -3,16 +3,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import { within } from "../rpc/abort.ts";
 import { systemClock } from "../rpc/clock.ts";
 
-/** Milliseconds that each step of ending a process may take before the next step. */
+/** Milliseconds for each step of ending a process, after which the next step follows. */
 export interface EndBounds {
   /** From the end of its input to its exit. */
   exit: number;
   /** From SIGTERM to its exit. */
   terminate: number;
-  /** From SIGKILL to its exit and that of the processes that it started. */
+  /** From SIGKILL to the exit of the process and of those that it started. */
   kill: number;
 }
 
+/** The bounds, unless a test shortens them. */
 export const defaultBounds: EndBounds = { exit: 2_000, terminate: 2_000, kill: 500 };
 
 const isWindows = process.platform === "win32";
@@ -22,7 +23,7 @@ const POLL_MS = 20;
  * Ends a child and the processes that it started. Waits for its exit, then sends SIGTERM, then SIGKILL.
  *
  * Call it after the end of the child's input. On POSIX the signals are sent to the child's process group; on Windows the
- * process tree is killed. Settles when all bounds have passed at the latest.
+ * process tree is killed. Settles at the latest when all bounds have passed.
  */
 export async function endProcess(child: ChildProcess, exited: Promise<void>, bounds: EndBounds): Promise<void> {
   if (child.pid === undefined) return;

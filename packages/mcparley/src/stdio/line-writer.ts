@@ -1,21 +1,21 @@
 import { LocalError } from "../rpc/errors.ts";
 import { type JsonRpcMessage, encode } from "../rpc/messages.ts";
 
-/** The part of a `Writable` that the writer uses. */
-export interface Output {
+/** The part of `Writable` that the writer uses. */
+interface Output {
   write(text: string, done?: (error?: Error | null) => void): boolean;
   once(event: "drain", listener: () => void): unknown;
   readonly writableLength: number;
 }
 
-/** The default limit of bytes that the peer has not read: 64 MiB. */
+/** Default of `maxUnreadBytes`: 64 MiB. */
 export const DEFAULT_MAX_UNREAD_BYTES = 67_108_864;
 
-/** Memory that each queued message takes in addition to its text. Many short messages would otherwise exceed the limit. */
+/** Bytes of memory that a queued message needs in addition to its text, so that many short messages count as well. */
 const MESSAGE_BYTES = 512;
 
-/** From this number of characters on, messages are written without waiting for the end of the turn. */
-const GATHERED_CHARS = 262_144;
+/** Number of queued characters from which on messages are written before the end of the turn. */
+const FULL_CHARS = 262_144;
 
 /**
  * Writes messages as lines. All messages of one turn of the event loop are written at once.
@@ -51,12 +51,12 @@ export class LineWriter {
     this.#lines.push(line);
     this.#chars += line.length;
     if (this.#drained) return this.#wait();
-    if (this.#chars >= GATHERED_CHARS) this.#write();
+    if (this.#chars >= FULL_CHARS) this.#write();
     else this.#schedule();
     return this.#drained;
   }
 
-  /** Settles when all earlier messages were passed to the system, or the writer has ended. */
+  /** Settles when the operating system has received all earlier messages, or the writer has ended. */
   async flush(): Promise<void> {
     while (!this.#ended && this.#chars > 0) {
       if (this.#drained) await this.#drained;
@@ -77,7 +77,7 @@ export class LineWriter {
   #wait(): void | Promise<void> {
     const unread = this.#chars + this.#lines.length * MESSAGE_BYTES + this.#output.writableLength;
     if (unread <= this.#maxUnread) return this.#drained;
-    const text = `The peer does not read: ${unread} bytes wait for it, more than the ${this.#maxUnread} of maxUnreadBytes.`;
+    const text = `The peer does not read. ${unread} bytes are unread, and maxUnreadBytes is ${this.#maxUnread}.`;
     const error = new LocalError("closed", text);
     this.end(error);
     this.#onStuck(error);

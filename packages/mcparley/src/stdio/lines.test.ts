@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { expectLinearTime } from "mcparley-tests/support/linear-time.ts";
 import { expect, test } from "vitest";
 import type { JsonRpcMessage } from "../rpc/messages.ts";
-import { type DroppedLine, LineLimit, lineReader } from "./lines.ts";
+import { LineLimit, lineReader } from "./lines.ts";
 
 interface Seen {
   lines: string[];
-  dropped: DroppedLine[];
+  dropped: { bytes: number }[];
   unfinished: string[];
 }
 
@@ -42,7 +42,7 @@ const piece = fc.oneof(
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 6 }).map((bytes) => Buffer.from(bytes)) },
 );
 
-test("any chunking of any bytes reads the same", () => {
+test("the same bytes in any chunks are read alike", () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), fc.array(fc.nat(9), { maxLength: 200 }), (pieces, lengths) => {
       const bytes = Buffer.concat(pieces);
@@ -52,7 +52,7 @@ test("any chunking of any bytes reads the same", () => {
   );
 });
 
-test("every byte is accounted for: in a line, in a dropped one, or in what is unfinished", () => {
+test("every byte belongs to a line, a dropped line or the unfinished rest", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 60 }).map((text) => text.replaceAll(/[\r\n]/g, "-"))), (lines) => {
       const { lines: read_, dropped } = read([Buffer.from(lines.map((line) => `${line}\n`).join(""))], 40);
@@ -65,7 +65,7 @@ test("every byte is accounted for: in a line, in a dropped one, or in what is un
   );
 });
 
-test("a character that is split across chunks arrives whole", () => {
+test("a character that is split across chunks is decoded", () => {
   const bytes = Buffer.from("aé𝄞z\n");
   expect(read([...bytes].map((byte) => Uint8Array.of(byte))).lines).toEqual(["aé𝄞z"]);
 });
@@ -87,7 +87,7 @@ test.each([
   }
 });
 
-test("a dropped line is reported once, with its whole size and its beginning, and what follows is read", () => {
+test("a dropped line is reported once, with its size and its start, and the next line is read", () => {
   const seen = read(cut(Buffer.from(`{"id":1}${"y".repeat(5_000)}\nnext\n`), [3, 900, 900, 900]), 1_000);
   expect(seen.dropped).toEqual([{ reason: "too_large", bytes: 5_008, head: `{"id":1}${"y".repeat(248)}` }]);
   expect(seen.lines).toEqual(["next"]);
@@ -99,7 +99,7 @@ test("bytes that are not UTF-8 are reported, a replacement character in good UTF
   expect(seen.lines).toEqual(["\uFFFD"]);
 });
 
-test("half a line at the end of input is reported", () => {
+test("an incomplete line at the end of input is reported", () => {
   expect(read([Buffer.from('{"a":1}\n{"b"')]).unfinished).toEqual(['{"b"']);
 });
 

@@ -8,7 +8,9 @@ import type { Envelope, Receiver } from "../rpc/transport.ts";
 /** The default limit of a line in bytes: 16 MiB. */
 const DEFAULT_MAX_LINE_BYTES = 16_777_216;
 
-/** The limit of a line: the configured one, or the default, raised while a request waits for a larger reply. */
+/**
+ * The maximum size of a line: the configured one, or the default, which is raised while a request expects a larger reply.
+ */
 export class LineLimit {
   readonly #configured: number | undefined;
   /** The maximum sizes of larger replies, by the ids of their requests. */
@@ -31,17 +33,17 @@ export class LineLimit {
     }
   }
 
-  /** Called with each received value. */
+  /** Called with each received value. Restores the limit after a larger reply. */
   received(value: unknown): void {
     if (this.#larger.size > 0 && isObject(value) && !("method" in value)) this.#larger.delete(value.id);
   }
 }
 
-/** Characters of a malformed line that an error shows. */
+/** Maximum number of characters of a malformed line in an error. */
 const EXCERPT = 100;
 
-/** A line that was not delivered, and the reason. */
-export interface DroppedLine {
+/** A line that was dropped, and the reason. */
+interface DroppedLine {
   reason: "too_large" | "not_utf8";
   /** The size of the whole line. */
   bytes: number;
@@ -49,8 +51,8 @@ export interface DroppedLine {
   head: string;
 }
 
-export interface LineSink {
-  /** Called for each line that is not empty, without its line ending. */
+interface LineSink {
+  /** Called for each line, without its line ending. Empty lines are ignored. */
   line(text: string): void;
   /** Called once for each line that is dropped, at its end. */
   dropped(line: DroppedLine): void;
@@ -58,13 +60,14 @@ export interface LineSink {
   unfinished(text: string): void;
 }
 
-export interface LineReader {
+interface LineReader {
   push(this: void, chunk: Uint8Array): void;
   end(this: void): void;
 }
 
 const LF = 10;
 const CR = 13;
+/** Bytes at the start of a dropped line that are kept, to find the id of a response. */
 const HEAD_BYTES = 256;
 /** The buffer of a line in several chunks is reused for the next line up to this size. */
 const KEPT_BYTES = 65_536;
@@ -72,8 +75,8 @@ const KEPT_BYTES = 65_536;
 /**
  * Splits a stream of bytes into lines of UTF-8. The limit of a line is the largest one while the line arrives.
  *
- * Time and space are linear for any size of chunks: only the new bytes of a chunk are searched, and a line in several
- * chunks is collected in one buffer that doubles. Of a line over the limit only the start is kept.
+ * Time and memory are linear for any size of chunks: only the new bytes of a chunk are searched, and a line in several
+ * chunks is collected in a buffer whose size doubles. Only the start of a line over the limit is kept.
  */
 export function lineReader(limit: LineLimit, sink: LineSink): LineReader {
   const gathered = gather(limit);
@@ -127,7 +130,7 @@ interface Gathered {
   add(bytes: Buffer): void;
   /** The bytes of the line so far, or only its start if it is too large. */
   bytes(): Buffer;
-  /** The number of bytes of the line so far, whether kept or not. */
+  /** The number of bytes of the line so far, including dropped ones. */
   size(): number;
   /** Whether no byte of the line was dropped. */
   isWhole(): boolean;
@@ -136,6 +139,7 @@ interface Gathered {
   clear(): void;
 }
 
+/** Collects the chunks of one line after another. */
 function gather(lineLimit: LineLimit): Gathered {
   let space: Buffer = Buffer.alloc(0);
   let size = 0;
@@ -211,7 +215,7 @@ export function jsonLines(receiver: Receiver, limit: LineLimit, isOpen: () => bo
       if (!isOpen()) return;
       const error = asError(line, limit.bytes);
       receiver.malformed(error);
-      // Fails the request at once instead of after its time limit.
+      // The request fails now, and not after its time limit.
       const id = answeredId(line.head);
       if (id !== undefined && isOpen()) receiver.failed?.(id, error);
     },

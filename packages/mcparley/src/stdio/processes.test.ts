@@ -117,7 +117,7 @@ test("serves every revision on one pipe", async () => {
   expect(await exited).toEqual([0, null]);
 });
 
-test("console.log and direct writes go to stderr, and the first offender is named once", async () => {
+test("console.log and direct writes go to stderr, and the first writer is named once", async () => {
   const { send, next, child, exited, stderr } = serve("plain");
   send(call(1, "noisy"));
   send(call(2, "noisy"));
@@ -129,7 +129,7 @@ test("console.log and direct writes go to stderr, and the first offender is name
   expect(stderr().match(/stdout carries the protocol.*First written at .*server\.mjs:\d+/g)).toHaveLength(1);
 });
 
-test("the end of input ends the process after what is in flight is answered", async () => {
+test("the end of input ends the process after the calls in flight are answered", async () => {
   const { send, next, said, child, exited } = serve("plain");
   send(call(1, "slow"));
   child.stdin.end();
@@ -142,7 +142,7 @@ test("the end of input ends the process after what is in flight is answered", as
 test.each([
   ["stuck", "plain"],
   ["hung", "impatient"],
-])("a call that never ends does not keep the process (%s)", async (name, mode) => {
+])("a call that never ends does not keep the process alive (%s)", async (name, mode) => {
   const { send, said, child, exited, stderr } = serve(mode);
   send(call(1, name));
   await said(`${name}: called`);
@@ -151,7 +151,7 @@ test.each([
   expect(stderr()).toContain("served\n");
 });
 
-test("what still keeps the process alive after the end is named, and the process exits", async () => {
+test("a resource that keeps the process alive after the end is named, and the process exits", async () => {
   const { child, exited, stderr } = serve("lingering");
   child.stdin.end();
   expect(await exited).toEqual([0, null]);
@@ -167,7 +167,7 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s ends serving and the process", asy
   expect(stderr()).toContain("served\n");
 });
 
-test("a client that went away ends the process, with no error", async () => {
+test("a client that closes the output ends the process without an error", async () => {
   const { send, said, child, exited, stderr } = serve("plain");
   send(call(1, "slow"));
   await said("slow: called");
@@ -177,7 +177,7 @@ test("a client that went away ends the process, with no error", async () => {
   expect(stderr()).not.toMatch(/EPIPE|Error/);
 });
 
-test("the death of the parent ends the process though its input stays open", async () => {
+test("the death of the parent ends the process although its input stays open", async () => {
   // The test keeps the input socket open, so that the server can only detect the death of its parent.
   const listener = net.createServer().listen(0, "127.0.0.1");
   await once(listener, "listening");

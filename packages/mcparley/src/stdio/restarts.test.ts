@@ -4,8 +4,7 @@ import { connect } from "../client.ts";
 import type { TransportFactory } from "../client/connect/transports.ts";
 import type { Transport } from "../rpc/transport.ts";
 import { fakeClock, flushPromises } from "../testing/fake-clock.ts";
-import { commandTransports } from "./command-transport.ts";
-import { Restarts } from "./restarts.ts";
+import { Restarts, commandTransports } from "./command-transport.ts";
 
 const peer = fileURLToPath(new URL("fixtures/peer.mjs", import.meta.url));
 
@@ -23,10 +22,10 @@ async function runToEnd(transports: TransportFactory): Promise<Error | undefined
 const start = (transport: Transport): Promise<void> =>
   Promise.resolve(transport.start({ message: () => {}, malformed: () => {}, closed: () => {} }));
 
-test("a program that ends soon after each start is started once more at once, and then after growing pauses", async () => {
+test("a program that ends soon after each start is restarted once at once, and then after growing delays", async () => {
   const clock = fakeClock();
   const target = { command: process.execPath, args: [peer, "dies"] };
-  const transports = commandTransports(target, undefined, new Restarts(clock));
+  const transports = commandTransports(target, undefined, clock);
   expect((await runToEnd(transports))?.message).not.toContain("delayed");
   expect((await runToEnd(transports))?.message).toContain(
     "exited with code 3. It ended soon after each of its last 2 starts, so the next start is delayed. The end of its stderr",
@@ -39,10 +38,10 @@ test("a program that ends soon after each start is started once more at once, an
   expect(clock.pending).toBe(0);
 });
 
-test("a transport that is closed before its program may be started again starts nothing", async () => {
+test("a transport that is closed during the delay starts no process", async () => {
   const clock = fakeClock();
   const target = { command: process.execPath, args: [peer, "dies"] };
-  const transports = commandTransports(target, undefined, new Restarts(clock));
+  const transports = commandTransports(target, undefined, clock);
   for (let twice = 0; twice < 2; twice++) await runToEnd(transports);
   const third = transports.open();
   const starting = start(third);

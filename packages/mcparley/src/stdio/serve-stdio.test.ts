@@ -27,7 +27,7 @@ function served(tools: Parameters<typeof createServer>[0]["tools"] = {}, options
   return { input, output, lines, done, say };
 }
 
-test("answers on the streams it was given and ends with its input, the process left alone", async () => {
+test("answers on the given streams, ends with its input, and does not change the process", async () => {
   const stdout = (): unknown => Reflect.get(process.stdout, "write");
   const before = { write: stdout(), signals: process.listenerCount("SIGTERM") };
   const { input, lines, done, say } = served();
@@ -41,7 +41,7 @@ test("answers on the streams it was given and ends with its input, the process l
   ]);
 });
 
-test("a line over the limit is answered with an error, and serving goes on", async () => {
+test("a line over the limit is answered with an error, and serving continues", async () => {
   const { input, lines, done, say } = served({}, { maxLineBytes: 300 });
   say({ ...initialize, padding: "x".repeat(300) });
   say(initialize);
@@ -53,7 +53,7 @@ test("a line over the limit is answered with an error, and serving goes on", asy
   ]);
 });
 
-test("closing gives up what is in flight, tells it by its signal, and ends", async () => {
+test("closing aborts the signals of the calls in flight, and ends", async () => {
   let reason: unknown;
   let called!: () => void;
   const inFlight = new Promise<void>((resolve) => {
@@ -78,7 +78,7 @@ test("closing gives up what is in flight, tells it by its signal, and ends", asy
   expect(reason).toMatchObject({ code: "closed" });
 });
 
-test("an output that breaks ends serving without an error", async () => {
+test("a broken output ends serving without an error", async () => {
   const { output, done, say } = served();
   output.destroy(Object.assign(new Error("gone"), { code: "EPIPE" }));
   say(initialize);

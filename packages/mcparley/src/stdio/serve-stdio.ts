@@ -6,15 +6,18 @@ import { type StreamTransportOptions, streamTransport } from "./stream-transport
 
 /** Options of `serveStdio`. */
 export interface ServeStdioOptions extends Omit<StreamTransportOptions, "keepOutput"> {
-  /** Read instead of stdin. With `input` or `output`, signals, exit and stdout of the process are not changed. */
+  /**
+   * Stream to read instead of stdin. With `input` or `output`, the signals, the exit and stdout of the process are
+   * unchanged.
+   */
   input?: Readable;
-  /** Written instead of stdout. */
+  /** Stream to write instead of stdout. */
   output?: Writable;
   /** Milliseconds from the end of the input until calls in flight are cancelled. Default: 30,000. */
   drainTimeout?: number;
-  /** Milliseconds from the end of serving until the process is made to exit; false for never. Default: 5,000. */
+  /** Milliseconds after the end of serving until the process is forced to exit; false disables this. Default: 5,000. */
   exitTimeout?: number | false;
-  /** Milliseconds between checks that the parent process is alive; false for no checks. Default: 5,000. */
+  /** Milliseconds between checks that the parent process is alive; false disables the checks. Default: 5,000. */
   parentCheckInterval?: number | false;
 }
 
@@ -30,6 +33,15 @@ export interface RunningStdioServer extends Promise<void> {
  * Serving ends when the input has ended and the calls in flight are answered, when the client closes the output, when the
  * parent process ends, or on SIGINT or SIGTERM. The promise then settles, and the process exits if nothing else keeps it
  * alive. stdout carries only the protocol: `console.log` and all other output is written to stderr.
+ *
+ * @example
+ * ```ts
+ * import { createServer, tool } from "mcparley/server";
+ * import { serveStdio } from "mcparley/stdio";
+ *
+ * const hello = tool({ description: "Greets.", call: () => "Hello" });
+ * await serveStdio(createServer({ name: "hello", version: "1.0.0", tools: { hello } }));
+ * ```
  */
 export function serveStdio(
   server: Pick<Server<any, any, any, any>, "attach">,
@@ -69,6 +81,7 @@ interface Observed {
   closed: Promise<void>;
 }
 
+/** Wraps a transport to observe its end. */
 function observed(inner: Transport): Observed {
   let end!: () => void;
   let close!: () => void;
@@ -98,15 +111,15 @@ function observed(inner: Transport): Observed {
   return { transport, ended, closed };
 }
 
-/** Waits a limited time for the calls in flight. */
+/** Waits for the calls in flight, and cancels them after `drainTimeout`. */
 async function drain(close: () => Promise<void>, closed: Promise<void>, options: ServeStdioOptions): Promise<void> {
   const { clock = systemClock, drainTimeout = 30_000 } = options;
-  const giveUp = (): void => void close();
-  const timer = clock.setTimeout(giveUp, drainTimeout);
+  const cancel = (): void => void close();
+  const timer = clock.setTimeout(cancel, drainTimeout);
   // The event loop is empty, so no further call can be answered.
-  process.once("beforeExit", giveUp);
+  process.once("beforeExit", cancel);
   await closed;
-  process.off("beforeExit", giveUp);
+  process.off("beforeExit", cancel);
   clock.clearTimeout(timer);
 }
 
@@ -115,7 +128,9 @@ function watchProcess(end: () => void, options: ServeStdioOptions): () => void {
   const stopSignals = watchSignals(end);
   const stopParent = parentCheckInterval === false ? () => {} : watchParent(end, parentCheckInterval);
   if (process.stdin.isTTY) {
-    process.stderr.write("This is an MCP server: a client starts it and speaks JSON-RPC with it. Ctrl+C ends it.\n");
+    process.stderr.write(
+      "This is an MCP server on stdio. An MCP client starts it and sends it JSON-RPC. Press Ctrl+C to stop it.\n",
+    );
   }
   return () => {
     stopSignals();
@@ -147,7 +162,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Calls `onSignal` for the first SIGINT or SIGTERM; a second one ends the process. The returned function removes the listeners. */
+/**
+ * Calls `onSignal` for the first SIGINT or SIGTERM; a second one ends the process. The returned function removes the
+ * listeners.
+ */
 function watchSignals(onSignal: () => void): () => void {
   const stop = (): void => {
     process.off("SIGINT", received);
@@ -166,8 +184,8 @@ function watchSignals(onSignal: () => void): () => void {
 function exitAfter(ms: number): void {
   const timer = setTimeout(() => {
     const reasons = [...new Set(process.getActiveResourcesInfo())].join(", ");
-    const what = `mcparley: the connection ended ${ms} ms ago and something keeps this process alive (${reasons}): exiting.`;
-    process.stderr.write(`${what} Close it when serveStdio settles, or set exitTimeout.\n`);
+    const fact = `mcparley: the connection ended ${ms} ms ago and something keeps this process alive (${reasons}): exiting.`;
+    process.stderr.write(`${fact} Close it when serveStdio settles, or set exitTimeout.\n`);
     process.exit();
   }, ms);
   timer.unref();
@@ -175,18 +193,19 @@ function exitAfter(ms: number): void {
 
 type Write = typeof process.stdout.write;
 
-let takenOver: Write | undefined;
+/** Writes to stdout, once it is reserved. */
+let writeProtocol: Write | undefined;
 
 /**
  * Reserves stdout for the protocol, for the rest of the process, and returns the only stream that still writes to it.
  *
- * All other output to stdout, by `console` or directly, goes to stderr, because one other line breaks the connection
- * (2026-07-28, basic/transports/stdio). The first writer is named there once. Writes to the file descriptor and by child
- * processes that inherit it cannot be redirected.
+ * All other output to stdout, by `console` or directly, is written to stderr, because a single line of it would break the
+ * connection (2026-07-28, basic/transports/stdio). A notice on stderr names the first writer. Writes to the file descriptor,
+ * and those of child processes that inherit it, cannot be redirected.
  */
 function protocolStdout(): Writable {
-  takenOver ??= takeOver();
-  const write = takenOver;
+  writeProtocol ??= redirectStdout();
+  const write = writeProtocol;
   return new Writable({
     decodeStrings: false,
     highWaterMark: 262_144,
@@ -194,7 +213,8 @@ function protocolStdout(): Writable {
   });
 }
 
-function takeOver(): Write {
+/** Redirects stdout to stderr, and returns the function that still writes to stdout. */
+function redirectStdout(): Write {
   const { stdout, stderr } = process;
   const write = stdout.write.bind<Write>(stdout);
   // Each write reports its own error. Without a listener, a closed pipe would end the process.
@@ -218,6 +238,6 @@ function notice(redirected: (...args: Parameters<Write>) => true): string {
   const trace: { stack?: string } = {};
   Error.captureStackTrace(trace, redirected);
   const frames = trace.stack?.split("\n").slice(1) ?? [];
-  const writer = frames.find((frame) => !frame.includes("node:"))?.trim() ?? "at an unknown place";
+  const writer = frames.find((frame) => !frame.includes("node:"))?.trim() ?? "at an unknown location";
   return `mcparley: stdout carries the protocol, so all other output goes to stderr. First written ${writer}\n`;
 }

@@ -16,7 +16,7 @@ export interface StreamTransportOptions {
   maxLineBytes?: number;
   /** Maximum number of bytes that the peer has not read. With more, the transport closes. Default: 64 MiB. */
   maxUnreadBytes?: number;
-  /** Leaves the output open when the transport closes. Default: false. */
+  /** Whether the output stays open when the transport closes. Default: false. */
   keepOutput?: boolean;
   /** Milliseconds that `close` waits for the peer to read the messages that were sent before. Default: 2,000. */
   closeTimeout?: number;
@@ -30,7 +30,19 @@ export interface StreamTransportOptions {
  *
  * `start` takes ownership of the streams; they are closed with the transport. An error of a stream closes the transport
  * and is never thrown. `send` returns a promise while the peer reads slower than this side sends. A server on a `node:net`
- * socket needs `allowHalfOpen: true`, or Node closes the socket before the calls in flight are answered.
+ * socket needs `allowHalfOpen: true`, because otherwise Node closes the socket before the calls in flight are answered.
+ *
+ * @example
+ * ```ts
+ * import { createServer as createSocketServer } from "node:net";
+ * import { createServer } from "mcparley/server";
+ * import { streamTransport } from "mcparley/stdio";
+ *
+ * const server = createServer({ name: "hello", version: "1.0.0" });
+ * createSocketServer({ allowHalfOpen: true }, (socket) => {
+ *   void server.attach(streamTransport(socket, socket));
+ * }).listen(4000, "127.0.0.1");
+ * ```
  */
 export function streamTransport(input: Readable, output: Writable, options: StreamTransportOptions = {}): Transport {
   return new StreamTransport(input, output, options);
@@ -54,7 +66,7 @@ class StreamTransport implements Transport {
     this.#options = options;
     this.#limit = new LineLimit(options.maxLineBytes);
     const maxUnread = options.maxUnreadBytes ?? DEFAULT_MAX_UNREAD_BYTES;
-    this.#writer = new LineWriter(output, maxUnread, (error) => this.#shut(error));
+    this.#writer = new LineWriter(output, maxUnread, (error) => this.#destroy(error));
   }
 
   get network(): "pipe" {
@@ -64,11 +76,11 @@ class StreamTransport implements Transport {
   start(receiver: Receiver): void {
     this.#receiver = receiver;
     // These listeners are never removed, because an unhandled error after the end would end the process.
-    this.#input.on("error", (error) => this.#shut(broken(error)));
-    this.#output.on("error", (error) => this.#shut(broken(error)));
-    this.#output.on("close", () => this.#shut(undefined));
+    this.#input.on("error", (error) => this.#destroy(broken(error)));
+    this.#output.on("error", (error) => this.#destroy(broken(error)));
+    this.#output.on("close", () => this.#destroy(undefined));
     if (this.#isClosed || this.#input.readableEnded || this.#input.destroyed || this.#output.destroyed) {
-      queueMicrotask(() => this.#shut(undefined));
+      queueMicrotask(() => this.#destroy(undefined));
       return;
     }
     this.#listen(receiver);
@@ -93,7 +105,9 @@ class StreamTransport implements Transport {
       if (this.#isInputOver) return;
       this.#isInputOver = true;
       reader.end();
-      this.#endOfInput();
+      if (this.#isClosed || this.#closing) return;
+      if (receiver.ended) receiver.ended();
+      else void this.close();
     };
     this.#input.on("data", (chunk: Uint8Array | string) =>
       reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk),
@@ -103,16 +117,10 @@ class StreamTransport implements Transport {
     this.#input.once("close", end);
   }
 
-  #endOfInput(): void {
-    if (this.#isClosed || this.#closing) return;
-    if (this.#receiver?.ended) this.#receiver.ended();
-    else void this.close();
-  }
-
   async #close(): Promise<void> {
     const { closeTimeout = 2_000, clock = systemClock } = this.#options;
     if (!this.#isClosed) await within(this.#finishOutput(), closeTimeout, clock);
-    this.#shut(undefined);
+    this.#destroy(undefined);
   }
 
   async #finishOutput(): Promise<void> {
@@ -125,7 +133,8 @@ class StreamTransport implements Transport {
     });
   }
 
-  #shut(cause: Error | undefined): void {
+  /** Closes both streams at once, and notifies the receiver. */
+  #destroy(cause: Error | undefined): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#writer.end(new LocalError("closed", "The connection is closed.", { cause }));

@@ -22,7 +22,7 @@ function tailOf(store: Store, take: (value: string) => void): { tail: LogTail; e
 
 const clock = fakeClock();
 
-test("a message that comes while it begins does not have it begin with the oldest entry", async () => {
+test("a message during the start does not make it read from the oldest entry", async () => {
   const memory = memoryStore({ clock });
   const store: Store = {
     ...memory,

@@ -1,19 +1,21 @@
 import { pause } from "../rpc/abort.ts";
 import type { Clock } from "../rpc/clock.ts";
-import { isUnavailable } from "./reaching.ts";
+import { isUnavailable } from "./store-errors.ts";
 import type { AppendOptions, LogEntry, Store } from "./store.ts";
 
 /** Number of entries per read. */
 const pageSize = 200;
-/** Number of attempts to process an entry while a store is unavailable, and milliseconds between them. */
-const maxTries = 30;
+/** Number of attempts to process an entry while a store is unavailable. */
+const maxAttempts = 30;
+/** Milliseconds between two attempts. */
 const retryInterval = 1_000;
 
-export interface LogTailInit {
+interface LogTailInit {
   store: Store;
+  /** The name of the log. */
   log: string;
   clock: Clock;
-  /** Milliseconds between reads without a message, because messages can be lost. */
+  /** Milliseconds between two reads. */
   interval: number;
   /**
    * Called for each entry, one after the other. If it throws `store_unavailable`, it is called again with the same entry for
@@ -34,11 +36,13 @@ export class LogTail {
   #position: string | undefined;
   #unsubscribe: (() => Promise<void>) | undefined;
   #starting: Promise<void> | undefined;
-  #looking: Promise<void> | undefined;
-  #again = false;
+  #reading: Promise<void> | undefined;
+  /** Whether entries may have been appended since the current read started. */
+  #isBehind = false;
   #timer: unknown;
-  #failing = false;
-  #stopped = false;
+  /** Whether the last read failed. */
+  #isFailing = false;
+  #isStopped = false;
 
   constructor(init: LogTailInit) {
     this.#init = init;
@@ -63,82 +67,81 @@ export class LogTail {
 
   async #start(after: string | undefined): Promise<void> {
     const { store, log } = this.#init;
-    // Messages before the start position is set are ignored; `look` below reads their entries.
-    const look = (): void => void (this.#unsubscribe && this.look());
-    const unsubscribe = await store.subscribe(log, look, look);
-    if (this.#stopped) return unsubscribe();
+    // Messages before the position is set are ignored. The first `catchUp` reads their entries.
+    const onMessage = (): void => void (this.#unsubscribe && this.catchUp());
+    const unsubscribe = await store.subscribe(log, onMessage, onMessage);
+    if (this.#isStopped) return unsubscribe();
     this.#unsubscribe = unsubscribe;
     this.#position = after;
-    this.#lookLater();
-    await this.look();
+    this.#schedule();
+    await this.catchUp();
   }
 
-  /** Processes all entries that are in the log now. Never rejects. */
-  look(): Promise<void> {
-    this.#again = true;
-    this.#looking ??= this.#lookUntilDone().finally(() => {
-      this.#looking = undefined;
+  /** Processes all entries that the log has now. Never rejects. */
+  catchUp(): Promise<void> {
+    this.#isBehind = true;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
     });
-    return this.#looking;
+    return this.#reading;
   }
 
+  /** Stops reading. An entry that is being processed is finished. */
   async stop(): Promise<void> {
     const { clock } = this.#init;
-    this.#stopped = true;
+    this.#isStopped = true;
     if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
     await this.#unsubscribe?.().catch(() => {});
   }
 
-  async #lookUntilDone(): Promise<void> {
+  /** Reads until there was no further message during a read. */
+  async #read(): Promise<void> {
+    const { store, log, report } = this.#init;
     try {
-      while (this.#again && !this.#stopped) {
-        this.#again = false;
-        await this.#takeAll();
+      while (this.#isBehind && !this.#isStopped) {
+        this.#isBehind = false;
+        let page: LogEntry[];
+        do {
+          page = await store.readFrom(log, this.#position, pageSize);
+          for (const entry of page) {
+            this.#position = entry.position;
+            await this.#process(entry);
+          }
+        } while (page.length === pageSize);
       }
-      this.#failing = false;
+      this.#isFailing = false;
     } catch (error) {
-      if (!this.#failing) this.#init.report(error);
-      this.#failing = true;
-    }
-  }
-
-  async #takeAll(): Promise<void> {
-    const { store, log } = this.#init;
-    for (;;) {
-      const entries = await store.readFrom(log, this.#position, pageSize);
-      for (const entry of entries) {
-        this.#position = entry.position;
-        await this.#takeOne(entry);
-      }
-      if (entries.length < pageSize) return;
+      if (!this.#isFailing) report(error);
+      this.#isFailing = true;
     }
   }
 
   /** Processes one entry. Retries, because an entry that is skipped is lost. */
-  async #takeOne(entry: LogEntry): Promise<void> {
+  async #process(entry: LogEntry): Promise<void> {
     const { take, report, clock } = this.#init;
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         return await take(entry);
       } catch (error) {
-        const isLast = !isUnavailable(error) || tries === maxTries || this.#stopped;
-        if (isLast || tries === 1) report(error);
+        const isLast = !isUnavailable(error) || attempt === maxAttempts || this.#isStopped;
+        if (isLast || attempt === 1) report(error);
         if (isLast) return;
       }
       await pause(clock, retryInterval);
     }
   }
 
-  #lookLater(): void {
+  /** Reads at intervals, because messages can be lost. */
+  #schedule(): void {
     const { clock, interval } = this.#init;
     this.#timer = clock.setTimeout(() => {
-      this.#lookLater();
-      void this.look();
+      this.#schedule();
+      void this.catchUp();
     }, interval);
   }
 }
 
-/** Appends to a log and notifies the processes that follow it. Settles when the entry is stored, even if the notification fails. */
+/** Appends to a log and notifies the processes that follow it. Resolves when the entry is stored, even if the notification fails. */
 export async function appendAndNotify(
   store: Store,
   log: string,

@@ -4,13 +4,24 @@ import { Tables } from "./tables.ts";
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
-  /** Maximum number of keys, and of logs. Beyond it, the least recently written one is removed. Default: 100,000. */
+  /** Maximum number of keys, and of logs. When it is exceeded, the least recently written one is removed. Default: 100,000. */
   maxKeys?: number;
   /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
 
-/** Returns a store in the memory of this process. */
+/**
+ * Returns a store in the memory of this process. Its content is lost when the process ends.
+ *
+ * The store has no files and no connections. For several processes use `fileStore`, or `redisStore` of `@mcparley/redis`.
+ *
+ * @example
+ * ```ts
+ * import { createServer, memoryStore } from "mcparley/server";
+ *
+ * const server = createServer({ name: "notes", version: "1.0.0", store: memoryStore({ maxKeys: 10_000 }) });
+ * ```
+ */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const { maxKeys = 100_000, clock = systemClock } = options;
   const tables = new Tables(maxKeys);

@@ -10,7 +10,7 @@ import { serverStore } from "./server-store.ts";
 
 const ttl = { ttl: 60_000 };
 
-test("two servers see neither values, logs nor messages of each other", async () => {
+test("two servers do not see the values, logs and messages of each other", async () => {
   const store = memoryStore();
   const [one, two] = [serverStore(store, "one"), serverStore(store, "two")];
   const heard: string[] = [];
@@ -52,7 +52,7 @@ test("closing a server's part leaves the store open", async () => {
   expect(await part.get("k")).toBe("v");
 });
 
-test("a value that is no store is refused", () => {
+test("a value that is not a store is refused", () => {
   expect(() => createServer({ name: "x", version: "1", store: {} as never })).toThrow("store must be a Store");
 });
 

@@ -2,10 +2,10 @@ import { LocalError } from "../rpc/errors.ts";
 import type { Store } from "./store.ts";
 
 /**
- * Returns the part of a store that belongs to one server: every key, log and channel starts with the server's name. All
- * that the library keeps for a server goes through it, so servers with different names can use one store.
+ * Returns the part of a store that belongs to one server: the names of all keys, logs and channels start with the name of
+ * the server. The library stores everything of a server in it, so servers with different names can share a store.
  *
- * Closing it does nothing, because the caller who made the store closes it.
+ * Closing it does nothing, because the store belongs to the caller of `createServer`.
  */
 export function serverStore(store: Store, serverName: string): Store {
   const prefix = `mcparley:${encodeName(serverName)}:`;
@@ -22,7 +22,7 @@ export function serverStore(store: Store, serverName: string): Store {
   };
 }
 
-/** Encodes each UTF-16 unit but letters, digits, `_`, `.` and `-`, so that no name contains `:` and no two are alike. */
+/** Encodes all UTF-16 units except letters, digits, `_`, `.` and `-`. The result has no `:`, and different names stay different. */
 function encodeName(name: string): string {
   return name.replaceAll(/[^\w.-]/g, (unit) => `%${unit.charCodeAt(0).toString(16)};`);
 }

@@ -6,17 +6,17 @@ export interface LogEntry {
   readonly value: string;
 }
 
-/** How long a store keeps a value. */
+/** The lifetime of a value in a store. */
 export interface Lifetime {
-  /** Milliseconds after which the value expires. Every value has a lifetime, so that no value stays forever. */
+  /** Milliseconds after which the value expires. Every value has a lifetime, so that none is stored forever. */
   ttl: number;
 }
 
 /** Options of `compareAndSet` of a store. */
 export interface CompareAndSetOptions extends Lifetime {
   /**
-   * Whether the new value expires when the old one would have, by the clock of the store. `ttl` then applies only if there
-   * is no old value. Default: false.
+   * Whether the new value expires at the same time as the old one, by the clock of the store. `ttl` then applies only if
+   * there is no old value. Default: false.
    */
   keepTtl?: boolean;
 }
@@ -28,20 +28,21 @@ export interface AppendOptions extends Lifetime {
 }
 
 /**
- * Stores state that outlives a request: sessions, event logs, subscriptions, tasks, tokens.
+ * Stores state that outlives a request: sessions, event logs, subscriptions, tasks, tokens. Implement it for a custom
+ * database.
  *
- * Values are strings without lone surrogates. Callers choose their keys, each with a prefix of its own. If the store is
- * unavailable, an operation rejects with the `LocalError` `store_unavailable` in bounded time. The operation was then
- * either done completely or not at all.
+ * Values are strings without lone surrogates. The library gives all keys of a server a common prefix. If the store is
+ * unavailable, an operation rejects with `LocalError` `store_unavailable` in bounded time. The operation was then either
+ * done completely or not at all.
  */
 export interface Store {
   /** Returns the value, or undefined if there is none or it has expired. */
   get(key: string): Promise<string | undefined>;
-  /** Sets a value, also if the key has one. It expires after the given lifetime. */
+  /** Sets a value, and replaces an existing one. It expires after the given lifetime. */
   set(key: string, value: string, options: Lifetime): Promise<void>;
   /**
-   * Sets the value if the current one is `expected`; undefined means no value. A `value` of undefined deletes. Returns
-   * whether the value was set. Of two callers that expect the same value, at most one succeeds.
+   * Sets the value if the current one is `expected`. An `expected` of undefined means that there is no value. A `value` of
+   * undefined deletes. Returns whether the value was set. Of two callers that expect the same value, at most one succeeds.
    */
   compareAndSet(
     key: string,
@@ -53,12 +54,14 @@ export interface Store {
   delete(key: string): Promise<boolean>;
   /** Appends an entry to a log and returns its position. The lifetime of the log starts again. */
   append(log: string, value: string, options: AppendOptions): Promise<string>;
-  /** Returns at most `limit` entries after a position, or from the start if it is undefined, the oldest first. */
+  /**
+   * Returns at most `limit` entries after a position, the oldest first. An undefined position means the start of the log.
+   */
   readFrom(log: string, after: string | undefined, limit: number): Promise<LogEntry[]>;
   /** Sends a message to the current subscribers. The message is not stored. */
   publish(channel: string, message: string): Promise<void>;
   /**
-   * Calls `listener` for each message, in order, until the returned function is called. `missed` is called if messages may
+   * Calls `listener` with each message, in order, until the returned function is called. `missed` is called if messages may
    * have been lost, for example after a reconnect. The subscriber must then read the state again.
    */
   subscribe(channel: string, listener: (message: string) => void, missed?: () => void): Promise<() => Promise<void>>;

@@ -4,11 +4,11 @@ interface Expiring {
   expires: number;
 }
 
-export interface KeptValue extends Expiring {
+interface StoredValue extends Expiring {
   value: string;
 }
 
-export interface KeptLog extends Expiring {
+interface StoredLog extends Expiring {
   entries: LogEntry[];
   /** The position of the next entry. */
   next: number;
@@ -24,8 +24,8 @@ const positionDigits = 16;
  * changes nothing.
  */
 export class Tables {
-  readonly values: Map<string, KeptValue> = new Map();
-  readonly logs: Map<string, KeptLog> = new Map();
+  readonly values: Map<string, StoredValue> = new Map();
+  readonly logs: Map<string, StoredLog> = new Map();
   readonly #maxKeys: number;
 
   /** `maxKeys` limits the number of values and of logs. Beyond it, the least recently written one is removed. */
@@ -58,13 +58,13 @@ export class Tables {
   }
 
   append(log: string, value: string, { ttl, maxLength, now }: { ttl: number; maxLength: number; now: number }): string {
-    const kept = live(this.logs, log, now) ?? { entries: [], next: 0, expires: 0 };
-    const position = String(kept.next++).padStart(positionDigits, "0");
-    kept.entries.push({ position, value });
-    if (kept.entries.length > maxLength) kept.entries.splice(0, kept.entries.length - maxLength);
-    kept.expires = now + ttl;
+    const stored = live(this.logs, log, now) ?? { entries: [], next: 0, expires: 0 };
+    const position = String(stored.next++).padStart(positionDigits, "0");
+    stored.entries.push({ position, value });
+    if (stored.entries.length > maxLength) stored.entries.splice(0, stored.entries.length - maxLength);
+    stored.expires = now + ttl;
     this.logs.delete(log);
-    this.logs.set(log, kept);
+    this.logs.set(log, stored);
     this.#limit(this.logs, now);
     return position;
   }

@@ -16,7 +16,21 @@ interface Timer {
   fn: () => void;
 }
 
-/** Makes a clock that shows `start` until it is advanced. */
+/**
+ * Returns a clock that a test advances. Its time is `start`, in milliseconds since the epoch, until then. Default: 0.
+ *
+ * @example
+ * ```ts
+ * import { createServer, memoryStore } from "mcparley/server";
+ * import { fakeClock } from "mcparley/testing";
+ *
+ * const clock = fakeClock();
+ * const store = memoryStore({ clock });
+ * await store.set("key", "value", { ttl: 1_000 });
+ * await clock.advance(1_001);
+ * console.log(await store.get("key")); // undefined
+ * ```
+ */
 export function fakeClock(start = 0): FakeClock {
   const timers = new Set<Timer>();
   let now = start;
@@ -52,9 +66,22 @@ export function fakeClock(start = 0): FakeClock {
   };
 }
 
-/** Waits until pending promises and tasks have run, with those that they queue. Does not wait for timers or input. */
+/**
+ * Waits until pending promises and tasks have run, and those that they queue. Does not wait for timers or input.
+ *
+ * @example
+ * ```ts
+ * import { flushPromises } from "mcparley/testing";
+ *
+ * let isDone = false;
+ * void Promise.resolve().then(() => (isDone = true));
+ * await flushPromises();
+ * console.log(isDone); // true
+ * ```
+ */
 export function flushPromises(): Promise<void> {
-  // A timer runs after all microtasks. Several turns are needed, because a turn may queue another, as a message channel does.
+  // A timer runs after all microtasks. Several turns are needed, because a turn may queue another, as a message channel
+  // does.
   return new Promise((resolve) => {
     let turns = 3;
     const next = (): void => void (turns-- === 0 ? resolve() : setTimeout(next, 0));

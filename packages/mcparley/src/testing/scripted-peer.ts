@@ -56,7 +56,19 @@ export interface ScriptedPeer {
   close(cause?: Error): void;
 }
 
-/** Makes a peer. `answers` respond to requests automatically, by method; the test responds to all others. */
+/**
+ * Returns the server side of a transport, controlled by a test. `answers` has functions that respond to requests, by method.
+ * The test responds to all other requests.
+ *
+ * @example
+ * ```ts
+ * import { scriptedPeer } from "mcparley/testing";
+ *
+ * const peer = scriptedPeer();
+ * peer.transport.start({ message: console.log, malformed: console.error, closed: () => {} });
+ * peer.notify("notifications/tools/list_changed"); // calls `message`
+ * ```
+ */
 // oxlint-disable-next-line max-lines-per-function -- The members of the peer share the state of one conversation.
 export function scriptedPeer(answers: Record<string, (request: JsonRpcRequest) => JsonObject> = {}): ScriptedPeer {
   const arrived: ReceivedMessage[] = [];

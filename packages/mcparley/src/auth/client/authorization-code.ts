@@ -9,11 +9,11 @@ import {
 } from "oauth4webapi";
 import { isSecureUrl } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import type { KnownClient } from "./endpoints.ts";
+import { type KnownClient, redeemCode } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";
 import type { OAuthOptions } from "./oauth.ts";
 import { refusalCode } from "./oauth-error.ts";
-import { findClient, forgetClient, givenIssuers, knownClient, registeredRedirectUri } from "./registration.ts";
+import { findClient, forgetClient, manualIssuers, knownClient, registeredRedirectUri } from "./registration.ts";
 import type { SignInAttempt } from "./sign-in.ts";
 
 /** The error codes of a server that no longer knows the client. */
@@ -23,7 +23,7 @@ const unknownClient: ReadonlySet<string> = new Set(["invalid_client", "unauthori
 export function authorizationCode(options: OAuthOptions): Grant {
   return {
     wantsRefreshTokens: true,
-    preferredIssuers: () => givenIssuers(options),
+    preferredIssuers: () => manualIssuers(options),
     client: (context, clientId) => knownClient(options, context, clientId),
     forget: forgetClient,
     async obtain(context, scopes) {
@@ -54,9 +54,9 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
   const clientId = known.client.client_id;
   try {
     const request = await makeRequest(context, known, { redirectUri, scopes });
-    const back = await attempt.visit(request.url, context.signal);
-    const callback = checkResponse(back, { context, known, request });
-    const response = await context.endpoints.redeem(known, { callback, redirectUri, verifier: request.verifier });
+    const redirect = await attempt.visit(request.url, context.signal);
+    const callback = checkResponse(redirect, { context, known, request });
+    const response = await redeemCode(context.endpoints, known, { callback, redirectUri, verifier: request.verifier });
     return { clientId, response };
   } catch (error) {
     const isUnknown = unknownClient.has(refusalCode(error) ?? "");
@@ -69,15 +69,15 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
 function checkPkce({ issuer, code_challenge_methods_supported: methods }: AuthorizationServer): void {
   if (methods?.includes("S256")) return;
   const message =
-    `The authorization server ${JSON.stringify(issuer)} does not say that it supports PKCE with S256 ` +
-    "(code_challenge_methods_supported in its metadata), so nobody is sent there to sign in.";
+    `The authorization server ${JSON.stringify(issuer)} does not declare support for PKCE with S256 ` +
+    "(code_challenge_methods_supported in its metadata), so the sign-in was not started.";
   throw new LocalError("authorization_failed", message);
 }
 
 /** A code in a cleartext redirect could be read on the network (2026-07-28, "Communication Security"). */
-function checkRedirectUri(given: string): void {
-  if (URL.canParse(given) && isSecureUrl(new URL(given))) return;
-  const message = `The redirect URI ${JSON.stringify(given.slice(0, 200))} must be https, or http on this machine.`;
+function checkRedirectUri(redirectUri: string): void {
+  if (URL.canParse(redirectUri) && isSecureUrl(new URL(redirectUri))) return;
+  const message = `The redirect URI ${JSON.stringify(redirectUri.slice(0, 200))} must be https, or http on a loopback address.`;
   throw new LocalError("invalid_target", message);
 }
 
@@ -90,17 +90,17 @@ interface AuthorizationRequest {
 }
 
 async function makeRequest(
-  { at, checkAddress }: GrantContext,
+  { at, checkUrl }: GrantContext,
   { client }: KnownClient,
   { redirectUri, scopes }: { redirectUri: string; scopes: readonly string[] | undefined },
 ): Promise<AuthorizationRequest> {
   const { issuer, authorization_endpoint: endpoint } = at.metadata;
   if (endpoint === undefined || !URL.canParse(endpoint)) {
-    const message = `The authorization server ${JSON.stringify(issuer)} has no authorization_endpoint to sign in at.`;
+    const message = `The authorization server ${JSON.stringify(issuer)} names no authorization_endpoint in its metadata.`;
     throw new LocalError("authorization_failed", message);
   }
   const url = new URL(endpoint);
-  checkAddress(url);
+  checkUrl(url);
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
   const parameters: Record<string, string> = {
@@ -129,21 +129,23 @@ interface Expected {
  * Checks the redirect before any of its content is used: first the issuer by string comparison (RFC 9207 and the table of
  * 2026-07-28), then the state, then whether it is an error.
  */
-function checkResponse(back: URL, { context, known, request }: Expected): URLSearchParams {
+function checkResponse(redirect: URL, { context, known, request }: Expected): URLSearchParams {
   const { metadata } = context.at;
   const expected = new URL(request.redirectUri);
-  if (back.origin !== expected.origin || back.pathname !== expected.pathname) {
-    throw rejected(metadata, "the person came back to another address than the redirect URI");
+  if (redirect.origin !== expected.origin || redirect.pathname !== expected.pathname) {
+    throw rejected(metadata, "the user was redirected to another URL than the redirect URI");
   }
   try {
-    const callback = validateAuthResponse(metadata, known.client, back.searchParams, request.state);
+    const callback = validateAuthResponse(metadata, known.client, redirect.searchParams, request.state);
     if (callback.getAll("code").length === 1) return callback;
   } catch (error) {
-    if (!(error instanceof AuthorizationResponseError)) throw rejected(metadata, (error as Error).message);
+    if (!(error instanceof AuthorizationResponseError)) {
+      throw rejected(metadata, error instanceof Error ? error.message : String(error));
+    }
     const code = error.error.replace(/[^\x21-\x7e]+/g, " ").slice(0, 100);
     const message =
       code === "access_denied"
-        ? "The sign-in was declined, by the person or by the authorization server."
+        ? "The sign-in was declined by the user or by the authorization server."
         : `The authorization server ${JSON.stringify(metadata.issuer)} ended the sign-in with the error ${code}.`;
     throw new LocalError("sign_in_failed", message, { data: { error: code } });
   }
@@ -152,6 +154,6 @@ function checkResponse(back: URL, { context, known, request }: Expected): URLSea
 
 /** The errors of the library are not kept as the cause, because they contain the response with the code. */
 function rejected({ issuer }: AuthorizationServer, why: string): LocalError {
-  const message = `What came back from the sign-in at ${JSON.stringify(issuer)} is not used: ${why}.`;
+  const message = `The redirect of the sign-in at ${JSON.stringify(issuer)} was rejected: ${why}.`;
   return new LocalError("sign_in_failed", message);
 }

@@ -58,13 +58,13 @@ function expectNothing({ world, came }: ReturnType<typeof watched>): void {
   for (const value of secrets) expect(visible).not.toContain(value);
 }
 
-test("what is shown would be found", () => {
+test("a secret in the watched output is found", () => {
   const error = new Error("x", { cause: { parameters: new URLSearchParams({ code: "c0de" }) } });
   Object.defineProperty(error, "hidden", { value: "h1dden", enumerable: false });
   expect(shown(error)).toMatch(/c0de[^]*h1dden/);
 });
 
-test("a sign-in, a renewal, a step-up and a sign-out show no secret", async () => {
+test("a sign-in, a renewal, a step-up and a sign-out log no secret", async () => {
   const all = watched();
   const { world, clock, auth, came, call } = all;
   world.challenge = 'scope="a"';
@@ -80,7 +80,7 @@ test("a sign-in, a renewal, a step-up and a sign-out show no secret", async () =
   expectNothing(all);
 });
 
-describe("an authorization server that repeats what it was sent", () => {
+describe("an authorization server that repeats the secrets of a request in its response", () => {
   /** Answers that repeat the whole request, in every format of an answer. */
   const repeating: [string, (sent: string) => Response][] = [
     ["in a refusal", (sent) => Response.json({ error: "invalid_grant", error_description: sent }, { status: 400 })],
@@ -136,7 +136,7 @@ test.each<[string, (url: URL) => URL]>([
   ["two codes", (url) => (url.searchParams.append("code", url.searchParams.get("code") ?? ""), url)],
   ["an error beside the code", (url) => (url.searchParams.set("error", "access_denied"), url)],
   ["another address", (url) => new URL(url.search, "http://127.0.0.1:7777/elsewhere")],
-])("a person who comes back with %s shows no code", async (_, back) => {
+])("a redirect with %s puts no code into logs and errors", async (_, back) => {
   let code = "";
   const all = watched({}, { back: (url) => ((code = url.searchParams.get("code") ?? ""), back(url)) });
   await all.call();

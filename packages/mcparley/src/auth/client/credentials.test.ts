@@ -37,8 +37,8 @@ async function callWith(auth: OAuth, world: ScriptedIssuer): Promise<number> {
 const failure = (running: Promise<unknown>): Promise<unknown> => running.catch((error: unknown) => error);
 const grants = (world: ScriptedIssuer): (string | null)[] => world.tokenRequests.map((sent) => sent.get("grant_type"));
 
-describe("what one authorization server gave is never shown to another", () => {
-  test("a client that registered itself registers anew with the one that the server moves to", async () => {
+describe("credentials of one authorization server are never sent to another", () => {
+  test("a client registers again with the authorization server that the MCP server changes to", async () => {
     const { world, start } = machine();
     const { call } = start();
     await call();
@@ -51,7 +51,7 @@ describe("what one authorization server gave is never shown to another", () => {
     expect(world.tokenRequests[1]?.toString()).not.toMatch(/client-1&|refresh-/);
   });
 
-  test("neither is the client, its secret or its refresh token sent there by another process", async () => {
+  test("another process sends neither the client ID, the secret nor the refresh token to the new one", async () => {
     const { world, start } = machine();
     await start().call();
     world.migrate("https://new.example");
@@ -60,7 +60,7 @@ describe("what one authorization server gave is never shown to another", () => {
     expect(world.tokenRequests[1]?.get("refresh_token")).toBeNull();
   });
 
-  test("a client that was given is shown to its own issuer alone", async () => {
+  test("a manually registered client is sent only to its own issuer", async () => {
     const { world, start } = machine();
     const { call } = start({ client: { id: "given", secret: "s3cr3t-of-given", issuer: "https://as.example" } });
     world.clients.add("given");
@@ -70,10 +70,12 @@ describe("what one authorization server gave is never shown to another", () => {
       code: "authorization_failed",
       data: { issuer: "https://new.example" },
     });
-    expect([world.visits.length, world.tokenRequests.length, world.registrations]).toEqual([1, 1, []]);
+    expect(world.visits.length).toBe(1);
+    expect(world.tokenRequests.length).toBe(1);
+    expect(world.registrations).toEqual([]);
   });
 
-  test("nor is one that was given without an issuer, to any but the first", async () => {
+  test("a manually registered client without an issuer is sent only to the first issuer", async () => {
     const { world, start } = machine();
     const options = { client: { id: "given", secret: "s3cr3t-of-given" } };
     world.clients.add("given");
@@ -83,7 +85,7 @@ describe("what one authorization server gave is never shown to another", () => {
     expect(world.tokenRequests).toHaveLength(1);
   });
 
-  test("an issuer that is the only one to use cannot be replaced by the server", async () => {
+  test("the MCP server cannot replace the issuer of the option `issuer`", async () => {
     const { world, start } = machine();
     const { call } = start({ issuer: "https://as.example" });
     expect(await call()).toBe(202);
@@ -95,7 +97,7 @@ describe("what one authorization server gave is never shown to another", () => {
     expect(world.visits).toHaveLength(1);
   });
 
-  test("of several that a server names, the one is used that there are credentials of", async () => {
+  test("of several named issuers, the one with stored credentials is used", async () => {
     const { world, start } = machine();
     await start().call();
     world.resourceMetadata = {
@@ -109,8 +111,8 @@ describe("what one authorization server gave is never shown to another", () => {
   });
 });
 
-describe("a client", () => {
-  test("is the document where the authorization server understands those", async () => {
+describe("the identity of a client", () => {
+  test("is the metadata document if the authorization server supports those", async () => {
     const { world, start } = machine();
     world.metadata.client_id_metadata_document_supported = true;
     world.clients.add("https://app.example/client.json");
@@ -119,7 +121,7 @@ describe("a client", () => {
     expect(world.registrations).toEqual([]);
   });
 
-  test("that was given comes before the document", async () => {
+  test("is the manually registered client before the metadata document", async () => {
     const { world, start } = machine();
     world.metadata.client_id_metadata_document_supported = true;
     world.clients.add("given");
@@ -133,11 +135,11 @@ describe("a client", () => {
     "https://app.example/c#a",
     "https://u:p@app.example/c",
     "c",
-  ])("has no document at %s", (clientMetadataUrl) => {
+  ])("cannot be a document at %s", (clientMetadataUrl) => {
     expect(() => oauth({ clientMetadataUrl })).toThrow(expect.objectContaining({ code: "invalid_target" }));
   });
 
-  test("that cannot register is told how to be given", async () => {
+  test("is missing if registration is not supported, and the error names the cure", async () => {
     const { world, start } = machine();
     delete world.metadata.registration_endpoint;
     expect(await failure(start().call())).toMatchObject({
@@ -147,7 +149,7 @@ describe("a client", () => {
     expect(world.visits).toEqual([]);
   });
 
-  test("whose registration is refused is told why", async () => {
+  test("is missing if registration is refused, and the error contains the reason", async () => {
     const { world, start } = machine();
     const { fetch } = world;
     const refusal = { error: "invalid_redirect_uri", error_description: "only https" };
@@ -157,7 +159,7 @@ describe("a client", () => {
         : fetch(input, init);
     expect(await failure(start({ fetch: refusing }).call())).toMatchObject({
       code: "authorization_failed",
-      message: expect.stringMatching(/invalid_redirect_uri \(only https\)\. Register a client with it by hand/),
+      message: expect.stringMatching(/invalid_redirect_uri \(only https\)\. Register a client manually/),
     });
   });
 
@@ -165,7 +167,7 @@ describe("a client", () => {
     [["client_secret_basic"], "client_secret_basic"],
     [["client_secret_post"], "client_secret_post"],
     [undefined, "client_secret_basic"],
-  ])("with a secret shows it as the server takes it: %s", async (offered, method) => {
+  ])("contains its secret as the server accepts it: %s", async (offered, method) => {
     const { world, start } = machine();
     world.metadata.token_endpoint_auth_methods_supported = offered;
     world.clients.add("given-client.id");
@@ -179,8 +181,8 @@ describe("a client", () => {
   });
 });
 
-describe("a registration that is not good any more", () => {
-  test("is made anew where the server does not know the client", async () => {
+describe("an invalid registration", () => {
+  test("is replaced if the authorization server no longer knows the client", async () => {
     const { world, start } = machine();
     await start().call();
     world.live.clear();
@@ -190,15 +192,16 @@ describe("a registration that is not good any more", () => {
     expect(world.registrations).toHaveLength(2);
   });
 
-  test("is made anew once while a person signs in", async () => {
+  test("is replaced once during a sign-in", async () => {
     const { world, start } = machine();
     world.answerToken = () =>
       world.tokenRequests.length === 1 ? Response.json({ error: "invalid_client" }, { status: 401 }) : undefined;
     expect(await start().call()).toBe(202);
-    expect([world.registrations.length, world.visits.length]).toEqual([2, 2]);
+    expect(world.registrations.length).toBe(2);
+    expect(world.visits.length).toBe(2);
   });
 
-  test("is not made anew for ever, nor in place of a client that was given", async () => {
+  test("is not replaced repeatedly, and never replaces a manually registered client", async () => {
     for (const client of [undefined, { id: "given" }]) {
       const { world, start } = machine();
       world.answerToken = () => Response.json({ error: "invalid_client" }, { status: 401 });
@@ -209,7 +212,7 @@ describe("a registration that is not good any more", () => {
     }
   });
 
-  test("is made anew for another redirect URI, and used again for the same one", async () => {
+  test("is replaced for another redirect URI, and used again for the same one", async () => {
     const { world, start } = machine();
     await start().auth.signIn(serverUrl);
     await start().auth.signIn(serverUrl);
@@ -221,7 +224,7 @@ describe("a registration that is not good any more", () => {
     ]);
   });
 
-  test("is made anew once its secret has expired", async () => {
+  test("is replaced after its secret has expired", async () => {
     const { world, start, clock } = machine();
     const { fetch } = world;
     const expiring: typeof fetch = async (input, init) => {
@@ -240,8 +243,8 @@ describe("a registration that is not good any more", () => {
   });
 });
 
-describe("a token is renewed once for all", () => {
-  test("calls of one process", async () => {
+describe("a token is renewed once", () => {
+  test("for concurrent calls of one process", async () => {
     const { world, start } = machine();
     const { call } = start();
     await call();
@@ -250,7 +253,7 @@ describe("a token is renewed once for all", () => {
     expect(grants(world)).toEqual(["authorization_code", "refresh_token"]);
   });
 
-  test("calls of several processes that share the storage, and no good token is lost", async () => {
+  test("for concurrent calls of several processes that share a storage, and no valid token is lost", async () => {
     const { world, start } = machine();
     const clients = [start(), start(), start()];
     for (const { call } of clients) await call();
@@ -261,7 +264,7 @@ describe("a token is renewed once for all", () => {
     expect(world.visits).toHaveLength(1);
   });
 
-  test("before it runs out, by whoever is first", async () => {
+  test("before it expires, by the first process", async () => {
     const { world, start, clock } = machine();
     const clients = [start(), start()];
     for (const { call } of clients) await call();
@@ -274,14 +277,14 @@ describe("a token is renewed once for all", () => {
     expect(world.asked.filter((line) => line.includes(".well-known"))).not.toEqual([]);
   });
 
-  test("and a sign-in is shared likewise", async () => {
+  test("and concurrent calls share a sign-in", async () => {
     const { world, start } = machine();
     const clients = [start(), start()];
     expect(await Promise.all(clients.flatMap(({ call }) => [call(), call()]))).toEqual([202, 202, 202, 202]);
     expect(world.visits).toHaveLength(1);
   });
 
-  test("as is one that fails, in one process", async () => {
+  test("and concurrent calls of one process share a failed sign-in", async () => {
     const { world, start } = machine();
     const { call } = start({ signIn: world.person({ back: () => Promise.reject(new Error("nobody")) }) });
     const outcomes = await Promise.all([failure(call()), failure(call()), failure(call())]);
@@ -291,7 +294,7 @@ describe("a token is renewed once for all", () => {
     expect(world.visits).toHaveLength(2);
   });
 
-  test("though the caller gives up meanwhile: the new refresh token is kept", async () => {
+  test("if the caller aborts meanwhile, and the new refresh token is stored", async () => {
     const { world, start, storage } = machine();
     const { auth, call } = start();
     await call();
@@ -318,7 +321,7 @@ describe("a token is renewed once for all", () => {
 });
 
 describe("a token that cannot be renewed", () => {
-  test("is replaced by a sign-in that asks for the same scopes", async () => {
+  test("is replaced by a sign-in that requests the same scopes", async () => {
     const { world, start } = machine();
     const { call } = start();
     world.challenge = 'scope="a"';
@@ -334,7 +337,7 @@ describe("a token that cannot be renewed", () => {
     expect(world.authorizations.map((asked) => asked.get("scope"))).toEqual(["a", "a b", "a b"]);
   });
 
-  test("is kept where the authorization server is only out of reach, and the call says so", async () => {
+  test("is kept if the authorization server is unavailable, and the call fails with this reason", async () => {
     const { world, start } = machine();
     const { call } = start();
     await call();
@@ -347,7 +350,7 @@ describe("a token that cannot be renewed", () => {
     expect(world.visits).toHaveLength(1);
   });
 
-  test("is shown for as long as it is good, and whoever wants to know is told", async () => {
+  test("is sent until it expires, and onError receives the failure", async () => {
     const { world, start, clock } = machine();
     const errors: LocalError[] = [];
     const { call } = start({ onError: (error) => errors.push(error as LocalError) });
@@ -358,7 +361,7 @@ describe("a token that cannot be renewed", () => {
     expect(errors.map(({ code }) => code)).toEqual(["authorization_failed"]);
   });
 
-  test("and whose renewal is of no use, leads to a sign-in", async () => {
+  test("leads to a sign-in if the renewed token is refused as well", async () => {
     const { world, start } = machine();
     const { call } = start();
     await call();
@@ -373,7 +376,7 @@ describe("a token that cannot be renewed", () => {
 });
 
 describe("an account", () => {
-  test("of a server that is its own authorization server is renewed and ended there", async () => {
+  test("of a server that is its own authorization server is renewed and revoked there", async () => {
     for (const issuer of ["https://mcp.example", "https://mcp.example/"]) {
       const { world, start, clock } = machine();
       world.migrate("https://mcp.example");
@@ -387,7 +390,7 @@ describe("an account", () => {
     }
   });
 
-  test("is told of without anything secret, and without asking anybody", async () => {
+  test("is returned without secrets and without a request", async () => {
     const { world, start } = machine();
     expect(await start().auth.whoami(serverUrl)).toBeUndefined();
     world.challenge = 'scope="a"';
@@ -419,7 +422,7 @@ describe("an account", () => {
     expect(await auth.signOut("https://other.example/mcp")).toBe("not_signed_in");
   });
 
-  test("ends, and tokens are renewed, at the issuer that gave them, wherever the server's metadata is by now", async () => {
+  test("is renewed and revoked at the issuer of its tokens, even if the server names another one now", async () => {
     const { world, start, clock } = machine();
     await start().call();
     world.resourceMetadata = undefined;
@@ -430,7 +433,7 @@ describe("an account", () => {
     expect(world.revoked).toHaveLength(2);
   });
 
-  test("ends also where nothing can be revoked, or the authorization server is gone", async () => {
+  test("ends even if the tokens cannot be revoked or the authorization server is unavailable", async () => {
     const { world, start, storage } = machine();
     await start().call();
     delete world.metadata.revocation_endpoint;
@@ -441,7 +444,7 @@ describe("an account", () => {
     expect(storage.tokens()).toEqual([]);
   });
 
-  test("is signed in to by URL alone", async () => {
+  test("needs only the URL of the server for a sign-in", async () => {
     const { auth } = machine().start();
     expect(await failure(auth.signIn("mcp"))).toMatchObject({ code: "invalid_target" });
   });
@@ -450,7 +453,7 @@ describe("an account", () => {
 describe("a server without stored tokens", () => {
   const request = { url: new URL(serverUrl), method: "POST", server: new URL(serverUrl) };
 
-  test("costs one read of the storage, however many requests are sent", async () => {
+  test("reads the storage once for any number of requests", async () => {
     const keys: string[] = [];
     const memory = memoryCredentials();
     const storage: CredentialStorage = {
@@ -461,7 +464,8 @@ describe("a server without stored tokens", () => {
       },
     };
     const auth = oauth({ storage });
-    expect([await auth.headers(request), await auth.headers(request)]).toEqual([{}, {}]);
+    expect(await auth.headers(request)).toEqual({});
+    expect(await auth.headers(request)).toEqual({});
     expect(keys).toEqual([`server:${JSON.stringify(["person", request.server.href])}`]);
   });
 
@@ -475,7 +479,7 @@ describe("a server without stored tokens", () => {
     expect(await auth.headers(request)).toEqual({});
   });
 
-  test("never asks for a request to be repeated", () => {
+  test("never repeats a request", () => {
     const headers = new Headers({ "dpop-nonce": "n", "www-authenticate": 'DPoP error="use_dpop_nonce"' });
     expect(oauth().responded?.(request, { status: 401, headers })).toBe(false);
   });

@@ -1,5 +1,5 @@
 /**
- * Stores what authorization servers issued to a client: registrations and tokens. The values contain secrets.
+ * A store for the registrations and tokens that authorization servers issue to clients. The values contain secrets.
  *
  * Several clients and processes may share one storage. They synchronize with `exclusively`.
  */
@@ -12,7 +12,19 @@ export interface CredentialStorage {
   exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Stores credentials in memory. They are lost with the returned object. */
+/**
+ * Stores credentials in memory. They are lost with the returned object.
+ *
+ * @example
+ * ```ts
+ * import { memoryCredentials, oauth } from "mcparley/auth";
+ * import { connect } from "mcparley/client";
+ *
+ * const storage = memoryCredentials();
+ * const first = await connect("https://one.example/mcp", { auth: oauth({ storage }) });
+ * const second = await connect("https://two.example/mcp", { auth: oauth({ storage }) });
+ * ```
+ */
 export function memoryCredentials(): CredentialStorage {
   const values = new Map<string, string>();
   const turns = new Map<string, Promise<unknown>>();
@@ -25,15 +37,15 @@ export function memoryCredentials(): CredentialStorage {
       return Promise.resolve(true);
     },
     exclusively(key, work) {
-      const before = turns.get(key) ?? Promise.resolve();
-      const mine = before.then(work);
-      const turn = mine
+      const previous = turns.get(key) ?? Promise.resolve();
+      const result = previous.then(work);
+      const turn = result
         .catch(() => {})
         .finally(() => {
           if (turns.get(key) === turn) turns.delete(key);
         });
       turns.set(key, turn);
-      return mine;
+      return result;
     },
   };
 }
@@ -60,7 +72,7 @@ export class StoredValue<T> {
     this.#raw = await this.#storage.get(this.#key);
     if (this.#raw === undefined) return undefined;
     try {
-      return JSON.parse(this.#raw) as T;
+      return JSON.parse(this.#raw);
     } catch {
       return undefined;
     }

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { documentServer } from "mcparley-tests/support/document-server.ts";
-import { discoverIssuer, legacyIssuer } from "./well-known.ts";
+import { documentServer } from "mcparley-tests/support/token-server.ts";
+import { discoverIssuer, discoverResource, legacyIssuer } from "./metadata.ts";
 
 import { readChallenge } from "./discovery.ts";
-import { discoverResource } from "./resource-metadata.ts";
 
 const server = new URL("https://mcp.example/public/mcp");
 const atPath = "https://mcp.example/.well-known/oauth-protected-resource/public/mcp";
@@ -11,30 +10,30 @@ const atRoot = "https://mcp.example/.well-known/oauth-protected-resource";
 
 function resource(documents: Record<string, unknown>, challenged?: string) {
   const { fetch, asked } = documentServer(documents);
-  return { asked, found: discoverResource({ fetch, server, challenged }) };
+  return { asked, found: discoverResource(fetch, server, { challenged }) };
 }
 
 describe("the metadata of a server", () => {
   const metadata = { resource: server.href, authorization_servers: ["https://as.example"], scopes_supported: ["a"] };
 
-  test("is where the challenge says", async () => {
+  test("is fetched from the URL in the challenge", async () => {
     const { asked, found } = resource({ "https://cdn.example/m": metadata, [atPath]: {} }, "https://cdn.example/m");
     expect(await found).toMatchObject({ authorizationServers: ["https://as.example"], scopesSupported: ["a"] });
     expect(asked).toEqual(["https://cdn.example/m"]);
   });
 
-  test("or at the path, or at the root", async () => {
+  test("is fetched from the path, and then from the root", async () => {
     const { asked, found } = resource({ [atRoot]: metadata });
     expect((await found)?.resource).toBe(server.href);
     expect(asked).toEqual([atPath, atRoot]);
   });
 
-  test("or at these where the challenge names what cannot be had", async () => {
+  test("is fetched from the well-known URLs if the URL in the challenge fails", async () => {
     const { found } = resource({ [atPath]: metadata }, "https://cdn.example/m");
     expect((await found)?.resource).toBe(server.href);
   });
 
-  test("keeps the identifiers as they were published", async () => {
+  test("keeps identifiers as published", async () => {
     const published = { resource: "https://mcp.example", authorization_servers: ["https://as.example/"] };
     const { found } = resource({ [atRoot]: published });
     expect(await found).toMatchObject({
@@ -58,17 +57,17 @@ describe("the metadata of a server", () => {
     "https://mcp.example/publi",
     "https://mcp.example/public/mcp/other",
     "mcp",
-  ])("is refused where it is that of %s", async (other) => {
+  ])("is rejected if it is that of %s", async (other) => {
     const { found } = resource({ [atPath]: { ...metadata, resource: other }, [atRoot]: metadata });
     await expect(found).rejects.toMatchObject({ code: "authorization_failed" });
   });
 
-  test("is not taken for missing where the server fails to say", async () => {
+  test("does not count as missing if the server fails", async () => {
     const { found } = resource({ [atPath]: new Response("down", { status: 503 }) });
     await expect(found).rejects.toMatchObject({ code: "unreachable", data: { status: 503 } });
   });
 
-  test("is missing where there is none", async () => {
+  test("is undefined if the server publishes none", async () => {
     expect(await resource({ [atPath]: new Response("<html>") }).found).toBeUndefined();
   });
 });
@@ -85,7 +84,7 @@ describe("the metadata of an authorization server", () => {
         "/tenant1/.well-known/openid-configuration",
       ],
     ],
-  ])("of %s is looked for in the order of the specification", async (issuer, paths) => {
+  ])("of %s is fetched in the order of the specification", async (issuer, paths) => {
     const { fetch, asked } = documentServer({});
     await expect(discoverIssuer(fetch, issuer)).rejects.toMatchObject({ code: "authorization_failed" });
     expect(asked).toEqual(paths.map((path) => `https://as.example${path}`));
@@ -107,10 +106,10 @@ describe("the metadata of an authorization server", () => {
     const documents = { "https://as.example/.well-known/oauth-authorization-server": { issuer: named } };
     const inserted = { "https://as.example/.well-known/oauth-authorization-server/t": { issuer: named } };
     const found = discoverIssuer(documentServer({ ...documents, ...inserted }).fetch, issuer);
-    await expect(found).rejects.toThrow(`names another issuer, "${named}"`);
+    await expect(found).rejects.toThrow(`metadata of another issuer: "${named}"`);
   });
 
-  test("is found behind one that belongs to another tenant", async () => {
+  test("is found if an earlier URL has the metadata of another tenant", async () => {
     const issuer = "https://as.example/t";
     const found = discoverIssuer(
       documentServer({
@@ -124,13 +123,14 @@ describe("the metadata of an authorization server", () => {
 });
 
 describe("a server that names no authorization server", () => {
-  test.each(["https://mcp.example", "https://mcp.example/"])("has its own, %s, at the root", async (issuer) => {
+  test.each(["https://mcp.example", "https://mcp.example/"])("uses %s at its root", async (issuer) => {
     const documents = { "https://mcp.example/.well-known/oauth-authorization-server": { issuer } };
     const { metadata, isAssumed } = await legacyIssuer(documentServer(documents).fetch, server);
-    expect([metadata, isAssumed]).toEqual([{ issuer }, false]);
+    expect(metadata).toEqual({ issuer });
+    expect(isAssumed).toBe(false);
   });
 
-  test("or endpoints at the default paths", async () => {
+  test("uses the default paths if there is no metadata", async () => {
     expect(await legacyIssuer(documentServer({}).fetch, server)).toMatchObject({
       isAssumed: true,
       metadata: {
@@ -141,7 +141,7 @@ describe("a server that names no authorization server", () => {
     });
   });
 
-  test("or is refused where its metadata is that of somebody else", async () => {
+  test("is rejected if its metadata names another issuer", async () => {
     const documents = {
       "https://mcp.example/.well-known/oauth-authorization-server": { issuer: "https://as.example" },
     };

@@ -3,8 +3,8 @@ import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
 import type { AuthorizationOptions } from "./oauth.ts";
-import { discoverResource, requireAcceptance } from "./resource-metadata.ts";
-import { discoverIssuer, legacyIssuer } from "./well-known.ts";
+import type { TokenRecord } from "./tokens.ts";
+import { discoverIssuer, discoverResource, legacyIssuer } from "./metadata.ts";
 
 /** The parameters of a `WWW-Authenticate` header (RFC 6750, 3; RFC 9728, 5.1). */
 export interface Challenge {
@@ -62,7 +62,7 @@ export interface Discovered {
   readonly dpopAlgorithms: readonly string[] | undefined;
 }
 
-export interface DiscoverOptions {
+interface DiscoverOptions {
   fetch: GuardedFetch;
   server: URL;
   /** The URL of the metadata, from a challenge. */
@@ -88,8 +88,10 @@ export interface DiscoverOptions {
  */
 export async function discover(options: DiscoverOptions): Promise<Discovered> {
   const { fetch, server, challenged, signal } = options;
-  const published = await discoverResource({ fetch, server, challenged, signal });
-  if (published?.isShorter && published.resource !== options.accepted) await requireAcceptance(published, options);
+  const published = await discoverResource(fetch, server, { challenged, signal });
+  if (published?.isShorter && published.resource !== options.accepted) {
+    await requireAcceptance(published.resource, options);
+  }
   const issuer = chooseIssuer(published?.authorizationServers ?? [], options);
   const found =
     issuer === undefined
@@ -108,11 +110,27 @@ export async function discover(options: DiscoverOptions): Promise<Discovered> {
   };
 }
 
+/** Throws `LocalError` `authorization_failed` unless `acceptResource` accepts the identifier for this server. */
+async function requireAcceptance(
+  resource: string,
+  { server, acceptResource }: Pick<DiscoverOptions, "server" | "acceptResource">,
+): Promise<void> {
+  const accepted: unknown = await acceptResource?.({ resource, server: server.href });
+  if (accepted === true) return;
+  const message =
+    `${nameOf(server)} publishes the resource identifier ${JSON.stringify(resource.slice(0, 500))}, which is shorter than its URL. ` +
+    "A token for it may also be valid at other servers of that origin, so none is requested. " +
+    "The server should publish its own URL. If you trust it with such a token, set the option `acceptResource`.";
+  throw new LocalError("authorization_failed", message, { data: { resource } });
+}
+
 function chooseIssuer(named: readonly string[], { issuer, preferred, server }: DiscoverOptions): string | undefined {
   if (issuer === undefined) return preferred.find((one) => named.includes(one)) ?? named[0];
   if (named.length === 0 || named.includes(issuer)) return issuer;
-  const theirs = named.map((one) => JSON.stringify(one.slice(0, 500))).join(", ");
-  const message = `${nameOf(server)} wants tokens of ${theirs}, and not of ${JSON.stringify(issuer)}, which is the only issuer to use.`;
+  const accepted = named.map((one) => JSON.stringify(one.slice(0, 500))).join(", ");
+  const message =
+    `${nameOf(server)} accepts tokens of ${accepted}, and not of ${JSON.stringify(issuer)}. ` +
+    "Change the option `issuer` if you trust that issuer.";
   throw new LocalError("authorization_failed", message, { data: { issuers: named } });
 }
 
@@ -121,18 +139,12 @@ function urlOf({ origin, pathname, search, href }: URL): string {
   return pathname === "/" && search === "" ? origin : href;
 }
 
-interface Held {
-  readonly issuer: string;
-  readonly resource: string;
-  readonly tokenType: string;
-}
-
 /**
  * Finds the authorization server that issued a token, to renew or revoke the token. It uses only the token's issuer, because
  * the metadata of the MCP server may have changed.
  */
 export async function discoverFor(
-  { issuer, resource, tokenType }: Held,
+  { issuer, resource, tokenType }: Pick<TokenRecord, "issuer" | "resource" | "tokenType">,
   options: Pick<DiscoverOptions, "fetch" | "server" | "resource" | "signal">,
 ): Promise<Discovered> {
   const { fetch, server, signal } = options;
@@ -141,7 +153,7 @@ export async function discoverFor(
     ? await legacyIssuer(fetch, server, signal)
     : { metadata: await discoverIssuer(fetch, issuer, signal), isAssumed: false };
   if (found.metadata.issuer !== issuer) {
-    const message = `There is no authorization server ${JSON.stringify(issuer)} any more.`;
+    const message = `The authorization server ${JSON.stringify(issuer)} no longer exists at its origin.`;
     throw new LocalError("authorization_failed", message);
   }
   const resourceParameter = options.resource === false ? undefined : (options.resource ?? resource);

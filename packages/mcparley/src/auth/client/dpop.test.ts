@@ -40,7 +40,7 @@ describe("a proof", () => {
     });
   });
 
-  test("is never the same", async () => {
+  test("is new for each request", async () => {
     const prover = await dpopKeys().of(issuer);
     const proofs = await Promise.all([1, 2, 3].map(() => proofOf(prover.headers("token", url, "POST"))));
     expect(new Set(proofs.map((proof) => decodeJwt(proof).jti)).size).toBe(3);
@@ -50,7 +50,7 @@ describe("a proof", () => {
 describe("a nonce", () => {
   const refusal = { "www-authenticate": 'DPoP error="use_dpop_nonce", algs="ES256"' };
 
-  test("that a server refuses for want of is in the next proof, for its origin alone", async () => {
+  test("that a server requires is in the next proof for its origin", async () => {
     const prover = await dpopKeys().of(issuer);
     expect(prover.responded(url, response(401, { ...refusal, "dpop-nonce": "n1" }))).toBe(true);
     expect(decodeJwt(await proofOf(prover.headers("token", url, "GET"))).nonce).toBe("n1");
@@ -58,7 +58,7 @@ describe("a nonce", () => {
     expect(decodeJwt(await proofOf(prover.headers("token", other, "GET")))).not.toHaveProperty("nonce");
   });
 
-  test("that comes with any other response replaces the one before, and nothing is sent again", async () => {
+  test("in any other response replaces the stored one without a repetition", async () => {
     const prover = await dpopKeys().of(issuer);
     prover.responded(url, response(401, { ...refusal, "dpop-nonce": "n1" }));
     expect(prover.responded(url, response(200, { "dpop-nonce": "n2" }))).toBe(false);
@@ -70,12 +70,12 @@ describe("a nonce", () => {
     ["without a nonce", 401, refusal],
     ["for another reason", 401, { "www-authenticate": 'DPoP error="invalid_token"', "dpop-nonce": "n" }],
     ["of another kind", 403, { ...refusal, "dpop-nonce": "n" }],
-  ])("a refusal %s is not for want of a nonce", async (_, status, headers) => {
+  ])("a refusal %s requires no nonce", async (_, status, headers) => {
     const prover = await dpopKeys().of(issuer);
     expect(prover.responded(url, response(status, headers as Record<string, string>))).toBe(false);
   });
 
-  test("that a token endpoint wants has it asked once more, and not for ever", async () => {
+  test("that a token endpoint requires repeats the request once", async () => {
     const refused = new Response(null, { status: 400 });
     const error = new ResponseBodyError("refused", { cause: { error: "use_dpop_nonce" }, response: refused });
     let asked = 0;
@@ -95,7 +95,7 @@ describe("the key", () => {
   const use = async (storage: CredentialStorage | undefined, of = issuer): Promise<string> =>
     keyOf(await proofOf((await dpopKeys(storage).of(of)).headers("token", url, "GET")));
 
-  test("is one for each authorization server", async () => {
+  test("differs for each authorization server", async () => {
     const keys = dpopKeys();
     const provers = await Promise.all([keys.of(issuer), keys.of(issuer), keys.of("https://as.example/")]);
     expect(provers[0]).toBe(provers[1]);
@@ -105,7 +105,7 @@ describe("the key", () => {
     expect(prints[0]).not.toBe(prints[2]);
   });
 
-  test("is the one in the storage for every process that shares it, also where two begin at once", async () => {
+  test("is shared by all processes with one storage, even if two create it at the same time", async () => {
     const storage = memoryCredentials();
     const [first, second] = await Promise.all([use(storage), use(storage)]);
     expect(first).toBe(second);
@@ -114,7 +114,7 @@ describe("the key", () => {
     expect(await use(undefined)).not.toBe(first);
   });
 
-  test("that could not be had is looked for again", async () => {
+  test("is requested again after a failure of the storage", async () => {
     const storage = memoryCredentials();
     let isDown = true;
     const get = (key: string): Promise<string | undefined> =>

@@ -49,14 +49,14 @@ export class DpopProver {
 
 /** Throws `LocalError` `authorization_failed` if one of the two servers does not accept proofs by `DPOP_ALGORITHM`. */
 export function checkDpopAlgorithms({ server, issuer, metadata, dpopAlgorithms }: Discovered): void {
-  const taken = [
-    [issuer, metadata.dpop_signing_alg_values_supported] as const,
-    [server.origin, dpopAlgorithms] as const,
+  const accepted: [name: string, algorithms: unknown][] = [
+    [issuer, metadata.dpop_signing_alg_values_supported],
+    [server.origin, dpopAlgorithms],
   ];
-  for (const [who, algorithms] of taken) {
+  for (const [name, algorithms] of accepted) {
     if (!Array.isArray(algorithms) || algorithms.includes(DPOP_ALGORITHM)) continue;
-    const theirs = JSON.stringify(algorithms).slice(0, 200);
-    const message = `${JSON.stringify(who)} takes no DPoP proofs by ${DPOP_ALGORITHM}, only by ${theirs}.`;
+    const listed = JSON.stringify(algorithms).slice(0, 200);
+    const message = `${JSON.stringify(name)} accepts DPoP proofs with ${listed}, and not with ${DPOP_ALGORITHM}.`;
     throw new LocalError("authorization_failed", message);
   }
 }
@@ -109,13 +109,14 @@ async function storedKeys(storage: CredentialStorage, name: string): Promise<Cry
 }
 
 async function importKeys(written: string): Promise<CryptoKeyPair> {
-  const { d, ...shared } = JSON.parse(written) as JsonWebKey;
+  const exported: JsonWebKey = JSON.parse(written);
+  // The usages and the extractability of the exported key do not apply to the imported ones.
+  const { key_ops: _, ext: __, ...privateJwk } = exported;
+  const { d: ___, ...publicJwk } = privateJwk;
   const algorithm = { name: "ECDSA", namedCurve: "P-256" };
-  const { kty, crv, x, y } = shared;
-  const open = { kty, crv, x, y } as JsonWebKey;
   const [privateKey, publicKey] = await Promise.all([
-    crypto.subtle.importKey("jwk", { ...open, d } as JsonWebKey, algorithm, false, ["sign"]),
-    crypto.subtle.importKey("jwk", open, algorithm, true, ["verify"]),
+    crypto.subtle.importKey("jwk", privateJwk, algorithm, false, ["sign"]),
+    crypto.subtle.importKey("jwk", publicJwk, algorithm, true, ["verify"]),
   ]);
   return { privateKey, publicKey };
 }

@@ -5,11 +5,6 @@ import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
 import { toAuthorizationError } from "./oauth-error.ts";
 
-/** The type of the grant by an assertion (RFC 7523, 2.1). */
-export const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-/** The type of the exchange of one token for another (RFC 8693, 2.1). */
-const TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
-
 /** A client as an authorization server knows it, and the function that authenticates its requests. */
 export interface KnownClient {
   readonly client: oauth.Client;
@@ -27,21 +22,14 @@ type RequestOptions = {
   [oauth.allowInsecureRequests]: boolean;
 };
 
-/** An authorization server, and the resource for which tokens are requested. */
-type Place = Pick<Discovered, "issuer" | "metadata" | "resourceParameter">;
-
-interface EndpointOptions {
-  at: Place;
-  fetch: GuardedFetch;
+/** The endpoints of one authorization server, and how requests are sent to them. */
+export interface Endpoints {
+  /** The authorization server, and the resource for which tokens are requested. */
+  readonly at: Pick<Discovered, "issuer" | "metadata" | "resourceParameter">;
+  readonly fetch: GuardedFetch;
   /** Binds the tokens to its key. Undefined for tokens that are not bound. */
-  dpop: DpopProver | undefined;
-  signal: AbortSignal;
-}
-
-interface TokenRequest {
-  grantType: string;
-  parameters: Record<string, string>;
-  recognizedTokenTypes?: oauth.RecognizedTokenTypes;
+  readonly dpop: DpopProver | undefined;
+  readonly signal: AbortSignal;
 }
 
 /** The parameters whose values are removed from errors, because a server may repeat them in its response. */
@@ -57,124 +45,127 @@ const secretParameters = [
   "token",
 ];
 
+/** Redeems an authorization code. `callback` is the result of `validateAuthResponse`. */
+export function redeemCode(
+  endpoints: Endpoints,
+  { client, authentication }: KnownClient,
+  { callback, redirectUri, verifier }: { callback: URLSearchParams; redirectUri: string; verifier: string },
+): Promise<TokenResponse> {
+  const as = endpoints.at.metadata;
+  return send(endpoints, "to issue tokens", async (options) => {
+    const more = { ...options, additionalParameters: resourceParameter(endpoints) };
+    const request = [as, client, authentication, callback, redirectUri, verifier, more] as const;
+    const response = await oauth.authorizationCodeGrantRequest(...request);
+    return checkBinding(endpoints, await oauth.processAuthorizationCodeResponse(as, client, response));
+  });
+}
+
+/** Requests new tokens with a refresh token. */
+export function refreshToken(
+  endpoints: Endpoints,
+  { client, authentication }: KnownClient,
+  token: string,
+): Promise<TokenResponse> {
+  const as = endpoints.at.metadata;
+  return send(endpoints, "to refresh a token", async (options) => {
+    const more = { ...options, additionalParameters: resourceParameter(endpoints) };
+    const response = await oauth.refreshTokenGrantRequest(as, client, authentication, token, more);
+    return checkBinding(endpoints, await oauth.processRefreshTokenResponse(as, client, response));
+  });
+}
+
+interface TokenRequest {
+  grantType: string;
+  parameters: Record<string, string>;
+  /** The types of issued tokens, in addition to those of access tokens. */
+  recognizedTokenTypes?: oauth.RecognizedTokenTypes;
+}
+
+/** Requests tokens by any other grant type. Adds the `resource` parameter. */
+export function requestTokens(
+  endpoints: Endpoints,
+  { client, authentication }: KnownClient,
+  { grantType, parameters, recognizedTokenTypes = {} }: TokenRequest,
+): Promise<TokenResponse> {
+  const as = endpoints.at.metadata;
+  return send(endpoints, "to issue tokens", async (options) => {
+    const all = { ...resourceParameter(endpoints), ...parameters };
+    const response = await oauth.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
+    const issued = await oauth.processGenericTokenEndpointResponse(as, client, response, { recognizedTokenTypes });
+    return checkBinding(endpoints, issued);
+  });
+}
+
+/** Revokes a token (RFC 7009). `hint` is the type of the token. */
+export function revokeToken(
+  endpoints: Endpoints,
+  { client, authentication }: KnownClient,
+  { token, hint }: { token: string; hint: "access_token" | "refresh_token" },
+): Promise<void> {
+  return send(endpoints, "to revoke a token", async (options) => {
+    const more = { ...options, additionalParameters: { token_type_hint: hint } };
+    const response = await oauth.revocationRequest(endpoints.at.metadata, client, authentication, token, more);
+    await oauth.processRevocationResponse(response);
+  });
+}
+
+/** Registers a client (RFC 7591). */
+export function registerClient(
+  endpoints: Endpoints,
+  metadata: Partial<oauth.Client>,
+): Promise<oauth.OmitSymbolProperties<oauth.Client>> {
+  return send(endpoints, "to register a client", async (options) => {
+    const response = await oauth.dynamicClientRegistrationRequest(endpoints.at.metadata, metadata, options);
+    return oauth.processDynamicClientRegistrationResponse(await asRegistered(response));
+  });
+}
+
+function resourceParameter({ at }: Endpoints): Record<string, string> {
+  return at.resourceParameter === undefined ? {} : { resource: at.resourceParameter };
+}
+
+/** An unbound token could be used by any thief. A bound token that was not requested could not be used at all. */
+function checkBinding({ at, dpop }: Endpoints, response: TokenResponse): TokenResponse {
+  const isBound = response.token_type === "dpop";
+  if (isBound === (dpop !== undefined)) return response;
+  const server = `The authorization server ${JSON.stringify(at.issuer)}`;
+  const message = isBound
+    ? `${server} issued a token that is bound to a key (DPoP), although none was requested.`
+    : `${server} issued a token that is not bound to a key (DPoP), although one was requested. Set dpop: false to accept it.`;
+  throw new LocalError("authorization_failed", message);
+}
+
 /**
- * Sends requests with credentials to the endpoints of one authorization server, by oauth4webapi.
+ * Sends a request with credentials to an endpoint. `what` is the request in words, such as "to register a client".
  *
- * The methods reject with `LocalError` `authorization_failed`. If the server refused the request, `data.error` is its error
- * code.
+ * Rejects with `LocalError` `authorization_failed`. If the server refused the request, `data.error` is its error code.
  */
-export class AuthorizationEndpoints {
-  readonly #at: Place;
-  readonly #fetch: GuardedFetch;
-  readonly #dpop: DpopProver | undefined;
-  readonly #signal: AbortSignal;
-
-  constructor({ at, fetch, dpop, signal }: EndpointOptions) {
-    this.#at = at;
-    this.#fetch = fetch;
-    this.#dpop = dpop;
-    this.#signal = signal;
-  }
-
-  /** Redeems an authorization code. `callback` is the result of `validateAuthResponse`. */
-  redeem(
-    { client, authentication }: KnownClient,
-    { callback, redirectUri, verifier }: { callback: URLSearchParams; redirectUri: string; verifier: string },
-  ): Promise<TokenResponse> {
-    return this.#send("to give tokens", async (options) => {
-      const more = { ...options, additionalParameters: this.#resource() };
-      const as = this.#at.metadata;
-      const request = [as, client, authentication, callback, redirectUri, verifier, more] as const;
-      const response = await oauth.authorizationCodeGrantRequest(...request);
-      return this.#checkBinding(await oauth.processAuthorizationCodeResponse(as, client, response));
-    });
-  }
-
-  refresh({ client, authentication }: KnownClient, refreshToken: string): Promise<TokenResponse> {
-    return this.#send("to refresh a token", async (options) => {
-      const more = { ...options, additionalParameters: this.#resource() };
-      const as = this.#at.metadata;
-      const response = await oauth.refreshTokenGrantRequest(as, client, authentication, refreshToken, more);
-      return this.#checkBinding(await oauth.processRefreshTokenResponse(as, client, response));
-    });
-  }
-
-  /** Requests tokens by any other grant type. Adds the `resource` parameter. */
-  request(known: KnownClient, grantType: string, parameters: Record<string, string>): Promise<TokenResponse> {
-    return this.#request(known, { grantType, parameters });
-  }
-
-  /** Exchanges a token for one of another type (RFC 8693). Adds the `resource` parameter. */
-  exchange(known: KnownClient, parameters: Record<string, string>): Promise<TokenResponse> {
-    // "n_a" is the type of a token that is not an access token.
-    return this.#request(known, { grantType: TOKEN_EXCHANGE, parameters, recognizedTokenTypes: { n_a: () => {} } });
-  }
-
-  revoke({ client, authentication }: KnownClient, token: string, hint: string): Promise<void> {
-    return this.#send("to revoke a token", async (options) => {
-      const more = { ...options, additionalParameters: { token_type_hint: hint } };
-      const response = await oauth.revocationRequest(this.#at.metadata, client, authentication, token, more);
-      await oauth.processRevocationResponse(response);
-    });
-  }
-
-  /** Registers a client (RFC 7591). */
-  register(metadata: Partial<oauth.Client>): Promise<oauth.OmitSymbolProperties<oauth.Client>> {
-    return this.#send("to register a client", async (options) => {
-      const response = await oauth.dynamicClientRegistrationRequest(this.#at.metadata, metadata, options);
-      return oauth.processDynamicClientRegistrationResponse(await asRegistered(response));
-    });
-  }
-
-  #request({ client, authentication }: KnownClient, asked: TokenRequest): Promise<TokenResponse> {
-    const { grantType, parameters, recognizedTokenTypes = {} } = asked;
-    return this.#send("to give tokens", async (options) => {
-      const all = { ...this.#resource(), ...parameters };
-      const as = this.#at.metadata;
-      const response = await oauth.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
-      const given = await oauth.processGenericTokenEndpointResponse(as, client, response, { recognizedTokenTypes });
-      return this.#checkBinding(given);
-    });
-  }
-
-  /** An unbound token could be used by anybody who steals it. A bound one that was not requested could not be used at all. */
-  #checkBinding(response: TokenResponse): TokenResponse {
-    const isBound = response.token_type === "dpop";
-    if (isBound === (this.#dpop !== undefined)) return response;
-    const server = `The authorization server ${JSON.stringify(this.#at.issuer)}`;
-    const message = isBound
-      ? `${server} gave a token that is bound to a key (DPoP), which was not asked for.`
-      : `${server} gave a token that is not bound to a key, as it should be; without dpop: true it would be taken.`;
-    throw new LocalError("authorization_failed", message);
-  }
-
-  #resource(): Record<string, string> {
-    const { resourceParameter } = this.#at;
-    return resourceParameter === undefined ? {} : { resource: resourceParameter };
-  }
-
-  async #send<T>(what: string, send: (options: RequestOptions) => Promise<T>): Promise<T> {
-    const secrets = new Set<string>();
-    const options: RequestOptions = {
-      headers: {},
-      signal: this.#signal,
-      ...(this.#dpop && { DPoP: this.#dpop.handle }),
-      [oauth.customFetch]: (url: string, init?: GuardedInit) => {
-        noteSecrets(init, secrets);
-        return this.#fetch(url, init);
-      },
-      // The guarded fetch decides which URLs may be requested without TLS.
-      [oauth.allowInsecureRequests]: true,
-    };
-    try {
-      return await withNonce(() => send(options));
-    } catch (error) {
-      if (this.#signal.aborted) throw error;
-      throw await toAuthorizationError(error, { issuer: this.#at.issuer, what, secrets });
-    }
+async function send<T>(
+  { at, fetch, dpop, signal }: Endpoints,
+  what: string,
+  request: (options: RequestOptions) => Promise<T>,
+): Promise<T> {
+  const secrets = new Set<string>();
+  const options: RequestOptions = {
+    headers: {},
+    signal,
+    ...(dpop && { DPoP: dpop.handle }),
+    [oauth.customFetch]: (url: string, init?: GuardedInit) => {
+      noteSecrets(init, secrets);
+      return fetch(url, init);
+    },
+    // The guarded fetch decides which URLs may be requested without TLS.
+    [oauth.allowInsecureRequests]: true,
+  };
+  try {
+    return await withNonce(() => request(options));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw await toAuthorizationError(error, { issuer: at.issuer, what, secrets });
   }
 }
 
+/** Collects the secrets of a request. */
 function noteSecrets(init: GuardedInit | undefined, secrets: Set<string>): void {
   const { body, headers } = init ?? {};
   if (body instanceof URLSearchParams) {
@@ -191,7 +182,7 @@ async function asRegistered(response: Response): Promise<Response> {
   if (response.status !== 200 && response.status !== 201) return response;
   const text = await response.text();
   try {
-    const registered = JSON.parse(text) as Record<string, unknown>;
+    const registered: object = JSON.parse(text);
     return Response.json({ client_secret_expires_at: 0, ...registered }, { status: 201 });
   } catch {
     return new Response(text, { status: 201, headers: response.headers });

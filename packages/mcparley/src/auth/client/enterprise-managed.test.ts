@@ -52,7 +52,7 @@ function employee(
   return { challenge, shown: async () => auth.headers(request), tokens: served.tokens, documents: served.documents };
 }
 
-test("the identity of a person is exchanged for a grant, and the grant for a token", async () => {
+test("the identity of a user is exchanged for a grant, and the grant for a token", async () => {
   const { challenge, shown, tokens } = employee();
   expect(await challenge()).toBe(true);
   expect(await shown()).toEqual({ authorization: "Bearer the-token" });
@@ -84,7 +84,7 @@ test("the identity of a person is exchanged for a grant, and the grant for a tok
   expect(tokens).toHaveLength(2);
 });
 
-test("a SAML assertion is named as one", async () => {
+test("a SAML assertion is sent with its token type", async () => {
   const { challenge, tokens } = employee({ identity: () => ({ token: "<saml/>", type: "saml2" }) });
   await challenge();
   expect(tokens[0]?.parameters).toMatchObject({
@@ -93,13 +93,13 @@ test("a SAML assertion is named as one", async () => {
   });
 });
 
-test("the scopes of the grant are asked for where the organization allows fewer", async () => {
+test("the scopes of the grant are requested if the organization allows fewer", async () => {
   const { challenge, tokens } = employee({}, { provider: () => ({ ...grant, scope: "chat.read" }) });
   await challenge();
   expect(tokens[1]?.parameters.scope).toBe("chat.read");
 });
 
-test("the token endpoint of the identity provider may be given, and then nothing is looked up", async () => {
+test("a configured token endpoint of the identity provider is used without discovery", async () => {
   const { challenge, tokens, documents } = employee({
     identityProvider: { issuer: idp, tokenEndpoint: `${idp}/given`, client: { id: "at-idp" } },
   });
@@ -108,7 +108,7 @@ test("the token endpoint of the identity provider may be given, and then nothing
   expect(documents.filter((url) => url.startsWith(idp))).toEqual([]);
 });
 
-test("the identity is asked for anew for each token, since it runs out as well", async () => {
+test("the identity is read again for each token, because it expires", async () => {
   let count = 0;
   const { challenge, tokens } = employee({ identity: () => `id-token-${++count}` });
   await challenge();
@@ -121,14 +121,14 @@ test("the identity is asked for anew for each token, since it runs out as well",
   ]);
 });
 
-describe("no token is asked for", () => {
+describe("no token is requested", () => {
   const refused = (error: string) => () => Response.json({ error }, { status: 400 });
 
-  test("where the organization does not allow it, which is told", async () => {
+  test("if the organization refuses, and the error names its identity provider", async () => {
     const { challenge, tokens } = employee({}, { provider: refused("access_denied") });
     await expect(challenge()).rejects.toMatchObject({
       code: "authorization_failed",
-      message: `The authorization server "${idp}" refused to give tokens: access_denied.`,
+      message: `The authorization server "${idp}" refused to issue tokens: access_denied.`,
       data: { issuer: idp, error: "access_denied" },
     });
     expect(tokens).toHaveLength(1);
@@ -137,28 +137,28 @@ describe("no token is asked for", () => {
   test.each([
     ["an access token of its own", { ...grant, issued_token_type: "urn:ietf:params:oauth:token-type:access_token" }],
     ["what is not named", { access_token: "other", token_type: "N_A" }],
-  ])("with %s instead of a grant", async (_, answer) => {
+  ])("if the identity provider issues %s instead of a grant", async (_, answer) => {
     const { challenge, tokens } = employee({}, { provider: () => answer });
     await expect(challenge()).rejects.toMatchObject({
       code: "authorization_failed",
-      message: expect.stringContaining("another kind of token"),
+      message: expect.stringContaining("did not issue a token of the requested type"),
       data: { issuer: idp },
     });
     expect(tokens).toHaveLength(1);
   });
 
-  test("where nobody is signed in with the organization", async () => {
+  test("if the option identity fails", async () => {
     const reason = new Error("nobody is signed in");
     const { challenge, tokens } = employee({ identity: () => Promise.reject(reason) });
     await expect(challenge()).rejects.toMatchObject({
       code: "authorization_failed",
-      message: "The identity assertion of the person cannot be had: nobody is signed in",
+      message: "The option identity failed: nobody is signed in",
       cause: reason,
     });
     expect(tokens).toEqual([]);
   });
 
-  test("at an identity provider that is not reached by https", async () => {
+  test("if the identity provider is not https", async () => {
     const { challenge, tokens } = employee({
       identityProvider: { issuer: idp, tokenEndpoint: "http://acme.idp.example/token", client: { id: "at-idp" } },
     });
@@ -167,13 +167,13 @@ describe("no token is asked for", () => {
   });
 });
 
-test("an access token is never taken for a grant's type", async () => {
+test("the type of an access token is not accepted as that of a grant", async () => {
   const { challenge } = employee({}, { authorization: () => ({ ...token, token_type: "N_A" }) });
   await expect(challenge()).rejects.toMatchObject({ code: "authorization_failed" });
 });
 
-test("an identity provider without a client is told at once", () => {
+test("an identity provider without a client is rejected immediately", () => {
   expect(() => employee({ identityProvider: { issuer: idp } as never })).toThrow(
-    "identityProvider.client.id is required: the id with which the client is registered.",
+    "identityProvider.client.id is required: the client ID at the authorization server.",
   );
 });

@@ -3,7 +3,7 @@ import { isPrivateHost } from "../../net/private-address.ts";
 import type { CredentialStorage } from "./credentials.ts";
 import type { Discovered } from "./discovery.ts";
 import type { DpopKeys } from "./dpop.ts";
-import type { AuthorizationEndpoints, KnownClient, TokenResponse } from "./endpoints.ts";
+import type { Endpoints, KnownClient, TokenResponse } from "./endpoints.ts";
 import { type GuardedFetch, makeGuardedFetch } from "./guarded-fetch.ts";
 import type { AuthorizationOptions } from "./oauth.ts";
 
@@ -23,14 +23,14 @@ export interface Grant {
   preferredIssuers?(): readonly string[];
 }
 
-/** The authorization server and the tools of one use of a grant. */
+/** The context of one use of a grant: the authorization server, and access to it. */
 export interface GrantContext {
   readonly at: Discovered;
-  readonly endpoints: AuthorizationEndpoints;
+  readonly endpoints: Endpoints;
   readonly storage: CredentialStorage;
   readonly clock: Clock;
   /** Throws `LocalError` `forbidden_url` for a URL to which no user may be sent. */
-  readonly checkAddress: (this: void, url: URL) => void;
+  readonly checkUrl: (this: void, url: URL) => void;
   /** Aborted when no request waits for the tokens. */
   readonly signal: AbortSignal;
 }

@@ -9,17 +9,17 @@ function guarded(allowPrivate = false) {
   return { ...stub, clock, fetch: makeGuardedFetch({ allowPrivate, fetch: stub.fetch, clock }) };
 }
 
-describe("where requests of authorization may go", () => {
+describe("the URLs of authorization requests", () => {
   test.each([
-    ["http://as.example/", "not https"],
-    ["ftp://as.example/", "not https"],
+    ["http://as.example/", "must be https"],
+    ["ftp://as.example/", "must be https"],
     ["https://user:pass@as.example/", "a user or a password"],
     ["https://10.0.0.1/", "a private network"],
     ["https://169.254.169.254/latest/meta-data", "a private network"],
     ["https://[::ffff:10.0.0.1]/", "a private network"],
     ["http://localhost:8080/", "a private network"],
     ["https://vault.internal/", "a private network"],
-  ])("not to %s: it is %s", async (url, why) => {
+  ])("refuses %s: %s", async (url, why) => {
     const { fetch, waiting } = guarded();
     const error = await fetch(url).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "forbidden_url", message: expect.stringContaining(why) });
@@ -39,7 +39,7 @@ describe("where requests of authorization may go", () => {
 });
 
 describe("redirects", () => {
-  test("a GET follows them within the origin", async () => {
+  test("are followed by a GET within the origin", async () => {
     const { fetch, next } = guarded();
     const answer = fetch("https://as.example/a");
     (await next()).status(302, { location: "/b" });
@@ -70,13 +70,15 @@ describe("redirects", () => {
     const { fetch, next, waiting } = guarded();
     const answer = fetch("https://as.example/0");
     for (let hop = 1; hop <= 4; hop++) (await next()).status(302, { location: `/${hop}` });
-    await expect(answer).rejects.toThrow("https://as.example/3 redirects to https://as.example, more than 3 times.");
+    await expect(answer).rejects.toThrow(
+      "https://as.example/3 redirects an authorization request to https://as.example, after 3 redirects.",
+    );
     expect(waiting()).toBe(0);
   });
 });
 
 describe("limits", () => {
-  test("a response that is one byte too long is refused, one at the limit is read", async () => {
+  test("a response one byte over the limit is rejected, and one at the limit is read", async () => {
     const { fetch, next } = guarded();
     const fits = fetch("https://as.example/");
     (await next()).text("x".repeat(1_048_576));
@@ -86,7 +88,7 @@ describe("limits", () => {
     await expect(large).rejects.toMatchObject({ code: "too_large" });
   });
 
-  test("an answer that does not come, or does not end, ends the request", async () => {
+  test("a response that does not start or does not end times out", async () => {
     const { fetch, next, clock } = guarded();
     const ended = expect(fetch("https://as.example/")).rejects.toMatchObject({ code: "timeout" });
     const { signal, stream } = await next();
@@ -98,7 +100,7 @@ describe("limits", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("the caller's signal ends it with its reason", async () => {
+  test("the caller's signal aborts the request with its reason", async () => {
     const { fetch, next } = guarded();
     const controller = new AbortController();
     const answer = fetch("https://as.example/", { signal: controller.signal });
@@ -107,7 +109,7 @@ describe("limits", () => {
     await expect(answer).rejects.toThrow("enough");
   });
 
-  test("a host that cannot be reached is named", async () => {
+  test("the error of an unreachable host names it", async () => {
     const { fetch, next } = guarded();
     const answer = fetch("https://as.example/");
     (await next()).fail(new TypeError("fetch failed"));

@@ -4,10 +4,11 @@ import { unreachable } from "../../http/client/connection-error.ts";
 import { nameOf } from "../../http/client/settings.ts";
 import { isSecureUrl } from "../../net/loopback.ts";
 import { isPrivateHost } from "../../net/private-address.ts";
+import { link } from "../../rpc/abort.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 
-export interface GuardedFetchOptions {
+interface GuardedFetchOptions {
   /** Whether hosts of private networks may be reached, because the MCP server is on one itself. */
   allowPrivate: boolean;
   /** Sends the requests, for example through a proxy. It decides to which addresses names resolve. */
@@ -44,48 +45,56 @@ const TIMEOUT_MS = 15_000;
  */
 export function makeGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { clock = systemClock, timeout = TIMEOUT_MS } = options;
-  return async (given, init = {}) => {
-    const url = new URL(given);
-    const controller = new AbortController();
-    const stop = (): void => controller.abort(init.signal?.reason);
-    if (init.signal?.aborted) stop();
-    init.signal?.addEventListener("abort", stop, { once: true });
-    const timer = clock.setTimeout(() => controller.abort(tooLate(url, timeout)), timeout);
-    const { signal } = controller;
+  return async (href, init = {}) => {
+    const url = new URL(href);
+    const linked = link(init.signal);
+    const { signal } = linked;
+    const message = `${url.host} did not respond to an authorization request within ${timeout} ms.`;
+    const timer = clock.setTimeout(() => linked.abort(new LocalError("timeout", message)), timeout);
     try {
       return await readWhole(await follow(url, { ...init, signal }, options));
     } catch (error) {
       throw signal.aborted ? signal.reason : error;
     } finally {
       clock.clearTimeout(timer);
-      init.signal?.removeEventListener("abort", stop);
+      linked.unlink();
     }
   };
 }
 
 /** Throws `LocalError` `forbidden_url` for a URL to which no authorization request may be sent. */
-export function checkAddress(url: URL, allowPrivate: boolean): void {
+export function checkUrl(url: URL, allowPrivate: boolean): void {
   if (!isSecureUrl(url)) {
-    throw refused(url, "it is not https, which only addresses of this machine may do without.");
+    throw refused(url, "it must be https, or http on a loopback address.");
   }
-  if (url.username !== "" || url.password !== "") throw refused(url, "it holds a user or a password.");
+  if (url.username !== "" || url.password !== "") throw refused(url, "it contains a user or a password.");
   if (allowPrivate || !isPrivateHost(url.hostname)) return;
   throw refused(
     url,
-    "it is on a private network, while the MCP server is not. Give allowPrivateNetwork: true if that is meant to be.",
+    "it is on a private network, and the MCP server is not. Set allowPrivateNetwork: true if this is intended.",
   );
 }
 
 type Sent = GuardedInit & { signal: AbortSignal };
 
-async function follow(given: URL, init: Sent, options: GuardedFetchOptions): Promise<Response> {
-  let url = given;
+async function follow(start: URL, init: Sent, options: GuardedFetchOptions): Promise<Response> {
+  let url = start;
   for (let hops = 0; ; hops++) {
-    checkAddress(url, options.allowPrivate);
+    checkUrl(url, options.allowPrivate);
     const response = await send(url, init, options);
-    if (!isRedirect(response)) return response;
+    const { type, status, headers } = response;
+    const isRedirect = type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
+    if (!isRedirect) return response;
     discard(response);
-    url = redirected(response, { from: url, hops, method: init.method ?? "GET" });
+    const location = headers.get("location");
+    const target = location !== null && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+    if ((init.method ?? "GET") !== "GET" || target?.origin !== url.origin || hops >= MAX_HOPS) {
+      // Only the origin is shown: the rest of the URL may contain the secrets that were sent.
+      const shown = target ? ` to ${target.origin}` : "";
+      const why = hops >= MAX_HOPS ? `after ${MAX_HOPS} redirects` : "and is not followed";
+      throw new LocalError("forbidden_url", `${nameOf(url)} redirects an authorization request${shown}, ${why}.`);
+    }
+    url = target;
   }
 }
 
@@ -101,36 +110,18 @@ async function send(url: URL, init: Sent, { fetch, allowPrivate }: GuardedFetchO
   }
 }
 
-function isRedirect({ type, status }: Response): boolean {
-  return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
-}
-
-function redirected(response: Response, { from, hops, method }: { from: URL; hops: number; method: string }): URL {
-  const location = response.headers.get("location");
-  const to = location !== null && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
-  if (method === "GET" && to?.origin === from.origin && hops < MAX_HOPS) return to;
-  // Only the origin is shown: the rest of the URL may contain the secrets that were sent.
-  const where = to ? ` to ${to.origin}` : "";
-  const why = hops >= MAX_HOPS ? `more than ${MAX_HOPS} times` : "which is not followed";
-  throw new LocalError("forbidden_url", `${nameOf(from)} redirects${where}, ${why}.`);
-}
-
 /** Reads the body, so that the limits on size and time also apply to it. */
 async function readWhole(response: Response): Promise<Response> {
   const { status, headers } = response;
-  const text = await readText(response, MAX_BODY).catch(tooLarge);
-  return new Response(text === "" ? null : text, { status, headers });
-}
-
-function tooLarge(error: unknown): never {
-  if (!(error instanceof LocalError) || error.code !== "too_large") throw error;
-  throw new LocalError("too_large", `A response of authorization has more than ${MAX_BODY} bytes.`);
+  try {
+    const text = await readText(response, MAX_BODY);
+    return new Response(text === "" ? null : text, { status, headers });
+  } catch (error) {
+    if (!(error instanceof LocalError) || error.code !== "too_large") throw error;
+    throw new LocalError("too_large", `The response to an authorization request has more than ${MAX_BODY} bytes.`);
+  }
 }
 
 function refused(url: URL, why: string): LocalError {
-  return new LocalError("forbidden_url", `${nameOf(url)} is refused in authorization: ${why}`);
-}
-
-function tooLate(url: URL, ms: number): LocalError {
-  return new LocalError("timeout", `${url.host} did not answer a request of authorization within ${ms} ms.`);
+  return new LocalError("forbidden_url", `No authorization request is sent to ${nameOf(url)}: ${why}`);
 }

@@ -92,7 +92,7 @@ const good: AnswerToken = ({ url, headers }) =>
     ? { access_token: grant, issued_token_type: "urn:ietf:params:oauth:token-type:id-jag", token_type: "N_A" }
     : { access_token: token, token_type: headers.has("dpop") ? "DPoP" : "Bearer" };
 
-test.each(ways)("a call shows no secret: %s", async (_, make) => {
+test.each(ways)("a call logs no secret: %s", async (_, make) => {
   const { outcome, visible, asked } = await watch(make, good);
   expect(outcome).toBe(202);
   for (const value of await secretsOf(asked)) expect(visible).not.toContain(value);
@@ -110,7 +110,7 @@ const repeating: [string, (sent: string) => Response][] = [
 
 const repeated = ways.flatMap(([way, make]) => repeating.map(([how, answer]) => ({ way, make, how, answer })));
 
-test.each(repeated)("nor does a server that repeats it: $way, $how", async ({ make, answer }) => {
+test.each(repeated)("a server that repeats a secret does not make it appear: $way, $how", async ({ make, answer }) => {
   const repeat: AnswerToken = ({ parameters, headers }) =>
     answer([...Object.values(parameters), headers.get("authorization"), headers.get("dpop")].join(" "));
   const { outcome, visible, asked } = await watch(make, repeat);
@@ -119,7 +119,7 @@ test.each(repeated)("nor does a server that repeats it: $way, $how", async ({ ma
   for (const value of await secretsOf(asked)) expect(visible).not.toContain(value);
 });
 
-test("nor does an authorization server that repeats the grant of the provider", async () => {
+test("an authorization server that repeats the provider's grant does not make it appear", async () => {
   const [, make] = ways.at(-1)!;
   const { outcome, visible } = await watch(make, (asked) =>
     asked.url.startsWith(idp)

@@ -3,12 +3,16 @@ import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
 import { clientAuthentication } from "../client-authentication.ts";
 import type { ClientCredential } from "../client-credential.ts";
-import { AuthorizationEndpoints, JWT_BEARER, type KnownClient, type TokenResponse } from "./endpoints.ts";
+import { type Endpoints, type KnownClient, type TokenResponse, requestTokens } from "./endpoints.ts";
 import type { Grant, GrantContext } from "./grant.ts";
 import { makeGuardedFetch } from "./guarded-fetch.ts";
 import type { ClientCredentialsOptions, EnterpriseManagedOptions, WorkloadIdentityOptions } from "./machine-grants.ts";
-import { discoverIssuer } from "./well-known.ts";
+import { discoverIssuer } from "./metadata.ts";
 
+/** The grant type of an assertion (RFC 7523, 2.1). */
+const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+/** The grant type of an exchange of one token for another (RFC 8693, 2.1). */
+const TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
 const TOKEN_TYPE = "urn:ietf:params:oauth:token-type:";
 const ID_JAG = `${TOKEN_TYPE}id-jag`;
 
@@ -17,14 +21,16 @@ type Request = (context: GrantContext, known: KnownClient, scope: { scope?: stri
 
 /** The grant of `clientCredentials` (OAuth 2.1, 4.2). */
 export function clientCredentialsGrant({ client }: ClientCredentialsOptions): Grant {
-  return machineGrant(client, ({ endpoints }, known, scope) => endpoints.request(known, "client_credentials", scope));
+  return machineGrant(client, ({ endpoints }, known, scope) =>
+    requestTokens(endpoints, known, { grantType: "client_credentials", parameters: scope }),
+  );
 }
 
 /** The grant of `workloadIdentity` (RFC 7523, 2.1). */
 export function workloadIdentityGrant({ client, assertion }: WorkloadIdentityOptions): Grant {
   return machineGrant(client, async ({ at: { issuer, resource }, endpoints }, known, scope) => {
-    const given = await credentialFrom("The assertion of the workload", () => assertion({ issuer, resource }));
-    return endpoints.request(known, JWT_BEARER, { ...scope, assertion: given });
+    const jwt = await callApplication("assertion", () => assertion({ issuer, resource }));
+    return requestTokens(endpoints, known, { grantType: JWT_BEARER, parameters: { ...scope, assertion: jwt } });
   });
 }
 
@@ -32,7 +38,7 @@ export function workloadIdentityGrant({ client, assertion }: WorkloadIdentityOpt
 export function enterpriseManagedGrant(options: EnterpriseManagedOptions): Grant {
   const exchange = identityExchange(options);
   return machineGrant(options.client, async (context, known, scope) =>
-    context.endpoints.request(known, JWT_BEARER, await exchange(context, scope)),
+    requestTokens(context.endpoints, known, { grantType: JWT_BEARER, parameters: await exchange(context, scope) }),
   );
 }
 
@@ -57,29 +63,39 @@ function machineGrant(client: ClientCredential, request: Request): Grant {
 type Exchange = (context: GrantContext, scope: { scope?: string }) => Promise<{ assertion: string; scope?: string }>;
 
 /** Returns the function that exchanges the identity of a user for a grant at one authorization server. */
-function identityExchange({ identityProvider, identity, fetch: given, clock }: EnterpriseManagedOptions): Exchange {
+function identityExchange({
+  identityProvider,
+  identity,
+  fetch: customFetch,
+  clock,
+}: EnterpriseManagedOptions): Exchange {
   const { issuer, tokenEndpoint, client } = identityProvider;
   const authentication = clientAuthentication(client);
   // The application configures the identity provider, so a private address is allowed.
-  const fetch = makeGuardedFetch({ allowPrivate: true, fetch: given, clock });
-  let found: AuthorizationServer | undefined =
+  const fetch = makeGuardedFetch({ allowPrivate: true, fetch: customFetch, clock });
+  let known: AuthorizationServer | undefined =
     tokenEndpoint === undefined ? undefined : { issuer, token_endpoint: tokenEndpoint };
   return async ({ at, signal }, scope) => {
-    const metadata = (found ??= await discoverIssuer(fetch, issuer, signal));
-    const subject = await credentialFrom("The identity assertion of the person", identity);
+    const metadata = (known ??= await discoverIssuer(fetch, issuer, signal));
+    const subject = await callApplication("identity", identity);
     const { token, type } = typeof subject === "string" ? { token: subject, type: "id_token" } : subject;
-    const place = { issuer, metadata, resourceParameter: at.resourceParameter ?? at.resource };
-    const endpoints = new AuthorizationEndpoints({ at: place, fetch, dpop: undefined, signal });
-    const known = { client: { client_id: client.id }, authentication: await authentication(metadata) };
-    const response = await endpoints.exchange(known, {
-      ...scope,
-      requested_token_type: ID_JAG,
-      audience: at.issuer,
-      subject_token: token,
-      subject_token_type: TOKEN_TYPE + type,
+    const resourceParameter = at.resourceParameter ?? at.resource;
+    const endpoints: Endpoints = { at: { issuer, metadata, resourceParameter }, fetch, dpop: undefined, signal };
+    const asClient = { client: { client_id: client.id }, authentication: await authentication(metadata) };
+    const response = await requestTokens(endpoints, asClient, {
+      grantType: TOKEN_EXCHANGE,
+      parameters: {
+        ...scope,
+        requested_token_type: ID_JAG,
+        audience: at.issuer,
+        subject_token: token,
+        subject_token_type: TOKEN_TYPE + type,
+      },
+      // "n_a" is the type of a token that is not an access token.
+      recognizedTokenTypes: { n_a: () => {} },
     });
     if (response.issued_token_type !== ID_JAG) {
-      const message = `The identity provider ${JSON.stringify(issuer)} gave another kind of token where a grant (${ID_JAG}) was asked for.`;
+      const message = `The identity provider ${JSON.stringify(issuer)} did not issue a token of the requested type ${ID_JAG}.`;
       throw new LocalError("authorization_failed", message, { data: { issuer } });
     }
     const granted = response.scope === undefined ? {} : { scope: response.scope };
@@ -87,15 +103,18 @@ function identityExchange({ identityProvider, identity, fetch: given, clock }: E
   };
 }
 
-/** Calls a function of the application. Throws `LocalError` `authorization_failed` if it fails or returns nothing. */
-async function credentialFrom<T>(what: string, source: () => T | Promise<T>): Promise<T> {
-  let given: T;
+/**
+ * Calls an option of the application that returns a credential. Throws `LocalError` `authorization_failed` if it fails or
+ * returns nothing.
+ */
+async function callApplication<T>(option: string, call: () => T | Promise<T>): Promise<T> {
+  let credential: T;
   try {
-    given = await source();
+    credential = await call();
   } catch (cause) {
     const why = redact(cause instanceof Error ? cause.message : String(cause));
-    throw new LocalError("authorization_failed", `${what} cannot be had: ${why}`, { cause });
+    throw new LocalError("authorization_failed", `The option ${option} failed: ${why}`, { cause });
   }
-  if (given) return given;
-  throw new LocalError("authorization_failed", `${what} is empty.`);
+  if (credential) return credential;
+  throw new LocalError("authorization_failed", `The option ${option} returned an empty credential.`);
 }

@@ -58,29 +58,30 @@ function counted(more: object = {}): AnswerToken {
 
 const failed = { name: "LocalError", code: "authorization_failed" };
 
-test("a token is asked for when a server wants one, and shown from then on", async () => {
+test("a token is requested when a server requires one, and sent from then on", async () => {
   const { shown, refuse, tokens, documents } = machine();
   expect(await shown()).toBeUndefined();
   expect(documents).toEqual([]);
   expect(await refuse()).toBe(true);
-  expect([await shown(), await shown()]).toEqual(["Bearer t1", "Bearer t1"]);
+  expect(await shown()).toBe("Bearer t1");
+  expect(await shown()).toBe("Bearer t1");
   expect(tokens.map(({ url, parameters }) => [url, parameters])).toEqual([
     [`${issuer}/token`, { grant_type: "client_credentials", resource: server.href }],
   ]);
 });
 
-test("servers have their own tokens, though they share the authorization", async () => {
+test("each server has its own token if servers share an authorization", async () => {
   const { auth, refuse } = machine();
   await refuse();
   const other = new URL("https://other.example/mcp");
   expect(await auth.headers({ url: other, method: "POST", server: other })).toEqual({});
 });
 
-describe("credentials go to their issuer alone", () => {
+describe("credentials are sent only to their issuer", () => {
   test.each([
     ["another one", ["https://evil.example"]],
     ["one that differs by a slash", [`${issuer}/`]],
-  ])("a server that names %s gets no token, and its authorization server nothing", async (_, named) => {
+  ])("a server that names %s gets no token, and its authorization server receives no request", async (_, named) => {
     const { refuse, tokens, documents } = machine({
       documents: authorizationDocuments({ authorization_servers: named }),
     });
@@ -89,13 +90,13 @@ describe("credentials go to their issuer alone", () => {
     expect(documents).toEqual(["https://mcp.example/.well-known/oauth-protected-resource/mcp"]);
   });
 
-  test("and to no issuer whose metadata names another", async () => {
+  test("metadata that names another issuer is rejected", async () => {
     const { refuse, tokens } = machine({ documents: authorizationDocuments({}, { issuer: "https://evil.example" }) });
     await expect(refuse()).rejects.toMatchObject(failed);
     expect(tokens).toEqual([]);
   });
 
-  test("a server without metadata, as of the first revisions, gets a token of the issuer that was given", async () => {
+  test("a server without metadata, as in the first revisions, gets a token of the option `issuer`", async () => {
     const documents = authorizationDocuments();
     delete documents["https://mcp.example/.well-known/oauth-protected-resource/mcp"];
     const { refuse, tokens } = machine({ documents });
@@ -104,17 +105,17 @@ describe("credentials go to their issuer alone", () => {
   });
 });
 
-test.each([undefined, "", "as.example"])("and to none at all where it is not known which: %j", (given) => {
+test.each([undefined, "", "as.example"])("the option `issuer` is required: %j", (given) => {
   const options = { issuer: given, client: { id: "machine", secret: "s3cr3t" } } as ClientCredentialsOptions;
   expect(() => clientCredentials(options)).toThrow(expect.objectContaining({ code: "invalid_definition" }));
 });
 
-describe("what a public server refers to is public as well", () => {
+describe("a public server cannot refer to private networks", () => {
   test.each([
     ["its metadata is inside", "https://10.0.0.1/metadata", {}],
     ["the token endpoint is inside", undefined, { token_endpoint: "https://192.168.1.1/token" }],
     ["the token endpoint is on this machine", undefined, { token_endpoint: "http://localhost:1/token" }],
-  ])("no credentials are sent where %s", async (_, metadataUrl, metadata) => {
+  ])("no credentials are sent if %s", async (_, metadataUrl, metadata) => {
     const documents = metadataUrl ? {} : authorizationDocuments({}, metadata);
     const { refuse, tokens } = machine({ documents });
     const challenge = metadataUrl ? `Bearer resource_metadata="${metadataUrl}"` : "Bearer";
@@ -122,7 +123,7 @@ describe("what a public server refers to is public as well", () => {
     expect(tokens).toEqual([]);
   });
 
-  test("unless that is allowed", async () => {
+  test("unless allowPrivateNetwork is set", async () => {
     const { refuse } = machine({
       documents: authorizationDocuments({}, { token_endpoint: "https://192.168.1.1/token" }),
       options: { allowPrivateNetwork: true },
@@ -131,8 +132,8 @@ describe("what a public server refers to is public as well", () => {
   });
 });
 
-describe("a token that is not good any more", () => {
-  test("is replaced before it runs out", async () => {
+describe("an expired or refused token", () => {
+  test("is replaced before it expires", async () => {
     const { shown, refuse, clock, tokens } = machine();
     await refuse();
     await clock.advance(3_569_999);
@@ -142,7 +143,7 @@ describe("a token that is not good any more", () => {
     expect(tokens).toHaveLength(2);
   });
 
-  test("is replaced shortly before its end where it is short-lived", async () => {
+  test("is replaced shortly before it expires if it is short-lived", async () => {
     const { shown, refuse, clock } = machine({ answer: counted({ expires_in: 10 }) });
     await refuse();
     await clock.advance(8_999);
@@ -151,7 +152,7 @@ describe("a token that is not good any more", () => {
     expect(await shown()).toBe("Bearer t2");
   });
 
-  test("is shown all the same where no other is to be had, which is told", async () => {
+  test("is still sent if no new one is issued, and onError receives the failure", async () => {
     let isDown = false;
     const give = counted();
     const errors: Error[] = [];
@@ -176,11 +177,12 @@ describe("a token that is not good any more", () => {
     expect(await second.shown()).toBe("Bearer t1");
     const old = { shown: { authorization: "Bearer t1" } };
     expect(await Promise.all([first.refuse(old), second.refuse(old)])).toEqual([true, true]);
-    expect([await first.shown(), await second.shown()]).toEqual(["Bearer t2", "Bearer t2"]);
+    expect(await first.shown()).toBe("Bearer t2");
+    expect(await second.shown()).toBe("Bearer t2");
     expect(first.tokens.length + second.tokens.length).toBe(2);
   });
 
-  test("is shown until it is refused where it is not known how long it is good", async () => {
+  test("is sent until it is refused if its lifetime is unknown", async () => {
     const { shown, refuse, clock } = machine({ answer: counted({ expires_in: undefined }) });
     await refuse();
     await clock.advance(1e9);
@@ -189,16 +191,17 @@ describe("a token that is not good any more", () => {
     expect(await shown()).toBe("Bearer t2");
   });
 
-  test("is replaced once for all requests that are refused with it, of all connections", async () => {
+  test("is replaced once for all refused requests of all connections", async () => {
     const { refuse, shown, tokens } = machine();
     await refuse();
     const old = { shown: { authorization: "Bearer t1" } };
     expect(await Promise.all([refuse(old), refuse(old), refuse(old)])).toEqual([true, true, true]);
     expect(await refuse(old)).toBe(true);
-    expect([await shown(), tokens.length]).toEqual(["Bearer t2", 2]);
+    expect(await shown()).toBe("Bearer t2");
+    expect(tokens.length).toBe(2);
   });
 
-  test("is not replaced again where the new one is refused, too", async () => {
+  test("is not replaced again if the new one is refused as well", async () => {
     const { refuse, tokens } = machine();
     await refuse();
     await expect(refuse({ repeated: 1 })).rejects.toMatchObject({ code: "unauthorized" });
@@ -225,23 +228,24 @@ describe("scopes", () => {
     expect(tokens[0]?.parameters.scope).toBe(expected);
   });
 
-  test("that a request lacks are asked for with those that there are, and not twice", async () => {
+  test("that a request lacks are requested together with the present ones, and not twice", async () => {
     const { refuse, shown, tokens } = machine();
     await refuse({ challenge: 'Bearer scope="a b"' });
     expect(await refuse({ status: 403, challenge: more })).toBe(true);
-    expect([await shown(), tokens[1]?.parameters.scope]).toEqual(["Bearer t2", "a b c"]);
+    expect(await shown()).toBe("Bearer t2");
+    expect(tokens[1]?.parameters.scope).toBe("a b c");
     expect(await refuse({ status: 403, challenge: more, repeated: 1 })).toBe(false);
     expect(tokens).toHaveLength(2);
   });
 
-  test("of which fewer were granted are asked for again", async () => {
+  test("that were not granted are requested again", async () => {
     const { refuse, tokens } = machine({ answer: counted({ scope: "a" }) });
     await refuse({ challenge: 'Bearer scope="a b"' });
     expect(await refuse({ status: 403, challenge: more })).toBe(true);
     expect(tokens[1]?.parameters.scope).toBe("a b c");
   });
 
-  test("are not what another refusal is about", async () => {
+  test("are not requested after another refusal", async () => {
     const { refuse, tokens } = machine();
     await refuse();
     expect(await refuse({ status: 403, challenge: 'Bearer error="invalid_token", scope="b"' })).toBe(false);
@@ -253,7 +257,7 @@ describe("DPoP", () => {
   const bound = counted({ token_type: "DPoP" });
   const dpop = async (auth: HttpAuth): Promise<Readonly<Record<string, string>>> => auth.headers(request);
 
-  test("binds the token to the key that each request proves to have", async () => {
+  test("binds the token to a key, and each request proves possession of it", async () => {
     const { auth, refuse, tokens } = machine({ options: { dpop: true }, answer: bound });
     await refuse();
     const asked = tokens[0]?.headers.get("dpop") ?? "";
@@ -265,14 +269,14 @@ describe("DPoP", () => {
     expect(await first).toBe(await second);
   });
 
-  test("is used without being asked for where the server wants it", async () => {
+  test("is used without the option if the server requires it", async () => {
     const documents = authorizationDocuments({ dpop_bound_access_tokens_required: true });
     const { auth, refuse } = machine({ documents, answer: bound });
     await refuse();
     expect((await dpop(auth)).authorization).toMatch(/^DPoP /);
   });
 
-  test("tells nonces of the token endpoint and of the server apart", async () => {
+  test("keeps the nonces of the token endpoint and of the server apart", async () => {
     const nonces: unknown[] = [];
     const { auth, refuse, tokens } = machine({
       options: { dpop: true },
@@ -284,7 +288,8 @@ describe("DPoP", () => {
       },
     });
     await refuse();
-    expect([nonces, tokens.length]).toEqual([[undefined, "of-as"], 2]);
+    expect(nonces).toEqual([undefined, "of-as"]);
+    expect(tokens.length).toBe(2);
     expect(decodeJwt((await dpop(auth)).dpop ?? "")).not.toHaveProperty("nonce");
     const challenge = new Headers({ "www-authenticate": 'DPoP error="use_dpop_nonce"', "dpop-nonce": "of-rs" });
     expect(auth.responded?.(request, { status: 401, headers: challenge })).toBe(true);
@@ -292,17 +297,17 @@ describe("DPoP", () => {
   });
 
   test.each([
-    ["a token of another kind", { options: { dpop: true } }, "gave a token that is not bound to a key"],
-    ["a bound token that was not asked for", { answer: bound }, "gave a token that is bound to a key"],
+    ["an unbound token", { options: { dpop: true } }, "issued a token that is not bound to a key"],
+    ["a bound token that was not requested", { answer: bound }, "issued a token that is bound to a key"],
     [
       "no algorithm in common",
       {
         options: { dpop: true },
         documents: authorizationDocuments({}, { dpop_signing_alg_values_supported: ["PS256"] }),
       },
-      'takes no DPoP proofs by ES256, only by ["PS256"]',
+      'accepts DPoP proofs with ["PS256"], and not with ES256',
     ],
-  ] as [string, Given, string][])("fails where there is %s", async (_, given, message) => {
+  ] as [string, Given, string][])("fails if there is %s", async (_, given, message) => {
     await expect(machine(given).refuse()).rejects.toMatchObject({
       ...failed,
       message: expect.stringContaining(message),
@@ -310,23 +315,24 @@ describe("DPoP", () => {
   });
 });
 
-describe("a token that is not to be had", () => {
+describe("a token that is not issued", () => {
   const refusing =
     (error: string, description?: string): AnswerToken =>
     () =>
       Response.json({ error, ...(description && { error_description: description }) }, { status: 400 });
 
-  test("fails the calls that wait for it, with what the server says", async () => {
+  test("fails the waiting calls with the reason of the server", async () => {
     const { refuse, tokens } = machine({ answer: refusing("invalid_client", "no such client") });
     await expect(refuse()).rejects.toMatchObject({
       ...failed,
-      message: 'The authorization server "https://as.example" refused to give tokens: invalid_client (no such client).',
+      message:
+        'The authorization server "https://as.example" refused to issue tokens: invalid_client (no such client).',
       data: { issuer, error: "invalid_client" },
     });
     expect(tokens).toHaveLength(1);
   });
 
-  test("may be had the next time", async () => {
+  test("is requested again by the next call", async () => {
     let isDown = true;
     const give = counted();
     const { refuse, shown } = machine({
@@ -344,7 +350,7 @@ describe("a token that is not to be had", () => {
     ["has no token", () => ({ token_type: "Bearer", refresh_token: "s3cr3t-token" })],
     ["has a nonsensical time", () => ({ access_token: "s3cr3t-token", token_type: "Bearer", expires_in: "-1" })],
     ["refuses with the secret in its words", refusing("invalid_client", "client_secret=s3cr3t is wrong")],
-  ])("leaves no secret in the error: an answer that %s", async (_, answer) => {
+  ])("leaves no secret in the error: a response that %s", async (_, answer) => {
     const error = await machine({ answer })
       .refuse()
       .catch((caught: unknown) => caught);
@@ -353,7 +359,7 @@ describe("a token that is not to be had", () => {
     expect(`${message}${stack}${String(cause)}${JSON.stringify(data)}`).not.toContain("s3cr3t");
   });
 
-  test("is not waited for once the request is given up", async () => {
+  test("does not delay a request that is aborted", async () => {
     const { auth } = machine({ answer: () => new Promise(() => {}) });
     const controller = new AbortController();
     const headers = new Headers({ "www-authenticate": "Bearer" });

@@ -24,6 +24,18 @@ export interface ClientCredentialsOptions extends MachineOptions {
  * Pass the result to `connect` as `auth`; several connections may share it. Throws `LocalError` `invalid_definition`
  * without an issuer, and for a client without a secret or a key. Calls reject with `LocalError` `authorization_failed` if
  * no token is issued, and with `forbidden_url`, `unreachable` or `timeout` if a request on the way fails.
+ *
+ * @example
+ * ```ts
+ * import { clientCredentials } from "mcparley/auth";
+ * import { connect } from "mcparley/client";
+ *
+ * const auth = clientCredentials({
+ *   issuer: "https://auth.example.com",
+ *   client: { id: "nightly-report", secret: process.env.CLIENT_SECRET },
+ * });
+ * const client = await connect("https://example.com/mcp", { auth });
+ * ```
  */
 export function clientCredentials(options: ClientCredentialsOptions): OAuth {
   checkProvable(options.client);
@@ -35,13 +47,13 @@ export function clientCredentials(options: ClientCredentialsOptions): OAuth {
   });
 }
 
-/** A workload whose platform vouches for it. */
+/** Options of `workloadIdentity`. */
 export interface WorkloadIdentityOptions extends MachineOptions {
   /**
    * Returns the JWT by which the platform identifies the workload. Its `aud` must be the issuer. Called for each token,
    * because platforms rotate them. `tokenFile` of `mcparley/node` reads one from a file.
    */
-  assertion: (asked: { issuer: string; resource: string }) => string | Promise<string>;
+  assertion: (request: { issuer: string; resource: string }) => string | Promise<string>;
   /** The credentials of the client that is registered at the issuer. Most clients have neither secret nor key. */
   client: ClientCredential;
 }
@@ -52,6 +64,20 @@ export interface WorkloadIdentityOptions extends MachineOptions {
  *
  * A refused assertion is neither sent again nor followed by another grant. Calls reject with the same `LocalError`s as
  * with `clientCredentials`.
+ *
+ * @example
+ * ```ts
+ * import { workloadIdentity } from "mcparley/auth";
+ * import { connect } from "mcparley/client";
+ * import { tokenFile } from "mcparley/node";
+ *
+ * const auth = workloadIdentity({
+ *   issuer: "https://auth.example.com",
+ *   client: { id: "nightly-report" },
+ *   assertion: tokenFile("/var/run/secrets/tokens/mcp"),
+ * });
+ * const client = await connect("https://example.com/mcp", { auth });
+ * ```
  */
 export function workloadIdentity(options: WorkloadIdentityOptions): OAuth {
   checkMachine(options);
@@ -65,7 +91,7 @@ export function workloadIdentity(options: WorkloadIdentityOptions): OAuth {
 export interface IdentityProvider {
   /** The issuer identifier, an https URL. Its metadata is read from there. */
   issuer: string;
-  /** Default: the one in its metadata. */
+  /** The URL of the token endpoint. Default: the one in the provider's metadata. */
   tokenEndpoint?: string;
   /** The credentials of the client that is registered at the identity provider. */
   client: ClientCredential;
@@ -101,8 +127,28 @@ export interface EnterpriseManagedOptions extends MachineOptions {
  *
  * Both requests are sent for each token. Calls reject with the same `LocalError`s as with `clientCredentials`. If the
  * identity provider refuses, `data.issuer` of the error is its issuer.
+ *
+ * @example
+ * ```ts
+ * import { enterpriseManaged } from "mcparley/auth";
+ * import { connect } from "mcparley/client";
+ *
+ * declare const session: { idToken: string }; // from the user's sign-in with the organization
+ *
+ * const auth = enterpriseManaged({
+ *   issuer: "https://auth.example.com",
+ *   client: { id: "assistant", secret: process.env.CLIENT_SECRET },
+ *   identityProvider: {
+ *     issuer: "https://idp.example.org",
+ *     client: { id: "assistant", secret: process.env.IDP_SECRET },
+ *   },
+ *   identity: () => session.idToken,
+ * });
+ * const client = await connect("https://example.com/mcp", { auth });
+ * ```
  */
 export function enterpriseManaged(options: EnterpriseManagedOptions): OAuth {
+  // Callers without TypeScript may omit it.
   const { identityProvider } = options as Partial<EnterpriseManagedOptions>;
   checkClient(identityProvider?.client, "identityProvider.client");
   checkMachine(options);
@@ -117,6 +163,6 @@ export function enterpriseManaged(options: EnterpriseManagedOptions): OAuth {
 function checkMachine({ client, issuer }: MachineOptions & { client: ClientCredential }): void {
   checkClient(client);
   if (typeof issuer === "string" && URL.canParse(issuer)) return;
-  const message = "issuer is required: the URL of the authorization server that the client is registered at.";
+  const message = "issuer is required: the URL of the authorization server with which the client is registered.";
   throw new LocalError("invalid_definition", message);
 }

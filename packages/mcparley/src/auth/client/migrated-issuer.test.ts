@@ -46,7 +46,7 @@ test.each(["the same process", "a new process"])(
   },
 );
 
-test("a server that names two authorization servers is asked with the tokens of the one that issued them", async () => {
+test("a server that names two authorization servers receives the tokens of the one that issued them", async () => {
   const { world, start, call } = portableClient();
   expect(await call(start())).toBe(202);
   world.resourceMetadata = {

@@ -3,7 +3,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { redact, redactKnown } from "../../rpc/redact.ts";
 
-interface Circumstances {
+interface FailedRequest {
   issuer: string;
   /** The request in words, such as "to register a client". */
   what: string;
@@ -15,23 +15,23 @@ interface Circumstances {
  * Converts an error of oauth4webapi to a `LocalError` `authorization_failed`. The original is not kept as the cause,
  * because it holds responses and parameters with tokens and codes.
  */
-export async function toAuthorizationError(error: unknown, { issuer, what, secrets }: Circumstances): Promise<Error> {
+export async function toAuthorizationError(error: unknown, { issuer, what, secrets }: FailedRequest): Promise<Error> {
   if (error instanceof LocalError) return error;
-  const answer = await answerIn(error);
+  const body = await errorBody(error);
   const server = `The authorization server ${JSON.stringify(issuer)}`;
   const show = (text: string): string =>
     redact(redactKnown(text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 300), secrets));
-  if (!answer) {
+  if (!body) {
     const status = error instanceof Error && error.cause instanceof Response ? error.cause.status : undefined;
-    const said = error instanceof Error ? error.message : String(error);
-    const answered = status === undefined ? "" : ` answered with ${status}:`;
-    const message = `${server} was asked ${what}, and${answered} ${show(said)}.`;
+    const reason = error instanceof Error ? error.message : String(error);
+    const shown = status === undefined ? "" : ` (status ${status})`;
+    const message = `The request ${what} failed. ${server} sent an invalid response${shown}: ${show(reason)}.`;
     return new LocalError("authorization_failed", message, { data: status === undefined ? undefined : { status } });
   }
-  const code = show(answer.error);
-  const described = answer.description === undefined ? "" : ` (${show(answer.description)})`;
-  const message = `${server} refused ${what}: ${code}${described}.${cures.get(answer.error) ?? ""}`;
-  return new LocalError("authorization_failed", message, { data: { issuer, error: code, status: answer.status } });
+  const code = show(body.error);
+  const described = body.description === undefined ? "" : ` (${show(body.description)})`;
+  const message = `${server} refused ${what}: ${code}${described}.${cures.get(body.error) ?? ""}`;
+  return new LocalError("authorization_failed", message, { data: { issuer, error: code, status: body.status } });
 }
 
 /** Returns the OAuth error code of an authorization server, if the error contains one. */
@@ -42,26 +42,27 @@ export function refusalCode(error: unknown): string | undefined {
 }
 
 const cures: ReadonlyMap<string, string> = new Map([
-  ["invalid_target", " Give the resource that it knows as the option resource, or false to name none."],
-  ["invalid_redirect_uri", " Register a client with it by hand, and give that as the option client."],
-  ["invalid_client_metadata", " Register a client with it by hand, and give that as the option client."],
+  ["invalid_target", " Set the option resource to an identifier that this server knows, or to false to send none."],
+  ["invalid_redirect_uri", " Register a client manually, and set the option client."],
+  ["invalid_client_metadata", " Register a client manually, and set the option client."],
 ]);
 
-interface Answer {
+interface ErrorBody {
   error: string;
   description: string | undefined;
   status: number;
 }
 
-async function answerIn(error: unknown): Promise<Answer | undefined> {
+/** Returns the OAuth error in the response of an authorization server. */
+async function errorBody(error: unknown): Promise<ErrorBody | undefined> {
   if (error instanceof ResponseBodyError) {
     return { error: error.error, description: error.error_description, status: error.status };
   }
   if (!(error instanceof WWWAuthenticateChallengeError)) return undefined;
   // A server that refuses the client authentication may send a challenge and a body (RFC 6749, 5.2).
   const body: unknown = await error.response.json().catch(() => undefined);
-  const said = isObject(body) ? body : (error.cause[0]?.parameters ?? {});
-  const { error: code = "invalid_client", error_description: description } = said;
+  const parameters = isObject(body) ? body : (error.cause[0]?.parameters ?? {});
+  const { error: code = "invalid_client", error_description: description } = parameters;
   return {
     error: String(code),
     description: typeof description === "string" ? description : undefined,

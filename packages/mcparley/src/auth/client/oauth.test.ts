@@ -66,19 +66,20 @@ describe("a first sign-in", () => {
     expect(visits).toHaveLength(1);
   });
 
-  test("is the only one: the tokens are shown from then on", async () => {
+  test("happens once: the tokens are sent from then on", async () => {
     const { world, call, visits } = setting();
     for (let i = 0; i < 3; i++) expect(await call()).toBe(202);
-    expect([visits.length, world.asked.length]).toEqual([1, 4]);
+    expect(visits.length).toBe(1);
+    expect(world.asked.length).toBe(4);
   });
 
-  test("registers as a web application where the person comes back to one", async () => {
+  test("registers as a web application if the redirect URI belongs to one", async () => {
     const { world, call } = setting({}, { redirectUri: "https://app.example/callback" });
     await call();
     expect(world.registrations[0]?.application_type).toBe("web");
   });
 
-  test("keeps what the authorization endpoint has in its query already", async () => {
+  test("keeps the query of the authorization endpoint", async () => {
     const { world, call, visits } = setting();
     world.metadata.authorization_endpoint = "https://as.example/authorize?tenant=a";
     await call();
@@ -111,7 +112,7 @@ describe("scopes", () => {
     expect(asked?.get("prompt")).toBe(expected?.includes("offline_access") ? "consent" : null);
   });
 
-  test("that are missing are asked for together with those that there are", async () => {
+  test("that are missing are requested together with the present ones", async () => {
     const { world, call } = setting();
     world.challenge = 'scope="a"';
     expect(await call()).toBe(202);
@@ -120,7 +121,7 @@ describe("scopes", () => {
     expect(world.authorizations.map((asked) => asked.get("scope"))).toEqual(["a", "a b c"]);
   });
 
-  test("that are missing after they were asked for are not asked for again by the same request, nor for ever", async () => {
+  test("that are still missing are not requested again by the same request, and not without end", async () => {
     const { world, call } = setting({}, { back: (url) => url });
     world.challenge = 'scope="a"';
     world.answerToken = (parameters) => {
@@ -135,7 +136,7 @@ describe("scopes", () => {
     expect(world.authorizations.map((asked) => asked.get("scope"))).toEqual(["a", "a b", "a b", "a b"]);
   });
 
-  test("that parallel calls lack, each others, are all asked for in the end", async () => {
+  test("that concurrent calls lack are all requested", async () => {
     const { world, auth } = setting();
     world.challenge = 'scope="a"';
     const { fetch } = world;
@@ -165,7 +166,7 @@ describe("scopes", () => {
     ]);
   });
 
-  test("are not what another 403 is about", async () => {
+  test("are not requested after another 403", async () => {
     const { world, call, visits } = setting();
     await call();
     const before = world.fetch;
@@ -178,7 +179,7 @@ describe("scopes", () => {
   });
 });
 
-describe("identifiers stay the strings that they were published as", () => {
+describe("identifiers are compared as published", () => {
   test.each(["https://mcp.example", "https://mcp.example/", "https://MCP.example/mcp", "https://mcp.example:443/mcp"])(
     "the resource %s",
     async (resource) => {
@@ -190,7 +191,7 @@ describe("identifiers stay the strings that they were published as", () => {
     },
   );
 
-  test("an issuer that differs by a slash is another one", async () => {
+  test("an issuer that differs by a slash is rejected", async () => {
     const { world, call, visits } = setting();
     world.resourceMetadata!.authorization_servers = ["https://as.example/"];
     expect(await failure(call())).toMatchObject({ code: "authorization_failed" });
@@ -198,7 +199,7 @@ describe("identifiers stay the strings that they were published as", () => {
   });
 });
 
-describe("the resource can be overridden", () => {
+describe("the option `resource` overrides the published resource", () => {
   test.each<[string | false, string | null]>([
     ["api://known-here", "api://known-here"],
     [false, null],
@@ -209,18 +210,18 @@ describe("the resource can be overridden", () => {
     expect(world.tokenRequests[0]?.get("resource")).toBe(expected);
   });
 
-  test("and an authorization server that knows another one says how", async () => {
+  test("and the error for an unknown resource names the option", async () => {
     const { world, call } = setting();
     world.answerToken = () => Response.json({ error: "invalid_target" }, { status: 400 });
     expect(await failure(call())).toMatchObject({
       code: "authorization_failed",
-      message: expect.stringContaining("as the option resource"),
+      message: expect.stringContaining("Set the option resource"),
       data: { error: "invalid_target", status: 400 },
     });
   });
 });
 
-describe("what a person comes back with", () => {
+describe("the redirect of a sign-in", () => {
   const change =
     (edit: (parameters: URLSearchParams) => void) =>
     (url: URL): URL => {
@@ -253,19 +254,19 @@ describe("what a person comes back with", () => {
     ["another state", (back) => back.set("state", "other")],
     ["two states", (back) => back.append("state", "other")],
     ["no code", (back) => back.delete("code")],
-  ])("with %s is not used", async (_, edit) => {
+  ])("with %s is rejected", async (_, edit) => {
     const { world, call } = setting({}, { back: change(edit) });
     expect(await failure(call())).toMatchObject({ code: "sign_in_failed" });
     expect(world.tokenRequests).toEqual([]);
   });
 
-  test("at another address is not used", async () => {
+  test("to another URL is rejected", async () => {
     const { world, call } = setting({}, { back: (url) => new URL(url.search, "http://127.0.0.1:7777/other") });
     expect(await failure(call())).toMatchObject({ code: "sign_in_failed" });
     expect(world.tokenRequests).toEqual([]);
   });
 
-  test("as an error says so, unless it comes from somebody else", async () => {
+  test("with an error fails with this error, unless it is of another issuer", async () => {
     const denied = (back: URLSearchParams): void => {
       back.delete("code");
       back.set("error", "access_denied");
@@ -274,7 +275,7 @@ describe("what a person comes back with", () => {
     const honest = setting({}, { back: change(denied) });
     expect(await failure(honest.call())).toMatchObject({
       code: "sign_in_failed",
-      message: "The sign-in was declined, by the person or by the authorization server.",
+      message: "The sign-in was declined by the user or by the authorization server.",
       data: { error: "access_denied" },
     });
     const mixed = setting({}, { back: change((back) => (denied(back), back.set("iss", "https://evil.example"))) });
@@ -283,14 +284,14 @@ describe("what a person comes back with", () => {
     expect(error.message).not.toMatch(/access_denied|told-by-whoever/);
   });
 
-  test("nothing, where nobody can sign in: the error tells where", async () => {
+  test("is missing if no user can sign in, and the error contains the URL", async () => {
     const required = new LocalError("sign_in_required", "nobody is here", { data: { url: "https://as.example/a" } });
     const { call } = setting({}, { back: () => Promise.reject(required) });
     expect(await failure(call())).toBe(required);
   });
 });
 
-test("an authorization server without PKCE by S256 is refused before anything is sent to it", async () => {
+test("an authorization server without PKCE (S256) is rejected before any request to it", async () => {
   for (const methods of [undefined, [], ["plain"]]) {
     const { world, call, visits } = setting();
     if (methods) world.metadata.code_challenge_methods_supported = methods;
@@ -299,12 +300,14 @@ test("an authorization server without PKCE by S256 is refused before anything is
       code: "authorization_failed",
       message: expect.stringContaining("PKCE"),
     });
-    expect([visits, world.registrations, world.tokenRequests]).toEqual([[], [], []]);
+    expect(visits).toEqual([]);
+    expect(world.registrations).toEqual([]);
+    expect(world.tokenRequests).toEqual([]);
   }
 });
 
 test.each(["http://as.example/authorize", "javascript:alert(1)", "https://10.0.0.1/authorize", undefined])(
-  "nobody is sent to the authorization endpoint %s",
+  "no user is sent to the authorization endpoint %s",
   async (endpoint) => {
     const { world, call, visits } = setting();
     world.metadata.authorization_endpoint = endpoint;
@@ -316,27 +319,29 @@ test.each(["http://as.example/authorize", "javascript:alert(1)", "https://10.0.0
 );
 
 test.each(["http://app.example/callback", "app:/callback", "callback"])(
-  "nobody comes back to %s",
+  "the redirect URI %s is rejected",
   async (redirectUri) => {
     const { call, visits, world } = setting({}, { redirectUri });
     expect(await failure(call())).toMatchObject({ code: "invalid_target" });
-    expect([visits, world.registrations]).toEqual([[], []]);
+    expect(visits).toEqual([]);
+    expect(world.registrations).toEqual([]);
   },
 );
 
-test("metadata of another resource is refused, and nobody is asked", async () => {
+test("metadata of another resource is rejected without a sign-in", async () => {
   const { world, call, visits } = setting();
   world.resourceMetadata!.resource = "https://evil.example/mcp";
   expect(await failure(call())).toMatchObject({ code: "authorization_failed" });
-  expect([visits.length, world.asked.length]).toEqual([0, 1]);
+  expect(visits.length).toBe(0);
+  expect(world.asked.length).toBe(1);
 });
 
-test("a server that refuses the token it was just given is not asked for again and again", async () => {
+test("a server that refuses a new token causes no further sign-in", async () => {
   const { world, call, visits } = setting();
   world.answerToken = () => Response.json({ access_token: "useless", token_type: "Bearer" });
   expect(await failure(call())).toMatchObject({
     code: "unauthorized",
-    message: expect.stringContaining("has just given"),
+    message: expect.stringContaining("has just issued"),
   });
   expect(visits).toHaveLength(1);
 });

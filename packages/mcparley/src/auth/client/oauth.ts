@@ -15,7 +15,7 @@ export interface ResourceOffer {
   readonly resource: string;
 }
 
-/** The options of every way to authorize a client. */
+/** Options that all grants share: `oauth`, `clientCredentials`, `workloadIdentity` and `enterpriseManaged`. */
 export interface AuthorizationOptions {
   /** Stores tokens and registrations. Default: in memory, so that they end with the process. */
   storage?: CredentialStorage;
@@ -40,7 +40,7 @@ export interface AuthorizationOptions {
   allowPrivateNetwork?: boolean;
   /** Sends the authorization requests, for example through a proxy. Redirects and limits are handled outside of it. */
   fetch?: typeof fetch;
-  /** Receives errors that fail no request, such as a token that could not be renewed in time. */
+  /** Called with errors that fail no request, such as a failed renewal of a token. Default: such errors are ignored. */
   onError?: (error: Error) => void;
   /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
@@ -91,10 +91,11 @@ export interface RegisteredClient extends ClientCredential {
   issuer?: string;
 }
 
-/** How a client identifies itself to authorization servers. */
+/** Options for the identity of a client at authorization servers. */
 export interface RegistrationOptions {
   /** The name of the client on the consent page. Default: "mcparley". */
   clientName?: string;
+  /** The URL of a page about the client, for the consent page. Default: none. */
   clientUri?: string;
   /** The https URL of a Client ID Metadata Document, which identifies the client to all servers that support them. */
   clientMetadataUrl?: string;
@@ -104,7 +105,7 @@ export interface RegistrationOptions {
   client?: RegisteredClient | readonly RegisteredClient[];
 }
 
-/** How a client signs a user in. */
+/** Options of `oauth`. */
 export interface OAuthOptions extends AuthorizationOptions, RegistrationOptions {
   /**
    * How the user signs in. Default on Node: the browser of this machine (`loopbackSignIn` of `mcparley/node`). Required on
@@ -122,6 +123,16 @@ export interface OAuthOptions extends AuthorizationOptions, RegistrationOptions 
  * `authorization_failed` if the authorization server cannot be found or used.
  *
  * Throws `LocalError` `invalid_target` if `clientMetadataUrl` is not usable as a client identifier.
+ *
+ * @example
+ * ```ts
+ * import { oauth } from "mcparley/auth";
+ * import { connect } from "mcparley/client";
+ * import { fileCredentials } from "mcparley/node";
+ *
+ * const auth = oauth({ clientName: "My assistant", storage: fileCredentials("./credentials") });
+ * const client = await connect("https://example.com/mcp", { auth });
+ * ```
  */
 export function oauth(options: OAuthOptions = {}): OAuth {
   if (options.clientMetadataUrl !== undefined) checkMetadataUrl(options.clientMetadataUrl);
@@ -129,16 +140,16 @@ export function oauth(options: OAuthOptions = {}): OAuth {
 }
 
 /** The URL of a document must be https with a path (2026-07-28, client registration, "Client ID Metadata Documents"). */
-function checkMetadataUrl(given: string): void {
-  const url = URL.canParse(given) ? new URL(given) : undefined;
+function checkMetadataUrl(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url?.protocol === "https:" && url.pathname !== "/" && url.hash === "" && url.username === "";
   if (isPlain && url.password === "") return;
-  const message = `clientMetadataUrl: ${JSON.stringify(given.slice(0, 200))} must be an https URL with a path, such as https://example.com/client.json.`;
+  const message = `clientMetadataUrl must be an https URL with a path, such as https://example.com/client.json; got ${JSON.stringify(text.slice(0, 200))}.`;
   throw new LocalError("invalid_target", message);
 }
 
 /** A grant whose code is loaded on first use. */
-export interface LazyGrant {
+interface LazyGrant {
   /** Separates the tokens of different grants, and of different clients of one grant, in the same storage. */
   readonly name: string;
   /** The identifier of the MCP extension that defines the grant. */
@@ -153,14 +164,14 @@ const maxServers = 1_000;
 export function authorize(options: AuthorizationOptions, { name, extension, makeGrant }: LazyGrant): OAuth {
   const { storage } = options;
   const withoutTokens = new Set<string>();
-  let flow: FlowModule.Flow | undefined;
+  let flow: OAuth | undefined;
 
   // oauth4webapi, jose and everything that uses them are loaded here and nowhere else. They are larger than the rest of the
   // client, and many programs pass `auth` for servers that never ask for it.
-  async function load(): Promise<FlowModule.Flow> {
+  async function load(): Promise<OAuth> {
     if (flow) return flow;
     const module = await import("./flow.ts");
-    return (flow ??= new module.Flow(options, name, makeGrant(module)));
+    return (flow ??= module.openFlow(options, name, makeGrant(module)));
   }
 
   /** Reads the storage once per server. Tokens that another process stores later are found after a refusal. */
@@ -175,9 +186,9 @@ export function authorize(options: AuthorizationOptions, { name, extension, make
   return {
     extension,
     headers: async (request) => (flow || (await hasTokens(request.server)) ? (await load()).headers(request) : {}),
-    responded: (request, response) => flow?.responded(request, response) ?? false,
+    responded: (request, response) => flow?.responded?.(request, response) ?? false,
     challenged: async (refusal, signal) => (await load()).challenged(refusal, signal),
-    signIn: async (url, asked) => (await load()).signIn(url, asked),
+    signIn: async (url, signInOptions) => (await load()).signIn(url, signInOptions),
     signOut: async (url) => (await load()).signOut(url),
     whoami: async (url) => (await load()).whoami(url),
   };

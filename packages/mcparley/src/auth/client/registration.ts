@@ -5,7 +5,7 @@ import { clientAuthentication } from "../client-authentication.ts";
 import type { ClientCredential } from "../client-credential.ts";
 import { type CredentialStorage, StoredValue } from "./credentials.ts";
 import type { Discovered } from "./discovery.ts";
-import type { KnownClient } from "./endpoints.ts";
+import { type KnownClient, registerClient } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
 import type { RegisteredClient, RegistrationOptions } from "./oauth.ts";
 
@@ -26,8 +26,8 @@ const registeredAt = (storage: CredentialStorage, issuer: string): StoredValue<R
   new StoredValue(storage, `client:${issuer}`);
 
 /** Returns the issuers of the clients that were registered manually. */
-export function givenIssuers(options: RegistrationOptions): readonly string[] {
-  return givenClients(options).flatMap(({ issuer }) => issuer ?? []);
+export function manualIssuers(options: RegistrationOptions): readonly string[] {
+  return manualClients(options).flatMap(({ issuer }) => issuer ?? []);
 }
 
 /** Returns the redirect URI that is already registered, to use it again. */
@@ -50,8 +50,8 @@ export async function findClient(
   redirectUri: string,
 ): Promise<KnownClient> {
   const { at, clock } = context;
-  const given = await givenFor(options, context);
-  if (given) return authenticate(given, at.metadata);
+  const manual = await manualClient(options, context);
+  if (manual) return authenticate(manual, at.metadata);
   const { clientMetadataUrl } = options;
   if (clientMetadataUrl !== undefined && at.metadata.client_id_metadata_document_supported === true) {
     return authenticate({ id: clientMetadataUrl, method: "none" }, at.metadata);
@@ -74,8 +74,8 @@ export async function knownClient(
   clientId: string,
 ): Promise<KnownClient | undefined> {
   const { at, storage } = context;
-  const given = await givenFor(options, context);
-  if (given?.id === clientId) return authenticate(given, at.metadata);
+  const manual = await manualClient(options, context);
+  if (manual?.id === clientId) return authenticate(manual, at.metadata);
   if (clientId === options.clientMetadataUrl) return authenticate({ id: clientId, method: "none" }, at.metadata);
   const registered = await registeredAt(storage, at.issuer).read();
   return registered?.id === clientId ? authenticate(registered, at.metadata) : undefined;
@@ -87,26 +87,30 @@ export async function forgetClient({ storage, at }: GrantContext, clientId: stri
   return (await stored.read())?.id === clientId && stored.replace(undefined);
 }
 
-function givenClients({ client = [] }: RegistrationOptions): readonly RegisteredClient[] {
+function manualClients({ client = [] }: RegistrationOptions): readonly RegisteredClient[] {
   return "id" in client ? [client] : client;
 }
 
-async function givenFor(
+/**
+ * Returns the manually registered client for an issuer. A client without an issuer is bound to the first one that its MCP
+ * server names. Throws `LocalError` `authorization_failed` if all clients belong to other issuers.
+ */
+async function manualClient(
   options: RegistrationOptions,
   { storage, at }: GrantContext,
 ): Promise<RegisteredClient | undefined> {
-  const given = givenClients(options);
-  const exact = given.find(({ issuer }) => issuer === at.issuer);
+  const clients = manualClients(options);
+  const exact = clients.find(({ issuer }) => issuer === at.issuer);
   if (exact) return exact;
-  const open = given.find(({ issuer }) => issuer === undefined);
+  const open = clients.find(({ issuer }) => issuer === undefined);
   if (!open) {
-    if (given.length === 0) return undefined;
-    throw ofAnother(givenIssuers(options), at);
+    if (clients.length === 0) return undefined;
+    throw otherIssuer(manualIssuers(options), at);
   }
   const bound = new StoredValue<string>(storage, `given-client:${JSON.stringify([open.id, at.server.origin])}`);
   const issuer = await bound.read();
   if (issuer === undefined) await bound.replace(at.issuer);
-  else if (issuer !== at.issuer) throw ofAnother([issuer], at);
+  else if (issuer !== at.issuer) throw otherIssuer([issuer], at);
   return open;
 }
 
@@ -116,11 +120,11 @@ async function register(
   redirectUri: string,
 ): Promise<Registered> {
   const { clientName = "mcparley", clientUri } = options;
-  if (at.metadata.registration_endpoint === undefined) throw unregistrable(at, options);
+  if (at.metadata.registration_endpoint === undefined) throw noRegistration(at, options);
   const { protocol, hostname } = new URL(redirectUri);
   // A client whose redirect URI is on this machine is native (OpenID Connect registration, 2).
   const isWeb = protocol === "https:" && !isLoopback(hostname);
-  const answer = await endpoints.register({
+  const registered = await registerClient(endpoints, {
     client_name: clientName,
     ...(clientUri !== undefined && { client_uri: clientUri }),
     redirect_uris: [redirectUri],
@@ -129,11 +133,11 @@ async function register(
     token_endpoint_auth_method: methodToRegister(at.metadata),
     application_type: isWeb ? "web" : "native",
   });
-  const { client_id: id, client_secret: secret, client_secret_expires_at: expires } = answer;
-  const method = answer.token_endpoint_auth_method;
+  const { client_id: id, client_secret: secret, client_secret_expires_at: expires } = registered;
+  const method = registered.token_endpoint_auth_method;
   return {
     id,
-    secret: secret as string | undefined,
+    secret: typeof secret === "string" ? secret : undefined,
     method: typeof method === "string" ? method : undefined,
     redirectUris: [redirectUri],
     secretExpiresAt: typeof expires === "number" && expires > 0 ? Math.max(expires * 1_000, clock.now()) : 0,
@@ -158,24 +162,22 @@ async function authenticate({ method, ...credential }: Identity, metadata: Autho
       return { client, authentication: await clientAuthentication({ id })(metadata) };
     case undefined: {
       // Some servers issue a secret although they accept only "none".
-      const usable = takesOnlyNone(metadata) ? { id } : credential;
+      const { token_endpoint_auth_methods_supported: methods } = metadata;
+      const isPublic = Array.isArray(methods) && methods.length > 0 && methods.every((name) => name === "none");
+      const usable = isPublic ? { id } : credential;
       return { client, authentication: await clientAuthentication(usable)(metadata) };
     }
     case "client_secret_basic":
     case "client_secret_post":
       if (secret !== undefined)
         return { client, authentication: await clientAuthentication({ id, secret, method })(metadata) };
-      throw unusable(metadata, `the client ${JSON.stringify(id)} has no secret, which ${method} needs`);
+      throw unusable(metadata, `the client ${JSON.stringify(id)} has no secret, and ${method} requires one`);
     default:
       throw unusable(
         metadata,
-        `clients are to authenticate by ${JSON.stringify(method.slice(0, 100))}, which is not supported`,
+        `the client is registered with the unsupported method ${JSON.stringify(method.slice(0, 100))}`,
       );
   }
-}
-
-function takesOnlyNone({ token_endpoint_auth_methods_supported: offered }: AuthorizationServer): boolean {
-  return Array.isArray(offered) && offered.length > 0 && offered.every((method) => method === "none");
 }
 
 function unusable({ issuer }: AuthorizationServer, why: string): LocalError {
@@ -183,21 +185,21 @@ function unusable({ issuer }: AuthorizationServer, why: string): LocalError {
   return new LocalError("authorization_failed", message);
 }
 
-function ofAnother(issuers: readonly string[], { server, issuer }: Discovered): LocalError {
-  const theirs = issuers.map((one) => JSON.stringify(one)).join(", ");
+function otherIssuer(issuers: readonly string[], { server, issuer }: Discovered): LocalError {
+  const registered = issuers.map((one) => JSON.stringify(one)).join(", ");
   const message =
-    `${server.origin} now wants tokens of ${JSON.stringify(issuer)}, while the client that was given is one of ${theirs}. ` +
-    "It is not shown to any other. If the change is meant to be, give a client for that issuer.";
+    `${server.origin} accepts tokens of ${JSON.stringify(issuer)}, but the option client is registered with ${registered}. ` +
+    "Its credentials are sent to no other issuer. If the change is intended, add a client for the new issuer.";
   return new LocalError("authorization_failed", message, { data: { issuer } });
 }
 
-function unregistrable({ issuer, metadata }: Discovered, { clientMetadataUrl }: RegistrationOptions): LocalError {
+function noRegistration({ issuer, metadata }: Discovered, { clientMetadataUrl }: RegistrationOptions): LocalError {
   const document =
     metadata.client_id_metadata_document_supported === true && clientMetadataUrl === undefined
-      ? " or give clientMetadataUrl, the address of a document that describes the client"
+      ? " Or set clientMetadataUrl to the URL of a document that describes the client."
       : "";
   const message =
-    `The authorization server ${JSON.stringify(issuer)} lets no client register itself. ` +
-    `Register one there by hand and give it as client: { id, issuer: ${JSON.stringify(issuer)} }${document}.`;
+    `The authorization server ${JSON.stringify(issuer)} does not support dynamic registration. ` +
+    `Register a client manually and set client: { id, issuer: ${JSON.stringify(issuer)} }.${document}`;
   return new LocalError("authorization_failed", message, { data: { issuer } });
 }

@@ -4,10 +4,10 @@ import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { type TokenRecord, Tokens, storedTokens } from "./tokens.ts";
+import { type TokenRecord, obtainTokens, refreshTokens, revokeTokens, storedTokens, unending } from "./tokens.ts";
 
 /** Identifies the last tokens for a server in the storage. */
-interface Finding {
+interface TokenLocation {
   readonly issuer: string;
   readonly resource: string;
 }
@@ -15,13 +15,12 @@ interface Finding {
 /** The maximum number of requests for more scopes because of the same challenge. */
 const MAX_STEP_UPS = 3;
 const MAX_REMEMBERED = 1_000;
-const unending = new AbortController().signal;
 
 /** The authorization of requests to one MCP server: the token in use, and the decision after a refusal. */
 export class ServerAuthorization {
   readonly #core: AuthorizationCore;
   readonly #server: URL;
-  readonly #finding: StoredValue<Finding>;
+  readonly #location: StoredValue<TokenLocation>;
   #at: Discovered | undefined;
   #token: TokenRecord | undefined;
   #prover: DpopProver | undefined;
@@ -31,14 +30,14 @@ export class ServerAuthorization {
   #renewing: Promise<void> | undefined;
   /** The number of requests for more scopes, by the scopes of the challenge. */
   readonly #stepUps = new Map<string, number>();
-  /** Counts the challenges. Those that waited while one failed fail with the same error. */
+  /** Number of challenges so far. If one fails, all that wait fail with the same error. */
   #challenges = 0;
   #failed: { upTo: number; error: unknown } | undefined;
 
   constructor(core: AuthorizationCore, server: URL) {
     this.#core = core;
     this.#server = server;
-    this.#finding = new StoredValue(core.storage, serverKey(core.name, server.href));
+    this.#location = new StoredValue(core.storage, serverKey(core.name, server.href));
   }
 
   async headers({ url, method }: HttpAuthRequest): Promise<Readonly<Record<string, string>>> {
@@ -67,7 +66,7 @@ export class ServerAuthorization {
   /** Finds the authorization server. `challenged` is the URL of the metadata in a challenge. */
   async discover(challenged: string | undefined, signal: AbortSignal): Promise<Discovered> {
     const { grant, options } = this.#core;
-    const before = await this.#finding.read();
+    const before = await this.#location.read();
     this.#at = await discover({
       fetch: fetchFor(this.#core, this.#server),
       server: this.#server,
@@ -87,12 +86,12 @@ export class ServerAuthorization {
     return this.inTurn(signal, () => this.#handle(refusal, signal));
   }
 
-  /** Runs work that may ask the user, while no other user of the storage does so for this server. */
+  /** Runs work that may ask the user. All processes that share the storage run it one after another for each server. */
   inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const mine = ++this.#challenges;
-    return this.#finding.exclusively(async () => {
+    const turn = ++this.#challenges;
+    return this.#location.exclusively(async () => {
       signal.throwIfAborted();
-      if (this.#failed && mine <= this.#failed.upTo) throw this.#failed.error;
+      if (this.#failed && turn <= this.#failed.upTo) throw this.#failed.error;
       try {
         return await work();
       } catch (error) {
@@ -104,18 +103,18 @@ export class ServerAuthorization {
 
   /** Gets new tokens by the grant, even if there are valid ones. */
   async obtain(at: Discovered, scopes: readonly string[] | undefined, signal: AbortSignal): Promise<TokenRecord> {
-    const token = await new Tokens(this.#core, at).obtain(scopes, signal);
-    await this.#finding.set({ issuer: at.issuer, resource: at.resource });
+    const token = await obtainTokens(this.#core, at, { scopes, signal });
+    await this.#location.set({ issuer: at.issuer, resource: at.resource });
     return this.#adopt(token, "obtained");
   }
 
   /** Deletes the tokens, and revokes them. Returns whether the authorization server revoked them. */
   async signOut(token: TokenRecord, signal: AbortSignal): Promise<boolean> {
     this.#token = undefined;
-    await this.#finding.set(undefined);
+    await this.#location.set(undefined);
     const stored = storedTokens(this.#core, { ...token, server: this.#server });
     try {
-      return await new Tokens(this.#core, await this.#issuerOf(token, signal)).revoke();
+      return await revokeTokens(this.#core, await this.#issuerOf(token, signal));
     } finally {
       await stored.set(undefined);
     }
@@ -129,9 +128,9 @@ export class ServerAuthorization {
   }
 
   /** Returns the scopes to request (2026-07-28, "Scope Selection Strategy"), including those of earlier requests. */
-  scopesFor(at: Discovered, wanted: readonly string[] | undefined, before?: TokenRecord): string[] | undefined {
+  scopesFor(at: Discovered, required: readonly string[] | undefined, before?: TokenRecord): string[] | undefined {
     const { scope } = this.#core.options;
-    const first = scope === undefined ? (wanted ?? at.scopesSupported) : splitScope(scope);
+    const first = scope === undefined ? (required ?? at.scopesSupported) : splitScope(scope);
     const scopes = unite(before?.requestedScopes, first);
     if (scopes.length === 0) return undefined;
     const isOffered = at.metadata.scopes_supported?.includes("offline_access") ?? false;
@@ -139,11 +138,11 @@ export class ServerAuthorization {
   }
 
   async #load(): Promise<void> {
-    const finding = await this.#finding.read();
-    if (!finding || this.#token) return;
+    const location = await this.#location.read();
+    if (!location || this.#token) return;
     const { issuer } = this.#core.options;
-    if (issuer !== undefined && issuer !== finding.issuer) return;
-    const token = await storedTokens(this.#core, { ...finding, server: this.#server }).read();
+    if (issuer !== undefined && issuer !== location.issuer) return;
+    const token = await storedTokens(this.#core, { ...location, server: this.#server }).read();
     if (token && !this.#token) await this.#adopt(token, "stored");
   }
 
@@ -151,16 +150,16 @@ export class ServerAuthorization {
     const challenge = await readChallenge(headers);
     if (status === 403 && challenge.error !== "insufficient_scope") return false;
     const at = await this.discover(challenge.resourceMetadata, signal);
-    const tokens = new Tokens(this.#core, at);
-    const stored = await tokens.read();
-    if (stored && !isShown(stored, shown)) {
+    const stored = await storedTokens(this.#core, at).read();
+    const sent = shown.authorization?.split(" ")[1];
+    if (stored && stored.accessToken !== sent) {
       await this.#adopt(stored, "stored");
       return true;
     }
     if (status === 403) return this.#stepUp(at, challenge, { stored, repeated, signal });
     // A token that was renewed for this request was refused, so another renewal would not help.
     const isFresh = repeated > 0 && this.#origin === "refreshed";
-    const renewed = stored && !isFresh ? await tokens.refresh(stored) : undefined;
+    const renewed = stored && !isFresh ? await refreshTokens(this.#core, at, stored) : undefined;
     if (renewed) {
       await this.#adopt(renewed, "refreshed");
       return true;
@@ -176,15 +175,16 @@ export class ServerAuthorization {
     { scopes }: Challenge,
     { stored, repeated, signal }: { stored: TokenRecord | undefined; repeated: number; signal: AbortSignal },
   ): Promise<boolean> {
-    const wanted = scopes ?? at.scopesSupported ?? [];
+    const required = scopes ?? at.scopesSupported ?? [];
     // These scopes were already requested for this request, without success.
-    if (wanted.length === 0 || (repeated > 0 && includesAll(stored?.requestedScopes, wanted))) return false;
-    const name = wanted.toSorted().join(" ");
+    const wereRequested = required.every((scope) => stored?.requestedScopes?.includes(scope));
+    if (required.length === 0 || (repeated > 0 && wereRequested)) return false;
+    const name = required.toSorted().join(" ");
     const before = this.#stepUps.get(name) ?? 0;
     if (before >= MAX_STEP_UPS) return false;
     if (this.#stepUps.size >= MAX_REMEMBERED) this.#stepUps.clear();
     this.#stepUps.set(name, before + 1);
-    await this.obtain(at, unite(this.scopesFor(at, undefined, stored), stored?.grantedScopes, wanted), signal);
+    await this.obtain(at, unite(this.scopesFor(at, undefined, stored), stored?.grantedScopes, required), signal);
     return true;
   }
 
@@ -200,19 +200,22 @@ export class ServerAuthorization {
     if (!token) return;
     try {
       const at = await this.#issuerOf(token, unending);
-      const renewed = await new Tokens(this.#core, at).refresh(token);
+      const renewed = await refreshTokens(this.#core, at, token);
       if (renewed) await this.#adopt(renewed, "refreshed");
       else if (this.#core.grant.isUnattended) await this.#replace(at, token);
-      else if (this.#token === token) this.#token = withoutRefresh(token);
+      else if (this.#token === token) {
+        const { refreshToken: _, ...withoutRefresh } = token;
+        this.#token = withoutRefresh;
+      }
     } catch (error) {
-      this.#core.options.onError?.(error as Error);
+      this.#core.options.onError?.(error instanceof Error ? error : new Error(String(error), { cause: error }));
     }
   }
 
   /** Replaces a token by a grant that needs no user, unless another process has already replaced it. */
   async #replace(at: Discovered, token: TokenRecord): Promise<void> {
     await this.inTurn(unending, async () => {
-      const stored = await new Tokens(this.#core, at).read();
+      const stored = await storedTokens(this.#core, at).read();
       if (stored && stored.accessToken !== token.accessToken) await this.#adopt(stored, "stored");
       else await this.obtain(at, this.scopesFor(at, undefined, token), unending);
     });
@@ -226,27 +229,14 @@ export class ServerAuthorization {
   }
 }
 
-function withoutRefresh(token: TokenRecord): TokenRecord {
-  const { refreshToken: _, ...rest } = token;
-  return rest;
-}
-
-function isShown({ accessToken }: TokenRecord, { authorization }: Readonly<Record<string, string>>): boolean {
-  return authorization?.split(" ")[1] === accessToken;
-}
-
 function notAccepted({ server, issuer, resource }: Discovered): LocalError {
   const message =
-    `${server.origin} refuses the token that ${JSON.stringify(issuer)} has just given for ${JSON.stringify(resource)}. ` +
-    "One of the two is not set up for the other.";
+    `${server.origin} refuses the token that ${JSON.stringify(issuer)} has just issued for ${JSON.stringify(resource)}. ` +
+    "Check the accepted issuers and audiences of the server.";
   return new LocalError("unauthorized", message, { data: { status: 401, issuer } });
 }
 
 /** Returns the scopes of all sets, each once. */
 export function unite(...sets: (readonly string[] | undefined)[]): string[] {
   return [...new Set(sets.flatMap((set) => set ?? []))];
-}
-
-function includesAll(scopes: readonly string[] | undefined, wanted: readonly string[]): boolean {
-  return wanted.every((scope) => scopes?.includes(scope));
 }

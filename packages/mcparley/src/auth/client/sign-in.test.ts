@@ -19,13 +19,13 @@ async function visit(
   return { came, lines };
 }
 
-test("the person is shown the URL, and what they paste is what they came back with", async () => {
+test("the URL is printed, and the pasted URL is returned as the redirect", async () => {
   const { came, lines } = await visit([`  ${redirectUri}?code=c&state=s1&iss=i \n`]);
   expect(String(came)).toBe(`${redirectUri}?code=c&state=s1&iss=i`);
   expect(lines).toContain(authorizationUrl.href);
 });
 
-test("a code alone has the state of this sign-in", async () => {
+test("a pasted code gets the state of this sign-in", async () => {
   const { came } = await visit(["4/0AbC-d_e.f~g"]);
   expect([...(came as URL).searchParams]).toEqual([
     ["code", "4/0AbC-d_e.f~g"],
@@ -34,16 +34,16 @@ test("a code alone has the state of this sign-in", async () => {
 });
 
 test.each([
-  ["nothing", ""],
+  ["an empty line", ""],
   ["a word", "yes"],
-  ["no address", "what is this?"],
-  ["an address of elsewhere", "https://issuer.example/callback?code=c&state=s1"],
+  ["a sentence", "what is this?"],
+  ["the URL of another host", "https://issuer.example/callback?code=c&state=s1"],
   ["another port", "http://127.0.0.1:50001/callback?code=c&state=s1"],
   ["another path", "http://127.0.0.1:50000/other?code=c&state=s1"],
   ["another state", `${redirectUri}?code=secret-code&state=s2`],
   ["no state", `${redirectUri}?code=secret-code`],
   ["two states", `${redirectUri}?code=secret-code&state=s1&state=s2`],
-])("%s is asked for again, and not repeated", async (_what, pasted) => {
+])("after %s the question is repeated, without the pasted text", async (_what, pasted) => {
   const right = `${redirectUri}?code=right&state=s1`;
   const { came, lines } = await visit([pasted, pasted, right]);
   expect(String(came)).toBe(right);
@@ -52,7 +52,7 @@ test.each([
   expect(failed.came).toMatchObject({ code: "sign_in_failed" });
 });
 
-test("an aborted sign-in asks nothing more", async () => {
+test("an aborted sign-in reads no more lines", async () => {
   const controller = new AbortController();
   let asked = 0;
   const read = async (): Promise<string> => {
@@ -65,7 +65,7 @@ test("an aborted sign-in asks nothing more", async () => {
   expect(asked).toBe(1);
 });
 
-test("the redirect URI is that of the earlier registration where it is one of this kind", async () => {
+test("the redirect URI of the earlier registration is used again if it is a loopback callback", async () => {
   const prepare = async (previous?: string): Promise<string> =>
     (await pastedSignIn({ print: () => {}, read: async () => "" }).prepare(previous)).redirectUri;
   expect(await prepare(redirectUri)).toBe(redirectUri);

@@ -46,6 +46,19 @@ const ports = 16_384;
  *
  * The pasted address must start with the redirect URI and contain the state of the authorization URL. After three invalid
  * lines the sign-in rejects with `LocalError` `sign_in_failed`.
+ *
+ * @example
+ * ```ts
+ * import { createInterface } from "node:readline/promises";
+ * import { oauth, pastedSignIn } from "mcparley/auth";
+ *
+ * const terminal = createInterface({ input: process.stdin, output: process.stdout });
+ * const signIn = pastedSignIn({
+ *   print: (line) => console.log(line),
+ *   read: (question, signal) => terminal.question(question, { signal }),
+ * });
+ * const auth = oauth({ signIn });
+ * ```
  */
 export function pastedSignIn(options: PastedSignInOptions): SignIn {
   return {
@@ -65,36 +78,39 @@ async function askForUrl(
 ): Promise<URL> {
   const { origin, pathname } = new URL(redirectUri);
   const state = authorizationUrl.searchParams.get("state");
-  print("Visit this address with a browser, and sign in:");
+  print("Visit this URL with a browser, and sign in:");
   print(authorizationUrl.href);
-  print(`In the end the browser is at ${origin}${pathname} and cannot show it. That is as it should be.`);
+  print(`At the end the browser shows an error for ${origin}${pathname}. This is expected.`);
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     signal.throwIfAborted();
-    const pasted = await read("Paste the whole address that it is at then > ", signal);
-    const found = readPasted(pasted.trim(), new URL(redirectUri), state);
-    if (found instanceof URL) return found;
-    print(found);
+    const pasted = await read("Paste the URL in the browser's address bar > ", signal);
+    const result = readPasted(pasted.trim(), new URL(redirectUri), state);
+    if (result instanceof URL) return result;
+    print(result);
   }
-  throw new LocalError("sign_in_failed", "None of what was pasted is the address that this sign-in ends at.");
+  throw new LocalError(
+    "sign_in_failed",
+    `None of the ${maxAttempts} pasted lines is the URL at which this sign-in ended.`,
+  );
 }
 
 /** Returns the pasted address, or a message about its error that repeats nothing of it. */
 function readPasted(pasted: string, redirect: URL, state: string | null): URL | string {
-  if (pasted === "") return "That was empty.";
+  if (pasted === "") return "The line is empty.";
   if (/^[\w.~+/=-]{8,}$/.test(pasted)) {
     // A bare code gets the state of this sign-in, because the user pasted it for this sign-in.
     redirect.searchParams.set("code", pasted);
     if (state !== null) redirect.searchParams.set("state", state);
     return redirect;
   }
-  if (!URL.canParse(pasted)) return "That is neither an address nor a code.";
+  if (!URL.canParse(pasted)) return "The line is neither a URL nor a code.";
   const url = new URL(pasted);
   if (url.origin !== redirect.origin || url.pathname !== redirect.pathname) {
-    return `That address does not begin with ${redirect.origin}${redirect.pathname}.`;
+    return `The URL does not start with ${redirect.origin}${redirect.pathname}.`;
   }
   const states = url.searchParams.getAll("state");
   if (states.length === 1 && (state === null || states[0] === state)) return url;
-  return "That address is not of this sign-in, or not all of it. It may be of an earlier one.";
+  return "The URL is incomplete, or belongs to another sign-in.";
 }
 
 function isOurs(redirectUri: string | undefined): redirectUri is string {

@@ -3,9 +3,9 @@ import { LocalError } from "../../rpc/errors.ts";
 import { StoredValue } from "./credentials.ts";
 import { type Discovered, splitScope } from "./discovery.ts";
 import { checkDpopAlgorithms } from "./dpop.ts";
-import { AuthorizationEndpoints, type TokenResponse } from "./endpoints.ts";
+import { type TokenResponse, refreshToken, revokeToken } from "./endpoints.ts";
 import { type AuthorizationCore, type GrantContext, fetchFor, mayBePrivate } from "./grant.ts";
-import { checkAddress } from "./guarded-fetch.ts";
+import { checkUrl } from "./guarded-fetch.ts";
 import { refusalCode } from "./oauth-error.ts";
 
 /** The stored tokens of one client for one server from one authorization server. */
@@ -34,103 +34,106 @@ const spent: ReadonlySet<string> = new Set([
   "unauthorized_client",
   "unsupported_grant_type",
 ]);
-const unending = new AbortController().signal;
+/** The signal of requests that must not be aborted. */
+export const unending: AbortSignal = new AbortController().signal;
 
-/** The tokens for one server from one authorization server: stored, requested, renewed and revoked. */
-export class Tokens {
-  readonly #core: AuthorizationCore;
-  readonly #at: Discovered;
-  readonly #stored: StoredValue<TokenRecord>;
-
-  constructor(core: AuthorizationCore, at: Discovered) {
-    this.#core = core;
-    this.#at = at;
-    this.#stored = storedTokens(core, at);
-  }
-
-  read(): Promise<TokenRecord | undefined> {
-    return this.#stored.read();
-  }
-
-  /** Gets new tokens by the grant. Rejects with the errors of the grant. */
-  async obtain(scopes: readonly string[] | undefined, signal: AbortSignal): Promise<TokenRecord> {
-    const { grant, clock } = this.#core;
-    const { response, clientId } = await grant.obtain(await this.#context(signal), scopes);
-    const token = toTokenRecord(response, { at: this.#at, clientId, requestedScopes: scopes, since: clock.now() });
-    await this.#stored.set(token);
-    return token;
-  }
-
-  /**
-   * Renews a token with its refresh token. If another process has renewed it already, returns that token, because a refresh
-   * token can be used only once. Returns undefined if the token cannot be renewed, and deletes a useless refresh token.
-   *
-   * It is not aborted with its caller, because the response may contain the only valid refresh token.
-   */
-  async refresh(stale: TokenRecord): Promise<TokenRecord | undefined> {
-    return this.#stored.exclusively(async () => {
-      const present = await this.#stored.read();
-      if (present && present.accessToken !== stale.accessToken) return present;
-      if (present?.refreshToken === undefined) return undefined;
-      const { grant, clock } = this.#core;
-      const { clientId } = present;
-      const context = await this.#context(unending, present);
-      const known = await grant.client(context, clientId);
-      if (!known) return undefined;
-      const since = clock.now();
-      try {
-        const response = await context.endpoints.refresh(known, present.refreshToken);
-        const renewed = toTokenRecord(response, { at: this.#at, clientId, since, before: present });
-        // Only a sign-in writes without this lock, and its tokens are newer.
-        return (await this.#stored.replace(renewed)) ? renewed : await this.#stored.read();
-      } catch (error) {
-        const code = refusalCode(error) ?? "";
-        if (!spent.has(code)) throw error;
-        if (code === "invalid_client") await grant.forget?.(context, clientId);
-        const { refreshToken: _, ...rest } = present;
-        await this.#stored.replace(rest);
-        return undefined;
-      }
-    });
-  }
-
-  /** Deletes the tokens, and revokes them if the authorization server supports it. Returns whether they were revoked. */
-  async revoke(): Promise<boolean> {
-    const token = await this.#stored.read();
-    await this.#stored.set(undefined);
-    if (!token || this.#at.metadata.revocation_endpoint === undefined) return false;
-    const context = await this.#context(unending);
-    const known = await this.#core.grant.client(context, token.clientId);
-    if (!known) return false;
-    const revoke = (value: string, hint: string): Promise<boolean> =>
-      isRevoked(context.endpoints.revoke(known, value, hint));
-    const { refreshToken, accessToken } = token;
-    const isRefreshRevoked = refreshToken !== undefined && (await revoke(refreshToken, "refresh_token"));
-    return (await revoke(accessToken, "access_token")) || isRefreshRevoked;
-  }
-
-  /** The context of a grant. Renewed tokens stay bound to a key if the tokens before them were. */
-  async #context(signal: AbortSignal, before?: TokenRecord): Promise<GrantContext> {
-    const { storage, clock, dpop, options } = this.#core;
-    const at = this.#at;
-    const isBound = before ? before.tokenType === "dpop" : (options.dpop ?? at.isDpopRequired);
-    if (isBound) checkDpopAlgorithms(at);
-    const prover = isBound ? await dpop.of(at.issuer) : undefined;
-    const endpoints = new AuthorizationEndpoints({ at, fetch: fetchFor(this.#core, at.server), dpop: prover, signal });
-    const allowPrivate = mayBePrivate(this.#core, at.server);
-    return { at, endpoints, storage, clock, signal, checkAddress: (url) => checkAddress(url, allowPrivate) };
-  }
+/** Gets new tokens by the grant, and stores them. Rejects with the errors of the grant. */
+export async function obtainTokens(
+  core: AuthorizationCore,
+  at: Discovered,
+  { scopes, signal }: { scopes: readonly string[] | undefined; signal: AbortSignal },
+): Promise<TokenRecord> {
+  const { grant, clock, options } = core;
+  const context = await grantContext(core, at, { isBound: options.dpop ?? at.isDpopRequired, signal });
+  const { response, clientId } = await grant.obtain(context, scopes);
+  const token = toTokenRecord(response, { at, clientId, requestedScopes: scopes, since: clock.now() });
+  await storedTokens(core, at).set(token);
+  return token;
 }
 
-/** Some servers cannot revoke tokens of some type, such as JWTs (RFC 7009, 2.2.1). */
-async function isRevoked(revocation: Promise<void>): Promise<boolean> {
-  try {
-    await revocation;
-    return true;
-  } catch (error) {
-    if (refusalCode(error) === "unsupported_token_type") return false;
-    throw error;
+/**
+ * Renews a token with its refresh token. If another process has renewed it already, returns that token, because a refresh
+ * token can be used only once. Returns undefined if the token cannot be renewed, and deletes a useless refresh token.
+ *
+ * It is not aborted with its caller, because the response may contain the only valid refresh token.
+ */
+export async function refreshTokens(
+  core: AuthorizationCore,
+  at: Discovered,
+  stale: TokenRecord,
+): Promise<TokenRecord | undefined> {
+  const { grant, clock } = core;
+  const stored = storedTokens(core, at);
+  return stored.exclusively(async () => {
+    const present = await stored.read();
+    if (present && present.accessToken !== stale.accessToken) return present;
+    if (present?.refreshToken === undefined) return undefined;
+    const { clientId } = present;
+    // Renewed tokens stay bound to a key if the tokens before them were.
+    const context = await grantContext(core, at, { isBound: present.tokenType === "dpop" });
+    const client = await grant.client(context, clientId);
+    if (!client) return undefined;
+    const since = clock.now();
+    try {
+      const response = await refreshToken(context.endpoints, client, present.refreshToken);
+      const renewed = toTokenRecord(response, { at, clientId, since, before: present });
+      // Only a sign-in writes without this lock, and its tokens are newer.
+      return (await stored.replace(renewed)) ? renewed : await stored.read();
+    } catch (error) {
+      const code = refusalCode(error) ?? "";
+      if (!spent.has(code)) throw error;
+      if (code === "invalid_client") await grant.forget?.(context, clientId);
+      const { refreshToken: _, ...rest } = present;
+      await stored.replace(rest);
+      return undefined;
+    }
+  });
+}
+
+/** Deletes the tokens, and revokes them if the authorization server supports it. Returns whether it revoked them. */
+export async function revokeTokens(core: AuthorizationCore, at: Discovered): Promise<boolean> {
+  const { grant, options } = core;
+  const stored = storedTokens(core, at);
+  const tokens = await stored.read();
+  await stored.set(undefined);
+  if (!tokens || at.metadata.revocation_endpoint === undefined) return false;
+  const context = await grantContext(core, at, { isBound: options.dpop ?? at.isDpopRequired });
+  const client = await grant.client(context, tokens.clientId);
+  if (!client) return false;
+
+  async function revoke(token: string, hint: "access_token" | "refresh_token"): Promise<boolean> {
+    try {
+      await revokeToken(context.endpoints, client!, { token, hint });
+      return true;
+    } catch (error) {
+      // Some servers cannot revoke tokens of some type, such as JWTs (RFC 7009, 2.2.1).
+      if (refusalCode(error) === "unsupported_token_type") return false;
+      throw error;
+    }
   }
+
+  const isRefreshRevoked = tokens.refreshToken !== undefined && (await revoke(tokens.refreshToken, "refresh_token"));
+  return (await revoke(tokens.accessToken, "access_token")) || isRefreshRevoked;
+}
+
+/** Returns the context of one use of a grant. `isBound` requests tokens that are bound to a key. */
+async function grantContext(
+  core: AuthorizationCore,
+  at: Discovered,
+  { isBound, signal = unending }: { isBound: boolean; signal?: AbortSignal },
+): Promise<GrantContext> {
+  if (isBound) checkDpopAlgorithms(at);
+  const { storage, clock } = core;
+  const prover = isBound ? await core.dpop.of(at.issuer) : undefined;
+  const allowPrivate = mayBePrivate(core, at.server);
+  return {
+    at,
+    endpoints: { at, fetch: fetchFor(core, at.server), dpop: prover, signal },
+    storage,
+    clock,
+    signal,
+    checkUrl: (url) => checkUrl(url, allowPrivate),
+  };
 }
 
 /**
@@ -166,7 +169,7 @@ function toTokenRecord(response: TokenResponse, issued: Issued): TokenRecord {
   const { access_token: accessToken, expires_in: lifetime, scope } = response;
   const tokenType = tokenTypes.find((type) => type === response.token_type);
   if (tokenType === undefined) {
-    const message = `The authorization server ${JSON.stringify(at.issuer)} gave a token of a type that is not known here.`;
+    const message = `The authorization server ${JSON.stringify(at.issuer)} issued a token of an unknown type.`;
     throw new LocalError("authorization_failed", message);
   }
   const refreshToken = response.refresh_token ?? before?.refreshToken;

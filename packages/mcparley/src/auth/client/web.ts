@@ -32,6 +32,7 @@ export const sendGuarded: SendGuarded = (url, { method, headers, body, signal })
 
 /** Rejects with `LocalError` `sign_in_required`, because nothing can listen for a redirect here. */
 export function loopbackSignIn(): SignIn {
-  const message = "A person has to sign in, and this runtime cannot wait for one to come back. Give oauth a signIn.";
+  const message =
+    "The user must sign in, and this runtime cannot listen for the redirect. Set the option signIn of oauth.";
   return { prepare: () => Promise.reject(new LocalError("sign_in_required", message)) };
 }

@@ -65,13 +65,13 @@ test.each(["invalid_grant", "invalid_scope", "unauthorized_client"])(
 );
 
 test.each<[string, WorkloadIdentityOptions["assertion"], string]>([
-  ["cannot be had", () => Promise.reject(new Error("no service account")), "cannot be had: no service account"],
-  ["is empty", () => "", "is empty."],
-])("an assertion that %s is told of, and nothing is sent", async (_, assertion, why) => {
+  ["fails", () => Promise.reject(new Error("no service account")), "failed: no service account"],
+  ["is empty", () => "", "returned an empty credential."],
+])("an assertion that %s fails the call, and no request is sent", async (_, assertion, why) => {
   const { challenge, tokens } = workload(assertion);
   await expect(challenge()).rejects.toMatchObject({
     code: "authorization_failed",
-    message: `The assertion of the workload ${why}`,
+    message: `The option assertion ${why}`,
   });
   expect(tokens).toEqual([]);
 });

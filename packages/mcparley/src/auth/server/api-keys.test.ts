@@ -36,14 +36,14 @@ const keys: ApiKey[] = [
 ];
 
 describe("API keys", () => {
-  test("the principal is the owner of the key, which is given as text or as a hash", async () => {
+  test("the principal is the owner of a key, which is configured as text or as a hash", async () => {
     const { client } = serve(apiKeys(keys));
     const alice = { issuer: "api-keys", subject: "alice", scopes: ["notes:write"], claims: { team: "docs" } };
     expect(await principalOf(client, authorized(first))).toEqual(alice);
     expect(await principalOf(client, authorized(second))).toEqual({ issuer: "api-keys", subject: "bob", scopes: [] });
   });
 
-  test("scopes of a key allow what requires them, and a missing one is answered with 403", async () => {
+  test("the scopes of a key allow calls that require them, and a missing scope is answered with 403", async () => {
     const { client } = serve(apiKeys(keys));
     expect((await call(client, authorized(first), "remove")).status).toBe(200);
     const refused = await call(client, authorized(second), "remove");
@@ -51,7 +51,7 @@ describe("API keys", () => {
     expect(refused.headers.get("www-authenticate")).toBe('Bearer error="insufficient_scope", scope="notes:write"');
   });
 
-  test("a request without a key is answered with 401 and a challenge that needs no metadata", async () => {
+  test("a request without a key is answered with 401 and a challenge without metadata", async () => {
     const { client, errors } = serve(apiKeys(keys));
     for (const method of ["POST", "GET", "DELETE"]) {
       const answer = await client.send({ method });
@@ -81,7 +81,7 @@ describe("API keys", () => {
     expect((await client.send({ path: `/mcp?access_token=${first}` })).status).toBe(400);
   });
 
-  test("a key is also read from the given header", async () => {
+  test("a key is also read from the option `header`", async () => {
     const { client } = serve(apiKeys(keys, { header: "X-API-Key", issuer: "https://notes.example" }));
     const owner = { issuer: "https://notes.example", subject: "bob" };
     expect(await principalOf(client, { "x-api-key": second })).toMatchObject(owner);
@@ -98,7 +98,7 @@ describe("API keys", () => {
     ["a short key", [{ key: "topsecret", subject: "ci" }], "at least 16 characters"],
     ["a key that no header can contain", [{ key: "schlüssel-0123456789", subject: "ci" }], "letters, digits"],
     ["a hash of another length", [{ sha256: "abc", subject: "ci" }], "64 hexadecimal digits"],
-    ["no subject", [{ key: first, subject: "" }], "needs a subject"],
+    ["no subject", [{ key: first, subject: "" }], "requires a subject"],
     [
       "a repeated key",
       [
@@ -107,7 +107,7 @@ describe("API keys", () => {
       ],
       "twice",
     ],
-  ])("%s cannot be used, and the error contains no key", (_, given, message) => {
+  ])("%s is rejected, and the error contains no key", (_, given, message) => {
     const error = (() => {
       try {
         return apiKeys(given);
@@ -134,7 +134,8 @@ describe("bearer", () => {
   test("the message of InvalidToken is sent, and any other error is reported and hidden", async () => {
     const expired = serve(bearer(() => Promise.reject(new InvalidToken("The token has expired."))));
     const answer = await call(expired.client, authorized(first));
-    expect([answer.status, (await answer.json()).error?.message]).toEqual([401, "The token has expired."]);
+    expect(answer.status).toBe(401);
+    expect((await answer.json()).error?.message).toBe("The token has expired.");
     const broken = serve(bearer(() => Promise.reject(new Error("postgres://secret"))));
     const failed = await call(broken.client, authorized(first));
     expect(failed.status).toBe(500);

@@ -1,4 +1,5 @@
 import type { HttpServerAuth } from "../../http/server/server-auth.ts";
+import { sha256 } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
 import { type BearerOptions, bearer } from "./bearer.ts";
@@ -38,6 +39,17 @@ const minKey = 16;
  * constant time, and appear in no log or error.
  *
  * Throws `LocalError` `invalid_definition` for a missing, short or repeated key, such as one of an unset environment variable.
+ *
+ * @example
+ * ```ts
+ * import { apiKeys } from "mcparley/auth";
+ * import { listen } from "mcparley/node";
+ * import { createServer } from "mcparley/server";
+ *
+ * const server = createServer({ name: "notes", version: "1.0.0" });
+ * const auth = apiKeys([{ key: process.env.CI_KEY, subject: "ci", scopes: ["notes:read"] }]);
+ * await listen(server, { port: 3000, auth });
+ * ```
  */
 export function apiKeys(keys: readonly ApiKey[], options: ApiKeysOptions = {}): HttpServerAuth {
   const { issuer = "api-keys", header } = options;
@@ -72,38 +84,33 @@ async function toKnownKey(
   return { hash, principal: { issuer, subject, scopes, ...(claims && { claims }) } };
 }
 
-async function sha256(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-}
-
 function fromHex(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
 function checkKeys(keys: readonly ApiKey[]): void {
-  if (!Array.isArray(keys) || keys.length === 0) throw invalid("apiKeys needs a list with at least one key.");
+  const isList: boolean = Array.isArray(keys);
+  if (!isList || keys.length === 0) throw invalid("apiKeys requires a list with at least one key.");
   const found = new Set<string>();
-  for (const { key, sha256: hex, subject } of keys as readonly ApiKey[]) {
-    if (typeof subject !== "string" || subject === "") throw invalid("Each API key needs a subject: its owner.");
+  for (const { key, sha256: hex, subject } of keys) {
+    if (typeof subject !== "string" || subject === "") throw invalid("Each API key requires a subject: its owner.");
     const owner = JSON.stringify(subject);
     if ((key === undefined) === (hex === undefined)) {
-      throw invalid(`The API key of ${owner} needs either key or sha256. Is an environment variable missing?`);
+      throw invalid(
+        `The API key of ${owner} requires either key or sha256. Check whether an environment variable is missing.`,
+      );
     }
-    checkKey(key, owner);
+    // No message contains the key.
+    if (key !== undefined && (typeof key !== "string" || key.length < minKey)) {
+      throw invalid(`The API key of ${owner} must have at least ${minKey} characters. Generate it at random.`);
+    }
+    if (key !== undefined && !/^[\w.~+/-]+=*$/.test(key)) {
+      throw invalid(`The API key of ${owner} must contain only letters, digits and "-._~+/", and "=" at its end.`);
+    }
     if (hex !== undefined && !/^[\da-f]{64}$/i.test(hex))
       throw invalid(`sha256 of ${owner} must be 64 hexadecimal digits.`);
     const identity = key === undefined ? `sha256 ${hex!.toLowerCase()}` : `key ${key}`;
-    if (found.has(identity)) throw invalid(`The API key of ${owner} is in the list twice.`);
+    if (found.has(identity)) throw invalid(`The API key of ${owner} is listed twice.`);
     found.add(identity);
   }
-}
-
-/** The message does not contain the key. */
-function checkKey(key: string | undefined, owner: string): void {
-  if (key === undefined) return;
-  if (typeof key !== "string" || key.length < minKey) {
-    throw invalid(`The API key of ${owner} must have at least ${minKey} characters. Generate it at random.`);
-  }
-  if (/^[\w.~+/-]+=*$/.test(key)) return;
-  throw invalid(`The API key of ${owner} may contain letters, digits and "-._~+/" only, with "=" at its end.`);
 }

@@ -1,20 +1,20 @@
 import type { HttpRequestHead } from "../../http/exchange.ts";
 
 /** The scheme of a token: alone, or with a proof of possession of its key (RFC 9449). */
-export type Scheme = "Bearer" | "DPoP";
+type Scheme = "Bearer" | "DPoP";
 
 export interface PresentedToken {
   readonly scheme: Scheme;
   readonly token: string;
 }
 
-/** An error in the way a request contains its token. The message is sent to the client. */
+/** A token is malformed or in the wrong part of the request. The message is sent to the client. */
 export class BadPresentation extends Error {
   override readonly name: string = "BadPresentation";
 }
 
 /** Maximum length of a token in characters. */
-const maxToken = 16_384;
+export const maxToken = 16_384;
 
 /**
  * Reads the token in the `Authorization` header of a request (2026-07-28, authorization, Token Requirements). Returns
@@ -24,14 +24,14 @@ const maxToken = 16_384;
  */
 export function readPresented(request: HttpRequestHead): PresentedToken | undefined {
   if (request.query !== "" && namesToken(request.query)) {
-    throw new BadPresentation("A token in a URL is kept by logs: send it in the Authorization header.");
+    throw new BadPresentation("Logs store tokens in URLs. Send the token in the Authorization header.");
   }
   const given = request.header("authorization");
   const match = given === undefined ? null : /^(Bearer|DPoP)(?: +(.*))?$/i.exec(given);
   if (!match) return undefined;
   const [, scheme = "", token = ""] = match;
   if (token.length > maxToken || !/^[\w.~+/-]+=*$/.test(token)) {
-    throw new BadPresentation("The Authorization header must hold one token after its scheme.");
+    throw new BadPresentation("The Authorization header must contain one token after its scheme.");
   }
   return { scheme: scheme.toLowerCase() === "dpop" ? "DPoP" : "Bearer", token };
 }

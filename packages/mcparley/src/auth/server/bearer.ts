@@ -3,7 +3,7 @@ import { HttpRefusal } from "../../http/server/refusal.ts";
 import type { HttpServerAuth } from "../../http/server/server-auth.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
-import { BadPresentation, readPresented } from "./authorization-headers.ts";
+import { BadPresentation, maxToken, readPresented } from "./authorization-headers.ts";
 import { invalid } from "./option-checks.ts";
 import { InvalidToken } from "./verified-token.ts";
 
@@ -22,25 +22,43 @@ export interface BearerOptions {
   header?: string;
 }
 
-/** Maximum length of a token in characters. */
-const maxToken = 16_384;
-
 /**
  * Protects an endpoint with tokens that a function verifies: `listen(server, { auth: bearer(verify) })`. It needs no OAuth.
  *
  * A request without a valid token in `Authorization: Bearer` is answered with 401. `ctx.principal` is the owner of the token.
+ *
+ * @example
+ * ```ts
+ * import { bearer } from "mcparley/auth";
+ * import { listen } from "mcparley/node";
+ * import { createServer } from "mcparley/server";
+ *
+ * declare const sessions: Map<string, { user: string }>;
+ *
+ * const auth = bearer((token) => {
+ *   const session = sessions.get(token);
+ *   return session && { subject: session.user, scopes: ["notes:read"] };
+ * });
+ * await listen(createServer({ name: "notes", version: "1.0.0" }), { port: 3000, auth });
+ * ```
  */
 export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): HttpServerAuth {
-  if (typeof verify !== "function") throw invalid("bearer needs a function that verifies a token.");
+  if (typeof verify !== "function") throw invalid("bearer requires a function that verifies a token.");
   const name = header?.toLowerCase();
   return {
     async authenticate(request) {
       const token = readToken(request, name);
       if (token === undefined) {
-        const where = name === undefined ? "" : ` or ${name}`;
-        throw refused(401, `A token is needed: send it in the Authorization header as "Bearer <token>"${where}.`);
+        const alternative = name === undefined ? "" : `, or in the header ${name}`;
+        throw refused(401, `A token is required: send it as "Authorization: Bearer <token>"${alternative}.`);
       }
-      const caller = await verified(verify, token, request);
+      let caller: BearerCaller | undefined;
+      try {
+        caller = await verify(token, request);
+      } catch (error) {
+        if (error instanceof InvalidToken) throw refused(401, error.message, "invalid_token");
+        throw error;
+      }
       if (!caller) throw refused(401, "The token is not valid.", "invalid_token");
       return { issuer: "bearer", scopes: [], ...caller };
     },
@@ -59,19 +77,6 @@ function readToken(request: HttpRequestHead, name: string | undefined): string |
   if (given === undefined || given === "") return undefined;
   if (given.length <= maxToken) return given;
   throw refused(400, `The ${name} header has more than ${maxToken} characters.`, "invalid_request");
-}
-
-async function verified(
-  verify: VerifyBearer,
-  token: string,
-  request: HttpRequestHead,
-): Promise<BearerCaller | undefined> {
-  try {
-    return await verify(token, request);
-  } catch (error) {
-    if (error instanceof InvalidToken) throw refused(401, error.message, "invalid_token");
-    throw error;
-  }
 }
 
 /** Makes a refusal with the challenge of RFC 6750, section 3. */

@@ -65,9 +65,11 @@ const nonceLifetime = 120_000;
 export function makeProofChecker(options: DpopOptions, resource: string, clock: Clock): ProofChecker {
   refuseStore(options, "dpop");
   const { nonce = false, maxAge = 60 } = options;
-  if (!(maxAge > 0 && maxAge <= 300)) throw invalid(`dpop.maxAge is in seconds, up to 300; got ${String(maxAge)}.`);
+  if (!(maxAge > 0 && maxAge <= 300))
+    throw invalid(`dpop.maxAge must be more than 0 and at most 300 seconds; got ${String(maxAge)}.`);
   const secret = nonce === true ? crypto.getRandomValues(new Uint8Array(32)) : nonce;
-  if (secret && secret.length < 32) throw invalid(`dpop.nonce needs a secret of 32 bytes; got ${secret.length}.`);
+  if (secret && secret.length < 32) throw invalid(`dpop.nonce must have at least 32 bytes; got ${secret.length}.`);
+  // WebCrypto accepts only bytes that are not shared between threads.
   const nonces = secret ? makeNonces(secret as Bytes, clock) : undefined;
   // The memory store keeps the last 100,000 used proofs.
   const memory = memoryStore({ clock });
@@ -78,12 +80,12 @@ export function makeProofChecker(options: DpopOptions, resource: string, clock: 
     async check(request, { token, jkt, store = memory }) {
       const { payload, protectedHeader } = await verifySignature(request.header("dpop"), maxAge, clock);
       if (!protectedHeader.jwk || (await calculateJwkThumbprint(protectedHeader.jwk)) !== jkt)
-        throw new InvalidProof("The proof is signed with another key than the token is bound to.");
+        throw new InvalidProof("The proof is signed with another key than that of the token.");
       if (payload.htm !== request.method) throw new InvalidProof("The proof is for another method.");
       if (!isFor(request, resource, payload.htu)) throw new InvalidProof("The proof is for another URL.");
       if (payload.ath !== (await digest(token))) throw new InvalidProof("The proof is for another token.");
       if (nonces && !(await nonces.accepts(payload.nonce)))
-        throw new InvalidProof("The proof needs the nonce of this response.", "use_dpop_nonce");
+        throw new InvalidProof("The proof must contain the nonce of this response.", "use_dpop_nonce");
       if (typeof payload.jti !== "string") throw new InvalidProof("The jti of the proof must be a string.");
       // The key contains a digest because the client chooses the length of `jti`.
       const key = `dpop:${await digest(`${jkt} ${payload.jti}`)}`;
@@ -94,7 +96,7 @@ export function makeProofChecker(options: DpopOptions, resource: string, clock: 
 }
 
 async function verifySignature(proof: string | undefined, maxAge: number, clock: Clock): Promise<JWTVerifyResult> {
-  if (proof === undefined) throw new InvalidProof("The token is bound to a key: a DPoP proof is needed.");
+  if (proof === undefined) throw new InvalidProof("The token is bound to a key: a DPoP proof is required.");
   if (proof.length > maxProof) throw new InvalidProof(`The proof has more than ${maxProof} characters.`);
   try {
     return await jwtVerify(proof, EmbeddedJWK, {

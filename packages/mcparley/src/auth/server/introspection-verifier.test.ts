@@ -59,7 +59,7 @@ describe("the type of an introspected token", () => {
     { typ: "at+jwt" },
     { token_use: "access_token" },
     { token_use: "access" },
-  ])("%j is that of an access token", async (type) =>
+  ])("%j is accepted", async (type) =>
     expect(await verified({ ...active, ...type })).toMatchObject({ subject: "alice" }),
   );
 
@@ -71,8 +71,8 @@ describe("the type of an introspected token", () => {
     { typ: "ID" },
     { token_use: "refresh_token" },
     { token_use: "id" },
-  ])("%j is refused, although the token is active", async (type) => {
-    await expect(verified({ ...active, ...type })).rejects.toThrow("The token is no access token.");
+  ])("%j is rejected, although the token is active", async (type) => {
+    await expect(verified({ ...active, ...type })).rejects.toThrow("The token is not an access token.");
   });
 });
 
@@ -89,7 +89,7 @@ describe("introspection requests", () => {
     expect(await results).toHaveLength(3);
   });
 
-  test("are at most 64 at the same time; further ones are sent when others end, also after failures", async () => {
+  test("at most 64 run at the same time; further ones are sent when others end, also after failures", async () => {
     const { requests, sent, verify } = waiting();
     const results = Promise.allSettled(names(70).map(verify));
     await sent(64);
@@ -112,7 +112,7 @@ describe("introspection requests", () => {
     expect(await more).toHaveLength(64);
   });
 
-  test("are refused as unavailable if 1,000 wait, and known tokens are still accepted", async () => {
+  test("are rejected as unavailable if 1,000 wait, and cached tokens are still accepted", async () => {
     const { requests, sent, verify } = waiting();
     const known = verify("known");
     await sent(1);

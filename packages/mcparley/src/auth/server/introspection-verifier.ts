@@ -2,11 +2,10 @@ import * as oauth from "oauth4webapi";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { clientAuthentication } from "../client-authentication.ts";
-import { type ClientCredential, checkProvable } from "../client-credential.ts";
-import { issuerMetadata, noAnswer, requestOptions, trustedFetch } from "./issuer.ts";
-import { checkAddress, checkAudience, checkIdentifier, checkTolerance } from "./option-checks.ts";
-import { type Answer, answerCache, requestGate } from "./request-cache.ts";
+import type { ClientCredential } from "../client-credential.ts";
+import { issuerClient, issuerUnavailable } from "./issuer.ts";
+import { checkUrl, checkAudience, checkIdentifier, checkTolerance } from "./option-checks.ts";
+import { requestGate, responseCache } from "./request-cache.ts";
 import { InvalidToken, type ScopesOf, type TokenVerifier, audienceIn, tokenOf } from "./verified-token.ts";
 
 /** Options of `introspectionVerifier`. */
@@ -46,48 +45,66 @@ const limits = { running: 64, waiting: 1_000 };
  *
  * It never returns undefined, so it must be the last verifier. Throws `LocalError` `invalid_definition` without an issuer,
  * an audience, or client credentials.
+ *
+ * @example
+ * ```ts
+ * import { introspectionVerifier, protectedResource } from "mcparley/auth";
+ *
+ * const issuer = "https://auth.example.com";
+ * const resource = "https://example.com/mcp";
+ * const client = { id: "notes-server", secret: process.env.CLIENT_SECRET };
+ * const auth = protectedResource({
+ *   resource,
+ *   issuers: [issuer],
+ *   verifier: introspectionVerifier({ issuer, audience: resource, client }),
+ * });
+ * ```
  */
 export function introspectionVerifier(options: IntrospectionVerifierOptions): TokenVerifier {
   const issuer = checkIdentifier("issuer", options.issuer);
   const audience = checkAudience(options.audience);
   const tolerance = checkTolerance(options.clockTolerance);
   const { clock = systemClock, cacheTtl = 30_000, cacheSize = 10_000 } = options;
-  const answers = answerCache<JsonObject>({ max: cacheSize, clock });
-  const ask = asking(options, issuer, clock);
-  const gate = requestGate(limits, () => noAnswer(issuer, `has ${limits.waiting} introspection requests waiting`));
-  const keep = async (token: string): Promise<Answer<JsonObject>> => {
-    const value = await gate(() => ask(token));
-    return { value, until: Math.min(clock.now() + cacheTtl, expiryOf(value)) };
-  };
+  const responses = responseCache<JsonObject>({ max: cacheSize, clock });
+  const introspect = introspection(options, issuer, clock);
+  const gate = requestGate(limits, () =>
+    issuerUnavailable(issuer, `has ${limits.waiting} introspection requests waiting`),
+  );
   return async (token) => {
-    const claims = await answers(await digest(token), () => keep(token));
+    const claims = await responses(await digest(token), async () => {
+      const value = await gate(() => introspect(token));
+      const expiry = typeof value.exp === "number" ? value.exp * 1000 : Infinity;
+      return { value, until: Math.min(clock.now() + cacheTtl, expiry) };
+    });
     check(claims, { issuer, audience, tolerance, now: clock.now() / 1000 });
     return tokenOf(issuer, claims, options.scopesOf);
   };
 }
 
-function asking(
-  options: IntrospectionVerifierOptions,
+/** Returns the function that introspects a token. Rejects with `LocalError` `unreachable` if the issuer does not respond. */
+function introspection(
+  { client, endpoint, fetch }: IntrospectionVerifierOptions,
   issuer: string,
   clock: Clock,
 ): (token: string) => Promise<JsonObject> {
-  const { client, endpoint } = options;
-  if (endpoint !== undefined) checkAddress("endpoint", endpoint);
-  checkProvable(client);
-  const authentication = clientAuthentication(client);
-  const fetch = trustedFetch(options.fetch, clock);
-  const metadata = issuerMetadata(issuer, fetch, clock);
-  const asClient = { client_id: client.id };
+  if (endpoint !== undefined) checkUrl("endpoint", endpoint);
+  const prepare = issuerClient({
+    issuer,
+    client,
+    clock,
+    ...(fetch && { fetch }),
+    endpoint: endpoint === undefined ? undefined : { introspection_endpoint: endpoint },
+  });
   return async (token) => {
-    const server = endpoint === undefined ? await metadata() : { issuer, introspection_endpoint: endpoint };
+    const { server, client, authentication, options } = await prepare();
     try {
-      const response = await oauth.introspectionRequest(server, asClient, await authentication(server), token, {
-        ...requestOptions(fetch),
+      const response = await oauth.introspectionRequest(server, client, authentication, token, {
+        ...options,
         additionalParameters: { token_type_hint: "access_token" },
       });
-      return await oauth.processIntrospectionResponse(server, asClient, response);
+      return await oauth.processIntrospectionResponse(server, client, response);
     } catch (cause) {
-      throw noAnswer(issuer, "did not answer by introspection", cause);
+      throw issuerUnavailable(issuer, "did not respond to the introspection request", cause);
     }
   };
 }
@@ -109,7 +126,7 @@ function check(claims: JsonObject, { issuer, audience, tolerance, now }: Expecte
     throw new InvalidToken("The token is for another audience.");
   if (typeof exp === "number" && exp + tolerance <= now) throw new InvalidToken("The token has expired.");
   if (typeof nbf === "number" && nbf - tolerance > now) throw new InvalidToken("The token is not valid yet.");
-  if (!isAccessToken(claims)) throw new InvalidToken("The token is no access token.");
+  if (!isAccessToken(claims)) throw new InvalidToken("The token is not an access token.");
 }
 
 /**
@@ -120,8 +137,4 @@ function isAccessToken({ token_type: type, typ, token_use: use }: JsonObject): b
   if (typeof type === "string" && !/^(?:bearer|dpop|n_a)$/i.test(type)) return false;
   if (typeof typ === "string" && /^(?:refresh|offline|id|logout)\b/i.test(typ)) return false;
   return typeof use !== "string" || /^access(?:_token)?$/i.test(use);
-}
-
-function expiryOf({ exp }: JsonObject): number {
-  return typeof exp === "number" ? exp * 1000 : Infinity;
 }

@@ -1,8 +1,10 @@
 import * as oauth from "oauth4webapi";
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
+import { clientAuthentication } from "../client-authentication.ts";
+import { type ClientCredential, checkProvable } from "../client-credential.ts";
 import { type GuardedFetch, makeGuardedFetch } from "../client/guarded-fetch.ts";
-import { discoverIssuer } from "../client/well-known.ts";
+import { discoverIssuer } from "../client/metadata.ts";
 import { withCooldown } from "./request-cache.ts";
 
 /** Milliseconds for which the metadata of an authorization server is used. */
@@ -17,19 +19,51 @@ export function trustedFetch(fetch: typeof globalThis.fetch | undefined, clock: 
   return makeGuardedFetch({ allowPrivate: true, fetch, clock, timeout });
 }
 
-/** Returns the options for requests of oauth4webapi. TLS is required by the fetch and by the checks of the options. */
-export function requestOptions(fetch: GuardedFetch): {
+/** The arguments with which oauth4webapi authenticates this server to an authorization server. */
+interface IssuerClient {
+  readonly server: oauth.AuthorizationServer;
+  readonly client: oauth.Client;
+  readonly authentication: oauth.ClientAuth;
+  readonly options: RequestOptions;
+}
+
+interface RequestOptions {
   [oauth.allowInsecureRequests]: boolean;
   [oauth.customFetch]: (url: string, init: oauth.CustomFetchOptions<"POST", URLSearchParams>) => Promise<Response>;
-} {
-  return {
+}
+
+interface IssuerClientOptions {
+  issuer: string;
+  client: ClientCredential;
+  fetch?: typeof globalThis.fetch;
+  clock: Clock;
+  /** An endpoint that the options name. The metadata of the issuer is then not fetched. */
+  endpoint: Partial<oauth.AuthorizationServer> | undefined;
+}
+
+/**
+ * Makes this server a client of an authorization server, and returns the function that prepares its requests. Throws
+ * `LocalError` `invalid_definition` if the client has neither a secret nor a key.
+ */
+export function issuerClient(given: IssuerClientOptions): () => Promise<IssuerClient> {
+  const { issuer, client, clock, endpoint } = given;
+  checkProvable(client);
+  const authentication = clientAuthentication(client);
+  const fetch = trustedFetch(given.fetch, clock);
+  const metadata = issuerMetadata(issuer, fetch, clock);
+  const options: RequestOptions = {
+    // TLS is required by the fetch and by the checks of the options.
     [oauth.allowInsecureRequests]: true,
     [oauth.customFetch]: (url, { method, headers, body }) => fetch(url, { method, headers, body }),
+  };
+  return async () => {
+    const server = endpoint ? { issuer, ...endpoint } : await metadata();
+    return { server, client: { client_id: client.id }, authentication: await authentication(server), options };
   };
 }
 
 /** Returns the metadata of an authorization server. Rejects with `LocalError` `unreachable` if it cannot be fetched. */
-export type IssuerMetadata = () => Promise<oauth.AuthorizationServer>;
+type IssuerMetadata = () => Promise<oauth.AuthorizationServer>;
 
 /** Fetches the metadata of one authorization server on first use, and again after an hour. */
 export function issuerMetadata(issuer: string, fetch: GuardedFetch, clock: Clock): IssuerMetadata {
@@ -44,13 +78,13 @@ export function issuerMetadata(issuer: string, fetch: GuardedFetch, clock: Clock
     } catch (cause) {
       // Old metadata is better than refusing all callers while the authorization server is down.
       if (known) return known.metadata;
-      throw noAnswer(issuer, "has no metadata that could be read", cause);
+      throw issuerUnavailable(issuer, "has no readable metadata", cause);
     }
   };
 }
 
-/** The error if an authorization server cannot be asked, so that the validity of a token is unknown. */
-export function noAnswer(issuer: string, why: string, cause?: unknown): LocalError {
-  const message = `The authorization server ${issuer} ${why}: its tokens cannot be checked.`;
+/** Returns the error for an authorization server that is unavailable, so that the validity of a token is unknown. */
+export function issuerUnavailable(issuer: string, why: string, cause?: unknown): LocalError {
+  const message = `The authorization server ${issuer} ${why}, so its tokens cannot be checked.`;
   return new LocalError("unreachable", message, { cause });
 }

@@ -14,8 +14,8 @@ import {
 } from "jose";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import type { GuardedFetch } from "../client/guarded-fetch.ts";
-import { issuerMetadata, noAnswer, trustedFetch } from "./issuer.ts";
-import { checkAddress, checkAudience, checkIdentifier, checkTolerance, invalid } from "./option-checks.ts";
+import { issuerMetadata, issuerUnavailable, trustedFetch } from "./issuer.ts";
+import { checkUrl, checkAudience, checkIdentifier, checkTolerance, invalid } from "./option-checks.ts";
 import { withCooldown } from "./request-cache.ts";
 import { InvalidToken, type ScopesOf, type TokenVerifier, tokenOf } from "./verified-token.ts";
 
@@ -64,6 +64,19 @@ const publicKeyAlgorithms = [
  *
  * Returns undefined for tokens of other issuers and for opaque tokens, so that the next verifier checks them. Throws
  * `LocalError` `invalid_definition` without an issuer or an audience, and for algorithms with a shared secret.
+ *
+ * @example
+ * ```ts
+ * import { jwtVerifier, protectedResource } from "mcparley/auth";
+ *
+ * const issuer = "https://auth.example.com";
+ * const resource = "https://example.com/mcp";
+ * const auth = protectedResource({
+ *   resource,
+ *   issuers: [issuer],
+ *   verifier: jwtVerifier({ issuer, audience: resource }),
+ * });
+ * ```
  */
 export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {
   const issuer = checkIdentifier("issuer", options.issuer);
@@ -75,13 +88,13 @@ export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {
     clockTolerance: checkTolerance(options.clockTolerance),
     requiredClaims: ["exp"],
   };
-  if (typeof options.jwks === "string") checkAddress("jwks", options.jwks);
+  if (typeof options.jwks === "string") checkUrl("jwks", options.jwks);
   const find = makeKeyFinder({ issuer, jwks: options.jwks, fetch: trustedFetch(options.fetch, clock), clock });
   return async (token) => {
     if (issuerOf(token) !== issuer) return undefined;
     const now = { ...verification, currentDate: new Date(clock.now()) };
     const { payload, protectedHeader } = await verify(token, find, now).catch((error: unknown) => {
-      throw explained(error, issuer);
+      throw toInvalidToken(error, issuer);
     });
     checkType(protectedHeader.typ, types);
     return tokenOf(issuer, payload, options.scopesOf);
@@ -91,8 +104,11 @@ export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {
 function checkAlgorithms(given: readonly string[] = publicKeyAlgorithms): string[] {
   const other = given.find((algorithm) => !publicKeyAlgorithms.includes(algorithm));
   if (other === undefined && given.length > 0) return [...given];
-  const cure = `Choose from ${publicKeyAlgorithms.join(", ")}.`;
-  throw invalid(`algorithms must all sign with a private key, which ${JSON.stringify(other ?? "")} does not. ${cure}`);
+  const problem =
+    other === undefined
+      ? "algorithms must not be empty"
+      : `algorithms must all sign with a private key; got ${JSON.stringify(other)}`;
+  throw invalid(`${problem}. Choose from ${publicKeyAlgorithms.join(", ")}.`);
 }
 
 /** Returns the unverified issuer of a token, or undefined if it is not a JWT. */
@@ -111,26 +127,25 @@ async function verify(token: string, find: KeyFinder, options: JWTVerifyOptions)
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
     for await (const key of error) {
-      const verified = await jwtVerify(token, key, options).catch(orOtherKey);
-      if (verified) return verified;
+      try {
+        return await jwtVerify(token, key, options);
+      } catch (other) {
+        if (!(other instanceof errors.JWSSignatureVerificationFailed)) throw other;
+      }
     }
     throw new errors.JWSSignatureVerificationFailed();
   }
-}
-
-function orOtherKey(error: unknown): undefined {
-  if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
 }
 
 /** Refuses JWTs for another purpose, such as a logout (RFC 8725, 3.11). */
 function checkType(given: string | undefined, types: readonly string[]): void {
   if (given === undefined) return;
   const type = given.toLowerCase().replace(/^application\//, "");
-  if (!types.some((one) => one.toLowerCase() === type)) throw new InvalidToken("The token is no access token.");
+  if (!types.some((one) => one.toLowerCase() === type)) throw new InvalidToken("The token is not an access token.");
 }
 
-/** Converts an error of jose. The message contains nothing of the token. */
-function explained(error: unknown, issuer: string): unknown {
+/** Converts an error of jose to `InvalidToken`, or to `LocalError` `unreachable`. The message contains no part of the token. */
+function toInvalidToken(error: unknown, issuer: string): unknown {
   if (error instanceof errors.JWTExpired) return new InvalidToken("The token has expired.");
   if (error instanceof errors.JWTClaimValidationFailed) return new InvalidToken(claimRefused(error));
   if (error instanceof errors.JOSEAlgNotAllowed)
@@ -142,9 +157,9 @@ function explained(error: unknown, issuer: string): unknown {
     error instanceof errors.JWTInvalid ||
     error instanceof errors.JOSENotSupported
   ) {
-    return new InvalidToken("The token is no valid JWT.");
+    return new InvalidToken("The token is not a valid JWT.");
   }
-  return noAnswer(issuer, "gives no keys", error);
+  return issuerUnavailable(issuer, "returns no keys", error);
 }
 
 function claimRefused({ claim, reason }: errors.JWTClaimValidationFailed): string {
@@ -153,7 +168,7 @@ function claimRefused({ claim, reason }: errors.JWTClaimValidationFailed): strin
   return claim === "nbf" ? "The token is not valid yet." : `The token's "${claim}" is not accepted.`;
 }
 
-/** Returns the key that signed a token, by its header. */
+/** Returns the public key for a token, by its header. */
 type KeyFinder = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 interface KeysOptions {
@@ -176,7 +191,7 @@ function makeKeyFinder({ issuer, jwks, fetch, clock }: KeysOptions): KeyFinder {
   let current: { uri: string; find: KeyFinder } | undefined;
   return async (header, token) => {
     const uri = jwks ?? (await metadata()).jwks_uri;
-    if (uri === undefined) throw noAnswer(issuer, "names no jwks_uri in its metadata");
+    if (uri === undefined) throw issuerUnavailable(issuer, "names no jwks_uri in its metadata");
     if (current?.uri !== uri) current = { uri, find: remoteKeys(uri, fetch, clock) };
     return current.find(header, token);
   };
@@ -185,7 +200,7 @@ function makeKeyFinder({ issuer, jwks, fetch, clock }: KeysOptions): KeyFinder {
 function remoteKeys(uri: string, fetch: GuardedFetch, clock: Clock): KeyFinder {
   const load = async (): Promise<string> => {
     const response = await fetch(uri, { headers: { accept: "application/json, application/jwk-set+json" } });
-    if (response.status !== 200) throw new Error(`${uri} answers with ${response.status} instead of keys.`);
+    if (response.status !== 200) throw new Error(`${uri} responded with status ${response.status} instead of keys.`);
     return response.text();
   };
   const loadOnce = withCooldown(load, { pause: 5_000, clock });

@@ -8,20 +8,20 @@ import { LocalError } from "../../rpc/errors.ts";
  * Throws `LocalError` `invalid_definition` unless it is an https URL (or http on loopback) without query and fragment.
  */
 export function checkIdentifier(what: string, given: unknown): string {
-  const identifier = checkAddress(what, given);
+  const identifier = checkUrl(what, given);
   const { search, hash } = new URL(identifier);
   if (search === "" && hash === "") return identifier;
   throw invalid(`${what} must have no query and no fragment; got ${JSON.stringify(identifier)}.`);
 }
 
 /** Checks a URL for requests. Throws `LocalError` `invalid_definition` unless it is https, or http on loopback. */
-export function checkAddress(what: string, given: unknown): string {
-  if (typeof given !== "string" || given === "") throw invalid(`${what} is required: give it as a string.`);
+export function checkUrl(what: string, given: unknown): string {
+  if (typeof given !== "string" || given === "") throw invalid(`${what} is required, as a string.`);
   if (!URL.canParse(given)) throw invalid(`${what} must be a URL; got ${JSON.stringify(given)}.`);
   const url = new URL(given);
   if (!isSecureUrl(url))
-    throw invalid(`${what} must be an https URL, or http on this machine; got ${JSON.stringify(given)}.`);
-  if (url.username !== "" || url.password !== "") throw invalid(`${what} must hold no user and no password.`);
+    throw invalid(`${what} must be an https URL, or http on a loopback address; got ${JSON.stringify(given)}.`);
+  if (url.username !== "" || url.password !== "") throw invalid(`${what} must not contain a user or password.`);
   return given;
 }
 
@@ -31,8 +31,8 @@ export function checkAudience(given: string | readonly string[] | undefined): re
   if (audiences.length > 0 && audiences.every((audience) => typeof audience === "string" && audience !== "")) {
     return audiences;
   }
-  const why = "Without it a token for any other service would be accepted.";
-  throw invalid(`audience is required: give the identifier that tokens for this server name. ${why}`);
+  const why = "Without it, tokens for any other service would be accepted.";
+  throw invalid(`audience is required: the \`aud\` of tokens for this server. ${why}`);
 }
 
 /** Returns the accepted clock difference in seconds. Throws `LocalError` `invalid_definition` above 300. */
@@ -41,6 +41,7 @@ export function checkTolerance(seconds: number = 30): number {
   throw invalid(`clockTolerance is in seconds, from 0 to 300; got ${String(seconds)}.`);
 }
 
+/** Returns the error for an invalid option. */
 export function invalid(message: string): LocalError {
   return new LocalError("invalid_definition", message);
 }

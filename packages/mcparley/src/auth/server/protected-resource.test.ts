@@ -32,10 +32,11 @@ const call = (client: RawHttp, name = "whoami") => client.modern("tools/call", {
 describe("the metadata", () => {
   const paths = ["/.well-known/oauth-protected-resource/public/mcp", "/.well-known/oauth-protected-resource"];
 
-  test.each(paths)("is at %s, for pages of any origin, and may be kept", async (path) => {
+  test.each(paths)("is served at %s, for pages of any origin, and can be cached", async (path) => {
     const { client } = serve({ scopes: ["notes:read"], name: "Notes", documentation: "https://docs.example" });
     const answer = await client.send({ method: "GET", path, headers: { origin: "https://app.example" } });
-    expect([answer.status, answer.type]).toEqual([200, "application/json"]);
+    expect(answer.status).toBe(200);
+    expect(answer.type).toBe("application/json");
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
     expect(answer.headers.get("cache-control")).toBe("public, max-age=3600");
     expect(JSON.parse(await answer.text())).toEqual({
@@ -49,19 +50,22 @@ describe("the metadata", () => {
     });
   });
 
-  test("answers to HEAD and preflights as they expect, and to nothing else", async () => {
+  test("is served for GET, HEAD and preflights, and no other method", async () => {
     const { client } = serve();
     const [path = ""] = paths;
     const send = (method: string) => client.send({ method, path });
-    expect([(await send("HEAD")).status, await (await send("HEAD")).text()]).toEqual([200, ""]);
+    expect((await send("HEAD")).status).toBe(200);
+    expect(await (await send("HEAD")).text()).toBe("");
     const preflight = await send("OPTIONS");
-    expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "*"]);
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-headers")).toBe("*");
     const posted = await send("POST");
-    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+    expect(posted.status).toBe(405);
+    expect(posted.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
     expect((await client.send({ method: "GET", path: `${path}/other` })).status).toBe(404);
   });
 
-  test("may be elsewhere, and is named where it is", async () => {
+  test("can have another URL, which challenges name", async () => {
     const metadataUrl = "https://cdn.example/metadata.json";
     const { client } = serve({ metadataUrl });
     const answer = await client.modern("tools/list");
@@ -69,28 +73,28 @@ describe("the metadata", () => {
     expect((await client.send({ method: "GET", path: "/metadata.json" })).status).toBe(200);
   });
 
-  test("names the resource and its issuers exactly as they were given", () => {
+  test("contains the resource and its issuers exactly as configured", () => {
     const issuers = ["https://as.example/", "https://as.example/tenant"];
     const { metadata } = protectedResource({ resource: "https://mcp.example", issuers, verifier: () => good });
     expect(metadata).toMatchObject({ resource: "https://mcp.example", authorization_servers: issuers });
   });
 });
 
-describe("whoever verified it,", () => {
+describe("after any verifier", () => {
   test.each<[string, Partial<VerifiedToken>]>([
     ["another audience", { audience: ["https://other.example/mcp"] }],
     ["no audience", { audience: [] }],
     ["the name of this one with a slash more", { audience: [`${resource}/`] }],
     ["another issuer", { issuer: "https://evil.example" }],
     ["a lifetime that is over", { expiresAt: 0 }],
-  ])("a token with %s is refused", async (_, odd) => {
+  ])("a token with %s is rejected", async (_, odd) => {
     const { client } = serve({ verifier: () => ({ ...good, ...odd }), clock: fakeClock(1_000_000) });
     const answer = await call(client);
     expect(answer.status).toBe(401);
     expect(answer.headers.get("www-authenticate")).toContain('error="invalid_token"');
   });
 
-  test("a token for another name of this server is accepted where that is given", async () => {
+  test("a token for another audience is accepted if the option lists it", async () => {
     const { client } = serve({ verifier: () => ({ ...good, audience: ["api://notes"] }), audience: ["api://notes"] });
     expect((await call(client)).status).toBe(200);
   });
@@ -101,29 +105,36 @@ describe("verifiers", () => {
     throw new InvalidToken('It is "odd"\n\\ \u{1f980}.');
   };
 
-  test("are asked in order until one knows the token", async () => {
+  test("are called in order until one returns a token", async () => {
     const answer = await call(serve({ verifier: [() => undefined, () => good, refuse] }).client);
     expect(answer.status).toBe(200);
     expect((await call(serve({ verifier: [() => undefined] }).client)).status).toBe(401);
   });
 
-  test("may say why in any words, which break no header", async () => {
+  test("can refuse with any message, which is escaped in the header", async () => {
     const answer = await call(serve({ verifier: refuse }).client);
     expect(answer.headers.get("www-authenticate")).toContain('error_description="It is \\"odd\\"?\\\\ ??."');
   });
 
-  test.each(["unreachable", "timeout", "store_unavailable"] as const)("that are %s send nobody away", async (code) => {
-    const error = new LocalError(code, "down");
-    const { client, errors } = serve({ verifier: () => Promise.reject(error) });
-    const answer = await call(client);
-    expect([answer.status, answer.headers.get("retry-after"), errors]).toEqual([503, "5", [error]]);
-  });
+  test.each(["unreachable", "timeout", "store_unavailable"] as const)(
+    "that fail with %s are answered with 503",
+    async (code) => {
+      const error = new LocalError(code, "down");
+      const { client, errors } = serve({ verifier: () => Promise.reject(error) });
+      const answer = await call(client);
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get("retry-after")).toBe("5");
+      expect(errors).toEqual([error]);
+    },
+  );
 
-  test("that are broken tell nothing of it to the client", async () => {
+  test("that throw another error send no detail to the client", async () => {
     const error = new TypeError("secret");
     const { client, errors } = serve({ verifier: () => Promise.reject(error) });
     const answer = await call(client);
-    expect([answer.status, (await answer.text()).includes("secret"), errors]).toEqual([500, false, [error]]);
+    expect(answer.status).toBe(500);
+    expect((await answer.text()).includes("secret")).toBe(false);
+    expect(errors).toEqual([error]);
   });
 });
 
@@ -133,18 +144,18 @@ describe("scopes", () => {
     return scope === "notes:write" ? ["notes:read", "notes:sign", "notes:admin"] : [];
   };
 
-  test("hide what they do not allow from lists", async () => {
+  test("that the caller lacks hide tools from lists", async () => {
     const answer = await serve().client.modern("tools/list", {}, bearer);
     const { tools: listed } = (await answer.json()).result as { tools: { name: string }[] };
     expect(listed.map(({ name }) => name)).toEqual(["whoami", "read"]);
   });
 
-  test("imply others, however many steps away and in circles", async () => {
+  test("imply others, over any number of steps and in cycles", async () => {
     const { client } = serve({ verifier: () => ({ ...good, scopes: ["notes:admin"] }), scopeHierarchy: hierarchy });
     for (const name of ["read", "write"]) expect((await call(client, name)).status).toBe(200);
   });
 
-  test("that lack are named in one challenge, with where to sign in", async () => {
+  test("that the caller lacks are named in one challenge, with the URL of the metadata", async () => {
     const answer = await call(serve({ scopes: ["notes:read"] }).client, "write");
     expect(answer.status).toBe(403);
     const metadata = 'resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/public/mcp"';
@@ -154,7 +165,7 @@ describe("scopes", () => {
   });
 });
 
-describe("what protects nothing is refused when it is made:", () => {
+describe("options that protect nothing are rejected:", () => {
   test.each<[string, object]>([
     ["no resource", { resource: undefined }],
     ["a resource that is no URL", { resource: "mcp.example" }],

@@ -1,17 +1,15 @@
-import type { HttpRequestHead, ResponseHeaders } from "../../http/exchange.ts";
+import type { HttpRequestHead } from "../../http/exchange.ts";
 import { HttpRefusal } from "../../http/server/refusal.ts";
 import type { AuthenticationRequest, HttpServerAuth } from "../../http/server/server-auth.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
-import type { Store } from "../../store/store.ts";
 import {
   BadPresentation,
   type ChallengeOptions,
   type PresentedToken,
   type Reason,
-  type Scheme,
   challengeHeader,
   readPresented,
 } from "./authorization-headers.ts";
@@ -53,162 +51,162 @@ export interface ProtectedResource extends HttpServerAuth {
  * authenticated caller, with the claims of the token and without the token itself.
  *
  * Throws `LocalError` `invalid_definition` if the resource or the issuers are missing or not https URLs.
+ *
+ * @example
+ * ```ts
+ * import { jwtVerifier, protectedResource } from "mcparley/auth";
+ * import { listen } from "mcparley/node";
+ * import { createServer } from "mcparley/server";
+ *
+ * const issuer = "https://auth.example.com";
+ * const resource = "https://example.com/mcp";
+ * const verifier = jwtVerifier({ issuer, audience: resource });
+ * const auth = protectedResource({ resource, issuers: [issuer], scopes: ["notes:read"], verifier });
+ * await listen(createServer({ name: "notes", version: "1.0.0" }), { port: 3000, auth });
+ * ```
  */
 export function protectedResource(options: ProtectedResourceOptions): ProtectedResource {
-  return new Guarded(options);
+  const { resource, issuers, audience = [], scopes = [], dpop = {}, clock = systemClock } = options;
+  const verifiers = readVerifiers(options.verifier);
+  const audiences = [checkIdentifier("resource", resource), ...audience];
+  const proofs = makeProofChecker(dpop, resource, clock);
+  const metadata = describeResource(options, dpop.required === true);
+  const metadataUrl = metadataUrlOf(options);
+  const challenges: ChallengeOptions = {
+    metadataUrl,
+    schemes: dpop.required ? ["DPoP"] : ["Bearer", "DPoP"],
+    proofAlgorithms,
+  };
+  const refuse: Refuse = (status, message, reason) =>
+    new HttpRefusal(status, message, {
+      headers: { "www-authenticate": challengeHeader(challenges, scopes, reason) },
+    });
+
+  return {
+    metadata,
+    metadataUrl,
+    document: publish(metadata, metadataUrl),
+    challenge(required, request) {
+      const scheme = readPresented(request)?.scheme ?? "Bearer";
+      return challengeHeader(challenges, required, { scheme, error: "insufficient_scope" });
+    },
+    async authenticate(request, store) {
+      const presented = readToken(request, refuse);
+      try {
+        const verified = await verify(verifiers, presented.token, request);
+        checkClaims(verified, { issuers, audiences, now: clock.now() / 1000 });
+        const jkt = boundKey(verified, presented, dpop.required === true);
+        if (jkt !== undefined) {
+          await proofs.check(request, { token: presented.token, jkt, store });
+          await sendNonce(proofs, request);
+        }
+        const principal = principalOf(verified, options.scopeHierarchy);
+        keepToken(principal, presented.token);
+        return principal;
+      } catch (error) {
+        if (error instanceof InvalidToken) {
+          const scheme = dpop.required ? "DPoP" : presented.scheme;
+          throw refuse(401, error.message, { scheme, error: "invalid_token", description: error.message });
+        }
+        if (error instanceof InvalidProof) {
+          await sendNonce(proofs, request);
+          throw refuse(401, error.message, { scheme: "DPoP", error: error.code, description: error.message });
+        }
+        throw isUnavailable(error) ? tryAgainLater(error) : error;
+      }
+    },
+  };
 }
 
-class Guarded implements ProtectedResource {
-  readonly metadata: JsonObject;
-  readonly metadataUrl: string;
-  readonly document: NonNullable<HttpServerAuth["document"]>;
-  readonly #options: ProtectedResourceOptions;
-  readonly #verifiers: readonly TokenVerifier[];
-  readonly #audience: readonly string[];
-  readonly #clock: Clock;
-  readonly #proofs: ProofChecker;
-  readonly #challenges: ChallengeOptions;
+/** Makes a refusal with the challenges of the resource. `reason` is undefined if the request has no token. */
+type Refuse = (status: number, message: string, reason?: Reason) => HttpRefusal;
 
-  constructor(options: ProtectedResourceOptions) {
-    const { resource, audience = [], dpop = {}, clock = systemClock } = options;
-    this.#options = options;
-    this.#verifiers = readVerifiers(options.verifier);
-    this.#audience = [checkIdentifier("resource", resource), ...audience];
-    this.#clock = clock;
-    this.#proofs = makeProofChecker(dpop, resource, clock);
-    this.metadata = describeResource(options, dpop.required === true);
-    this.metadataUrl = metadataUrlOf(options);
-    this.document = publish(this.metadata, this.metadataUrl);
-    const schemes: Scheme[] = dpop.required ? ["DPoP"] : ["Bearer", "DPoP"];
-    this.#challenges = { metadataUrl: this.metadataUrl, schemes, proofAlgorithms };
+function readToken(request: HttpRequestHead, refuse: Refuse): PresentedToken {
+  let presented: PresentedToken | undefined;
+  try {
+    presented = readPresented(request);
+  } catch (error) {
+    if (!(error instanceof BadPresentation)) throw error;
+    const reason = { scheme: "Bearer", error: "invalid_request", description: error.message } as const;
+    throw refuse(400, error.message, reason);
   }
+  if (presented) return presented;
+  throw refuse(401, "Authorization is required: send an access token in the Authorization header.");
+}
 
-  authenticate = async (request: AuthenticationRequest, store?: Store): Promise<Principal> => {
-    const presented = this.#read(request);
-    const { token } = presented;
-    try {
-      const verified = await this.#verify(token, request);
-      await this.#checkBinding(presented, verified, { request, store });
-      const principal = this.#principalOf(verified);
-      keepToken(principal, token);
-      return principal;
-    } catch (error) {
-      throw await this.#refused(error, presented, request);
-    }
+/** Returns the result of the first verifier that knows the token. */
+async function verify(
+  verifiers: readonly TokenVerifier[],
+  token: string,
+  request: HttpRequestHead,
+): Promise<VerifiedToken> {
+  for (const verifier of verifiers) {
+    const verified = await verifier(token, request);
+    if (verified) return verified;
+  }
+  throw new InvalidToken("The issuer of the token is not accepted.");
+}
+
+/** Checks issuer, audience and lifetime again, because a custom verifier may omit it. `now` is in seconds. */
+function checkClaims(
+  { issuer, audience, expiresAt }: VerifiedToken,
+  { issuers, audiences, now }: { issuers: readonly string[]; audiences: readonly string[]; now: number },
+): void {
+  if (!issuers.includes(issuer)) throw new InvalidToken("The issuer of the token is not accepted.");
+  if (!audience.some((one) => audiences.includes(one))) throw new InvalidToken("The token is for another audience.");
+  // 300 seconds is the maximum clock difference that a verifier accepts.
+  if (expiresAt !== undefined && expiresAt + 300 <= now) throw new InvalidToken("The token has expired.");
+}
+
+/**
+ * Returns the thumbprint of the key to which the token is bound. Undefined if it is not bound. Throws `InvalidToken` if the
+ * scheme does not match, or if a required binding is missing.
+ */
+function boundKey({ jkt }: VerifiedToken, { scheme }: PresentedToken, isRequired: boolean): string | undefined {
+  if (jkt !== undefined) {
+    if (scheme === "DPoP") return jkt;
+    throw new InvalidToken("The token is bound to a key: send it with the scheme DPoP and a proof.");
+  }
+  if (isRequired) throw new InvalidToken("The token must be bound to a key (DPoP).");
+  if (scheme === "DPoP") throw new InvalidToken("The token is not bound to a key: send it with the scheme Bearer.");
+  return undefined;
+}
+
+/** Adds the nonce for the client's next proof to the response. */
+async function sendNonce(proofs: ProofChecker, request: AuthenticationRequest): Promise<void> {
+  const nonce = await proofs.nonce();
+  if (nonce !== undefined) request.decorate({ "dpop-nonce": nonce });
+}
+
+function principalOf(
+  { issuer, subject, scopes, clientId, claims }: VerifiedToken,
+  scopeHierarchy: ScopeHierarchy | undefined,
+): Principal {
+  return {
+    issuer,
+    subject,
+    scopes: scopeHierarchy ? withImplied(scopes, scopeHierarchy) : scopes,
+    ...(clientId !== undefined && { clientId }),
+    ...(claims && { claims }),
   };
-
-  challenge(scopes: readonly string[], request: HttpRequestHead): string {
-    const scheme = readPresented(request)?.scheme ?? "Bearer";
-    return challengeHeader(this.#challenges, scopes, { scheme, error: "insufficient_scope" });
-  }
-
-  /** The headers for a request without a valid token. */
-  #challengeHeaders(reason?: Reason): ResponseHeaders {
-    return { "www-authenticate": challengeHeader(this.#challenges, this.#options.scopes ?? [], reason) };
-  }
-
-  #read(request: HttpRequestHead): PresentedToken {
-    let presented: PresentedToken | undefined;
-    try {
-      presented = readPresented(request);
-    } catch (error) {
-      if (!(error instanceof BadPresentation)) throw error;
-      const reason = { scheme: "Bearer", error: "invalid_request", description: error.message } as const;
-      throw new HttpRefusal(400, error.message, { headers: this.#challengeHeaders(reason) });
-    }
-    if (presented) return presented;
-    const why = "A sign-in is needed: send an access token in the Authorization header.";
-    throw new HttpRefusal(401, why, { headers: this.#challengeHeaders() });
-  }
-
-  async #verify(token: string, request: HttpRequestHead): Promise<VerifiedToken> {
-    for (const verifier of this.#verifiers) {
-      const verified = await verifier(token, request);
-      if (verified) return this.#accepted(verified);
-    }
-    throw new InvalidToken("The token is by no issuer that is accepted here.");
-  }
-
-  /** Checks issuer, audience and lifetime again, because a custom verifier may omit it. */
-  #accepted(verified: VerifiedToken): VerifiedToken {
-    const { issuer, audience, expiresAt } = verified;
-    if (!this.#options.issuers.includes(issuer)) {
-      throw new InvalidToken("The token is by no issuer that is accepted here.");
-    }
-    if (!audience.some((one) => this.#audience.includes(one))) {
-      throw new InvalidToken("The token is for another audience.");
-    }
-    // 300 seconds is the maximum clock difference that a verifier accepts.
-    if (expiresAt !== undefined && expiresAt + 300 <= this.#clock.now() / 1000) {
-      throw new InvalidToken("The token has expired.");
-    }
-    return verified;
-  }
-
-  async #checkBinding(
-    { scheme, token }: PresentedToken,
-    { jkt }: VerifiedToken,
-    { request, store }: { request: AuthenticationRequest; store: Store | undefined },
-  ): Promise<void> {
-    if (jkt === undefined) {
-      if (this.#options.dpop?.required) throw new InvalidToken("The token must be bound to a key (DPoP).");
-      if (scheme === "DPoP") throw new InvalidToken("The token is bound to no key: send it as Bearer.");
-      return;
-    }
-    if (scheme !== "DPoP") throw new InvalidToken("The token is bound to a key: send it as DPoP, with a proof.");
-    await this.#proofs.check(request, { token, jkt, store });
-    const nonce = await this.#proofs.nonce();
-    if (nonce !== undefined) request.decorate({ "dpop-nonce": nonce });
-  }
-
-  #principalOf({ issuer, subject, scopes, clientId, claims }: VerifiedToken): Principal {
-    const { scopeHierarchy } = this.#options;
-    return {
-      issuer,
-      subject,
-      scopes: scopeHierarchy ? withImplied(scopes, scopeHierarchy) : scopes,
-      ...(clientId !== undefined && { clientId }),
-      ...(claims && { claims }),
-    };
-  }
-
-  async #refused(error: unknown, { scheme }: PresentedToken, request: AuthenticationRequest): Promise<unknown> {
-    if (error instanceof InvalidToken) {
-      const reason = { scheme: this.#offered(scheme), error: "invalid_token", description: error.message };
-      return new HttpRefusal(401, error.message, { headers: this.#challengeHeaders(reason) });
-    }
-    if (error instanceof InvalidProof) {
-      const nonce = await this.#proofs.nonce();
-      if (nonce !== undefined) request.decorate({ "dpop-nonce": nonce });
-      const reason = { scheme: "DPoP", error: error.code, description: error.message } as const;
-      return new HttpRefusal(401, error.message, { headers: this.#challengeHeaders(reason) });
-    }
-    return isPassing(error) ? notNow(error) : error;
-  }
-
-  #offered(scheme: Scheme): Scheme {
-    return this.#options.dpop?.required ? "DPoP" : scheme;
-  }
 }
 
 function readVerifiers(given: TokenVerifier | readonly TokenVerifier[] | undefined): readonly TokenVerifier[] {
   const verifiers = typeof given === "function" ? [given] : (given ?? []);
   if (verifiers.length > 0 && verifiers.every((one) => typeof one === "function")) return verifiers;
-  throw invalid(
-    "verifier is required: jwtVerifier({ ... }), introspectionVerifier({ ... }), or a function of your own.",
-  );
+  throw invalid("verifier is required: jwtVerifier({ ... }), introspectionVerifier({ ... }), or a custom function.");
 }
 
 /** Returns whether the validity of the token could not be determined. */
-function isPassing(error: unknown): boolean {
+function isUnavailable(error: unknown): boolean {
   const codes = ["unreachable", "timeout", "store_unavailable"];
   return error instanceof LocalError && codes.includes(error.code);
 }
 
 /** The client should try again. A new sign-in would not help. */
-function notNow(cause: unknown): HttpRefusal {
+function tryAgainLater(cause: unknown): HttpRefusal {
   const headers = { "retry-after": "5" };
-  return new HttpRefusal(503, "Tokens cannot be checked at the moment. Try again.", { headers, cause });
+  return new HttpRefusal(503, "Tokens cannot be checked at the moment. Try again later.", { headers, cause });
 }
 
 /** Returns the granted scopes and all that they imply, directly or indirectly. */

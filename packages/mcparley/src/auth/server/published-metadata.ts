@@ -1,9 +1,9 @@
 import type { HttpRequestHead } from "../../http/exchange.ts";
 import type { PublicResponse } from "../../http/server/server-auth.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { resourceMetadataUrls } from "../client/well-known.ts";
+import { resourceMetadataUrls } from "../client/metadata.ts";
 import { proofAlgorithms } from "./dpop.ts";
-import { checkAddress, checkIdentifier, invalid } from "./option-checks.ts";
+import { checkUrl, checkIdentifier, invalid } from "./option-checks.ts";
 
 /** The published description of a resource. */
 export interface ResourceDescription {
@@ -45,14 +45,17 @@ export function describeResource(description: ResourceDescription, dpopRequired:
 }
 
 function checkScopes(scopes: readonly string[]): void {
-  const odd = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
-  if (odd !== undefined) throw invalid(`A scope has no spaces, quotes or backslashes; got ${JSON.stringify(odd)}.`);
+  const malformed = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
+  if (malformed !== undefined) {
+    throw invalid(`A scope must not contain spaces, quotes or backslashes; got ${JSON.stringify(malformed)}.`);
+  }
   if (!scopes.includes("offline_access")) return;
-  throw invalid("scopes must not hold offline_access: whether to ask for it is the client's to decide.");
+  throw invalid("scopes must not contain offline_access: the client decides whether to request it.");
 }
 
+/** Returns the URL of the metadata. Throws `LocalError` `invalid_definition` if the option is not a secure URL. */
 export function metadataUrlOf({ resource, metadataUrl }: ResourceDescription): string {
-  if (metadataUrl !== undefined) return checkAddress("metadataUrl", metadataUrl);
+  if (metadataUrl !== undefined) return checkUrl("metadataUrl", metadataUrl);
   const [wellKnown] = resourceMetadataUrls(new URL(resource));
   return wellKnown!.href;
 }

@@ -2,45 +2,45 @@
 import type { Clock } from "../../rpc/clock.ts";
 
 /** A response, and the time until which it may be used again. */
-export interface Answer<T> {
+export interface CachedResponse<T> {
   value: T;
   /** Milliseconds since 1970. */
   until: number;
 }
 
-/** Returns the cached value of a key, or that of `ask`. */
-export type AnswerCache<T> = (key: string, ask: () => Promise<Answer<T>>) => Promise<T>;
+/** Returns the cached value of a key, or the value of `request`. */
+type ResponseCache<T> = (key: string, request: () => Promise<CachedResponse<T>>) => Promise<T>;
 
 /**
  * Makes a cache of responses. Concurrent calls with the same key share one request. A rejection is not cached. If there
  * are more than `max` entries, the least recently used one is removed.
  */
-export function answerCache<T>({ max, clock }: { max: number; clock: Clock }): AnswerCache<T> {
-  const cached = new Map<string, Answer<T>>();
-  const pending = new Map<string, Promise<Answer<T>>>();
+export function responseCache<T>({ max, clock }: { max: number; clock: Clock }): ResponseCache<T> {
+  const cached = new Map<string, CachedResponse<T>>();
+  const pending = new Map<string, Promise<CachedResponse<T>>>();
 
   /** Moves an entry to the end of the map, which is removed last. */
-  function store(key: string, answer: Answer<T>): void {
+  function store(key: string, response: CachedResponse<T>): void {
     cached.delete(key);
-    if (clock.now() >= answer.until) return;
-    cached.set(key, answer);
+    if (clock.now() >= response.until) return;
+    cached.set(key, response);
     const [oldest] = cached.keys();
     if (cached.size > max && oldest !== undefined) cached.delete(oldest);
   }
 
-  return async (key, ask) => {
+  return async (key, request) => {
     const found = cached.get(key);
     if (found && clock.now() < found.until) {
       store(key, found);
       return found.value;
     }
-    let asking = pending.get(key);
-    if (!asking) {
-      asking = ask().finally(() => pending.delete(key));
-      pending.set(key, asking);
-      store(key, await asking);
+    let running = pending.get(key);
+    if (!running) {
+      running = request().finally(() => pending.delete(key));
+      pending.set(key, running);
+      store(key, await running);
     }
-    return (await asking).value;
+    return (await running).value;
   };
 }
 
@@ -75,15 +75,15 @@ export function withCooldown<T>(
 }
 
 /** Limits of `requestGate`. */
-export interface GateLimits {
+interface GateLimits {
   /** Maximum number of requests at the same time. Further ones wait. */
   readonly running: number;
   /** Maximum number of waiting requests. Further ones are rejected. */
   readonly waiting: number;
 }
 
-/** Runs a request, or lets it wait until others have ended. */
-export type RequestGate = <T>(request: () => Promise<T>) => Promise<T>;
+/** Runs a request at once, or after others have ended. */
+type RequestGate = <T>(request: () => Promise<T>) => Promise<T>;
 
 /**
  * Limits the number of concurrent requests to an authorization server, because any caller can send any number of tokens.

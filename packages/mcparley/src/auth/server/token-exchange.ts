@@ -3,11 +3,10 @@ import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
-import { clientAuthentication } from "../client-authentication.ts";
-import { type ClientCredential, checkProvable } from "../client-credential.ts";
-import { issuerMetadata, requestOptions, trustedFetch } from "./issuer.ts";
-import { checkAddress, checkIdentifier, invalid } from "./option-checks.ts";
-import { type Answer, answerCache } from "./request-cache.ts";
+import type { ClientCredential } from "../client-credential.ts";
+import { issuerClient } from "./issuer.ts";
+import { checkUrl, checkIdentifier, invalid } from "./option-checks.ts";
+import { type CachedResponse, responseCache } from "./request-cache.ts";
 import { keptToken } from "./verified-token.ts";
 
 /** Options of `tokenExchange`. */
@@ -57,7 +56,7 @@ const grantType = "urn:ietf:params:oauth:grant-type:token-exchange";
 /** Minimum remaining lifetime of a token in milliseconds, so that it does not expire during a request. */
 const reserve = 30_000;
 /** Milliseconds for which a token without a stated lifetime is cached. */
-const unsaid = 60_000;
+const defaultLifetime = 60_000;
 
 /**
  * Exchanges the tokens of callers for tokens for an upstream service (RFC 8693).
@@ -65,49 +64,75 @@ const unsaid = 60_000;
  * A caller's token is for this server alone and must not be forwarded. A handler that calls another service gets a token
  * for it: `const { token } = await upstream.tokenFor(ctx)`. Throws `LocalError` `invalid_definition` if the options name no
  * service or no client credentials.
+ *
+ * @example
+ * ```ts
+ * import { tokenExchange } from "mcparley/auth";
+ * import { tool } from "mcparley/server";
+ *
+ * const calendar = tokenExchange({
+ *   issuer: "https://auth.example.com",
+ *   client: { id: "notes-server", secret: process.env.CLIENT_SECRET },
+ *   resource: "https://calendar.example.com",
+ * });
+ * const events = tool({
+ *   call: async (_, ctx) => {
+ *     const { token } = await calendar.tokenFor(ctx);
+ *     const response = await fetch("https://calendar.example.com/events", {
+ *       headers: { authorization: `Bearer ${token}` },
+ *     });
+ *     return response.text();
+ *   },
+ * });
+ * ```
  */
 export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   const { clock = systemClock, cacheSize = 1_000 } = options;
-  const ask = exchanging(options, clock);
-  const answers = answerCache<UpstreamToken>({ max: cacheSize, clock });
+  const exchangeToken = exchange(options, clock);
+  const responses = responseCache<UpstreamToken>({ max: cacheSize, clock });
   return {
     async tokenFor({ principal }) {
       const token = principal && keptToken(principal);
-      if (token === undefined) throw unauthorized("there is no caller whose token could be exchanged");
-      return answers(await digest(token), () => ask(token));
+      if (token === undefined) throw unauthorized("no token has authenticated the caller in this process");
+      return responses(await digest(token), () => exchangeToken(token));
     },
   };
 }
 
-function exchanging(options: TokenExchangeOptions, clock: Clock): (token: string) => Promise<Answer<UpstreamToken>> {
-  const { client, tokenEndpoint } = options;
+/** Returns the function that exchanges a caller's token. */
+function exchange(
+  options: TokenExchangeOptions,
+  clock: Clock,
+): (token: string) => Promise<CachedResponse<UpstreamToken>> {
+  const { tokenEndpoint, client, fetch } = options;
   const issuer = checkIdentifier("issuer", options.issuer);
-  if (tokenEndpoint !== undefined) checkAddress("tokenEndpoint", tokenEndpoint);
+  if (tokenEndpoint !== undefined) checkUrl("tokenEndpoint", tokenEndpoint);
   const parameters = parametersOf(options);
-  checkProvable(client);
-  const authentication = clientAuthentication(client);
-  const fetch = trustedFetch(options.fetch, clock);
-  const metadata = issuerMetadata(issuer, fetch, clock);
-  const asClient = { client_id: client.id };
+  const prepare = issuerClient({
+    issuer,
+    client,
+    clock,
+    ...(fetch && { fetch }),
+    endpoint: tokenEndpoint === undefined ? undefined : { token_endpoint: tokenEndpoint },
+  });
   return async (token) => {
-    const server = tokenEndpoint === undefined ? await metadata() : { issuer, token_endpoint: tokenEndpoint };
-    const asked = { ...parameters, subject_token: token, subject_token_type: accessToken };
-    const clientAuth = await authentication(server);
+    const { server, client, authentication, options } = await prepare();
+    const all = { ...parameters, subject_token: token, subject_token_type: accessToken };
     const response = await oauth
-      .genericTokenEndpointRequest(server, asClient, clientAuth, grantType, asked, requestOptions(fetch))
-      .catch(notAsked);
-    const given = await oauth
-      .processGenericTokenEndpointResponse(server, asClient, response, { recognizedTokenTypes: { n_a: () => {} } })
-      .catch(notGiven);
-    const { access_token: upstream, expires_in: seconds, scope } = given;
-    const until = clock.now() + (seconds === undefined ? unsaid : seconds * 1000 - reserve);
+      .genericTokenEndpointRequest(server, client, authentication, grantType, all, options)
+      .catch(requestFailed);
+    const issued = await oauth
+      .processGenericTokenEndpointResponse(server, client, response, { recognizedTokenTypes: { n_a: () => {} } })
+      .catch(exchangeRefused);
+    const { access_token: upstream, expires_in: seconds, scope } = issued;
+    const until = clock.now() + (seconds === undefined ? defaultLifetime : seconds * 1000 - reserve);
     return { value: { token: upstream, scopes: scope?.split(" ") }, until };
   };
 }
 
 function parametersOf({ resource, audience, scopes }: TokenExchangeOptions): Record<string, string> {
   if (resource === undefined && audience === undefined) {
-    throw invalid("resource or audience is required: a token that is for nobody in particular is good everywhere.");
+    throw invalid("resource or audience is required: a token without an audience would be valid for any service.");
   }
   return {
     requested_token_type: accessToken,
@@ -117,19 +142,23 @@ function parametersOf({ resource, audience, scopes }: TokenExchangeOptions): Rec
   };
 }
 
-function notAsked(error: unknown): never {
+function requestFailed(error: unknown): never {
   if (error instanceof LocalError) throw error;
-  throw new LocalError("unreachable", "The authorization server could not be asked for an upstream token.", {
-    cause: error,
-  });
+  throw new LocalError(
+    "unreachable",
+    "The request for an upstream token could not be sent to the authorization server.",
+    {
+      cause: error,
+    },
+  );
 }
 
 /** Only the OAuth error code is shown, because the rest of the response may contain the token. */
-function notGiven(error: unknown): never {
-  const code = error instanceof oauth.ResponseBodyError ? error.error : "its answer is not as it should be";
+function exchangeRefused(error: unknown): never {
+  const code = error instanceof oauth.ResponseBodyError ? error.error : "invalid response";
   throw unauthorized(`the authorization server refused (${code})`);
 }
 
 function unauthorized(why: string): LocalError {
-  return new LocalError("unauthorized", `No upstream token can be had: ${why}.`);
+  return new LocalError("unauthorized", `Cannot get an upstream token: ${why}.`);
 }

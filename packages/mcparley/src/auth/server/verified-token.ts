@@ -34,7 +34,20 @@ export type TokenVerifier = (
   request: HttpRequestHead,
 ) => VerifiedToken | undefined | Promise<VerifiedToken | undefined>;
 
-/** Refuses a token. The message is sent to the client as `error_description`, so it must contain no secret. */
+/**
+ * Refuses a token. The message is sent to the client as `error_description`, so it must contain no secret.
+ *
+ * @example
+ * ```ts
+ * import { InvalidToken, type TokenVerifier } from "mcparley/auth";
+ *
+ * const verifier: TokenVerifier = async (token) => {
+ *   const response = await fetch("https://auth.example.com/check", { method: "POST", body: token });
+ *   if (response.status === 403) throw new InvalidToken("The token was revoked.");
+ *   return response.json();
+ * };
+ * ```
+ */
 export class InvalidToken extends Error {
   override readonly name: string = "InvalidToken";
 }
@@ -42,16 +55,19 @@ export class InvalidToken extends Error {
 /** Reads the scopes from the claims of a token. */
 export type ScopesOf = (claims: JsonObject) => readonly string[];
 
-/** `scope`, separated by spaces (RFC 9068, RFC 7662), or the `scp` of some authorization servers. */
+/** Reads `scope`, separated by spaces (RFC 9068, RFC 7662), or the `scp` of some authorization servers. */
 function scopesIn({ scope, scp }: JsonObject): readonly string[] {
   const given = scope ?? scp;
-  if (typeof given === "string") return given.split(" ").filter((one) => one !== "");
-  return Array.isArray(given) ? given.filter((one): one is string => typeof one === "string") : [];
+  return typeof given === "string" ? given.split(" ").filter((one) => one !== "") : stringsIn(given);
 }
 
+/** Returns the audiences in the claims of a token. */
 export function audienceIn({ aud }: JsonObject): readonly string[] {
-  if (typeof aud === "string") return [aud];
-  return Array.isArray(aud) ? aud.filter((one): one is string => typeof one === "string") : [];
+  return typeof aud === "string" ? [aud] : stringsIn(aud);
+}
+
+function stringsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
 /**
@@ -64,7 +80,7 @@ export function tokenOf(issuer: string, claims: JsonObject, scopesOf: ScopesOf =
   const { sub, client_id, azp, exp } = claims;
   const clientId = textOf(client_id) ?? textOf(azp);
   const subject = textOf(sub) ?? textOf(client_id);
-  if (subject === undefined) throw new InvalidToken("The token names no subject.");
+  if (subject === undefined) throw new InvalidToken("The token has no subject.");
   const jkt = thumbprintIn(claims);
   return {
     issuer,
@@ -81,7 +97,7 @@ export function tokenOf(issuer: string, claims: JsonObject, scopesOf: ScopesOf =
 function thumbprintIn({ cnf }: JsonObject): string | undefined {
   if (cnf === undefined) return undefined;
   if (isObject(cnf) && Object.keys(cnf).length === 1 && typeof cnf.jkt === "string") return cnf.jkt;
-  throw new InvalidToken("The token is bound to its client in a way that is not checked here.");
+  throw new InvalidToken("The token is bound by a method that this server does not support.");
 }
 
 function textOf(value: unknown): string | undefined {
@@ -94,11 +110,12 @@ function textOf(value: unknown): string | undefined {
  */
 const tokens = new WeakMap<Principal, string>();
 
+/** Remembers the token that authenticated a principal. */
 export function keepToken(principal: Principal, token: string): void {
   tokens.set(principal, token);
 }
 
-/** Returns undefined for a principal that no token has authenticated in this process. */
+/** Returns the token of a principal. Undefined if no token has authenticated it in this process. */
 export function keptToken(principal: Principal): string | undefined {
   return tokens.get(principal);
 }

@@ -3,11 +3,11 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { elicitModesOf, isExtensionList } from "../client-capabilities.ts";
-import { doubtOf } from "../connect/revision-doubt.ts";
+import { doubtOf } from "../connect/revision-errors.ts";
 import type { Session } from "../connect/session.ts";
+import { visitUrls } from "../input/url-visits.ts";
 import type { Call } from "./call.ts";
 import { findAgain } from "./find-tool.ts";
-import { visitUrls } from "./input-rounds.ts";
 
 /** A reason to send a request again. */
 export interface Repair {

@@ -1,10 +1,12 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
+import { McpError, ToolError } from "../../mcp/errors.ts";
+import type { CallEnd, CallOutcome } from "../../mcp/observe.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT, type PendingRequests } from "../../rpc/pending-requests.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
-import type { UrlVisits } from "../connect/url-visits.ts";
+import type { UrlVisits } from "../input/url-visits.ts";
 import type { Offer, Session, Sessions } from "../connect/session.ts";
 import type { TransportFactory } from "../connect/transports.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
@@ -12,7 +14,6 @@ import { type InputRequestSource, type ConnectOptions, type RequestOptions, chec
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
 import type { Cache, Pending } from "../lists/cache.ts";
 import type { KnownTools, Listing } from "./known-tools.ts";
-import { nameOf } from "./outcome.ts";
 
 /** The parts of a client, for the functions that make its calls. */
 export interface ClientCore {
@@ -34,16 +35,26 @@ export interface ClientCore {
   /** Aborted when the client is closed. */
   readonly closing: AbortSignal;
   readonly running: Set<Call>;
+  /** The work of extensions that `close` waits for. */
+  readonly unfinished: Set<Unfinished>;
   /** The log level of modern requests that name none. */
   logLevel: LoggingLevel | undefined;
   /** Lists the tools, and yields after each page the tools that were listed so far. */
   toolPages(this: void, options: RequestOptions): AsyncIterator<Listing, void, undefined>;
-  /** Sends a request on behalf of a call of the user. It is repaired, and has no other steps. */
-  sendWithin(this: void, request: CallRequest, options: RequestOptions): Promise<JsonObject>;
-  /** The requester, for handlers and hooks. */
-  asker(this: void, during: string | undefined, signal: AbortSignal): InputRequestSource;
+  /** Sends a request on behalf of a call of the user. It has no other steps than a repair. With a session, it is not repaired. */
+  sendWithin(this: void, request: CallRequest, options: RequestOptions, session?: Session): Promise<JsonObject>;
+  /** Makes the description of an input request that is passed to handlers of the host. */
+  inputSource(this: void, during: string | undefined, signal: AbortSignal): InputRequestSource;
   /** Reports an error that belongs to no call. */
   report(this: void, error: unknown): void;
+}
+
+/** Work of an extension for a call: following its result, or a request that outlives the call. */
+export interface Unfinished {
+  /** The signal of the followed call. Closing waits for the call only if its caller aborted it. Undefined for a request. */
+  readonly signal: AbortSignal | undefined;
+  /** Never rejects. */
+  readonly ended: Promise<unknown>;
 }
 
 /** The request that a call sends. */
@@ -82,15 +93,12 @@ export interface Call {
   listed: number;
   /** Ends the progress of a task that the call has created. Undefined if it creates none. */
   endProgress: (() => void) | undefined;
-  /** The requests of a legacy server that may belong to the call. Undefined if there were none. */
-  inputs: Set<CallWatcher> | undefined;
+  /** Called when the call ends: by the requests of a legacy server that may belong to it. Undefined if there were none. */
+  watchers: Set<CallWatcher> | undefined;
 }
 
-/** Is notified when a call ends. */
-export interface CallWatcher {
-  /** `isAnswered` is false if this side ended the call: it was aborted, or its connection was lost. */
-  callEnded(call: Call, isAnswered: boolean): void;
-}
+/** `isAnswered` is false if this side ended the call: it was aborted, or its connection was lost. */
+export type CallWatcher = (call: Call, isAnswered: boolean) => void;
 
 /** A step of a call. It does its part and continues with `next.step(call, next.next)`. */
 export type Step = (call: Call, next: Next) => Promise<JsonObject>;
@@ -128,7 +136,7 @@ export function makeCall(core: ClientCore, { method, params }: CallRequest, opti
     pending: undefined,
     listed: -1,
     endProgress: undefined,
-    inputs: undefined,
+    watchers: undefined,
   };
 }
 
@@ -155,8 +163,8 @@ export async function waitFor<T>(call: Call, needed: Promise<T>): Promise<T> {
   return needed;
 }
 
-/** Waits for something that asks the user. Its time does not count. */
-export async function asking<T>(call: Call, answer: Promise<T>): Promise<T> {
+/** Waits for an answer of the user. The time that it takes does not count towards the total timeout of the call. */
+export async function untimed<T>(call: Call, answer: Promise<T>): Promise<T> {
   const { clock } = call.core;
   const since = clock.now();
   try {
@@ -176,4 +184,21 @@ export function sessionFor(call: Call): Awaitable<Session> {
 export function unexpectedType({ what }: Call, resultType: unknown): LocalError {
   const shown = JSON.stringify(resultType)?.slice(0, 100);
   return new LocalError("invalid_message", `${what} was answered with a result of the type ${shown}.`);
+}
+
+/** Returns how a call ended that failed with `error`. */
+export function endOf(error: unknown): Pick<CallEnd, "outcome" | "code"> {
+  const code = error instanceof McpError ? error.code : undefined;
+  return { outcome: error instanceof ToolError ? "tool_error" : outcomeOf(code), code };
+}
+
+function outcomeOf(code: CallEnd["code"]): CallOutcome {
+  if (code === "timeout") return "timeout";
+  return code === "aborted" || code === "declined" || code === "cancelled" ? "cancelled" : "error";
+}
+
+/** Returns the tool, prompt or URI that a request names. */
+export function nameOf({ name, uri }: JsonObject): string | undefined {
+  const named = name ?? uri;
+  return typeof named === "string" ? named : undefined;
 }

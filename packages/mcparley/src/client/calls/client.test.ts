@@ -20,7 +20,7 @@ const server = createServer({
   },
 });
 
-describe.each([...supportedVersions, "2024-10-07"])("a client of a server that speaks %s", (revision) => {
+describe.each([...supportedVersions, "2024-10-07"])("a client of a server of revision %s", (revision) => {
   test("can do all that the server offers", async () => {
     const errors: Error[] = [];
     const client = await openClient(serverTransports(server), { revision, onError: (error) => errors.push(error) });

@@ -25,10 +25,11 @@ interface ClientParts {
 }
 
 /**
- * A client of one server. `connect` makes it, and `close` ends it.
+ * A connection to one server. `connect` opens it, and `close` ends it.
  *
  * Every method that sends a request rejects with `ProtocolError` if the server refuses it, and with `LocalError` for errors
- * of this side: `timeout`, `aborted`, `closed`, `not_capable` and other codes.
+ * of this side: `timeout`, `aborted`, `closed`, `not_capable` and other codes. A lost connection is opened again by the
+ * next request.
  */
 export class Client {
   readonly #parts: ClientParts;
@@ -57,12 +58,12 @@ export class Client {
     return this.#core.transports.target;
   }
 
-  /** The number of calls that have no result yet. */
+  /** Number of calls that have no result yet. */
   get inFlight(): number {
     return this.#core.running.size;
   }
 
-  /** `reconnecting` if the connection is lost. The next request, or an open subscription, opens it again. */
+  /** State of the connection. `reconnecting`: it is lost; the next request, or an open subscription, opens it again. */
   get state(): "open" | "reconnecting" | "closed" {
     const { sessions } = this.#core;
     if (sessions.isClosed) return "closed";
@@ -75,8 +76,18 @@ export class Client {
   }
 
   /**
-   * The tools of the server. Malformed tools are left out and reported to `onError`. So are icons whose URI is not https,
-   * data, or http on this machine. The same holds for the other lists.
+   * Lists the tools of the server. Iterate over them, or read all of them with `all()`; the pages are requested as needed.
+   *
+   * Malformed tools are left out and reported to `onError`. So are icons whose URI is not https, data, or http on this
+   * machine. The same holds for the other lists.
+   *
+   * @example
+   * ```ts
+   * import { connect } from "mcparley/client";
+   *
+   * await using client = await connect("https://example.com/mcp");
+   * for await (const { name, description } of client.listTools()) console.log(name, description);
+   * ```
    */
   listTools(options: RequestOptions = {}): PagedList<Tool> {
     return listTools(this.#core, options);
@@ -106,6 +117,19 @@ export class Client {
    * modern revision, an unknown tool is first looked up in the list, since its parameters may have to be sent as headers.
    *
    * Arguments and value have the types of the tool if the client was connected with the type of its server.
+   *
+   * @example
+   * ```ts
+   * import { ToolError, connect } from "mcparley/client";
+   *
+   * await using client = await connect({ command: "node", args: ["server.js"] });
+   * try {
+   *   console.log(await client.callTool("forecast", { city: "Oslo" }, { timeout: { total: 10_000 } }));
+   * } catch (error) {
+   *   if (!(error instanceof ToolError)) throw error;
+   *   console.log("The tool failed:", error.message);
+   * }
+   * ```
    */
   callTool<N extends string>(name: N, ...given: ToolCallArguments<this, N>): Promise<ToolCallValue<this, N>>;
   async callTool(name: string, args: object = {}, options?: RequestOptions): Promise<unknown> {
@@ -113,19 +137,54 @@ export class Client {
     return valueOf(name, readToolResult(name, result));
   }
 
-  /** Calls a tool and returns the whole result, also if the tool fails. */
+  /**
+   * Calls a tool and returns the whole result, also if the tool fails. Otherwise it is like `callTool`.
+   *
+   * @example
+   * ```ts
+   * import { connect } from "mcparley/client";
+   *
+   * await using client = await connect("https://example.com/mcp");
+   * const { content, isError } = await client.callToolResult("forecast", { city: "Oslo" });
+   * console.log(isError ? "failed" : "succeeded", content);
+   * ```
+   */
   callToolResult<N extends string>(name: N, ...given: ToolCallArguments<this, N>): Promise<CallToolResult>;
   async callToolResult(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
     return readToolResult(name, await perform(this.#core, toolCall(name, args), options));
   }
 
-  /** Gets a prompt. Its arguments are all strings. */
+  /**
+   * Returns the messages of a prompt. All arguments of prompts are strings.
+   *
+   * @example
+   * ```ts
+   * import { connect } from "mcparley/client";
+   *
+   * await using client = await connect("https://example.com/mcp");
+   * const { messages } = await client.getPrompt("review", { language: "TypeScript" });
+   * for (const { role, content } of messages) console.log(role, content);
+   * ```
+   */
   async getPrompt(name: string, args: Record<string, string> = {}, options?: RequestOptions): Promise<GetPromptResult> {
     const result = await perform(this.#core, { method: Method.getPrompt, params: { name, arguments: args } }, options);
     return requireArray<GetPromptResult>(Method.getPrompt, result, "messages");
   }
 
-  /** Reads a resource. Rejects with a `ProtocolError` if it does not exist; see `isResourceNotFound`. */
+  /**
+   * Reads a resource. Rejects with a `ProtocolError` if the resource does not exist; check it with
+   * `isResourceNotFound` of `mcparley`. Over HTTP the reply may have up to
+   * 24 MiB, unless the target has another limit.
+   *
+   * @example
+   * ```ts
+   * import { connect } from "mcparley/client";
+   *
+   * await using client = await connect("https://example.com/mcp");
+   * const { contents } = await client.readResource("file:///readme.md");
+   * for (const part of contents) console.log(part.uri, "text" in part ? part.text : part.blob.length);
+   * ```
+   */
   async readResource(uri: string, options?: RequestOptions): Promise<ReadResourceResult> {
     // A file of 16 MiB in base64, with its envelope: the largest file of a skill that hosts support.
     const limited: CallOptions = { maxReply: 25_165_824, ...options };
@@ -133,7 +192,20 @@ export class Client {
     return requireArray<ReadResourceResult>(Method.readResource, result, "contents");
   }
 
-  /** Returns suggestions for an argument of a prompt or a variable of a resource template. */
+  /**
+   * Returns suggestions for an argument of a prompt or a variable of a resource template. `context` has the values of other
+   * arguments; revisions before 2025-06-18 do not define it, and it is then omitted.
+   *
+   * @example
+   * ```ts
+   * import { connect } from "mcparley/client";
+   *
+   * await using client = await connect("https://example.com/mcp");
+   * const prompt = { type: "ref/prompt", name: "review" } as const;
+   * const { values } = await client.complete(prompt, { name: "language", value: "ty" });
+   * console.log(values);
+   * ```
+   */
   async complete(
     ref: CompletionReference,
     argument: { name: string; value: string },
@@ -141,14 +213,13 @@ export class Client {
   ): Promise<CompleteResult["completion"]> {
     const { context, ...request } = options;
     const params: JsonObject = { ref, argument };
-    // A server of an earlier revision knows no context.
     if (context && findRevision(this.server.revision)?.completionContext) params.context = { arguments: context };
     const { completion } = await perform(this.#core, { method: Method.complete, params }, request);
     if (isObject(completion) && Array.isArray(completion.values)) return completion as never;
     throw malformed(Method.complete, 'an object "completion" with an array "values"');
   }
 
-  /** Checks that the server answers. */
+  /** Sends a request that has no effect, to check that the server answers. */
   async ping(options?: RequestOptions): Promise<void> {
     const method = this.server.revisionKind === "modern" ? Method.discover : Method.ping;
     await perform(this.#core, { method, params: {} }, options);
@@ -161,14 +232,24 @@ export class Client {
       await perform(this.#core, { method: Method.setLevel, params: { level } });
   }
 
-  /** Notifies the server that the roots have changed. Modern servers get no notification: they ask when they need roots. */
+  /** Notifies the server that the roots have changed. Does nothing on modern revisions: the server requests them when needed. */
   async rootsChanged(): Promise<void> {
     const { sessions, options } = this.#core;
     if (this.server.revisionKind !== "legacy" || !options.roots) return;
     (await sessions.ensure()).connection.sendNotification(Notification.rootsChanged);
   }
 
-  /** Sends a request with any method, also of an extension, and returns its result unchanged. */
+  /**
+   * Sends a request with any method, also of an extension, and returns its result unchanged.
+   *
+   * @example
+   * ```ts
+   * import { connect } from "mcparley/client";
+   *
+   * await using client = await connect("https://example.com/mcp");
+   * console.log(await client.request("com.example/status", { verbose: true }));
+   * ```
+   */
   request(method: string, params: JsonObject = {}, options?: RequestOptions): Promise<JsonObject> {
     return perform(this.#core, { method, params }, options);
   }
@@ -183,8 +264,8 @@ export class Client {
   }
 
   /**
-   * Sends a notification that MCP does not define. The promise does not say whether it arrived. Rejects with `TypeError` for a
-   * name that MCP reserves, such as `notifications/progress`.
+   * Sends a notification that MCP does not define. The promise resolves when it is sent, whether or not it arrives. Rejects
+   * with `TypeError` for a name that MCP reserves, such as `notifications/progress`.
    */
   async notify(method: string, params?: JsonObject): Promise<void> {
     const { sendCustom } = await import("../connect/custom-notifications.ts");
@@ -192,10 +273,21 @@ export class Client {
   }
 
   /**
-   * Subscribes to changes. Settles when the server has acknowledged the subscription.
+   * Subscribes to changes. Resolves when the server has acknowledged the subscription.
    *
    * A subscription that breaks, or that the server ends, is opened again, with growing pauses. Then each part of it is
    * reported as changed once, since changes may have been missed. `closed` of the subscription resolves when it has ended.
+   *
+   * @example
+   * ```ts
+   * import { connect } from "mcparley/client";
+   *
+   * const client = await connect("https://example.com/mcp");
+   * const subscription = await client.listen({ tools: true, uris: ["file:///log.txt"] }, (change) => {
+   *   console.log(change.kind === "updated" ? `${change.uri} has changed` : `The list of ${change.kind} has changed`);
+   * });
+   * await subscription.closed;
+   * ```
    */
   async listen(
     filter: ListenFilter,
@@ -209,7 +301,11 @@ export class Client {
     return this.#core.subscriptions.listen(filter, onChange, options);
   }
 
-  /** Closes the client. Calls in flight fail with `closed`. A second call does nothing. */
+  /**
+   * Closes the connection. Calls in flight fail with `closed`. A second call does nothing.
+   *
+   * Cancellations of tasks whose calls were aborted before are sent first. Over HTTP they have two seconds to be answered.
+   */
   close(): Promise<void> {
     return this.#parts.close();
   }

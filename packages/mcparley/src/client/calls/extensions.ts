@@ -1,20 +1,28 @@
-import { link, unlessAborted } from "../../rpc/abort.ts";
+import { link, unlessAborted, within } from "../../rpc/abort.ts";
 import { startLimit, wakefulClock } from "../../rpc/clock.ts";
 import { isPromise } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import { encodeHeaderValue } from "../../mcp/headers/header-values.ts";
 import { completeType } from "../../mcp/input-required.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import type { ClientExtension, FollowedCall } from "../extension.ts";
 import type { RequestOptions } from "../options.ts";
-import { type Call, type ClientCore, type Next, limitsOf, makeCall, sessionFor, unexpectedType } from "./call.ts";
+import {
+  type Call,
+  type ClientCore,
+  type Next,
+  type Unfinished,
+  limitsOf,
+  makeCall,
+  sessionFor,
+  unexpectedType,
+} from "./call.ts";
 import { answersTo } from "./input-rounds.ts";
 import { findTool } from "./find-tool.ts";
 
 /** Lets the extensions add params to a call and follow its result, if the result is of one of their types. */
-export async function extended(call: Call, next: Next): Promise<JsonObject> {
+export async function extend(call: Call, next: Next): Promise<JsonObject> {
   await prepare(call);
   let result: JsonObject;
   let final: JsonObject | undefined;
@@ -55,9 +63,12 @@ async function follow(call: Call, result: JsonObject): Promise<JsonObject | unde
   try {
     const request = await followedRequest(call, linked.signal);
     for (const extension of extensionsOf(call.core)) {
-      const goOn = extension.follow?.(result, request);
-      if (!goOn) continue;
-      return call.options.follow === false ? result : await unlessAborted(goOn(), linked.signal, call.what);
+      const follow = extension.follow?.(result, request);
+      if (!follow) continue;
+      if (call.options.follow === false) return result;
+      const following = follow();
+      if (call.options.signal) trackUntilEnd(call.core, following, call.options.signal);
+      return await unlessAborted(following, linked.signal, call.what);
     }
     return undefined;
   } finally {
@@ -77,6 +88,31 @@ async function preparedBy<T>(call: Call, preparing: Promise<T>): Promise<T> {
   } finally {
     core.clock.clearTimeout(timer);
     linked.unlink();
+  }
+}
+
+/** Maximum milliseconds that `close` waits for the work of extensions. */
+const finishMs = 2_000;
+
+function trackUntilEnd({ unfinished }: ClientCore, work: Promise<unknown>, signal: AbortSignal | undefined): void {
+  const ended = work.catch(() => {});
+  const entry: Unfinished = { signal, ended };
+  unfinished.add(entry);
+  void ended.finally(() => unfinished.delete(entry));
+}
+
+/**
+ * Waits until extensions have ended the calls that their callers aborted, for example with the cancellation of a task. A
+ * call that is ended by `close` itself is not waited for: a later process can follow its task.
+ */
+export async function finishExtensions({ unfinished, clock, transports }: ClientCore): Promise<void> {
+  const endsAt = clock.now() + finishMs;
+  for (;;) {
+    // Over HTTP, closing aborts the requests that have no response yet. On a stream they are written already.
+    const aborted = [...unfinished].filter(({ signal }) => signal?.aborted ?? transports.kind === "http");
+    const left = endsAt - clock.now();
+    if (aborted.length === 0 || left <= 0) return;
+    await within(Promise.all(aborted.map(({ ended }) => ended)), left, clock);
   }
 }
 
@@ -100,7 +136,7 @@ export async function followStored(
 async function followedRequest(call: Call, signal: AbortSignal): Promise<FollowedCall> {
   const { core, method, what, options } = call;
   const { idle, total } = { ...core.options.timeout, ...options.timeout };
-  const { revision } = call.session ?? (await sessionFor(call));
+  const { revision } = (call.session ??= await sessionFor(call));
   const left = (): number => Math.max(0, call.endsAt - core.clock.now());
   return {
     method,
@@ -110,36 +146,25 @@ async function followedRequest(call: Call, signal: AbortSignal): Promise<Followe
     // The server has answered, so the default timeout for the answer does not apply. A timeout of the user does.
     left: total === undefined ? Infinity : left(),
     clock: core.options.clock ?? wakefulClock,
-    send: (other, params, { signal: until } = {}) =>
-      core.sendWithin(
-        { method: other, params },
-        {
-          ...(until && { signal: until }),
-          ...(options.meta && { meta: options.meta }),
-          timeout: {
-            ...(idle !== undefined && { idle }),
-            // A request without the signal may be sent after the end of the call, for example to cancel its task.
-            ...(total !== undefined && until && { total: left() }),
-          },
-        },
-      ),
+    send(other, params, { signal: until } = {}) {
+      const request = { method: other, params };
+      const timeout = { ...(idle !== undefined && { idle }), ...(total !== undefined && until && { total: left() }) };
+      const own = { ...(until && { signal: until }), ...(options.meta && { meta: options.meta }), timeout };
+      if (until) return core.sendWithin(request, own);
+      // A request without the signal may be sent after the end of the call, for example to cancel its task. On a stream it is
+      // written at once, and when the client is being closed, no other session can be opened for it.
+      const isDirect = core.closing.aborted || core.transports.kind === "stream";
+      const session = isDirect && call.session?.connection.isOpen ? call.session : undefined;
+      const sent = core.sendWithin(request, own, session);
+      trackUntilEnd(core, sent, undefined);
+      return sent;
+    },
     async answer(inputRequests) {
       const { inputResponses } = await answersTo(call, { inputRequests }, 0);
       return isObject(inputResponses) ? inputResponses : {};
     },
     report: (error) => core.report(error),
   };
-}
-
-/** The `Mcp-Name` header of an extension's request, if the extension asks for it. */
-export function extensionHeaders(
-  extensions: readonly ClientExtension[],
-  method: string,
-  params: JsonObject,
-): { headers: Record<string, string> } | undefined {
-  const named = extensions.map(({ mirroredNames }) => mirroredNames?.[method]).find((name) => name !== undefined);
-  const value = named === undefined ? undefined : params[named];
-  return typeof value === "string" ? { headers: { "mcp-name": encodeHeaderValue(value) } } : undefined;
 }
 
 function extensionsOf({ options: { extensions } }: ClientCore): readonly ClientExtension[] {

@@ -11,7 +11,7 @@ export interface Lookup {
   page: Promise<void>;
   isDone: boolean;
   error?: unknown;
-  /** The number of calls that wait for it. It is aborted when the last of them leaves without its tool. */
+  /** The number of calls that wait for it. It is aborted when the last of them is cancelled. */
   waiting: number;
   abort(this: void): void;
 }
@@ -21,7 +21,7 @@ const transient: ReadonlySet<unknown> = new Set(["closed", "exited", "unreachabl
 
 /**
  * Returns the tool of a call. Lists the tools if it is unknown: once between two changes of the list, for all calls. If the
- * tool is not in the list, or the list cannot be read, returns undefined, and the call is sent all the same.
+ * tool is not in the list, or the list cannot be read, returns undefined, and the call is sent without it.
  */
 export async function findTool(call: Call): Promise<KnownTool | undefined> {
   const { core, params, what } = call;
@@ -40,7 +40,7 @@ export async function findTool(call: Call): Promise<KnownTool | undefined> {
     lookup.waiting--;
   }
   if (lookup.error instanceof LocalError && lookup.error.code === "timeout") {
-    const message = `${what} was not sent, because the list of tools was not answered in time.`;
+    const message = `${what} was not sent, because the server did not answer tools/list in time.`;
     throw new LocalError("timeout", message, { cause: lookup.error });
   }
   return lookup.tools.get(name);

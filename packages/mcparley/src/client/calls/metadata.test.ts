@@ -8,7 +8,7 @@ import { openClient } from "../connect/open-client.ts";
 const _meta = { "com.example/trace": { id: 1 } };
 
 test.each(["2024-11-05", "2025-11-25", "2026-07-28"])(
-  "_meta of progress, log messages and changes goes from the server to the client on %s",
+  "the client receives _meta of progress, log messages and changes on %s",
   async (revision) => {
     const server = createServer({
       name: "s",

@@ -96,7 +96,7 @@ describe("progress", () => {
 });
 
 describe("answers", () => {
-  test("are matched by type and value of their id, and what matches nothing is reported", async () => {
+  test("are matched by type and value of their id, and unknown ids are reported", async () => {
     const { peer, client, errors } = await modern();
     const calling = client.callTool("a");
     const { id } = await peer.request("tools/call");
@@ -124,7 +124,7 @@ describe("answers", () => {
     expect(errors).toEqual([]);
   });
 
-  test("what is no message is reported", async () => {
+  test("an invalid message is reported", async () => {
     const { peer, errors } = await modern();
     for (const value of [null, 1, "x", {}, { jsonrpc: "1.0", method: "a" }, []]) peer.send(value);
     peer.malformed(new LocalError("too_large", "a line of 20 MiB"));
@@ -197,7 +197,7 @@ describe("time limits", () => {
     await expect(calling).rejects.toThrow("2500 ms in all");
   });
 
-  test("limits beyond what a timer can hold are none", async () => {
+  test("a limit longer than the longest timer is no limit", async () => {
     const clock = fakeClock();
     const { peer, client } = await modern({ clock });
     const calling = client.callTool("a", {}, { timeout: { idle: Infinity, total: Infinity } });
@@ -207,7 +207,7 @@ describe("time limits", () => {
     expect(await calling).toBe("x");
   });
 
-  test("the clocks stand still while a person is asked, on a legacy session", async () => {
+  test("the time limits are stopped while a user answers, in a legacy session", async () => {
     const clock = fakeClock();
     let answer!: (result: { action: "decline" }) => void;
     const { peer, client } = await legacy({ clock, elicit: () => new Promise((resolve) => (answer = resolve)) });
@@ -223,7 +223,7 @@ describe("time limits", () => {
     expect(await calling).toBe("x");
   });
 
-  test("the clocks stand still while a person is asked, between the rounds of a modern call", async () => {
+  test("the time limits are stopped while a user answers, between the rounds of a modern call", async () => {
     const clock = fakeClock();
     let answer!: (result: { action: "decline" }) => void;
     const { peer, client } = await modern({ clock, elicit: () => new Promise((resolve) => (answer = resolve)) });
@@ -290,7 +290,7 @@ describe("cancellation", () => {
     expect(client.inFlight).toBe(0);
   });
 
-  test("close fails what is in flight with closed, once, and settles closed", async () => {
+  test("close rejects calls in flight with closed, once, and settles closed", async () => {
     const { peer, client } = await modern();
     const calling = client.callTool("a");
     calling.catch(() => {});
@@ -305,7 +305,7 @@ describe("cancellation", () => {
 });
 
 describe("requests", () => {
-  test("modern ones carry who asks; what the caller adds to _meta stays beside it", async () => {
+  test("modern requests contain the client in _meta, beside the members that the caller adds", async () => {
     const { peer, client } = await modern({
       info: { name: "me", version: "2" },
       sample: () => expect.fail("not asked"),
@@ -336,7 +336,7 @@ describe("requests", () => {
     await client.close();
   });
 
-  test("legacy ones carry a progress token alone; who asks was said in initialize", async () => {
+  test("legacy requests contain only a progress token in _meta; initialize has named the client", async () => {
     const { peer, client } = await legacy({
       roots: [],
       sample: () => expect.fail("not asked"),
@@ -366,7 +366,7 @@ describe("requests", () => {
     expect(ids.size).toBe(50);
   });
 
-  test("what the server has not declared fails before it is sent, and names the capability", async () => {
+  test("a request without the declared capability fails before it is sent, and the error names the capability", async () => {
     const peer = modernPeer({ capabilities: { tools: {} } });
     const client = await openClient(peerTransports(peer));
     await expect(client.getPrompt("a")).rejects.toThrow('prompts/get needs the server capability "prompts"');
@@ -375,7 +375,7 @@ describe("requests", () => {
     const ref = { type: "ref/prompt", name: "a" } as const;
     await expect(client.complete(ref, { name: "a", value: "" })).rejects.toMatchObject({ code: "not_capable" });
     await expect(client.request("logging/setLevel", {})).rejects.toThrow(
-      "Protocol revision 2026-07-28, which the server speaks, has no logging/setLevel.",
+      "Protocol revision 2026-07-28 of this connection has no logging/setLevel.",
     );
     expect(peer.arrived.length).toBe(1);
   });

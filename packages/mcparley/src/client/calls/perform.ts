@@ -3,7 +3,7 @@ import { revisions } from "../../mcp/revisions/index.ts";
 import { isJson } from "../../rpc/is-json.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ServerCapabilities } from "../../mcp/capabilities.ts";
-import { askable, completeType, inputRequiredType } from "../../mcp/input-required.ts";
+import { mayRequireInput, completeType, inputRequiredType } from "../../mcp/input-required.ts";
 import { Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import type { Session } from "../connect/session.ts";
@@ -18,10 +18,11 @@ import {
   type Next,
   type Step,
   end,
+  endOf,
   makeCall,
+  nameOf,
   unexpectedType,
 } from "./call.ts";
-import { endOf, nameOf } from "./outcome.ts";
 import { openFor, repair } from "./repair.ts";
 import { sendRequest } from "./send-request.ts";
 
@@ -31,9 +32,12 @@ const always = (): boolean => true;
 const steps: readonly { step: Step; concerns: (call: Call) => boolean }[] = [
   { step: fromCache, concerns: ({ core, method }) => core.cache?.covers(method) === true },
   { step: requireSession, concerns: (call) => !hasSession(call) },
-  { step: observe, concerns: ({ core }) => core.options.observers !== undefined },
-  { step: extend, concerns: ({ core }) => isExtensionList(core.options.extensions) },
-  { step: confirm, concerns: ({ core, method }) => core.options.confirm !== undefined && method === Method.callTool },
+  { step: onDemand("observe"), concerns: ({ core }) => core.options.observers !== undefined },
+  { step: onDemand("extend"), concerns: ({ core }) => isExtensionList(core.options.extensions) },
+  {
+    step: onDemand("confirm"),
+    concerns: ({ core, method }) => core.options.confirm !== undefined && method === Method.callTool,
+  },
   { step: answerInput, concerns: always },
   { step: repair, concerns: always },
   { step: sendRequest, concerns: always },
@@ -62,7 +66,7 @@ export async function perform(
   } finally {
     core.running.delete(call);
     const isAnswered = typeof ended.code !== "string";
-    call.inputs?.forEach((input) => input.callEnded(call, isAnswered));
+    call.watchers?.forEach((watcher) => watcher(call, isAnswered));
     record(core, call, { at, ...ended });
   }
 }
@@ -86,18 +90,22 @@ function record(core: ClientCore, { method, params }: Call, ended: Pick<CallReco
 
 /** Opens a session if there is none. Throws `not_capable` for a request that the server cannot answer. */
 async function requireSession(call: Call, next: Next): Promise<JsonObject> {
-  call.session = await openFor(call);
-  const missing = missingCapability(call.session, call.method);
-  if (missing) throw missing;
+  const { method } = call;
+  const session = await openFor(call);
+  call.session = session;
+  if (!isCapable(session, method)) {
+    const { notCapable } = await import("./on-demand.ts");
+    throw notCapable(session, method, neededCapabilities[method]);
+  }
   return next.step(call, next.next);
 }
 
 function hasSession({ session, method, options }: Call): boolean {
-  return session !== undefined && !options.signal?.aborted && !missingCapability(session, method);
+  return session !== undefined && !options.signal?.aborted && isCapable(session, method);
 }
 
 /** The capabilities that methods need. */
-const needed: Record<string, keyof ServerCapabilities & string> = {
+const neededCapabilities: Readonly<Record<string, keyof ServerCapabilities & string>> = {
   [Method.listTools]: "tools",
   [Method.callTool]: "tools",
   [Method.listPrompts]: "prompts",
@@ -112,37 +120,20 @@ const needed: Record<string, keyof ServerCapabilities & string> = {
 };
 
 /**
- * Returns the `not_capable` error for a request that the server cannot answer: its revision has no such method, or it has
- * not declared the capability of the method. Methods of extensions need no capability.
+ * Whether the server can answer a request: its revision has the method, and it has declared the capability of the method.
+ * Methods of extensions need no capability.
  */
-function missingCapability({ revision, server }: Session, method: string): LocalError | undefined {
-  if (!revision.clientRequests.has(method)) {
-    const isKnown = revisions.some(({ clientRequests }) => clientRequests.has(method));
-    if (!isKnown) return undefined;
-    const message = `Protocol revision ${revision.version}, which the server speaks, has no ${method}.`;
-    return new LocalError("not_capable", message);
-  }
-  const capability = Object.hasOwn(needed, method) ? needed[method] : undefined;
-  if (capability === undefined || server.capabilities[capability]) return undefined;
+function isCapable({ revision, server }: Session, method: string): boolean {
+  if (!revision.clientRequests.has(method)) return !revisions.some(({ clientRequests }) => clientRequests.has(method));
+  const capability = Object.hasOwn(neededCapabilities, method) ? neededCapabilities[method] : undefined;
+  if (capability === undefined || server.capabilities[capability]) return true;
   // Before a revision defined this capability, servers had the feature without declaring it.
-  if (capability === "completions" && !revision.completionsCapability) return undefined;
-  const message = `${method} needs the server capability "${capability}", which the server has not declared.`;
-  return new LocalError("not_capable", message, { data: { capability } });
+  return capability === "completions" && !revision.completionsCapability;
 }
 
-async function observe(call: Call, next: Next): Promise<JsonObject> {
-  const { observed } = await import("./on-demand.ts");
-  return observed(call, next);
-}
-
-async function extend(call: Call, next: Next): Promise<JsonObject> {
-  const { extended } = await import("./on-demand.ts");
-  return extended(call, next);
-}
-
-async function confirm(call: Call, next: Next): Promise<JsonObject> {
-  const steps = await import("./on-demand.ts");
-  return steps.confirm(call, next);
+/** Returns a step whose code is loaded with the first call that it concerns. Most clients need none of them. */
+function onDemand(name: "confirm" | "extend" | "observe"): Step {
+  return async (call, next) => (await import("./on-demand.ts"))[name](call, next);
 }
 
 /** Checks the result of a tool that was listed with an output schema. The result of a failed tool is not checked. */
@@ -174,7 +165,7 @@ function wantsInput(call: Call, { resultType = completeType }: JsonObject): bool
   if (!session?.revision.typedResults || resultType === completeType) return false;
   // The step `extend` checks the types of extensions. If they are only declared, the caller handles their results.
   if (resultType !== inputRequiredType && core.options.extensions) return false;
-  const isAllowed = askable.has(method) || !session.revision.clientRequests.has(method);
+  const isAllowed = mayRequireInput.has(method) || !session.revision.clientRequests.has(method);
   if (resultType === inputRequiredType && isAllowed) return true;
   throw unexpectedType(call, resultType);
 }

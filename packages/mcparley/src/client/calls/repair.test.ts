@@ -83,7 +83,7 @@ describe("stale header maps", () => {
     }),
   });
 
-  test("parameters are mirrored in headers, and what is absent or null is not", async () => {
+  test("parameters are mirrored in headers, except absent ones and null", async () => {
     const peer = modernPeer({ answers: lists("Region") });
     const client = await openClient(http(peer));
     await client.listTools().all();
@@ -158,7 +158,7 @@ describe("stale header maps", () => {
 describe("a server that ends unexpectedly", () => {
   const exited = (): LocalError => new LocalError("exited", "node server.js exited with code 1.");
 
-  test("fails what is in flight, saying whether repeating is safe, and is started again by the next call", async () => {
+  test("rejects calls in flight with safeToRepeat, and is started again by the next call", async () => {
     const [first, second] = [modernPeer(), modernPeer()];
     const errors: Error[] = [];
     const dialer = peerTransports(first, second);
@@ -182,7 +182,7 @@ describe("a server that ends unexpectedly", () => {
     expect(client.state).toBe("open");
   });
 
-  test("a tool that says it changes nothing is safe to repeat", async () => {
+  test("a tool with readOnlyHint is safe to repeat", async () => {
     const tools = [{ name: "a", inputSchema: {}, annotations: { readOnlyHint: true } }];
     const peer = modernPeer({ answers: { "tools/list": () => ({ tools }) } });
     const client = await openClient(peerTransports(peer));
@@ -314,7 +314,7 @@ describe("safeToRepeat", () => {
   });
 });
 
-describe("a version that is not spoken any more", () => {
+describe("a version that the server no longer supports", () => {
   const error = { code: -32022, message: "no", data: { supported: ["2026-07-28", "2025-11-25"] } };
 
   test("is found anew and the call repeated once", async () => {
@@ -340,7 +340,7 @@ describe("a version that is not spoken any more", () => {
     expect(client.server.revisionKind).toBe("legacy");
   });
 
-  test("fails where the revision is pinned", async () => {
+  test("fails if the revision is pinned", async () => {
     const peer = modernPeer();
     const client = await openClient(http(peer), { revision: "2026-07-28" } satisfies ConnectOptions);
     const asking = client.readResource("a:b");

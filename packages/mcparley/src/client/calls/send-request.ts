@@ -4,19 +4,9 @@ import { isMetaKey } from "../../mcp/checks/meta-keys.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
-import {
-  type Call,
-  type CallRequest,
-  type ClientCore,
-  defaultTotal,
-  end,
-  limitsOf,
-  makeCall,
-  sessionFor,
-} from "./call.ts";
+import { type Call, defaultTotal, end, limitsOf, sessionFor } from "./call.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import { readProgress } from "../../mcp/progress.ts";
-import type { RequestOptions } from "../options.ts";
 import { type KnownTool, headersOf } from "./known-tools.ts";
 import { repair } from "./repair.ts";
 
@@ -51,11 +41,12 @@ function keepProgress(call: Call, id: RequestId, onProgress: (params: JsonObject
   call.endProgress = call.session?.connection.keepProgress(id, onProgress);
 }
 
-/** Sends a request on behalf of a call of the user. It is repaired, and has no other steps. */
-export function sendWithin(core: ClientCore, request: CallRequest, options: RequestOptions): Promise<JsonObject> {
+/** See `sendWithin` of `ClientCore`. */
+export function sendWithin(call: Call, session: Session | undefined): Promise<JsonObject> {
   // The timeout of the client's options is for the whole call of the user.
-  const endsAt = core.clock.now() + (options.timeout?.total ?? defaultTotal);
-  return repair({ ...makeCall(core, request, options), endsAt }, { step: sendRequest, next: end });
+  const endsAt = call.core.clock.now() + (call.options.timeout?.total ?? defaultTotal);
+  if (session) return sendRequest({ ...call, endsAt, session });
+  return repair({ ...call, endsAt }, { step: sendRequest, next: end });
 }
 
 function paramsOf({ core, method, options, params, answers }: Call, { revision }: Session): JsonObject {

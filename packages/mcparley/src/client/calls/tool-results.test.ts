@@ -39,7 +39,7 @@ describe("the value of a call", () => {
     expect(await client.callToolResult("a")).toEqual(result);
   });
 
-  test("a failure without text says so", async () => {
+  test("a failure without text has a message", async () => {
     await expect((await giving({ content: [], isError: true })).callTool("a")).rejects.toThrow(
       'The tool "a" failed without an error message.',
     );
@@ -68,7 +68,7 @@ describe("the output schema", () => {
     ],
     ["cannot be checked, by its dialect", { $schema: "https://x.example/d" }, good, "the schema cannot be used"],
     ["has no schema", undefined, good, undefined],
-  ])("of a listed tool: what %s", async (_, outputSchema, result, why) => {
+  ])("of a listed tool: a result that %s", async (_, outputSchema, result, why) => {
     const client = await giving(result, outputSchema);
     await client.listTools().all();
     const calling = client.callToolResult("a");

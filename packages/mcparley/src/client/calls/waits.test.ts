@@ -432,7 +432,7 @@ describe("an input request of a legacy server whose call is aborted", () => {
 });
 
 describe("an error of a call that was not sent", () => {
-  test("says that the call is safe to repeat: the tool could not be looked up in time", async () => {
+  test("has safeToRepeat: the tool could not be looked up in time", async () => {
     const clock = fakeClock();
     const peer = modernPeer();
     const client = await openClient(Object.assign(peerTransports(peer), { kind: "http" as const }), { clock });
@@ -444,7 +444,7 @@ describe("an error of a call that was not sent", () => {
     await client.close();
   });
 
-  test("says that the call is safe to repeat: the server does not start again", async () => {
+  test("has safeToRepeat: the server does not start again", async () => {
     const [first, second] = [modernPeer(), modernPeer()];
     const exited = new LocalError("exited", "node server.js exited with code 1.");
     const broken = { ...second, transport: { ...second.transport, start: () => Promise.reject(exited) } };
@@ -456,7 +456,7 @@ describe("an error of a call that was not sent", () => {
     expect((error as Error).message).not.toContain("may have run it");
   });
 
-  test("does not say so in a later round of input requests, because the server has run a part of the call", async () => {
+  test("has no safeToRepeat in a later round of input requests, because the server has run a part of the call", async () => {
     const [first, second] = [modernPeer(), modernPeer()];
     const exited = new LocalError("exited", "node server.js exited with code 1.");
     const broken = { ...second, transport: { ...second.transport, start: () => Promise.reject(exited) } };
@@ -472,5 +472,72 @@ describe("an error of a call that was not sent", () => {
     await flushPromises();
     answer([]);
     await expect(calling).rejects.toMatchObject({ code: "exited", data: { safeToRepeat: false } });
+  });
+});
+
+describe("a client that is closed right after a call was aborted", () => {
+  /** Follows each result until the call is aborted, and then sends a request that outlives the call. */
+  const cancelling: ClientExtension = {
+    id: "com.example/x",
+    follow:
+      (_, { send, signal, report }) =>
+      () =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            send("com.example/cancel", {}).catch(report);
+            reject(new LocalError("aborted", "The caller has aborted."));
+          });
+        }),
+  };
+
+  async function abortAndClose(kind: "http" | "stream") {
+    const peer = modernPeer();
+    const clock = fakeClock();
+    const onError = vi.fn<(error: Error) => void>();
+    const transports = { ...peerTransports(peer), kind };
+    const client = await openClient(transports, { clock, onError, extensions: [cancelling] });
+    const controller = new AbortController();
+    const running = client.request("com.example/slow", {}, { signal: controller.signal });
+    running.catch(() => {});
+    peer.answer(await peer.request("com.example/slow"), { resultType: "x" });
+    await flushPromises();
+    controller.abort();
+    let isClosed = false;
+    const closing = client.close().then(() => (isClosed = true));
+    await flushPromises();
+    return { peer, clock, client, running, closing, onError, isClosed: () => isClosed };
+  }
+
+  test("sends the cancellation of an extension on a stream", async () => {
+    const { peer, running, closing } = await abortAndClose("stream");
+    await closing;
+    expect(await peer.request("com.example/cancel")).toBeDefined();
+    await expect(running).rejects.toMatchObject({ code: "aborted" });
+  });
+
+  test("sends the cancellation over HTTP and waits for its response", async () => {
+    const { peer, client, running, closing, onError, isClosed } = await abortAndClose("http");
+    const cancellation = await peer.request("com.example/cancel");
+    await expect(running).rejects.toMatchObject({ code: "aborted" });
+    expect(isClosed()).toBe(false);
+    peer.answer(cancellation, {});
+    await closing;
+    expect(client.state).toBe("closed");
+    expect(onError).not.toHaveBeenCalled();
+  });
+
+  test("waits at most two seconds", async () => {
+    const { clock, closing, isClosed } = await abortAndClose("http");
+    await clock.advance(1999);
+    expect(isClosed()).toBe(false);
+    await clock.advance(1);
+    await closing;
+  });
+
+  test("sends no further calls", async () => {
+    const { peer, client } = await abortAndClose("http");
+    await expect(client.request("com.example/slow")).rejects.toMatchObject({ code: "closed" });
+    const methods = peer.arrived.map(({ message }) => "method" in message && message.method);
+    expect(methods.filter((method) => method === "com.example/slow")).toHaveLength(1);
   });
 });

@@ -5,10 +5,9 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { latestModern } from "../../mcp/revisions/index.ts";
 import type { Call, ClientCore } from "../calls/call.ts";
-import { statusOf } from "./agree.ts";
+import { forgetRevision } from "./find-revision.ts";
 import { discover } from "./handshake.ts";
-import { isModernError, supportedBy } from "./legacy-handshake.ts";
-import { forgetEra } from "./remembered.ts";
+import { isModernError, statusOf, supportedBy } from "./revision-errors.ts";
 import type { Session } from "./session.ts";
 
 interface Doubt {
@@ -34,7 +33,7 @@ export async function replaceIfChanged(
     const check = checks.get(session) ?? startCheck(core, session);
     if (!(await unlessAborted(check, options.signal, what))) throw error;
   }
-  forgetEra(core.transports);
+  forgetRevision(core.transports);
   core.sessions.drop(session);
 }
 

@@ -1,6 +1,5 @@
 import type { Clock } from "../../rpc/clock.ts";
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
-import { ErrorCode } from "../../mcp/errors.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { PendingRequests, type WaitOptions } from "../../rpc/pending-requests.ts";
 import {
   type JsonObject,
@@ -10,13 +9,12 @@ import {
   type JsonRpcResponse,
   type RequestId,
   classify,
-  failure,
   isFailure,
   notification,
-  success,
 } from "../../rpc/messages.ts";
 import type { Envelope, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
+import { type IncomingRequests, incomingRequests } from "./incoming-requests.ts";
 
 /** The handlers of a connection. */
 export interface ConnectionHandlers {
@@ -34,7 +32,7 @@ export interface ConnectionHandlers {
   report(error: unknown): void;
 }
 
-export interface SendOptions extends Omit<WaitOptions, "onAbandoned"> {
+interface SendOptions extends Omit<WaitOptions, "onAbandoned"> {
   /** Sends no cancellation to the server: `initialize` must not be cancelled, and probes need not. */
   silent?: boolean;
   /**
@@ -47,14 +45,8 @@ export interface SendOptions extends Omit<WaitOptions, "onAbandoned"> {
   onId?: ((id: RequestId) => void) | undefined;
 }
 
-/** The number of abandoned requests that are remembered. A late response to one of them is not reported. */
+/** Maximum number of abandoned requests that are remembered. A late response to one of them is not reported. */
 const maxAbandoned = 1024;
-
-/** The number of requests of the server that may wait for an answer. Each may wait for the user. */
-const maxIncoming = 100;
-
-/** The number of responses that are sent at the same time. */
-const maxReplying = 8;
 
 /** A transport and its messages in flight. Messages are handled strictly in order of arrival. */
 export class Connection {
@@ -65,14 +57,10 @@ export class Connection {
   readonly #outbound: PendingRequests;
   readonly #abandoned = new Set<RequestId>();
   /** The receivers of progress after the response to its request, by token. */
-  readonly #lasting = new Map<unknown, (params: JsonObject) => void>();
-  /** The requests of the server that have no answer yet. */
-  readonly #incoming = new Map<unknown, AbortController>();
-  #replying = 0;
-  /** Responses that wait for others to be sent. */
-  readonly #replies: JsonRpcResponse[] = [];
-  /** Ids count up. Each number below this one was the id, and the progress token, of a request. */
-  #issued = 0;
+  readonly #progressAfter = new Map<unknown, (params: JsonObject) => void>();
+  readonly #incoming: IncomingRequests;
+  /** Number of ids that were issued. Each smaller number was the id, and the progress token, of a request. */
+  #issuedIds = 0;
   #ended: LocalError | undefined;
   #wasLost = false;
   #retired = false;
@@ -83,6 +71,11 @@ export class Connection {
     this.#transport = transport;
     this.#handlers = handlers;
     this.#outbound = new PendingRequests(clock);
+    this.#incoming = incomingRequests({
+      answer: (request, signal) => handlers.request(request, signal, this),
+      send: (response) => (this.#ended ? undefined : this.#sendOneWay(response)),
+      report: (error) => handlers.report(error),
+    });
     this.lost = new Promise((resolve) => {
       this.#settleLost = resolve;
     });
@@ -148,7 +141,7 @@ export class Connection {
     const { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, envelope, silent = false } = options;
     if (this.#ended) return Promise.reject(this.#ended);
     const id = this.#outbound.nextId();
-    this.#issued = id + 1;
+    this.#issuedIds = id + 1;
     options.onId?.(id);
     const onAbandoned = (reason: string): void => this.#abandon(id, reason, silent);
     const wait = { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, onAbandoned };
@@ -171,9 +164,9 @@ export class Connection {
 
   /** Calls `onProgress` also with progress that arrives after the response. The returned function ends that. */
   keepProgress(token: RequestId, onProgress: (params: JsonObject) => void): () => void {
-    this.#lasting.set(token, onProgress);
-    if (this.#lasting.size > maxAbandoned) this.#lasting.delete(this.#lasting.keys().next().value);
-    return () => this.#lasting.delete(token);
+    this.#progressAfter.set(token, onProgress);
+    if (this.#progressAfter.size > maxAbandoned) this.#progressAfter.delete(this.#progressAfter.keys().next().value);
+    return () => this.#progressAfter.delete(token);
   }
 
   /** Stops the timeouts of all calls in flight until the returned function is called. */
@@ -181,7 +174,7 @@ export class Connection {
     return this.#outbound.pauseAll();
   }
 
-  /** Takes no new requests, and closes when the last request in flight has ended. */
+  /** Accepts no new requests, and closes when the last request in flight has ended. */
   retire(reason: LocalError = replaced()): void {
     if (this.#retired) return;
     this.#retired = true;
@@ -211,9 +204,9 @@ export class Connection {
       case "response":
         return this.#settle(classified.message);
       case "notification":
-        return this.#takeNotification(classified.message);
+        return this.#handleNotification(classified.message);
       case "request":
-        return void this.#answer(classified.message);
+        return this.#incoming.answer(classified.message);
       default: {
         const error = new LocalError("invalid_message", `The server sent an invalid message: ${classified.reason}.`);
         const { id } = classified;
@@ -226,69 +219,28 @@ export class Connection {
     const { id } = response;
     if (this.#outbound.settle(response)) return;
     if (id !== undefined && this.#abandoned.delete(id)) return;
-    const said = isFailure(response) ? ` Its error: ${response.error.message.slice(0, 200)}` : "";
-    const message = `The server answered an unknown request with the id ${JSON.stringify(id)}.${said}`;
+    const detail = isFailure(response) ? ` Its error: ${response.error.message.slice(0, 200)}` : "";
+    const message = `The server answered an unknown request with the id ${JSON.stringify(id)}.${detail}`;
     this.#handlers.report(new LocalError("invalid_message", message));
   }
 
-  #takeNotification(message: JsonRpcNotification): void {
+  #handleNotification(message: JsonRpcNotification): void {
     const { method, params = {} } = message;
     if (method === Notification.progress) return this.#progressed(params);
-    const cancelled = method === Notification.cancelled ? this.#incoming.get(params.requestId) : undefined;
-    if (cancelled) cancelled.abort(new LocalError("aborted", "The server cancelled its request."));
-    else this.#handlers.notification(message, this);
+    if (method === Notification.cancelled && this.#incoming.cancel(params.requestId)) return;
+    this.#handlers.notification(message, this);
   }
 
   #progressed(params: JsonObject): void {
     const { progressToken: token } = params;
     if (this.#outbound.progress(token, params)) return;
-    const lasting = this.#lasting.get(token);
-    if (lasting) return lasting(params);
+    const receiver = this.#progressAfter.get(token);
+    if (receiver) return receiver(params);
     // Progress may arrive after the response or a cancellation. If the token was a request once, it is only late.
-    const isLate = typeof token === "number" && Number.isInteger(token) && token >= 0 && token < this.#issued;
+    const isLate = typeof token === "number" && Number.isInteger(token) && token >= 0 && token < this.#issuedIds;
     if (isLate) return;
     const message = `The server reported progress for the unknown token ${JSON.stringify(token)}.`;
     this.#handlers.report(new LocalError("invalid_message", message));
-  }
-
-  async #answer(request: JsonRpcRequest): Promise<void> {
-    const { id } = request;
-    const controller = new AbortController();
-    this.#incoming.set(id, controller);
-    let reply: JsonRpcResponse | undefined;
-    try {
-      if (this.#incoming.size > maxIncoming) {
-        const message = `More than ${maxIncoming} requests wait for an answer already.`;
-        throw new ProtocolError(ErrorCode.InvalidRequest, message);
-      }
-      const result = await this.#handlers.request(request, controller.signal, this);
-      if (result) reply = success(id, result);
-    } catch (error) {
-      // The server does not get errors of this side. They are reported here.
-      if (!(error instanceof ProtocolError) && !controller.signal.aborted) this.#handlers.report(error);
-      const known =
-        error instanceof ProtocolError ? error : new ProtocolError(ErrorCode.InternalError, "Internal error");
-      reply = failure(id, known.toBody());
-    }
-    this.#incoming.delete(id);
-    if (reply && !controller.signal.aborted) await this.#reply(reply);
-  }
-
-  /**
-   * Sends a response. Over HTTP each is a request of its own, so only a few are sent at once. A server that sends more
-   * requests than can be refused gets no response to some of them.
-   */
-  async #reply(reply: JsonRpcResponse): Promise<void> {
-    if (this.#replying >= maxReplying) {
-      const isFull = this.#replies.length >= maxIncoming && isFailure(reply);
-      if (!isFull) this.#replies.push(reply);
-      return;
-    }
-    this.#replying++;
-    for (let next: JsonRpcResponse | undefined = reply; next && !this.#ended; next = this.#replies.shift()) {
-      await this.#sendOneWay(next);
-    }
-    this.#replying--;
   }
 
   #abandon(id: RequestId, reason: string, silent: boolean): void {
@@ -316,7 +268,7 @@ export class Connection {
   #end(reason: LocalError): void {
     if (this.#ended) return;
     this.#ended = reason;
-    for (const controller of this.#incoming.values()) controller.abort(reason);
+    this.#incoming.end(reason);
     this.#outbound.failAll(reason);
     this.#lose(reason);
   }
@@ -333,6 +285,6 @@ function replaced(): LocalError {
 
 function toLocalError(cause: unknown): LocalError {
   if (cause instanceof LocalError) return cause;
-  const said = cause instanceof Error ? `: ${cause.message}` : ".";
-  return new LocalError("closed", `The connection was closed${said}`, { cause });
+  const reason = cause instanceof Error ? `: ${cause.message}` : ".";
+  return new LocalError("closed", `The connection was closed${reason}`, { cause });
 }

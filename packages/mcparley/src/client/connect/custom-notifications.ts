@@ -1,25 +1,27 @@
 import { checkCustom, isCustom } from "../../mcp/custom-notifications.ts";
-import { BoundedQueue } from "../../rpc/bounded-queue.ts";
+import { type Enqueue, boundedQueue } from "../../rpc/bounded-queue.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { isJson } from "../../rpc/is-json.ts";
 import type { JsonObject, JsonRpcNotification } from "../../rpc/messages.ts";
 import type { ClientCore } from "../calls/call.ts";
-import { requireJson } from "../calls/require-json.ts";
+import { requireJson } from "../calls/optional-steps.ts";
 
 /** Maximum number of custom notifications that wait for the handler. Further ones are dropped. */
 const maxWaiting = 100;
 
 /** The notifications that wait for the handler of each client. */
-const queues = new WeakMap<ClientCore, BoundedQueue>();
+const queues = new WeakMap<ClientCore, Enqueue>();
 
 /** Passes a notification that MCP does not define to the client's `onNotification`, one after another. */
 export function receiveCustom(core: ClientCore, { method, params = {} }: JsonRpcNotification): void {
   const { options, report } = core;
   if (!isCustom(method)) return;
-  let queue = queues.get(core);
-  if (!queue)
-    queues.set(core, (queue = new BoundedQueue({ max: maxWaiting, report, onFull: () => report(tooMany()) })));
-  queue.add(() => options.onNotification?.({ method, params }));
+  let enqueue = queues.get(core);
+  if (!enqueue) {
+    enqueue = boundedQueue({ max: maxWaiting, report, onFull: () => report(tooMany()) });
+    queues.set(core, enqueue);
+  }
+  enqueue(() => options.onNotification?.({ method, params }));
 }
 
 function tooMany(): LocalError {

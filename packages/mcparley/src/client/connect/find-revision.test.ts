@@ -17,7 +17,7 @@ afterEach(forgetRevisions);
 const refusal = { code: -32601, message: "Method not found" };
 
 describe("on a stream", () => {
-  test("a server that answers server/discover is modern, and is asked nothing else", async () => {
+  test("a server that answers server/discover is modern, and receives no other request", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     expect(client.server).toMatchObject({
@@ -63,7 +63,7 @@ describe("on a stream", () => {
     expect((await connecting).server.revisionKind).toBe("legacy");
   });
 
-  test("a modern error means a modern server: it is asked again in a version that both speak", async () => {
+  test("after a modern error, server/discover is sent again in a version that both support", async () => {
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer));
     const error = { code: -32022, message: "no", data: { supported: ["2026-07-28", "2025-11-25"], requested: "x" } };
@@ -95,7 +95,7 @@ describe("on a stream", () => {
     },
   );
 
-  test("versions that nobody here speaks fail with both sides named", async () => {
+  test("without a common version, connecting fails with an error that names both sides", async () => {
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer));
     connecting.catch(() => {});
@@ -105,7 +105,7 @@ describe("on a stream", () => {
       data: { supported: ["2031-01-01"] },
     });
     await expect(connecting).rejects.toThrow(
-      "No protocol version in common: the server speaks 2031-01-01; this client speaks 2026-07-28, 2025-11-25",
+      "No protocol version in common: the server supports 2031-01-01; this client supports 2026-07-28, 2025-11-25",
     );
     await expect(connecting).rejects.toMatchObject({ code: "unsupported_revision" });
   });
@@ -136,7 +136,7 @@ describe("on a stream", () => {
 });
 
 describe("a server that is silent", () => {
-  test("is asked both ways after a while, on the same transport, and a late modern answer counts", async () => {
+  test("receives initialize as well after a while, on the same transport, and a late modern answer counts", async () => {
     const clock = fakeClock();
     const errors: Error[] = [];
     const peer = scriptedPeer();
@@ -228,7 +228,7 @@ describe("a server that is silent", () => {
     await expect(connecting).rejects.toMatchObject({ code: "timeout" });
   });
 
-  test("a server that dies of the probe is started again, once, and spoken to the legacy way", async () => {
+  test("a server that exits because of server/discover is started again, once, and receives initialize", async () => {
     const first = scriptedPeer();
     const second = legacyPeer();
     const dialer = peerTransports(first, second);
@@ -314,11 +314,13 @@ describe("a pinned revision", () => {
     connecting.catch(() => {});
     peer.refuse(await peer.request("server/discover"), refusal);
     await expect(connecting).rejects.toMatchObject({ code: "unsupported_revision", cause: expect.any(ProtocolError) });
-    await expect(connecting).rejects.toThrow("The server does not speak 2026-07-28, which is pinned: Method not found");
+    await expect(connecting).rejects.toThrow(
+      "The server does not support 2026-07-28, which the option revision requires: Method not found",
+    );
     expect(peer.arrived.length).toBe(1);
   });
 
-  test("a modern one is asked for once more, and no more, where the server refuses it and yet names it", async () => {
+  test("a modern one is requested once more if the server refuses it and yet lists it", async () => {
     const error = { code: -32022, message: "no", data: { supported: ["2026-07-28"], requested: "2026-07-28" } };
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer), { revision: "2026-07-28" });
@@ -334,24 +336,24 @@ describe("a pinned revision", () => {
     expect(stubborn.arrived.length).toBe(2);
   });
 
-  test("a legacy one goes straight to initialize", async () => {
+  test("a legacy one starts with initialize", async () => {
     const peer = legacyPeer({ version: "2025-06-18" });
     const client = await openClient(peerTransports(peer), { revision: "2025-06-18" });
     expect(client.server.revision).toBe("2025-06-18");
     expect(peer.arrived[0]?.message).toMatchObject({ method: "initialize", params: { protocolVersion: "2025-06-18" } });
   });
 
-  test("a legacy one that is answered with another is not spoken", async () => {
+  test("a legacy one fails if the server answers with another", async () => {
     const peer = legacyPeer({ version: "2025-06-18" });
     await expect(openClient(peerTransports(peer), { revision: "2025-11-25" })).rejects.toThrow(
-      "the server speaks 2025-06-18; this client speaks 2025-11-25 (pinned)",
+      "the server supports 2025-06-18; this client supports 2025-11-25 (pinned)",
     );
   });
 
   test.each([
     ["2026-07-28", "server/discover"],
     ["2025-11-25", "initialize"],
-  ])("%s is not called unknown where something went wrong within the server", async (revision, method) => {
+  ])("%s is not called unsupported after an internal error of the server", async (revision, method) => {
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer), { revision });
     connecting.catch(() => {});
@@ -359,20 +361,20 @@ describe("a pinned revision", () => {
     await expect(connecting).rejects.toMatchObject({ code: -32603, message: "The store is out of reach." });
   });
 
-  test("one that does not exist is refused before anything is dialed", async () => {
+  test("one that does not exist is rejected before a connection is opened", async () => {
     const dialer = peerTransports();
     await expect(openClient(dialer, { revision: "2025-12-01" })).rejects.toThrow(
-      'revision: "2025-12-01" is no version of the protocol. Known are auto, 2026-07-28',
+      'The option revision is "2025-12-01", which is no version of the protocol. Use auto, 2026-07-28',
     );
     expect(dialer.opened).toBe(0);
   });
 });
 
-describe("what was found", () => {
+describe("a remembered revision", () => {
   const remembered = (...peers: Parameters<typeof peerTransports>): ReturnType<typeof peerTransports> =>
     Object.assign(peerTransports(...peers), { transient: false });
 
-  test("is kept for the target, so that a legacy server is probed once", async () => {
+  test("belongs to the target, so that a legacy server is probed once", async () => {
     const first = legacyPeer();
     const connecting = openClient(remembered(first));
     first.refuse(await first.request("server/discover"), refusal);
@@ -382,7 +384,7 @@ describe("what was found", () => {
     expect(second.arrived[0]?.message).toMatchObject({ method: "initialize" });
   });
 
-  test("is found anew where it fails", async () => {
+  test("is negotiated again after it fails", async () => {
     const first = legacyPeer();
     const connecting = openClient(remembered(first));
     first.refuse(await first.request("server/discover"), refusal);
@@ -451,7 +453,7 @@ describe("what was found", () => {
     expect((await openClient(remembered(modernPeer()))).server.revisionKind).toBe("modern");
   });
 
-  test("is not kept where legacy was merely faster", async () => {
+  test("is not stored if the legacy answer was only faster", async () => {
     const clock = fakeClock();
     const connecting = openClient(remembered(legacyPeer()), { clock });
     await clock.advance(5000);

@@ -7,7 +7,7 @@ import type { Connection } from "./connection.ts";
 import { type Offer, type ServerInfo, modernMeta } from "./session.ts";
 
 /** The result of a handshake. */
-export interface Agreed {
+export interface Negotiated {
   revision: Revision;
   server: ServerInfo;
 }
@@ -26,7 +26,7 @@ export interface Handshake {
  *
  * Throws `unsupported_revision`, with the versions of the server in `data.supported`, if it does not support the revision.
  */
-export async function discover(connection: Connection, handshake: Handshake): Promise<Agreed> {
+export async function discover(connection: Connection, handshake: Handshake): Promise<Negotiated> {
   const { revision, offer, timeout, signal } = handshake;
   const params = { _meta: modernMeta(revision, offer) };
   const options = { what: "Connecting", idleTimeout: timeout, signal, silent: true };
@@ -39,7 +39,7 @@ export async function discover(connection: Connection, handshake: Handshake): Pr
   const meta = isObject(result._meta) ? result._meta : {};
   // Servers of earlier drafts have the name in the result itself.
   const info = meta[MetaKey.serverInfo] ?? result.serverInfo;
-  return agreedOn(revision, { ...result, info, versions });
+  return negotiated(revision, { ...result, info, versions });
 }
 
 /** The server has answered `server/discover`, and does not support the revision of the request. */
@@ -47,16 +47,16 @@ export class NotSupported extends LocalError {
   readonly supported: readonly string[];
 
   constructor(supported: readonly string[]) {
-    super("unsupported_revision", `The server speaks ${supported.join(", ")}.`);
+    super("unsupported_revision", `The server supports ${supported.join(", ")}.`);
     this.supported = supported;
   }
 }
 
 /** Makes the result of a handshake from the members of the server's answer. */
-export function agreedOn(
+export function negotiated(
   revision: Revision,
   { capabilities, instructions, info, versions }: JsonObject & { versions: readonly string[] },
-): Agreed {
+): Negotiated {
   const server: ServerInfo = {
     info: readInfo(info),
     capabilities: isObject(capabilities) ? capabilities : {},

@@ -4,5 +4,5 @@
  */
 export { replaceIfChanged } from "./check-revision.ts";
 export { fallBack, negotiateOtherwise } from "./fall-back.ts";
-export { answerRequest } from "./legacy-messages.ts";
-export { visitsOf } from "./url-visits.ts";
+export { answerRequest } from "../input/server-requests.ts";
+export { visitsOf } from "../input/url-visits.ts";

@@ -4,7 +4,7 @@ import { checkTime, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import { Cache } from "../lists/cache.ts";
-import type { ClientCore } from "../calls/call.ts";
+import { type ClientCore, makeCall } from "../calls/call.ts";
 import { Client } from "../calls/client.ts";
 import { KnownTools } from "../calls/known-tools.ts";
 import { toolPages } from "../lists/lists.ts";
@@ -21,7 +21,23 @@ import type { TransportFactory } from "./transports.ts";
 const defaultInfo = { name: "mcparley", version: "0.1.0" };
 const defaultProbe = 5000;
 
-/** Connects to a server over a transport of `transports`. Rejects if no connection can be opened. */
+/**
+ * Connects to a server over transports of a custom factory. `connect` is simpler for the transports of the library.
+ *
+ * The client opens a new transport each time that the connection is lost. Rejects with `LocalError` if no connection can be
+ * opened.
+ *
+ * @example
+ * ```ts
+ * import { type Transport, openClient } from "mcparley/client";
+ *
+ * declare function openSocket(url: string): Transport;
+ *
+ * const target = "wss://example.com/mcp";
+ * await using client = await openClient({ kind: "stream", target, open: () => openSocket(target) });
+ * console.log(await client.listTools().all());
+ * ```
+ */
 export async function openClient(transports: TransportFactory, options: ConnectOptions = {}): Promise<Client> {
   checkTimeouts(options.timeout);
   checkTime("probeTimeout", options.probeTimeout);
@@ -43,7 +59,7 @@ export async function openClient(transports: TransportFactory, options: ConnectO
     const closed = new LocalError("closed", "The client was closed.");
     closing.abort(closed);
     core.waits.failAll(closed);
-    await core.sessions.close();
+    await core.sessions.close(core.unfinished.size > 0 ? finish(core) : undefined);
     await Promise.all(unfinished);
   };
   try {
@@ -58,6 +74,12 @@ export async function openClient(transports: TransportFactory, options: ConnectO
     if (!signal?.aborted) await closed;
     throw error;
   }
+}
+
+/** Waits for the work of extensions, for a limited time. */
+async function finish(core: ClientCore): Promise<void> {
+  const { finishExtensions } = await import("../calls/on-demand.ts");
+  await finishExtensions(core);
 }
 
 async function openSession(
@@ -119,10 +141,11 @@ function makeCore(
     waits: new PendingRequests(clock),
     visits: undefined,
     running: new Set(),
+    unfinished: new Set(),
     logLevel: undefined,
     toolPages: (request) => toolPages(core, request),
-    sendWithin: (request, own) => sendWithin(core, request, own),
-    asker: (during, signal) => ({
+    sendWithin: (request, own, session) => sendWithin(makeCall(core, request, own), session),
+    inputSource: (during, signal) => ({
       target: transports.target,
       server: sessions.current?.server.info,
       during,

@@ -1,85 +1,87 @@
 import { link, pause } from "../../rpc/abort.ts";
 import { latestLegacy, latestModern } from "../../mcp/revisions/index.ts";
-import { agreeAfter, initializeOn, isLegacyAnswer } from "./agree.ts";
 import type { Connection } from "./connection.ts";
-import type { Opening } from "./find-revision.ts";
-import { type Agreed, discover } from "./handshake.ts";
-import { isModernError } from "./legacy-handshake.ts";
-import { remember } from "./remembered.ts";
+import { type Opening, remember } from "./find-revision.ts";
+import { type Negotiated, discover } from "./handshake.ts";
+import { continueAfter, initializeWithRetries } from "./handshakes.ts";
+import { isLegacyAnswer, isModernError } from "./revision-errors.ts";
 
-type Settled = { agreed: Agreed } | { error: unknown };
+/** The outcome of a handshake. */
+type Outcome = { result: Negotiated } | { error: unknown };
 
-const settle = (running: Promise<Agreed>): Promise<Settled> =>
-  running.then(
-    (agreed) => ({ agreed }),
+const outcomeOf = (handshake: Promise<Negotiated>): Promise<Outcome> =>
+  handshake.then(
+    (result) => ({ result }),
     (error: unknown) => ({ error }),
   );
 
 /**
- * Finds the revision of a server on a stream. It is asked in a modern revision first. If it answers with an error, it is
- * asked in a legacy one on the same connection.
+ * Finds the revision of a server on a stream. Sends `server/discover` first. If the server answers with an error, sends
+ * `initialize` on the same connection.
  *
- * A server on a stream may be silent because it is legacy or because it is slow to start. After a while it is asked both
- * ways, and the first good answer counts. A server that was modern before is only asked in that way. All of it takes at
- * most `timeout`.
+ * A server on a stream may be silent because it is legacy or because it is slow to start. After `probeTimeout` both
+ * requests are sent, and the first good answer counts. A server that was modern before only receives `server/discover`.
+ * All of it takes at most `timeout`.
  */
-export async function probeStream(connection: Connection, opening: Opening, wasModern: boolean): Promise<Agreed> {
+export async function probeStream(connection: Connection, opening: Opening, wasModern: boolean): Promise<Negotiated> {
   const { clock, timeout } = opening;
   // A short limit leaves half of its time to `initialize`.
   const probeTimeout = opening.probeTimeout === Infinity ? Infinity : Math.min(opening.probeTimeout, timeout / 2);
-  const asking = link(opening.signal);
+  const requests = link(opening.signal);
   const timing = link(opening.signal);
-  const request = { ...opening, revision: latestModern, signal: asking.signal };
-  const discovering = settle(discover(connection, request));
+  const discovering = outcomeOf(discover(connection, { ...opening, revision: latestModern, signal: requests.signal }));
   try {
     const silence = pause(clock, probeTimeout, timing.signal).catch(() => undefined);
     const first = await Promise.race(wasModern ? [discovering] : [discovering, silence]);
-    if (first) return await afterAnswer(first, connection, opening);
-    return await bothWays(discovering, connection, {
+    if (first) {
+      return "result" in first
+        ? rememberFound(opening, first.result)
+        : await continueAfter(first.error, connection, opening);
+    }
+    return await firstOfBoth(discovering, connection, {
       ...opening,
       timeout: timeout - probeTimeout,
-      signal: asking.signal,
+      signal: requests.signal,
     });
   } finally {
     timing.abort(undefined);
     timing.unlink();
     // The request that is still open is no longer needed.
-    asking.abort(undefined);
-    asking.unlink();
+    requests.abort(undefined);
+    requests.unlink();
   }
 }
 
-function afterAnswer(answer: Settled, connection: Connection, opening: Opening): Agreed | Promise<Agreed> {
-  return "agreed" in answer ? rememberModern(opening, answer.agreed) : agreeAfter(answer.error, connection, opening);
-}
-
-async function bothWays(discovering: Promise<Settled>, connection: Connection, opening: Opening): Promise<Agreed> {
-  const initializing = settle(initializeOn(connection, { ...opening, revision: latestLegacy }));
+/** Sends `initialize` while `server/discover` is still open. Returns the first good answer. */
+async function firstOfBoth(
+  discovering: Promise<Outcome>,
+  connection: Connection,
+  opening: Opening,
+): Promise<Negotiated> {
+  const initializing = outcomeOf(initializeWithRetries(connection, { ...opening, revision: latestLegacy }));
   const first = await Promise.race([
-    discovering.then((answer) => ({ modern: answer })),
-    initializing.then((answer) => ({ legacy: answer })),
+    discovering.then((outcome) => ({ modern: outcome })),
+    initializing.then((outcome) => ({ legacy: outcome })),
   ]);
   if ("modern" in first) {
     const { modern } = first;
-    if ("agreed" in modern) return rememberModern(opening, modern.agreed);
+    if ("result" in modern) return rememberFound(opening, modern.result);
     if (isModernError(modern.error) || !isLegacyAnswer(modern.error)) throw modern.error;
-    const agreed = unwrap(await initializing);
-    remember(opening.transports, { revision: agreed.revision, isOlder: false });
-    return agreed;
+    return rememberFound(opening, resultOf(await initializing));
   }
   // The server may be modern and slow, so this result is not remembered.
-  if ("agreed" in first.legacy) return first.legacy.agreed;
+  if ("result" in first.legacy) return first.legacy.result;
   const modern = await discovering;
-  if ("agreed" in modern) return rememberModern(opening, modern.agreed);
-  return unwrap(isModernError(modern.error) ? modern : first.legacy);
+  if ("result" in modern) return rememberFound(opening, modern.result);
+  return resultOf(isModernError(modern.error) ? modern : first.legacy);
 }
 
-function unwrap(settled: Settled): Agreed {
-  if ("agreed" in settled) return settled.agreed;
-  throw settled.error;
+function resultOf(outcome: Outcome): Negotiated {
+  if ("result" in outcome) return outcome.result;
+  throw outcome.error;
 }
 
-function rememberModern({ transports }: Opening, agreed: Agreed): Agreed {
-  remember(transports, { revision: agreed.revision, isOlder: false });
-  return agreed;
+function rememberFound({ transports }: Opening, result: Negotiated): Negotiated {
+  remember(transports, { revision: result.revision, isHttpSse: false });
+  return result;
 }

@@ -53,7 +53,7 @@ function handleNotification(core: ClientCore, message: JsonRpcNotification, conn
 
 async function completeVisit(core: ClientCore, { elicitationId }: JsonObject): Promise<void> {
   const { visitsOf } = await import("./on-demand.ts");
-  visitsOf(core).completed(elicitationId);
+  visitsOf(core).announced(elicitationId);
 }
 
 /** Few hosts handle custom notifications. The order of arrival is kept, because all wait for the same module. */

@@ -79,7 +79,7 @@ export class Sessions {
 
   /** The session that is open now, if any. */
   get current(): Session | undefined {
-    return this.#current?.connection.isOpen ? this.#current : undefined;
+    return !this.#ended && this.#current?.connection.isOpen ? this.#current : undefined;
   }
 
   /** Returns the open session, or opens one. */
@@ -102,10 +102,12 @@ export class Sessions {
     connection.retire();
   }
 
-  async close(): Promise<void> {
+  /** Closes the current session, after `finished` if given. No session is opened any more. */
+  async close(finished?: Promise<void>): Promise<void> {
     const current = this.#current;
     const opening = this.#opening;
     this.#end(new LocalError("closed", "The client was closed."));
+    if (finished) await finished;
     const connections = current ? [current.connection, ...this.#replaced] : this.#replaced;
     await Promise.allSettled(connections.map((connection) => connection.close()));
     await opening?.catch(() => {});

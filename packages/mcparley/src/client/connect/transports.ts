@@ -49,7 +49,7 @@ export interface CommandTarget {
   command: string;
   /** Arguments of the program. Default: none. */
   args?: readonly string[];
-  /** Environment variables to add to the few that are passed by default. See the guide "Connecting". */
+  /** Environment variables to add to the few that are passed by default. See the guide "Client transports". */
   env?: Readonly<Record<string, string>>;
   /** Working directory of the program. Default: that of this process. */
   cwd?: string;

@@ -58,11 +58,14 @@ export async function readElicitation(
 export async function elicit(
   { params, form }: Elicitation,
   options: ConnectOptions,
-  asker: InputRequestSource,
+  source: InputRequestSource,
 ): Promise<JsonObject & ElicitResult> {
   let result: ElicitResult;
   try {
-    const given = await options.elicit?.(params, form ? { ...asker, check: (content) => form.check(content) } : asker);
+    const given = await options.elicit?.(
+      params,
+      form ? { ...source, check: (content) => form.check(content) } : source,
+    );
     result = readElicitResult(given);
   } catch (error) {
     if (error instanceof Declined) return { action: "decline" };

@@ -101,7 +101,7 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
     await client.close();
   });
 
-  test("forms come one after another, though they were asked together", async () => {
+  test("forms that were requested together are shown one after another", async () => {
     let shown = 0;
     let most = 0;
     const client = await openClient(serverTransports(server), {
@@ -311,7 +311,7 @@ test.each([
   expect(meta["io.modelcontextprotocol/clientCapabilities"]?.elicitation).toEqual(declared);
 });
 
-test.each(["https://example.com/", "file:///home/../etc"])("the root %s is kept from the server", async (uri) => {
+test.each(["https://example.com/", "file:///home/../etc"])("the root %s is not sent to the server", async (uri) => {
   const { peer } = await legacy({ roots: [{ uri: "file:///home" }, { uri }] });
   peer.ask("q", "roots/list");
   expect(await peer.next()).toMatchObject({ id: "q", error: { code: -32603, message: "Internal error" } });
@@ -330,7 +330,7 @@ describe("on a legacy session", () => {
   });
 
   test.each(["elicitation/create", "sampling/createMessage", "roots/list", "tasks/get", "constructor"])(
-    "%s is not found where it was not declared",
+    "%s is method not found if it was not declared",
     async (method) => {
       expect(await reply(await legacy(), method, form)).toMatchObject({ error: { code: -32601 } });
     },
@@ -348,7 +348,7 @@ describe("on a legacy session", () => {
     expect(connected.errors).toEqual([]);
   });
 
-  test("what a handler throws stays here", async () => {
+  test("errors of a handler are not sent to the server", async () => {
     const connected = await legacy({
       sample: () => {
         throw new Error("key sk-123 is invalid");
@@ -560,7 +560,7 @@ describe("-32042, a call that needs visits to URLs first", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("is not repeated where the person says no", async () => {
+  test("is not repeated if the user declines", async () => {
     const connected = await legacy({ elicit: () => ({ action: "decline" }) });
     const { calling, request } = await call(connected);
     connected.peer.refuse(request, needs("one"));
@@ -568,7 +568,7 @@ describe("-32042, a call that needs visits to URLs first", () => {
     expect(connected.peer.arrived.length).toBe(3);
   });
 
-  test("stays an error where nobody can be sent to a URL", async () => {
+  test("remains an error if the client has no URL elicitation", async () => {
     for (const options of [{}, { elicit: () => expect.fail("asked"), elicitModes: ["form"] as const }]) {
       const connected = await legacy(options);
       const { calling, request } = await call(connected);
@@ -577,7 +577,7 @@ describe("-32042, a call that needs visits to URLs first", () => {
     }
   });
 
-  test("stays an error where it cannot be read", async () => {
+  test("remains an error if its data is malformed", async () => {
     const connected = await legacy({ elicit: () => expect.fail("asked") });
     const { calling, request } = await call(connected);
     connected.peer.refuse(request, { code: -32042, message: "x", data: { elicitations: [{ mode: "form" }] } });
@@ -600,7 +600,7 @@ describe("confirm", () => {
     expect(peer.arrived.length).toBe(1);
   });
 
-  test("gets the tool where it was listed; only true lets the call through", async () => {
+  test("receives the tool if it was listed; only true allows the call", async () => {
     const tools: unknown[] = [];
     const peer = modernPeer({
       answers: { "tools/list": () => ({ tools: [{ name: "a", inputSchema: { type: "object" } }] }) },

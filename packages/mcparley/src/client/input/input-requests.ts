@@ -10,13 +10,13 @@ import type { InputRequestSource, ConnectOptions, RootsHandler } from "../option
 import { elicit, readElicitation } from "./elicitation.ts";
 
 /** Answers a request of a server for input: elicitation, sampling or roots. */
-export type AnswerInput = (method: string, params: JsonObject, asker: InputRequestSource) => Promise<JsonObject>;
+export type AnswerInput = (method: string, params: JsonObject, source: InputRequestSource) => Promise<JsonObject>;
 
 /**
  * Makes the function that answers the input requests of a server with the client's handlers, in all revisions.
  *
- * It rejects an invalid request with a `ProtocolError` for the server, before a handler is called. Any other error is one
- * of this side. Elicitations are handled one after another, so that the user sees one at a time. `report` receives errors
+ * It rejects an invalid request with a `ProtocolError` for the server, before a handler is called. All other errors belong
+ * to this side. Elicitations are handled one after another, so that the user sees one at a time. `report` receives errors
  * that reject nothing, for example about a part of a form's schema that cannot be checked.
  */
 export function inputRequests(options: ConnectOptions, report: (error: Error) => void): AnswerInput {
@@ -32,19 +32,19 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
     // The turn of an aborted elicitation comes later, and is then skipped.
     return unlessAborted(mine, signal, "The elicitation");
   };
-  const answer: AnswerInput = async (method, params, asker) => {
-    asker.signal.throwIfAborted();
+  const answer: AnswerInput = async (method, params, source) => {
+    source.signal.throwIfAborted();
     if (method === Method.elicit && options.elicit) {
       const elicitation = await readElicitation(params, options, report);
-      return inTurn(asker.signal, () => elicit(elicitation, options, asker));
+      return inTurn(source.signal, () => elicit(elicitation, options, source));
     }
-    if (method === Method.createMessage && sample) return createMessage(params, options, asker);
-    if (method === Method.listRoots && roots) return listRoots(roots, asker);
+    if (method === Method.createMessage && sample) return createMessage(params, options, source);
+    if (method === Method.listRoots && roots) return listRoots(roots, source);
     const message = `Method not found, or its capability was not declared: ${method.slice(0, 200)}`;
     throw new ProtocolError(ErrorCode.MethodNotFound, message);
   };
-  return async (method, params, asker) => {
-    const result = await answer(method, params, asker);
+  return async (method, params, source) => {
+    const result = await answer(method, params, source);
     const wrong = findNotJson(result, "");
     if (wrong === undefined) return result;
     throw new LocalError(
@@ -54,15 +54,15 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
   };
 }
 
-async function listRoots(roots: RootsHandler, asker: InputRequestSource): Promise<JsonObject> {
+async function listRoots(roots: RootsHandler, source: InputRequestSource): Promise<JsonObject> {
   if (typeof roots !== "function") return { roots: checkRoots(roots) };
-  return { roots: checkRoots(await unlessAborted(Promise.resolve(roots(asker)), asker.signal, "Listing the roots")) };
+  return { roots: checkRoots(await unlessAborted(Promise.resolve(roots(source)), source.signal, "Listing the roots")) };
 }
 
 async function createMessage(
   params: JsonObject,
   { sample, sampleTools }: ConnectOptions,
-  asker: InputRequestSource,
+  source: InputRequestSource,
 ): Promise<JsonObject> {
   const { messages, tools, toolChoice } = params;
   if (!Array.isArray(messages) || !messages.every(isMessage)) {
@@ -75,7 +75,7 @@ async function createMessage(
   const request = params as unknown as CreateMessageParams;
   const imbalance = findToolImbalance(request.messages);
   if (imbalance) throw invalidParams(`params.${imbalance}`);
-  const result = await unlessAborted(Promise.resolve(sample?.(request, asker)), asker.signal, "Sampling");
+  const result = await unlessAborted(Promise.resolve(sample?.(request, source)), source.signal, "Sampling");
   if (isObject(result)) return { ...result };
   throw new LocalError("invalid_result", "The sample handler must return an object with role, content and model.");
 }

@@ -113,7 +113,7 @@ test("on a modern revision progress of a handler does nothing", async () => {
   await client.close();
 });
 
-test("a server that asks for no progress is sent none, and neither is one whose request has ended", async () => {
+test("no progress is sent without a progress token, or after the request has ended", async () => {
   const askers: InputRequestSource[] = [];
   const elicit: ConnectOptions["elicit"] = (_, asker) => {
     askers.push(asker);

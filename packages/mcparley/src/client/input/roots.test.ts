@@ -43,6 +43,6 @@ test.each([
   await expect(listRoots(roots)).rejects.toMatchObject({ code: "invalid_result" });
 });
 
-test("what is no array of roots is refused by name", async () => {
+test("a value other than an array of roots is rejected with a message that shows it", async () => {
   await expect(listRoots("file:///a" as never)).rejects.toThrow("must be an array of roots");
 });

@@ -40,7 +40,7 @@ async function connected(
   return { clock, peer, client, count: () => peer.arrived.length - 1 };
 }
 
-test("a result is kept for as long as it says, by method and params", async () => {
+test("a result is cached for its ttlMs, by method and params", async () => {
   const { clock, client, count } = await connected();
   await client.readResource("a:1");
   await client.readResource("a:1", { meta: { traceparent: "x" } });
@@ -55,7 +55,7 @@ test("a result is kept for as long as it says, by method and params", async () =
   expect(count()).toBe(3);
 });
 
-test("a fresh result is asked for, and kept in the place of the one that was", async () => {
+test("the option fresh sends the request, and its result replaces the cached one", async () => {
   const { client, count } = await connected();
   await client.readResource("a:1");
   await client.readResource("a:1", { fresh: true });
@@ -81,7 +81,7 @@ test("cache: false keeps nothing", async () => {
   expect(count()).toBe(2);
 });
 
-test("calls, prompts and signs of life are never kept", async () => {
+test("calls, prompts and pings are never cached", async () => {
   const { peer, client } = await connected();
   for (let twice = 0; twice < 2; twice++) {
     await client.callTool("a");
@@ -97,7 +97,7 @@ test.each([
   ["notifications/resources/list_changed", undefined, 2],
   ["notifications/resources/updated", { uri: "a:1" }, 1],
   ["notifications/resources/updated", { uri: "a:3" }, 0],
-])("%s (%j) makes %d kept results stale", async (method, params, stale) => {
+])("%s (%j) makes %d cached results stale", async (method, params, stale) => {
   const { peer, client, count } = await connected();
   const readAll = async (): Promise<void> => {
     await client.listTools().all();
@@ -113,7 +113,7 @@ test.each([
   expect(count()).toBe(6 + stale);
 });
 
-test("a result that was asked for before a change is not kept after it", async () => {
+test("a result that was requested before a change is not cached after it", async () => {
   const peer = modernPeer();
   const client = await openClient(peerTransports(peer));
   const reading = client.readResource("a:1");
@@ -125,7 +125,7 @@ test("a result that was asked for before a change is not kept after it", async (
   await peer.request("resources/read");
 });
 
-test("what came of answers to questions is not kept", async () => {
+test("a result that depends on answers to input requests is not cached", async () => {
   const peer = modernPeer();
   const client = await openClient(peerTransports(peer), { roots: [] });
   const reading = client.readResource("a:1");
@@ -138,7 +138,7 @@ test("what came of answers to questions is not kept", async () => {
   expect(again.params).not.toHaveProperty("inputResponses");
 });
 
-test("nor is what is answered to a request that carries answers or a state of its own", async () => {
+test("the result of a request with inputResponses or requestState is not cached", async () => {
   const { client, count } = await connected();
   for (const more of [{ requestState: "s" }, { inputResponses: {} }]) {
     for (let twice = 0; twice < 2; twice++) await client.request("resources/read", { uri: "a:1", ...more });
@@ -146,7 +146,7 @@ test("nor is what is answered to a request that carries answers or a state of it
   expect(count()).toBe(4);
 });
 
-test("legacy results, which carry no hint, are not kept", async () => {
+test("legacy results, which have no cache hint, are not cached", async () => {
   const peer = legacyPeer({ answers: { "tools/list": () => ({ tools: [] }) } });
   const client = await openClient(peerTransports(peer), { revision: "2025-11-25" });
   await client.listTools().all();
@@ -218,7 +218,7 @@ describe("the limits of the cache", () => {
     expect(cached).toEqual([false, false, ...Array<boolean>(8).fill(true)]);
   });
 
-  test("an insertion removes what has expired", async () => {
+  test("an insertion removes expired results", async () => {
     const clock = fakeClock();
     const { put, has } = limited(clock);
     put("short", 0, 10);
@@ -365,7 +365,7 @@ test("a closed client serves nothing from the cache, and neither does an aborted
   expect(count()).toBe(1);
 });
 
-test("a cached result says how long it is still fresh", async () => {
+test("ttlMs of a cached result is the time that is left", async () => {
   const { clock, client } = await connected();
   await client.readResource("a:1");
   await clock.advance(400);

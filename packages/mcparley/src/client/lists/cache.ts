@@ -2,7 +2,7 @@ import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import { isPartOf } from "../../mcp/sub-resource.ts";
+import { isPartOf } from "../../mcp/resources.ts";
 import type { Credentials } from "../connect/transports.ts";
 import type { CachedResults } from "./cached-results.ts";
 import { type Call, type Next, waitFor } from "../calls/call.ts";
@@ -12,7 +12,9 @@ export interface Pending {
   readonly key: string;
   readonly method: string;
   readonly uri: unknown;
-  /** The result must not be cached: it was declared changed since the request was sent, or depends on answers of the user. */
+  /**
+   * The result must not be cached: it was declared changed since the request was sent, or depends on answers of the user.
+   */
   isStale: boolean;
   /** The credentials when the request was sent. */
   credentials: number | undefined;

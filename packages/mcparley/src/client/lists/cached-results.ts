@@ -3,7 +3,7 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import type { Pending } from "./cache.ts";
 
 /** A cached result. */
-export interface Entry {
+interface Entry {
   readonly method: string;
   readonly uri: unknown;
   /** The result as JSON, so that each reader has a copy, and the size is known. */

@@ -2,7 +2,7 @@ import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 
-/** A list of the server. Iterate over it page by page, or read all of it. Each use sends new requests. */
+/** A list of the server. Iterate over its entries, or read all of them. Each use sends new requests, page by page. */
 export interface PagedList<T> extends AsyncIterable<T> {
   /** Resolves with all entries. Rejects with `LocalError` `too_large` if the list exceeds the limits. */
   all(): Promise<T[]>;
@@ -51,16 +51,16 @@ export function makeList<T>(begin: () => ListSource<T>): PagedList<T> {
   };
 }
 
-/** Iterates over the entries of a list. After a restart it leaves out those that were given before. */
+/** Iterates over the entries of a list. After a restart it leaves out those that were returned before. */
 async function* entriesOf<T>(source: ListSource<T>): AsyncGenerator<T, void, undefined> {
-  const given = new Set<unknown>();
+  const returned = new Set<unknown>();
   let isAgain = false;
   for await (const { entries, isFirst, isLast } of pagesOf(source)) {
-    isAgain ||= isFirst && given.size > 0;
+    isAgain ||= isFirst && returned.size > 0;
     for (const { id, value } of entries) {
-      if (isAgain && given.has(id)) continue;
+      if (isAgain && returned.has(id)) continue;
       // Only a list with further pages can be restarted.
-      if (!isLast) given.add(id);
+      if (!isLast) returned.add(id);
       yield value;
     }
   }
@@ -101,7 +101,6 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
     if (count > maxEntries) throw listTooLong(method, `${maxEntries} entries`);
     // Most lists have one page, whose size the transport limits.
     if (page > 0 || result.nextCursor != null) {
-      const { sizeOfJson } = await import("../calls/on-demand.ts");
       bytes += sizeOfJson(result);
       if (bytes > maxBytes) throw listTooLong(method, `${maxBytes} bytes (option \`maxListBytes\`)`);
     }
@@ -125,6 +124,15 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
     cursor = nextCursor;
   }
   throw listTooLong(method, `${maxPages} pages`);
+}
+
+/** Returns the size of a value as JSON, in bytes. Infinity if it is nested so deep that it exhausts the stack. */
+export function sizeOfJson(value: unknown): number {
+  try {
+    return new TextEncoder().encode(JSON.stringify(value)).length;
+  } catch {
+    return Infinity;
+  }
 }
 
 function isInvalidParams(error: unknown): boolean {
@@ -156,6 +164,6 @@ function invalidList(message: string, cause?: unknown): LocalError {
 }
 
 function listTooLong(method: string, limit: string): LocalError {
-  const message = `The list of ${method} is longer than ${limit}; to use a part of it, stop iterating sooner.`;
+  const message = `The list of ${method} is longer than ${limit}. To use a part of it, iterate over it and stop sooner.`;
   return new LocalError("too_large", message);
 }

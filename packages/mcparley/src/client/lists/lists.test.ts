@@ -6,8 +6,7 @@ import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import type { ConnectOptions } from "../options.ts";
 import type { Client } from "../calls/client.ts";
-import { listOf } from "./list-pages.ts";
-import { sizeOfJson } from "./size-of-json.ts";
+import { listOf, sizeOfJson } from "./list-pages.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 
@@ -135,7 +134,7 @@ describe("a list that does not end", () => {
     expect(asked.length).toBe(3);
   });
 
-  test("is stopped where a cursor comes again", async () => {
+  test("fails if a cursor is repeated", async () => {
     const { client } = await paged((cursor) => ({ tools: named("x"), nextCursor: cursor === "a" ? "b" : "a" }));
     await expect(client.listTools().all()).rejects.toThrow("the same cursor twice");
   });
@@ -228,14 +227,14 @@ describe("x-mcp-header", () => {
 });
 
 describe("the cache", () => {
-  test("gives pages again while they are fresh, as copies", async () => {
+  test("returns cached pages while they are fresh, as copies", async () => {
     const { client, asked } = await paged(() => ({ tools: named("a"), ttlMs: 60_000 }));
     for (const first of await client.listTools().all()) first.name = "changed";
     expect((await client.listTools().all())[0]?.name).toBe("a");
     expect(asked.length).toBe(1);
   });
 
-  test("is read anew from the start where a cursor of a kept page is not good any more", async () => {
+  test("is read again from the start if the cursor of a cached page is no longer valid", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     const kept = { prompts: [{ name: "old" }], nextCursor: "2", ttlMs: 60_000 };

@@ -9,7 +9,7 @@ import { type Listing, headersOf } from "../calls/known-tools.ts";
 import { type PagedList, type ListSource, makeList, pagesOf, requireStrings } from "./list-pages.ts";
 import { perform } from "../calls/perform.ts";
 
-/** The tools of the server. `core.tools` remembers them. */
+/** Returns the list of tools. `core.tools` remembers the tools that are read. */
 export function listTools(core: ClientCore, options: RequestOptions): PagedList<Tool> {
   return makeList(() => toolSource(core, options).source);
 }
@@ -23,7 +23,7 @@ export async function* toolPages(core: ClientCore, options: RequestOptions): Asy
 
 function toolSource(core: ClientCore, options: RequestOptions): { source: ListSource<Tool>; listing: Listing } {
   const { tools } = core;
-  const source = ownSource<Tool>(core, options, {
+  const source = listSource<Tool>(core, options, {
     method: Method.listTools,
     member: "tools",
     async read(entry) {
@@ -57,40 +57,38 @@ async function readTool({ sessions }: ClientCore, entry: JsonObject): Promise<To
   return tool;
 }
 
+/** Returns the list of prompts. */
 export function listPrompts(core: ClientCore, options: RequestOptions): PagedList<Prompt> {
-  return ownList(core, options, { method: Method.listPrompts, member: "prompts", read: named("name") });
+  const prompts = { method: Method.listPrompts, member: "prompts", read: entryWith<Prompt>("name") };
+  return makeList(() => listSource(core, options, prompts));
 }
 
+/** Returns the list of resources, without templates. */
 export function listResources(core: ClientCore, options: RequestOptions): PagedList<Resource> {
-  return ownList(core, options, { method: Method.listResources, member: "resources", read: named("uri", "name") });
+  const resources = { method: Method.listResources, member: "resources", read: entryWith<Resource>("uri", "name") };
+  return makeList(() => listSource(core, options, resources));
 }
 
+/** Returns the list of resource templates. */
 export function listResourceTemplates(core: ClientCore, options: RequestOptions): PagedList<ResourceTemplate> {
-  return ownList(core, options, {
+  const templates = {
     method: Method.listResourceTemplates,
     member: "resourceTemplates",
-    read: named("uriTemplate", "name"),
-  });
+    read: entryWith<ResourceTemplate>("uriTemplate", "name"),
+  };
+  return makeList(() => listSource(core, options, templates));
 }
 
-function named<T>(...members: string[]): (entry: JsonObject) => T {
+/** Makes a reader of entries that checks members which must be strings. */
+function entryWith<T>(...members: string[]): (entry: JsonObject) => T {
   return (entry) => {
     requireStrings(entry, ...members);
     return entry as T;
   };
 }
 
-/** A list of the client itself. */
-function ownList<T>(
-  core: ClientCore,
-  options: RequestOptions,
-  source: Pick<ListSource<T>, "method" | "member" | "read">,
-): PagedList<T> {
-  return makeList(() => ownSource(core, options, source));
-}
-
-/** The source of a list of the client itself. Its pages come from calls, and its entries have safe icons. */
-function ownSource<T>(
+/** Makes the source of a list. Its pages are results of calls, and its entries have only safe icons. */
+function listSource<T>(
   core: ClientCore,
   options: RequestOptions,
   source: Pick<ListSource<T>, "method" | "member" | "read">,

@@ -33,7 +33,7 @@ test.each([
   "",
   7,
   undefined,
-])("an icon at %s is left out, and nothing else", (src) => {
+])("only an icon at %s is left out", (src) => {
   const leftOut: unknown[] = [];
   const rest = withSafeIcons(thing("https://example.com/a.png", src), undefined, (icon) => leftOut.push(icon));
   expect(rest).toEqual(thing("https://example.com/a.png"));
@@ -46,7 +46,7 @@ test("an icon of another origin than the server's is left out", () => {
   expect(withSafeIcons(thing(...own, ...others), "https://example.com")).toEqual(thing(...own));
 });
 
-test("what has no icons stays as it is", () => {
+test("an object without icons is returned unchanged", () => {
   const given = { name: "a" };
   expect(withSafeIcons(given, undefined)).toBe(given);
 });

@@ -154,7 +154,7 @@ test("many subscriptions that open and close at random end as the last one left 
   ).toBe("unsubscribe a:2");
 });
 
-test("a lost connection is not told to unsubscribe, and the new one subscribes", async () => {
+test("no unsubscribe is sent on a lost connection, and the new one subscribes", async () => {
   const clock = fakeClock();
   const peers = [legacyPeer(), legacyPeer()] as const;
   const client = await openClient(peerTransports(...peers), { clock, revision: "2025-11-25" });

@@ -4,7 +4,7 @@ import { Method } from "../../mcp/methods.ts";
 import type { ClientCore } from "../calls/call.ts";
 import type { Connection } from "../connect/connection.ts";
 import type { Opening } from "./listen.ts";
-import { type ListenFilter, type Listening, type Opened, listKinds } from "./subscription.ts";
+import { type ListenFilter, type SubscriptionState, type Opened, listKinds } from "./subscription.ts";
 
 /**
  * Opens a subscription in a legacy session. A server that declares list changes sends them without a subscription. Each
@@ -12,39 +12,39 @@ import { type ListenFilter, type Listening, type Opened, listKinds } from "./sub
  */
 export async function listenLegacy(
   core: ClientCore,
-  listening: Listening,
+  state: SubscriptionState,
   { session, signal }: Opening,
 ): Promise<Opened> {
   const { connection, server } = session;
   const { capabilities } = server;
   const acknowledged: ListenFilter = {};
   for (const kind of listKinds) {
-    if (listening.wanted[kind] && capabilities[kind]?.listChanged) acknowledged[kind] = true;
+    if (state.wanted[kind] && capabilities[kind]?.listChanged) acknowledged[kind] = true;
   }
-  const uris = capabilities.resources?.subscribe ? listening.wanted.uris : undefined;
+  const uris = capabilities.resources?.subscribe ? state.wanted.uris : undefined;
   if (uris) acknowledged.uris = uris;
   const shared = SharedSubscriptions.of(connection, core);
-  const life = listening.life.signal;
+  const life = state.life.signal;
   const held: string[] = [];
   const release = (): void => {
-    for (const uri of held) shared.release(uri, listening.idle);
+    for (const uri of held) shared.release(uri, state.idle);
     shared.leave();
   };
   const ended = new Promise<Error>((resolve) => {
-    listening.onEnded = resolve;
+    state.onEnded = resolve;
   });
   shared.join();
   try {
     for (const uri of new Set(uris)) {
       held.push(uri);
-      await shared.hold(uri, { signal, idle: listening.idle });
+      await shared.hold(uri, { signal, idle: state.idle });
     }
   } catch (error) {
     release();
     throw error;
   }
-  listening.acknowledged = acknowledged;
-  const end = listening.onEnded;
+  state.acknowledged = acknowledged;
+  const end = state.onEnded;
   const onClose = (): void => end?.(new LocalError("closed", "The subscription was closed."));
   if (life.aborted) onClose();
   life.addEventListener("abort", onClose, { once: true });

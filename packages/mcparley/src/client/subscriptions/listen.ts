@@ -3,7 +3,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { ClientCore } from "../calls/call.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
-import { type Listening, type Opened, toWire } from "./subscription.ts";
+import { type SubscriptionState, type Opened, toWire } from "./subscription.ts";
 
 /** A session, and the signal that ends the wait for the acknowledgment in it. */
 export interface Opening {
@@ -17,24 +17,24 @@ export interface Opening {
  */
 export async function listenModern(
   core: ClientCore,
-  listening: Listening,
+  state: SubscriptionState,
   { session, signal }: Opening,
 ): Promise<Opened> {
   const waiting = link(signal);
   const acknowledged = new Promise<undefined>((resolve) => {
-    listening.onAcknowledged = (filter) => {
-      listening.acknowledged = filter;
+    state.onAcknowledged = (filter) => {
+      state.acknowledged = filter;
       resolve(undefined);
     };
   });
-  const request = link(listening.life.signal);
-  const ended = sendListen(core, listening, { session, signal: request.signal }).finally(() => {
+  const request = link(state.life.signal);
+  const ended = sendListen(core, state, { session, signal: request.signal }).finally(() => {
     // Cancels a request that is still open, so that the server stops sending.
     request.abort(new LocalError("closed", "The subscription has ended."));
     request.unlink();
   });
   try {
-    const failure = await Promise.race([acknowledged, ended, acknowledgmentTimeout(core, listening, waiting.signal)]);
+    const failure = await Promise.race([acknowledged, ended, acknowledgmentTimeout(core, state, waiting.signal)]);
     if (failure) throw failure;
     return { ended };
   } catch (error) {
@@ -49,14 +49,14 @@ export async function listenModern(
 /** Sends the request. Resolves with the reason when the subscription has ended. */
 function sendListen(
   { offer }: ClientCore,
-  listening: Listening,
+  state: SubscriptionState,
   { session, signal }: { session: Session; signal: AbortSignal },
 ): Promise<Error> {
   const { connection, revision } = session;
-  const params = { notifications: toWire(listening.wanted), _meta: modernMeta(revision, offer) };
+  const params = { notifications: toWire(state.wanted), _meta: modernMeta(revision, offer) };
   return new Promise((resolve) => {
-    listening.onEnded = resolve;
-    const onId = (id: number | string): void => void (listening.id = id);
+    state.onEnded = resolve;
+    const onId = (id: number | string): void => void (state.id = id);
     connection.exchange(Method.listen, params, { what: Method.listen, signal, onId }).then(
       // The result is a graceful end, for example because the server shuts down.
       () => resolve(endedByServer()),
@@ -66,7 +66,11 @@ function sendListen(
 }
 
 /** Rejects if the server does not acknowledge a subscription in time, or if the signal is aborted. */
-async function acknowledgmentTimeout({ clock }: ClientCore, { idle }: Listening, signal: AbortSignal): Promise<never> {
+async function acknowledgmentTimeout(
+  { clock }: ClientCore,
+  { idle }: SubscriptionState,
+  signal: AbortSignal,
+): Promise<never> {
   await pause(clock, idle, signal);
   throw new LocalError("timeout", `${Method.listen} was not acknowledged within ${idle} ms.`);
 }

@@ -206,18 +206,21 @@ test("20 rolling restarts lose no change", async () => {
   await subscription.close();
 });
 
-test.each([5_000, 29_000, 59_000])("a subscription that a proxy cuts every %i ms is never given up", async (ms) => {
-  const { client, clock, changes, accept, ...first } = await onHttp();
-  let { feed } = first;
-  for (let cut = 1; cut <= 50; cut++) {
-    await clock.advance(ms);
-    feed.break();
-    await clock.advance(500);
-    feed = await accept();
-    expect(changes).toHaveLength(cut);
-  }
-  expect(client.state).toBe("open");
-});
+test.each([5_000, 29_000, 59_000])(
+  "a subscription that a proxy interrupts every %i ms is always opened again",
+  async (ms) => {
+    const { client, clock, changes, accept, ...first } = await onHttp();
+    let { feed } = first;
+    for (let cut = 1; cut <= 50; cut++) {
+      await clock.advance(ms);
+      feed.break();
+      await clock.advance(500);
+      feed = await accept();
+      expect(changes).toHaveLength(cut);
+    }
+    expect(client.state).toBe("open");
+  },
+);
 
 test("lists that were cached before a gap are requested again", async () => {
   const lists = vi.fn(() => ({ resultType: "complete", tools: [], ttlMs: 3_600_000, cacheScope: "public" }));

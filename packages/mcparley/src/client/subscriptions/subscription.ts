@@ -1,8 +1,9 @@
 import { Backoff } from "../../rpc/backoff.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import type { LocalError } from "../../rpc/errors.ts";
-import type { JsonObject, RequestId } from "../../rpc/messages.ts";
-import { isPartOf } from "../../mcp/sub-resource.ts";
+import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts";
+import { MetaKey, Notification } from "../../mcp/methods.ts";
+import { isPartOf } from "../../mcp/resources.ts";
 import type { SubscriptionFilter } from "../../mcp/subscriptions.ts";
 import type { Connection } from "../connect/connection.ts";
 
@@ -14,7 +15,7 @@ export interface ListenFilter {
   prompts?: boolean;
   /** Receive changes of the lists of resources and templates. Default: false. */
   resources?: boolean;
-  /** The URIs of the resources whose updates to subscribe to. */
+  /** URIs of the resources whose updates to receive. Default: none. */
   uris?: readonly string[];
   /** The part of the subscription that an extension defines. */
   extension?: ListenExtension;
@@ -24,7 +25,10 @@ export interface ListenFilter {
 export interface ListenExtension {
   /** The members that it adds to the filter in modern revisions, such as `{ taskIds: ["1"] }`. */
   readonly filter: JsonObject;
-  /** Called with each notification of the subscription that is no change. In legacy revisions, with those of all. */
+  /**
+   * Called with each notification of the subscription other than changes. In legacy revisions, notifications belong to no
+   * subscription, so it is called with all of them.
+   */
   notified(this: void, method: string, params: JsonObject): void;
   /** Called when the subscription was opened again. Notifications may have been missed. */
   missed?(this: void): void;
@@ -49,7 +53,7 @@ export type ServerChange = (
   readonly _meta?: JsonObject;
 };
 
-/** A subscription to changes. */
+/** A subscription to changes on the server, made by `client.listen`. */
 export interface Subscription {
   /** The part of the filter that the server accepted. */
   readonly acknowledged: ListenFilter;
@@ -64,24 +68,24 @@ export interface Subscription {
 
 export const listKinds: readonly ListKind[] = ["tools", "prompts", "resources"];
 
-/** A subscription that is open on a connection. */
+/** A subscription while it is open on a connection. */
 export interface Opened {
   /** Resolves with the reason when it is no longer open. Never rejects. */
   readonly ended: Promise<Error>;
 }
 
 /** The state of one subscription, also while it is opened again. */
-export class Listening {
+export class SubscriptionState {
   readonly wanted: ListenFilter;
   /** Milliseconds to wait for each answer of the server. */
   readonly idle: number;
   /** Aborted when the subscription ends. */
   readonly life: AbortController = new AbortController();
-  /** The tries to open it again on a connection that is open. */
+  /** The attempts to open it again on a connection that is open. */
   readonly backoff: Backoff;
   readonly #onChange: (change: ServerChange) => void;
   acknowledged: ListenFilter = {};
-  /** It broke, and is being opened again. */
+  /** Whether it broke and is being opened again. */
   isReopening = false;
   /** The connection on which it is open. */
   connection: Connection | undefined;
@@ -92,7 +96,7 @@ export class Listening {
   /** Called with the reason when the server ends it, or when its connection is lost. */
   onEnded: ((reason: Error) => void) | undefined;
 
-  constructor(wanted: ListenFilter, { clock, idle, onChange }: ListeningInit) {
+  constructor(wanted: ListenFilter, { clock, idle, onChange }: StateInit) {
     this.wanted = wanted;
     this.idle = idle;
     this.backoff = new Backoff(clock, this.life.signal);
@@ -117,7 +121,7 @@ export class Listening {
   }
 }
 
-interface ListeningInit {
+interface StateInit {
   clock: Clock;
   idle: number;
   onChange: (change: ServerChange) => void;
@@ -129,6 +133,7 @@ const members = {
   resources: "resourcesListChanged",
 } as const;
 
+/** Returns the filter in the form of the specification. */
 export function toWire(filter: ListenFilter): SubscriptionFilter & JsonObject {
   const wire: SubscriptionFilter & JsonObject = { ...filter.extension?.filter };
   for (const kind of listKinds) if (filter[kind]) wire[members[kind]] = true;
@@ -136,10 +141,32 @@ export function toWire(filter: ListenFilter): SubscriptionFilter & JsonObject {
   return wire;
 }
 
+/** Reads the filter that the server has acknowledged. Ignores malformed members. */
 export function fromWire(wire: Record<string, unknown>): ListenFilter {
   const filter: ListenFilter = {};
   for (const kind of listKinds) if (wire[members[kind]] === true) filter[kind] = true;
   const { resourceSubscriptions: uris } = wire;
   if (Array.isArray(uris)) filter.uris = uris.filter((uri) => typeof uri === "string");
   return filter;
+}
+
+const changedLists: Record<string, ListKind> = {
+  [Notification.toolsChanged]: "tools",
+  [Notification.promptsChanged]: "prompts",
+  [Notification.resourcesChanged]: "resources",
+};
+
+/** Returns the change that a notification announces. Undefined for other notifications. */
+export function readChange(method: string, { uri, _meta }: JsonObject): ServerChange | undefined {
+  const meta = readMeta(_meta);
+  if (method === Notification.resourceUpdated)
+    return typeof uri === "string" ? { kind: "updated", uri, ...meta } : undefined;
+  const kind = Object.hasOwn(changedLists, method) ? changedLists[method] : undefined;
+  return kind && { kind, ...meta };
+}
+
+function readMeta(given: unknown): { _meta?: JsonObject } {
+  if (!isObject(given)) return {};
+  const { [MetaKey.subscriptionId]: _, ..._meta } = given;
+  return Object.keys(_meta).length > 0 ? { _meta } : {};
 }

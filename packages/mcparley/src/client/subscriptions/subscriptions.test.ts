@@ -172,7 +172,7 @@ describe("on a modern revision", () => {
 });
 
 describe("a subscription that breaks", () => {
-  test("is opened again after its server was started again, and everything is told of once", async () => {
+  test("is opened again after its server was started again, and everything is reported as changed once", async () => {
     const clock = fakeClock();
     const [first, second] = [modernPeer(), modernPeer()];
     const client = await openClient(peerTransports(first, second), { clock });
@@ -236,7 +236,7 @@ describe("a subscription that breaks", () => {
     expect(changes.at(-1)).toEqual({ kind: "updated", uri: "a:b/part" });
   });
 
-  test("over HTTP, where the request alone breaks, is opened again on the same connection", async () => {
+  test("over HTTP, is opened again on the same connection if only its request fails", async () => {
     const clock = fakeClock();
     const errors: Error[] = [];
     const peer = modernPeer();
@@ -254,7 +254,7 @@ describe("a subscription that breaks", () => {
     expect(client.state).toBe("open");
   });
 
-  test("is tried ten times, with growing pauses, and then given up", async () => {
+  test("ends after ten attempts with growing pauses", async () => {
     const clock = fakeClock();
     const errors: Error[] = [];
     const peer = modernPeer();

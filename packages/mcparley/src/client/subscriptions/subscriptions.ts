@@ -1,53 +1,47 @@
-import { abortedError, unlessAborted } from "../../rpc/abort.ts";
+import { type Linked, abortedError, link, unlessAborted } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
-import { type Clock, wakefulClock } from "../../rpc/clock.ts";
-import { LocalError } from "../../rpc/errors.ts";
-import { type JsonObject, type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
+import { type Clock, startLimit, wakefulClock } from "../../rpc/clock.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { MetaKey, Method, Notification } from "../../mcp/methods.ts";
 import { guarded } from "../../rpc/guarded.ts";
-import type { ClientCore } from "../calls/call.ts";
+import { type ClientCore, defaultTotal } from "../calls/call.ts";
 import type { Connection } from "../connect/connection.ts";
-import { doubtOf } from "../connect/revision-doubt.ts";
+import { doubtOf } from "../connect/revision-errors.ts";
 import { forgetLists } from "../connect/server-messages.ts";
 import type { Session } from "../connect/session.ts";
 import type { RequestOptions } from "../options.ts";
 import { endedByServer, listenModern } from "./listen.ts";
 import { listenLegacy } from "./listen-legacy.ts";
-import { isFinal, openingSignal } from "./opening.ts";
 import {
   type ServerChange,
   type ListenFilter,
-  type ListKind,
-  Listening,
+  SubscriptionState,
   type Opened,
   type Subscription,
   fromWire,
+  readChange,
 } from "./subscription.ts";
-
-const changedLists: Record<string, ListKind> = {
-  [Notification.toolsChanged]: "tools",
-  [Notification.promptsChanged]: "prompts",
-  [Notification.resourcesChanged]: "resources",
-};
 
 /**
  * The subscriptions of a client in all revisions. `tests/faults/states/subscription.ts` has the states of one.
  *
- * A subscription ends if the user closes it, if the server refuses it for a reason that lasts, or after the last try of its
- * `Backoff`. After any other end it is opened again: a graceful one, a lost connection, or an unavailable server.
+ * A subscription ends if the user closes it, if the server refuses it for a lasting reason, or after the last attempt of its
+ * `Backoff`. After any other end it is opened again: a graceful end, a lost connection, or an unavailable server.
  */
 export class Subscriptions {
   readonly #core: ClientCore;
   readonly #clock: Clock;
-  /** The tries to open a new connection. All subscriptions of a lost connection share them. */
-  readonly #dialing: Backoff;
-  readonly #open = new Set<Listening>();
+  /** The attempts to open a new connection. All subscriptions of a lost connection share them. */
+  readonly #connecting: Backoff;
+  readonly #open = new Set<SubscriptionState>();
 
   constructor(core: ClientCore) {
     this.#core = core;
     this.#clock = core.options.clock ?? wakefulClock;
-    this.#dialing = new Backoff(this.#clock, core.closing);
+    this.#connecting = new Backoff(this.#clock, core.closing);
     // One listener for all subscriptions: a long-lived signal must not collect listeners.
     core.closing.addEventListener("abort", () => {
       for (const { life } of this.#open) life.abort(core.closing.reason);
@@ -71,16 +65,26 @@ export class Subscriptions {
     const onEach = (change: ServerChange): void => {
       guarded(() => onChange(change), core.report);
     };
-    const listening = new Listening(wanted, { clock: this.#clock, idle, onChange: onEach });
-    const opening = openingSignal(core, listening, options);
-    this.#open.add(listening);
+    const state = new SubscriptionState(wanted, { clock: this.#clock, idle, onChange: onEach });
+    const opening = openingSignal(core, state, options);
+    this.#open.add(state);
     try {
-      const opened = await this.#begin(listening, opening.signal);
-      return subscription(listening, this.#keep(listening, opened));
+      const opened = await this.#begin(state, opening.signal);
+      const closed = this.#keepOpen(state, opened);
+      return {
+        get acknowledged() {
+          return state.acknowledged;
+        },
+        closed,
+        async close() {
+          state.life.abort(new LocalError("aborted", "The subscription was closed."));
+          await closed;
+        },
+      };
     } catch (error) {
       const reason = opening.signal.aborted ? abortedError(Method.listen, opening.signal) : error;
-      this.#open.delete(listening);
-      listening.life.abort(reason);
+      this.#open.delete(state);
+      state.life.abort(reason);
       throw reason;
     } finally {
       opening.unlink();
@@ -92,9 +96,9 @@ export class Subscriptions {
     const id = isObject(params._meta) ? params._meta[MetaKey.subscriptionId] : undefined;
     if (method === Notification.acknowledged) {
       const filter = fromWire(isObject(params.notifications) ? params.notifications : {});
-      this.#listeningFor(connection, id)?.onAcknowledged?.(filter);
+      this.#stateFor(connection, id)?.onAcknowledged?.(filter);
     } else if (method === Notification.cancelled) {
-      this.#listeningFor(connection, params.requestId)?.onEnded?.(endedByServer());
+      this.#stateFor(connection, params.requestId)?.onEnded?.(endedByServer());
     } else {
       const change = readChange(method, params);
       if (change) this.#emit(change, connection, id);
@@ -115,54 +119,53 @@ export class Subscriptions {
 
   /** Handles the loss of a connection. */
   lost(reason: Error, connection: Connection): void {
-    for (const listening of this.#on(connection)) listening.onEnded?.(reason);
+    for (const state of this.#on(connection)) state.onEnded?.(reason);
   }
 
   /** Handles a break of the stream for the messages of a legacy session, with its cause, and its return. */
   interrupted(cause: Error | undefined, connection: Connection): void {
     const affected = this.#on(connection);
     if (cause && affected.length > 0) this.#core.report(cause);
-    if (!cause) for (const listening of affected) listening.emitAll();
+    if (!cause) for (const state of affected) state.emitAll();
   }
 
-  #on(connection: Connection): Listening[] {
-    return [...this.#open].filter((listening) => listening.connection === connection);
+  #on(connection: Connection): SubscriptionState[] {
+    return [...this.#open].filter((state) => state.connection === connection);
   }
 
   #emit(change: ServerChange, connection: Connection, id: unknown): void {
-    // A program that reports a change and exits would be started again without end, so its messages are no progress.
-    if (this.#core.transports.kind === "http") this.#dialing.reset();
-    for (const listening of this.#open) {
-      if (listening.connection !== connection) continue;
-      const isMeant = id === undefined ? listening.wants(change) : listening.id === id;
+    // A program that reports a change and exits would be started again without end. So its messages reset nothing.
+    if (this.#core.transports.kind === "http") this.#connecting.reset();
+    for (const state of this.#open) {
+      if (state.connection !== connection) continue;
+      const isMeant = id === undefined ? state.wants(change) : state.id === id;
       if (!isMeant) continue;
-      listening.backoff.reset();
-      listening.emit(change);
+      state.backoff.reset();
+      state.emit(change);
     }
   }
 
-  #listeningFor(connection: Connection, id: unknown): Listening | undefined {
+  #stateFor(connection: Connection, id: unknown): SubscriptionState | undefined {
     if (id === undefined) return undefined;
-    for (const listening of this.#open)
-      if (listening.connection === connection && listening.id === id) return listening;
+    for (const state of this.#open) if (state.connection === connection && state.id === id) return state;
     return undefined;
   }
 
   /** Opens a subscription, in the current session or in a new one. A session that the server no longer has is replaced once. */
-  async #begin(listening: Listening, signal: AbortSignal, isSecond = false): Promise<Opened> {
+  async #begin(state: SubscriptionState, signal: AbortSignal, isSecond = false): Promise<Opened> {
     const { sessions } = this.#core;
     const session = await unlessAborted(sessions.ensure(), signal, Method.listen);
-    listening.connection = session.connection;
-    listening.id = undefined;
+    state.connection = session.connection;
+    state.id = undefined;
     const open = session.revision.kind === "modern" ? listenModern : listenLegacy;
     try {
-      return await open(this.#core, listening, { session, signal });
+      return await open(this.#core, state, { session, signal });
     } catch (error) {
-      listening.connection = undefined;
+      state.connection = undefined;
       if (signal.aborted) throw error;
       await this.#endOutdated(session, error, signal);
       if (isSecond) throw error;
-      return this.#begin(listening, signal, true);
+      return this.#begin(state, signal, true);
     }
   }
 
@@ -179,43 +182,43 @@ export class Subscriptions {
   }
 
   /** Keeps a subscription open until it ends. Returns the reason, or undefined if the user has closed it. */
-  async #keep(listening: Listening, first: Opened): Promise<LocalError | undefined> {
-    const { signal } = listening.life;
+  async #keepOpen(state: SubscriptionState, first: Opened): Promise<LocalError | undefined> {
+    const { signal } = state.life;
     try {
       for (let opened: Opened | LocalError | undefined = first; ;) {
         if (!opened || opened instanceof LocalError) return opened;
         const since = this.#clock.now();
         const cause = await opened.ended;
-        listening.connection = undefined;
+        state.connection = undefined;
         if (signal.aborted) return undefined;
         this.#core.report(cause);
-        listening.backoff.wasOpen(this.#clock.now() - since);
-        this.#dialing.wasOpen(this.#clock.now() - since);
-        opened = await this.#reopen(listening, cause);
+        state.backoff.wasOpen(this.#clock.now() - since);
+        this.#connecting.wasOpen(this.#clock.now() - since);
+        opened = await this.#reopen(state, cause);
         if (!opened || opened instanceof LocalError) continue;
         // Changes may have been missed, so everything is reported as changed.
         forgetLists(this.#core);
-        listening.emitAll();
+        state.emitAll();
       }
     } finally {
-      this.#open.delete(listening);
-      listening.life.abort(undefined);
+      this.#open.delete(state);
+      state.life.abort(undefined);
     }
   }
 
   /** Opens it again. Returns the reason if it has ended instead, or undefined if the user has closed it. */
-  async #reopen(listening: Listening, cause: Error): Promise<Opened | LocalError | undefined> {
+  async #reopen(state: SubscriptionState, cause: Error): Promise<Opened | LocalError | undefined> {
     const { sessions } = this.#core;
-    const { signal } = listening.life;
+    const { signal } = state.life;
     let reason: unknown = cause;
-    listening.isReopening = true;
+    state.isReopening = true;
     try {
       for (;;) {
-        const backoff = sessions.current ? listening.backoff : this.#dialing;
-        if (isFinal(reason) || backoff.isSpent || sessions.isClosed) return this.#lose(reason);
+        const backoff = sessions.current ? state.backoff : this.#connecting;
+        if (isFinal(reason) || backoff.isSpent || sessions.isClosed) return this.#reportLost(reason);
         await unlessAborted(backoff.wait(retryAfterOf(reason)), signal, Method.listen);
         try {
-          return await this.#begin(listening, signal);
+          return await this.#begin(state, signal);
         } catch (error) {
           if (signal.aborted) return undefined;
           reason = error;
@@ -224,43 +227,42 @@ export class Subscriptions {
     } catch {
       return undefined; // Closed while it waited.
     } finally {
-      listening.isReopening = false;
+      state.isReopening = false;
     }
   }
 
   /** Reports that a subscription has ended, and returns the error. */
-  #lose(cause: unknown): LocalError {
-    const said = cause instanceof Error ? cause.message : String(cause);
-    const message = `A subscription was lost and could not be opened again. Call listen() again if it is needed. ${said}`;
+  #reportLost(cause: unknown): LocalError {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `A subscription was lost and could not be opened again. Call listen() again if it is needed. ${reason}`;
     const error = new LocalError("closed", message, { cause });
     this.#core.report(error);
     return error;
   }
 }
 
-function subscription(listening: Listening, closed: Promise<LocalError | undefined>): Subscription {
+/** Returns the signal of one opening. It is aborted by the caller, with the subscription, and at the total time limit. */
+function openingSignal(core: ClientCore, { life }: SubscriptionState, { signal, timeout }: RequestOptions): Linked {
+  const total = timeout?.total ?? core.options.timeout?.total ?? defaultTotal;
+  const opening = link(signal, life.signal);
+  const expire = (): void => {
+    opening.abort(new LocalError("timeout", `${Method.listen} was not acknowledged within ${total} ms in all.`));
+  };
+  const timer = startLimit(core.clock, expire, total);
   return {
-    get acknowledged() {
-      return listening.acknowledged;
-    },
-    closed,
-    async close() {
-      listening.life.abort(new LocalError("aborted", "The subscription was closed."));
-      await closed;
+    ...opening,
+    unlink() {
+      core.clock.clearTimeout(timer);
+      opening.unlink();
     },
   };
 }
 
-function readChange(method: string, { uri, _meta }: JsonObject): ServerChange | undefined {
-  const meta = readMeta(_meta);
-  if (method === Notification.resourceUpdated)
-    return typeof uri === "string" ? { kind: "updated", uri, ...meta } : undefined;
-  const kind = Object.hasOwn(changedLists, method) ? changedLists[method] : undefined;
-  return kind && { kind, ...meta };
-}
-
-function readMeta(given: unknown): { _meta?: JsonObject } {
-  if (!isObject(given)) return {};
-  const { [MetaKey.subscriptionId]: _, ..._meta } = given;
-  return Object.keys(_meta).length > 0 ? { _meta } : {};
+/** Whether another attempt cannot succeed: the server refuses, or the user must act first. */
+function isFinal(error: unknown): boolean {
+  if (error instanceof ProtocolError) return error.code !== ErrorCode.InternalError;
+  if (!(error instanceof LocalError)) return false;
+  return /^(unauthorized|sign_in_\w+|unsupported_revision|not_capable|forbidden_url|declined|aborted)$/.test(
+    error.code,
+  );
 }

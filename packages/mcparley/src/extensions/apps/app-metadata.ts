@@ -48,10 +48,10 @@ const originPattern = /^(https?|wss?):\/\/(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(
 
 /** Reads the `_meta.ui` of a tool, undefined if there is none. Throws `LocalError` `invalid_message` if it is invalid. */
 export function readToolUi(meta: JsonObject | undefined): ToolUi | undefined {
-  const ui = uiIn(meta) ?? oldForm(meta);
+  const ui = uiIn(meta) ?? deprecatedUi(meta);
   if (ui === undefined) return undefined;
   const { resourceUri, visibility } = ui;
-  if (resourceUri !== undefined && !isAppUri(resourceUri)) throw wrong("ui.resourceUri", "must begin with ui://");
+  if (resourceUri !== undefined && !isAppUri(resourceUri)) throw wrong("ui.resourceUri", "must start with ui://");
   if (visibility !== undefined && !isVisibility(visibility)) {
     throw wrong("ui.visibility", 'must be a list of "model" and "app"');
   }
@@ -76,11 +76,12 @@ export function readAppUi(meta: JsonObject | undefined): AppUi {
   };
 }
 
+/** Returns whether a value is a `ui://` URI. */
 export function isAppUri(uri: unknown): uri is string {
   return typeof uri === "string" && uri.startsWith("ui://") && uri.length > "ui://".length;
 }
 
-/** Returns the `ui` of metadata, undefined if there is none. Null is invalid: it must not be taken for the default. */
+/** Returns the `ui` of metadata, undefined if there is none. Null is invalid: it must not count as the default. */
 export function uiIn(meta: JsonObject | undefined): JsonObject | undefined {
   if (meta === undefined) return undefined;
   if (!isObject(meta)) throw new LocalError("invalid_message", "_meta must be an object.");
@@ -89,7 +90,7 @@ export function uiIn(meta: JsonObject | undefined): JsonObject | undefined {
 }
 
 /** Reads the deprecated flat key, which servers still send together with the `ui` object. */
-function oldForm(meta: JsonObject | undefined): JsonObject | undefined {
+function deprecatedUi(meta: JsonObject | undefined): JsonObject | undefined {
   const resourceUri = meta?.["ui/resourceUri"];
   return resourceUri === undefined ? undefined : { resourceUri };
 }
@@ -105,8 +106,8 @@ function readOrigins(csp: unknown): AppOrigins {
     const origins = csp[name];
     if (origins === undefined) continue;
     if (!Array.isArray(origins)) throw wrong(`ui.csp.${name}`, "must be a list of origins");
-    const unfit = origins.find((origin) => typeof origin !== "string" || !originPattern.test(origin));
-    if (unfit !== undefined) throw wrong(`ui.csp.${name}`, `must hold origins alone; got ${quoted(unfit)}`);
+    const invalid = origins.find((origin) => typeof origin !== "string" || !originPattern.test(origin));
+    if (invalid !== undefined) throw wrong(`ui.csp.${name}`, `must contain only origins; got ${quoted(invalid)}`);
     read[name] = origins;
   }
   return read;

@@ -39,7 +39,7 @@ async function toolsOf(client: Client): Promise<[Tool, Tool]> {
 }
 
 describe("a server with apps", () => {
-  test("is found out by its capabilities, its tools' metadata, and the type of its documents", async () => {
+  test("declares its capability, its tools' metadata, and the type of its documents", async () => {
     const client = await connectTo(definition, { extensions: [appSupport()] });
     expect(client.server.capabilities.extensions).toEqual({ "io.modelcontextprotocol/ui": {} });
     const [time] = await toolsOf(client);
@@ -51,7 +51,7 @@ describe("a server with apps", () => {
     await client.close();
   });
 
-  test("tells clients that show apps from those that do not", async () => {
+  test("knows which clients support apps", async () => {
     const shows = await connectTo(definition, { extensions: [appSupport()] });
     expect(await shows.callTool("time")).toBe("see the clock");
     await shows.close();
@@ -65,23 +65,23 @@ describe("a server with apps", () => {
     await other.close();
   });
 
-  test("cannot be made with a tool whose app it does not have", () => {
+  test("rejects a tool whose app it does not have", () => {
     const tools = { time: tool({ meta: appMeta({ resourceUri: "ui://other" }), call: () => "" }) };
     expect(() => createServer({ name: "x", version: "1", extensions: [apps()], tools })).toThrow(
       expect.objectContaining({
         code: "invalid_definition",
-        message: 'The tool "time" has the app ui://other, and the server has no resource of that URI.',
+        message: 'The tool "time" names the app ui://other, but the server has no resource with this URI.',
       }),
     );
   });
 
-  test("cannot be made with a tool whose app is a resource of another type", () => {
+  test("rejects a tool whose app is a resource of another type", () => {
     const tools = { time: tool({ meta: appMeta({ resourceUri: "ui://page" }), call: () => "" }) };
     const page = resource("ui://page", { mimeType: "text/html", read: () => html });
     const make = (more: object): unknown =>
       createServer({ name: "x", version: "1", extensions: [apps()], tools, ...more });
     expect(() => make({ resources: { page } })).toThrow(
-      'The tool "time" has the app ui://page, and that resource is of text/html, not text/html;profile=mcp-app.',
+      'The tool "time" names the app ui://page, but the MIME type of this resource is text/html and not text/html;profile=mcp-app.',
     );
     expect(() => make({ resources: { pages: app("ui://{name}", { html }) } })).not.toThrow();
   });
@@ -90,17 +90,17 @@ describe("a server with apps", () => {
     [
       "the URI",
       () => app("https://x.example", { html }),
-      "The URI of an app must begin with ui://; got https://x.example.",
+      "The URI of an app must start with ui://; got https://x.example.",
     ],
     [
       "an origin",
       () => app("ui://x", { html, csp: { frameDomains: ["https://a.example; script-src *"] } }),
-      'The app ui://x: _meta.ui.csp.frameDomains must hold origins alone; got "https://a.example; script-src *".',
+      'The app ui://x: _meta.ui.csp.frameDomains must contain only origins; got "https://a.example; script-src *".',
     ],
     [
       "the app of a tool",
       () => appMeta({ resourceUri: "x" }),
-      "The app of a tool: _meta.ui.resourceUri must begin with ui://.",
+      "The app of a tool: _meta.ui.resourceUri must start with ui://.",
     ],
   ])("refuses a definition for %s", (_, define, message) => {
     expect(define).toThrow(expect.objectContaining({ code: "invalid_definition", message }));
@@ -110,7 +110,7 @@ describe("a server with apps", () => {
 describe.each(supportedVersions)("to a client of %s", (revision) => {
   const hasMeta = !["2024-11-05", "2025-03-26"].includes(revision);
 
-  test("metadata arrives untouched wherever the revision has a word for it", async () => {
+  test("metadata is sent unchanged on each revision that has it", async () => {
     const meta = { ...appMeta({ resourceUri, visibility: ["app"] }), "com.example/own": { a: [1] } };
     const time = tool({ meta, call: (_, ctx) => String(supportsApps(ctx)) });
     const client = await connectTo({ ...definition, tools: { time } }, { revision, extensions: [appSupport()] });
@@ -128,18 +128,20 @@ describe.each(supportedVersions)("to a client of %s", (revision) => {
 });
 
 describe("a host", () => {
-  test("reads an app with what it may do, and knows which tools are for whom", async () => {
+  test("reads an app with its permissions, and knows which tools are visible to whom", async () => {
     const client = await connectTo(definition, { extensions: [appSupport()] });
     const [time, refresh] = await toolsOf(client);
     expect(getToolUi(time)).toEqual({ resourceUri });
-    expect([isVisibleTo("model", time), isVisibleTo("app", time)]).toEqual([true, true]);
-    expect([isVisibleTo("model", refresh), isVisibleTo("app", refresh)]).toEqual([false, true]);
+    expect(isVisibleTo("model", time)).toBe(true);
+    expect(isVisibleTo("app", time)).toBe(true);
+    expect(isVisibleTo("model", refresh)).toBe(false);
+    expect(isVisibleTo("app", refresh)).toBe(true);
     const ui = { csp, permissions: { camera: {} }, prefersBorder: true };
     expect(await readApp(client, getToolUi(time)!.resourceUri!)).toEqual({ uri: resourceUri, html, ui });
     await client.close();
   });
 
-  describe("reads the metadata of an app that the server put into the list", () => {
+  describe("reads the metadata of an app in the list of resources", () => {
     const listed = { ui: { csp: { connectDomains: ["https://listed.example"] }, prefersBorder: true } };
 
     async function read(inContent: object | undefined, inList: object | undefined): Promise<unknown> {
@@ -158,19 +160,19 @@ describe("a host", () => {
       }
     }
 
-    test("if the content has none, on any page", async () => {
+    test("if the content has none, from any page", async () => {
       expect(await read(undefined, listed)).toEqual(listed.ui);
       expect(await read({ "com.example/a": 1 }, listed)).toEqual(listed.ui);
       expect(await read(undefined, undefined)).toEqual({});
     });
 
-    test("and not if the content has its own, which replaces it as a whole", async () => {
+    test("but the content's own metadata replaces it as a whole", async () => {
       const own = { prefersBorder: false };
       expect(await read({ ui: own }, listed)).toEqual(own);
       expect(await read({ ui: {} }, listed)).toEqual({});
     });
 
-    test("and refuses invalid metadata there", async () => {
+    test("and rejects invalid metadata in the list", async () => {
       await expect(read(undefined, { ui: { csp: { connectDomains: ["*"] } } })).rejects.toMatchObject({
         code: "invalid_message",
       });
@@ -199,11 +201,11 @@ describe("a host", () => {
   });
 
   test.each([
-    ["ui://text", "it is of the type text/html"],
-    ["ui://two", "it is 2 documents, not one"],
-    ["ui://else", "what was read has another URI"],
-    ["ui://bytes", "it is neither text nor base64 of UTF-8"],
-    ["https://x.example", "its URI does not begin with ui://"],
+    ["ui://text", "its MIME type is text/html"],
+    ["ui://two", "the server returned 2 documents instead of one"],
+    ["ui://else", "the returned document has another URI"],
+    ["ui://bytes", "its content is neither text nor base64 of UTF-8"],
+    ["https://x.example", "its URI does not start with ui://"],
   ])("does not show %s", async (uri, why) => {
     const part = { text: html, mimeType: appType };
     const client = await connectTo({
@@ -216,12 +218,12 @@ describe("a host", () => {
     });
     await expect(readApp(client, uri)).rejects.toMatchObject({
       code: "invalid_message",
-      message: `The app ${uri} cannot be shown: ${why}.`,
+      message: `The app ${uri} is invalid: ${why}.`,
     });
     await client.close();
   });
 
-  test("takes the form of tools before there was an object", () => {
+  test("accepts the deprecated flat key of tools", () => {
     expect(readToolUi({ "ui/resourceUri": "ui://old" })).toEqual({ resourceUri: "ui://old" });
     expect(readToolUi({ ui: { resourceUri: "ui://new" }, "ui/resourceUri": "ui://old" })).toEqual({
       resourceUri: "ui://new",
@@ -233,27 +235,28 @@ describe("a host", () => {
     [{ ui: "ui://x" }, "_meta.ui must be an object."],
     [{ ui: null }, "_meta.ui must be an object."],
     [{ ui: null, "ui/resourceUri": "ui://old" }, "_meta.ui must be an object."],
-    [{ "ui/resourceUri": null }, "_meta.ui.resourceUri must begin with ui://."],
+    [{ "ui/resourceUri": null }, "_meta.ui.resourceUri must start with ui://."],
     [null as never, "_meta must be an object."],
     ["x" as never, "_meta must be an object."],
     [[{ ui: { visibility: ["app"] } }] as never, "_meta must be an object."],
-    [{ ui: { resourceUri: "javascript:alert(1)" } }, "_meta.ui.resourceUri must begin with ui://."],
+    [{ ui: { resourceUri: "javascript:alert(1)" } }, "_meta.ui.resourceUri must start with ui://."],
     [{ ui: { visibility: ["everyone"] } }, '_meta.ui.visibility must be a list of "model" and "app".'],
   ])("keeps a tool from everyone whose metadata is %j", (meta, message) => {
     expect(() => readToolUi(meta)).toThrow(expect.objectContaining({ code: "invalid_message", message }));
-    expect([isVisibleTo("model", { _meta: meta }), isVisibleTo("app", { _meta: meta })]).toEqual([false, false]);
+    expect(isVisibleTo("model", { _meta: meta })).toBe(false);
+    expect(isVisibleTo("app", { _meta: meta })).toBe(false);
   });
 
   test.each([
     [{ csp: { connectDomains: "https://a.example" } }, "csp.connectDomains must be a list of origins"],
-    [{ csp: { connectDomains: ["*"] } }, 'csp.connectDomains must hold origins alone; got "*"'],
+    [{ csp: { connectDomains: ["*"] } }, 'csp.connectDomains must contain only origins; got "*"'],
     [
       { csp: { baseUriDomains: ["https://a.example/path"] } },
-      'csp.baseUriDomains must hold origins alone; got "https://a.example/path"',
+      'csp.baseUriDomains must contain only origins; got "https://a.example/path"',
     ],
     [
       { csp: { resourceDomains: ["https://a.example\n"] } },
-      String.raw`csp.resourceDomains must hold origins alone; got "https://a.example\n"`,
+      String.raw`csp.resourceDomains must contain only origins; got "https://a.example\n"`,
     ],
     [{ csp: [] }, "csp must be an object"],
     [{ permissions: "all" }, "permissions must be an object"],
@@ -265,12 +268,12 @@ describe("a host", () => {
     );
   });
 
-  test("refuses an app whose metadata is no object", () => {
+  test("rejects an app whose metadata is not an object", () => {
     expect(() => readAppUi({ ui: null })).toThrow("_meta.ui must be an object.");
     expect(() => readAppUi(null as never)).toThrow("_meta must be an object.");
   });
 
-  test("grants nothing that it does not know", () => {
+  test("drops unknown permissions", () => {
     expect(readAppUi({ ui: { permissions: { camera: {}, usb: {}, microphone: true }, more: 1 } })).toEqual({
       permissions: { camera: {} },
     });

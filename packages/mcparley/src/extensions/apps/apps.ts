@@ -10,6 +10,22 @@ import { type AppUi, type ToolUi, appType, appsId, isAppUri, readAppUi, readTool
  *
  * `createServer` then throws `LocalError` `invalid_definition` for a tool whose app is not among the server's resources,
  * or whose resource is not an app. Tools added to a live server are not checked.
+ *
+ * @example
+ * ```ts
+ * import { app, appMeta, apps } from "mcparley/apps";
+ * import { createServer, tool } from "mcparley/server";
+ *
+ * const clock = app("ui://clock", { html: "<!doctype html><p id=time></p>" });
+ * const time = tool({ meta: appMeta({ resourceUri: "ui://clock" }), call: () => new Date().toISOString() });
+ * const server = createServer({
+ *   name: "clock",
+ *   version: "1.0.0",
+ *   tools: { time },
+ *   resources: { clock },
+ *   extensions: [apps()],
+ * });
+ * ```
  */
 export function apps(): ServerExtension {
   return {
@@ -18,19 +34,22 @@ export function apps(): ServerExtension {
       const all = [...resources].map(([, resource]) => resource);
       for (const [name, { meta }] of tools) {
         const { resourceUri } = explained(`tool "${name}"`, () => readToolUi(meta)) ?? {};
-        const wrong = resourceUri === undefined ? undefined : wrongApp(resourceUri, all);
-        if (wrong === undefined) continue;
-        throw new LocalError("invalid_definition", `The tool "${name}" has the app ${resourceUri}, and ${wrong}`);
+        const problem = resourceUri === undefined ? undefined : findProblem(resourceUri, all);
+        if (problem === undefined) continue;
+        throw new LocalError("invalid_definition", `The tool "${name}" names the app ${resourceUri}, but ${problem}`);
       }
     },
   };
 }
 
-function wrongApp(uri: string, resources: readonly Resource[]): string | undefined {
+/** Returns the reason why a resource cannot be the app of a tool. */
+function findProblem(uri: string, resources: readonly Resource[]): string | undefined {
   const found = resources.find((one) => isAt(one.uri, uri));
-  if (!found) return "the server has no resource of that URI.";
-  const { mimeType = "no type" } = found;
-  return mimeType === appType ? undefined : `that resource is of ${mimeType}, not ${appType}. Define it with app().`;
+  if (!found) return "the server has no resource with this URI.";
+  const { mimeType = "undefined" } = found;
+  return mimeType === appType
+    ? undefined
+    : `the MIME type of this resource is ${mimeType} and not ${appType}. Define it with app().`;
 }
 
 /** Returns whether a resource has a URI, or whether the URI starts with the literal prefix of a template. */
@@ -44,6 +63,18 @@ function isAt(template: string, uri: string): boolean {
  *
  * Throws `LocalError` `invalid_definition` for a URI that is not `ui://`. A client without support for apps sees a normal
  * tool. The tool's result must therefore contain the same information as text.
+ *
+ * @example
+ * ```ts
+ * import { appMeta } from "mcparley/apps";
+ * import { tool } from "mcparley/server";
+ *
+ * const time = tool({
+ *   description: "Returns the time.",
+ *   meta: appMeta({ resourceUri: "ui://clock", visibility: ["model", "app"] }),
+ *   call: () => new Date().toISOString(),
+ * });
+ * ```
  */
 export function appMeta(ui: ToolUi): JsonObject {
   return { ui: { ...explained("app of a tool", () => readToolUi({ ui })) } };
@@ -61,13 +92,24 @@ export interface AppDefinition<C>
  *
  * The origins and permissions of the app are sent with its document. Throws `LocalError` `invalid_definition` for a URI
  * of another scheme, and for invalid origins.
+ *
+ * @example
+ * ```ts
+ * import { app } from "mcparley/apps";
+ *
+ * const map = app("ui://map", {
+ *   title: "Map",
+ *   html: '<!doctype html><script src="https://tiles.example/map.js"></script>',
+ *   csp: { resourceDomains: ["https://tiles.example"] },
+ * });
+ * ```
  */
 export function app<const U extends string, C extends object = object>(
   uri: U,
   { html, csp, permissions, domain, prefersBorder, ...described }: AppDefinition<C>,
 ): Resource<U, NoInfer<C>> {
   if (!isAppUri(uri)) {
-    throw new LocalError("invalid_definition", `The URI of an app must begin with ui://; got ${uri as string}.`);
+    throw new LocalError("invalid_definition", `The URI of an app must start with ui://; got ${uri as string}.`);
   }
   const given = { csp, permissions, domain, prefersBorder } as JsonObject;
   const ui = explained(`app ${uri}`, () => readAppUi({ ui: given }));
@@ -84,7 +126,20 @@ export function app<const U extends string, C extends object = object>(
   });
 }
 
-/** Returns whether the client declared support for apps. If not, a tool must return all information as text. */
+/**
+ * Returns whether the client declared support for apps. If not, a tool must return all information as text.
+ *
+ * @example
+ * ```ts
+ * import { appMeta, supportsApps } from "mcparley/apps";
+ * import { tool } from "mcparley/server";
+ *
+ * const time = tool({
+ *   meta: appMeta({ resourceUri: "ui://clock" }),
+ *   call: (_, ctx) => (supportsApps(ctx) ? "The clock shows the time." : new Date().toISOString()),
+ * });
+ * ```
+ */
 export function supportsApps({ peer }: Pick<Context, "peer">): boolean {
   const { extensions } = peer.capabilities;
   const settings = isObject(extensions) ? extensions[appsId] : undefined;
@@ -96,6 +151,7 @@ function explained<T>(what: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw new LocalError("invalid_definition", `The ${what}: ${(cause as Error).message}`, { cause });
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new LocalError("invalid_definition", `The ${what}: ${why}`, { cause });
   }
 }

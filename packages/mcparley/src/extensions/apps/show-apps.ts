@@ -15,7 +15,6 @@ import {
   uiIn,
 } from "./app-metadata.ts";
 
-/** The part of a listed tool that holds its metadata. */
 /** A tool with its metadata, as a server lists it. */
 export interface ListedTool {
   /** The `_meta` of the listed tool or resource. */
@@ -32,12 +31,36 @@ export interface App {
   ui: AppUi;
 }
 
-/** Declares that the client can show apps: `connect(target, { extensions: [appSupport()] })` (MCP Apps, SEP-1865). */
+/**
+ * Declares that the client can show apps: `connect(target, { extensions: [appSupport()] })` (MCP Apps, SEP-1865).
+ *
+ * @example
+ * ```ts
+ * import { appSupport } from "mcparley/apps";
+ * import { connect } from "mcparley/client";
+ *
+ * const client = await connect("https://example.com/mcp", { extensions: [appSupport()] });
+ * ```
+ */
 export function appSupport(): ClientExtension {
   return { id: appsId, settings: { mimeTypes: [appType] } };
 }
 
-/** Reads a listed tool's app metadata, undefined if it has none. Throws `LocalError` `invalid_message` if it is invalid. */
+/**
+ * Reads a listed tool's app metadata, undefined if it has none. Throws `LocalError` `invalid_message` if it is invalid.
+ *
+ * @example
+ * ```ts
+ * import { appSupport, getToolUi, readApp } from "mcparley/apps";
+ * import { connect } from "mcparley/client";
+ *
+ * const client = await connect("https://example.com/mcp", { extensions: [appSupport()] });
+ * for await (const tool of client.listTools()) {
+ *   const uri = getToolUi(tool)?.resourceUri;
+ *   if (uri !== undefined) console.log(tool.name, await readApp(client, uri));
+ * }
+ * ```
+ */
 export function getToolUi(tool: ListedTool): ToolUi | undefined {
   return readToolUi(tool._meta);
 }
@@ -45,6 +68,15 @@ export function getToolUi(tool: ListedTool): ToolUi | undefined {
 /**
  * Returns whether the model, or an app of the same server, may use a listed tool. A host must not offer other tools to its
  * model, and must not call other tools for an app. A tool with invalid metadata is for neither.
+ *
+ * @example
+ * ```ts
+ * import { isVisibleTo } from "mcparley/apps";
+ * import { connect } from "mcparley/client";
+ *
+ * const client = await connect("https://example.com/mcp");
+ * for await (const tool of client.listTools()) if (isVisibleTo("model", tool)) console.log(tool.name);
+ * ```
  */
 export function isVisibleTo(audience: Audience, tool: ListedTool): boolean {
   try {
@@ -60,16 +92,27 @@ export function isVisibleTo(audience: Audience, tool: ListedTool): boolean {
  *
  * Throws `LocalError` `invalid_message` if the URI is not `ui://`, if the result is not exactly one document of the MIME
  * type of apps, or if its metadata is invalid.
+ *
+ * @example
+ * ```ts
+ * import { appSupport, readApp } from "mcparley/apps";
+ * import { connect } from "mcparley/client";
+ *
+ * const client = await connect("https://example.com/mcp", { extensions: [appSupport()] });
+ * const { html, ui } = await readApp(client, "ui://clock");
+ * console.log(html, ui.csp?.connectDomains ?? []);
+ * ```
  */
 export async function readApp(client: Client, uri: string, options?: RequestOptions): Promise<App> {
-  if (!isAppUri(uri)) throw unfit(uri, "its URI does not begin with ui://");
+  if (!isAppUri(uri)) throw unfit(uri, "its URI does not start with ui://");
   const { contents } = await client.readResource(uri, options);
   const [content, ...others] = contents;
-  if (!content || others.length > 0) throw unfit(uri, `it is ${contents.length} documents, not one`);
-  if (content.uri !== uri) throw unfit(uri, "what was read has another URI");
-  if (content.mimeType !== appType) throw unfit(uri, `it is of the type ${String(content.mimeType).slice(0, 100)}`);
+  if (!content || others.length > 0)
+    throw unfit(uri, `the server returned ${contents.length} documents instead of one`);
+  if (content.uri !== uri) throw unfit(uri, "the returned document has another URI");
+  if (content.mimeType !== appType) throw unfit(uri, `its MIME type is ${String(content.mimeType).slice(0, 100)}`);
   const html = "text" in content ? content.text : decoded(uri, content.blob);
-  if (typeof html !== "string") throw unfit(uri, "it has no text");
+  if (typeof html !== "string") throw unfit(uri, "its text is not a string");
   const meta = uiIn(content._meta) ? content._meta : await listedMeta(client, uri, options);
   return { uri, html, ui: readAppUi(meta) };
 }
@@ -94,10 +137,10 @@ function decoded(uri: string, blob: unknown): string {
     const bytes = Uint8Array.from(atob(String(blob)), (char) => char.charCodeAt(0));
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw unfit(uri, "it is neither text nor base64 of UTF-8", cause);
+    throw unfit(uri, "its content is neither text nor base64 of UTF-8", cause);
   }
 }
 
 function unfit(uri: string, why: string, cause?: unknown): LocalError {
-  return new LocalError("invalid_message", `The app ${uri.slice(0, 200)} cannot be shown: ${why}.`, { cause });
+  return new LocalError("invalid_message", `The app ${uri.slice(0, 200)} is invalid: ${why}.`, { cause });
 }

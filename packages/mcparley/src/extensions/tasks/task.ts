@@ -29,7 +29,7 @@ export type TaskStatus = "working" | "input_required" | "completed" | "failed" |
 
 /** A task without its result. */
 export interface Task {
-  /** Identifies the task. On a server without authorization it is a secret, because it gives access to the task. */
+  /** Identifies the task. On a server without authorization it is a secret: any client that knows it can access the task. */
   taskId: string;
   /** The state of the task. `completed`, `failed` and `cancelled` are final. */
   status: TaskStatus;

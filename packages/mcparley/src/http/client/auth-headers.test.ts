@@ -34,7 +34,7 @@ test("each request is authorized for its own method and URL, also one that a red
 });
 
 describe("an authorization that learns from a response", () => {
-  test("is told of each one, and has the request sent once more where that makes a difference", async () => {
+  test("receives each response, and can have the request repeated once", async () => {
     const { fetch, next, waiting } = fetchStub();
     const told: unknown[] = [];
     const auth = showing({
@@ -56,7 +56,7 @@ describe("an authorization that learns from a response", () => {
     expect(waiting()).toBe(0);
   });
 
-  test("is not asked for ever: a second response of the kind is the answer", async () => {
+  test("repeats the request once: a second such response is the answer", async () => {
     const { fetch, next, waiting } = fetchStub();
     const sending = sendHttp(settingsWith(showing({ responded: () => true }), fetch), post);
     (await next()).status(401);

@@ -67,7 +67,7 @@ test("requests that are refused together lead to one challenge, and each is repe
   expect(challenges).toHaveLength(1);
 });
 
-test("a challenge says which request was refused, what it showed, and how often it was repeated", async () => {
+test("a challenge contains the refused request, its headers, and the number of repetitions", async () => {
   const { auth, challenges } = byHand();
   const { call, next, waiting } = await talk(auth);
   const answer = call();
@@ -100,7 +100,7 @@ test("a request for which there is nothing new to show fails", async () => {
   expect(waiting()).toBe(0);
 });
 
-test("a bare 403 asks for nothing", async () => {
+test("a 403 without a challenge asks for no authorization", async () => {
   const { auth, challenges } = byHand();
   const { call, next } = await talk(auth);
   const answer = call();
@@ -151,7 +151,7 @@ test("the clocks of all that wait stand still while a person signs in, and go on
   second.status(202);
 });
 
-test("a sign-in that nobody waits for any more is given up", async () => {
+test("a sign-in is aborted when no call waits for it", async () => {
   const { auth, challenges } = byHand();
   const { call, next } = await talk(auth);
   const givingUp = [new AbortController(), new AbortController()];

@@ -12,7 +12,7 @@ interface AuthWaiter {
 }
 
 /** The authorization of a request that was sent. */
-export interface Shown {
+export interface Authorization {
   headers: Readonly<Record<string, string>>;
   /** The number of challenges that had been answered before. */
   generation: number;
@@ -20,7 +20,8 @@ export interface Shown {
 
 interface Challenge {
   status: number;
-  met: Promise<boolean>;
+  /** Resolves with whether there are new headers. */
+  answered: Promise<boolean>;
   /** The number of calls that wait for it. It is aborted when the last of them is cancelled. */
   waiting: number;
   controller: AbortController;
@@ -31,8 +32,8 @@ export class SharedAuth {
   readonly #auth: HttpAuth;
   readonly #server: URL;
   #generation = 0;
-  /** The credentials that were sent last. */
-  #shown = "";
+  /** The headers that were sent last, as JSON. */
+  #lastHeaders = "";
   /** The challenges in progress, by status: a sign-in and a request for more scopes are different. */
   readonly #challenges = new Map<number, Challenge>();
 
@@ -41,7 +42,7 @@ export class SharedAuth {
     this.#server = server;
   }
 
-  /** The credentials that requests are sent with. A proof of possession is none: it is different for each request. */
+  /** The credentials that requests are sent with. A proof of possession does not count, because it is different for each request. */
   readonly credentials = {
     generation: 0,
     read: async (): Promise<number> => {
@@ -51,13 +52,13 @@ export class SharedAuth {
   };
 
   /** Returns the headers for a request. Waits for a sign-in in progress, and rejects if the sign-in fails. */
-  async show(url: URL, method: string, waiter: AuthWaiter): Promise<Shown> {
+  async authorize(url: URL, method: string, waiter: AuthWaiter): Promise<Authorization> {
     // During a sign-in the server would refuse the request as well.
-    const underWay = this.#challenges.get(401);
-    if (underWay) await this.#waitFor(underWay, waiter);
+    const signIn = this.#challenges.get(401);
+    if (signIn) await this.#waitFor(signIn, waiter);
     const generation = this.#generation;
-    const asked = this.#auth.headers(this.#describe(url, method));
-    const headers = await unlessAborted(asked, waiter.signal, "Waiting for authorization");
+    const pending = this.#auth.headers(this.#describe(url, method));
+    const headers = await unlessAborted(pending, waiter.signal, "Waiting for authorization");
     this.#note(headers);
     return { headers, generation };
   }
@@ -73,7 +74,7 @@ export class SharedAuth {
    */
   async challenged(
     response: Response,
-    sent: Shown & { url: URL; method: string; repeated: number },
+    sent: Authorization & { url: URL; method: string; repeated: number },
     waiter: AuthWaiter,
   ): Promise<"own" | "shared" | false> {
     if (sent.generation !== this.#generation) return "shared";
@@ -84,14 +85,14 @@ export class SharedAuth {
       const controller = new AbortController();
       const request = this.#describe(sent.url, sent.method);
       const refused = { status, headers, request, shown: sent.headers, repeated: sent.repeated };
-      const met = this.#auth.challenged(refused, controller.signal).then((hasNew) => {
+      const answered = this.#auth.challenged(refused, controller.signal).then((hasNew) => {
         if (hasNew) this.#generation++;
         return hasNew;
       });
-      challenge = { status, met, waiting: 0, controller };
+      challenge = { status, answered, waiting: 0, controller };
       this.#challenges.set(status, challenge);
       const made = challenge;
-      met.then(
+      answered.then(
         () => this.#remove(made),
         () => this.#remove(made),
       );
@@ -100,9 +101,9 @@ export class SharedAuth {
   }
 
   #note(headers: Readonly<Record<string, string>>): void {
-    const shown = JSON.stringify({ ...headers, dpop: undefined });
-    if (shown !== this.#shown) this.credentials.generation++;
-    this.#shown = shown;
+    const sent = JSON.stringify({ ...headers, dpop: undefined });
+    if (sent !== this.#lastHeaders) this.credentials.generation++;
+    this.#lastHeaders = sent;
   }
 
   #describe(url: URL, method: string): HttpAuthRequest {
@@ -117,7 +118,7 @@ export class SharedAuth {
     if (pause) challenge.waiting++;
     const resume = pause?.();
     try {
-      return await unlessAborted(challenge.met, signal, "Waiting for a sign-in");
+      return await unlessAborted(challenge.answered, signal, "Waiting for a sign-in");
     } finally {
       resume?.();
       if (pause && --challenge.waiting === 0) {

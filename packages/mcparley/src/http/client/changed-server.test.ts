@@ -114,7 +114,7 @@ describe("a modern server that is rolled back to a legacy one", () => {
     expect(countOf(sent, "initialize")).toBe(1);
   });
 
-  test("is asked once for all calls that it refuses together", async () => {
+  test("receives one request to find its revision for all calls that it refuses together", async () => {
     const { client, deploy, sent } = await connectTo(modern(status(400)));
     deploy(legacy(refuse(400, -32_000)));
     const calls = Array.from({ length: 10 }, () => client.callTool("a"));
@@ -211,7 +211,7 @@ describe("a server that has not changed", () => {
     ["invalid params", refuse(400, -32_602)],
     ["an internal error", refuse(500, -32_603)],
     ["a status of a busy server", status(503)],
-  ])("is not asked for its revision after %s", async (_, failure) => {
+  ])("receives no request to find its revision after %s", async (_, failure) => {
     const server = modern(status(400));
     const { client, deploy, sent } = await connectTo(server);
     deploy(failing(server, failure));
@@ -219,7 +219,7 @@ describe("a server that has not changed", () => {
     expect(sent).toEqual(["tools/call"]);
   });
 
-  test("that is busy when it is asked for its revision keeps its session", async () => {
+  test("that is busy during the request to find its revision keeps its session", async () => {
     const { client, deploy, sent } = await connectTo(modern(status(400)));
     deploy((request) => (methodOf(request) === "tools/call" ? refuse(400, -32_600) : status(503))(request));
     await expect(client.callTool("a")).rejects.toMatchObject({ code: -32_600 });

@@ -66,7 +66,7 @@ test("a secret in the text of an error is not shown", () => {
 });
 
 test.each(["Failed to fetch", "Load failed", "NetworkError when attempting to fetch resource."])(
-  "the error of a browser that says %j names what to check",
+  "the error for the browser message %j has a cure",
   (text) => {
     const { message } = connectionError(url, new TypeError(text));
     expect(message).toContain("Check that https://example.com is reachable.");

@@ -26,6 +26,7 @@ const connectCalls = /^(?:connect|getaddrinfo|query\w*)$/;
 /** Deno has only texts. */
 const connectTexts = /client error \(Connect\)|error trying to connect: /;
 
+/** The reason for a failed request. */
 interface Reason {
   code: string | undefined;
   message: string;
@@ -34,8 +35,8 @@ interface Reason {
 }
 
 /**
- * The error for a request without a response: `unreachable` if the server certainly has not received the request,
- * otherwise `closed`. Browsers do not say why a request failed, so they get `closed`.
+ * Makes the error for a request without a response: `unreachable` if the server certainly has not received the request,
+ * otherwise `closed`. Browsers hide the reason, so it is always `closed` there.
  */
 export function connectionError(url: URL, error: unknown): LocalError {
   const reason = reasonOf(error);
@@ -44,7 +45,7 @@ export function connectionError(url: URL, error: unknown): LocalError {
   return new LocalError("closed", message, { cause: error, data: { host: url.host, code: reason.code } });
 }
 
-/** What the engines of browsers say of every failed request, also of one that CORS forbids. */
+/** The messages of browsers for every failed request, also for one that CORS forbids. */
 const browserTexts = /^(?:Failed to fetch|Load failed|NetworkError when attempting to fetch resource)\b/;
 
 function cureOf({ origin, protocol }: URL, { code, message }: Reason): string {
@@ -52,10 +53,10 @@ function cureOf({ origin, protocol }: URL, { code, message }: Reason): string {
   const mixed = protocol === "http:" ? " A page with https cannot call http." : "";
   const cors =
     "The server must allow the origin of this page by CORS: in mcparley, the options cors and allowedOrigins";
-  return ` A browser does not say why. Check that ${origin} is reachable. ${cors}.${mixed}`;
+  return ` A browser hides the reason. Check that ${origin} is reachable. ${cors}.${mixed}`;
 }
 
-/** The error for a server that cannot be reached: the host and the reason of the system. */
+/** Makes the error for an unreachable server: the host and the reason of the system. */
 export function unreachable(url: URL, error: unknown): LocalError {
   const reason = reasonOf(error);
   return new LocalError("unreachable", `Cannot reach ${url.host}: ${textOf(reason)}.`, {

@@ -6,7 +6,7 @@ import type { ConnectOptions } from "../../client/options.ts";
 import type { ServerChange } from "../../client/subscriptions/subscription.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
-import { until } from "mcparley-tests/support/answering-server.ts";
+import { until } from "mcparley-tests/support/http-talk.ts";
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpTransports } from "./transport.ts";
 import type { HttpTarget } from "./settings.ts";
@@ -110,7 +110,7 @@ describe("a server of 2024-11-05 is found", () => {
     expect((await again.client).server.revision).toBe("2024-11-05");
   });
 
-  test("until it is another one: what was known is forgotten and found anew", async () => {
+  test("until the server is replaced: the revision is forgotten and negotiated again", async () => {
     const { stub, client } = connecting();
     await refuseBoth(stub, notAllowed);
     await handshake(stub);
@@ -127,7 +127,7 @@ describe("a server of 2024-11-05 is found", () => {
     expect((await again.client).server.revisionKind).toBe("modern");
   });
 
-  test("also where its revision is pinned, and not where a modern one is", async () => {
+  test("also with its pinned revision, and not with a modern one", async () => {
     const { stub, client } = connecting({ revision: "2024-11-05" });
     notAllowed(await stub.next());
     await handshake(stub);
@@ -138,7 +138,7 @@ describe("a server of 2024-11-05 is found", () => {
     expect(stub.waiting()).toBe(0);
   });
 
-  test("and speaks a later revision over its transport where it says so", async () => {
+  test("and uses a later revision over its transport if the server answers with it", async () => {
     const { stub, client } = connecting();
     await refuseBoth(stub, notAllowed);
     const [feed] = await openStream(stub);
@@ -172,7 +172,7 @@ describe("it is not looked for", () => {
   });
 });
 
-describe("where there is none, the first refusal is what is told", () => {
+describe("without HTTP+SSE, the first refusal is the error", () => {
   const cases: [string, (get: SentRequest, clock: FakeClock) => void | Promise<void>][] = [
     ["no stream", (get) => get.status(405)],
     ["something else than a stream", (get) => get.text("<html>", { headers: { "content-type": "text/html" } })],
@@ -199,7 +199,7 @@ describe("where there is none, the first refusal is what is told", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("and a stream that is given up is ended", async () => {
+  test("and a stream without an endpoint event is closed after ten seconds", async () => {
     const { stub, clock } = connecting();
     await refuseBoth(stub, notAllowed);
     const get = await stub.next();
@@ -236,24 +236,24 @@ describe("refused", () => {
     "https://user:secret@old.example/messages",
     "javascript:alert(1)",
     "https://",
-  ])("an endpoint that is of another origin or none (%s) is sent nothing", async (endpoint) => {
+  ])("no message is sent to an endpoint that is invalid or of another origin (%s)", async (endpoint) => {
     const { stub, client } = connecting({}, { headers: { authorization: "Bearer token" } });
     await refuseBoth(stub, notAllowed);
     const [, get] = await openStream(stub, endpoint);
-    await expect(client).rejects.toThrow(/which is not of its own origin/);
+    await expect(client).rejects.toThrow(/only sent to the origin of the target/);
     await client.catch((error: Error) => expect(error.message).not.toContain("secret"));
     expect(stub.waiting()).toBe(0);
     expect(get.signal.aborted).toBe(true);
   });
 
-  test("a sign-in that the stream asks for is what is told", async () => {
+  test("a challenge of the stream is the error", async () => {
     const { stub, client } = connecting();
     await refuseBoth(stub, notAllowed);
     (await stub.next()).status(401, { "www-authenticate": "Bearer" });
     await expect(client).rejects.toMatchObject({ code: "unauthorized" });
   });
 
-  test("who gives up while it is being opened is told so", async () => {
+  test("connecting rejects with aborted if the caller aborts while it is opened", async () => {
     const controller = new AbortController();
     const { stub, client } = connecting({ signal: controller.signal });
     await refuseBoth(stub, notAllowed);
@@ -358,7 +358,7 @@ describe("a session", () => {
     expect((await client).state).toBe("open");
   });
 
-  test("goes on when a POST fails: that call alone does", async () => {
+  test("stays open when a POST fails: only that call fails", async () => {
     const { stub, client, feed } = await connected();
     const first = (await client).callTool("a");
     const second = (await client).callTool("b");
@@ -368,7 +368,7 @@ describe("a session", () => {
     expect(await second).toBe("b");
   });
 
-  test("goes on after an event that is no JSON, which is reported", async () => {
+  test("stays open after an event that is not JSON, which is reported", async () => {
     const { stub, client, feed, reports } = await connected();
     feed.raw("data: {nonsense\n\n");
     feed.raw("event: ping\ndata: now\n\n");
@@ -386,7 +386,7 @@ describe("a session", () => {
     await expect(calling).rejects.toMatchObject({ code: "too_large" });
   });
 
-  test("goes on after the large reply to a read that was cancelled", async () => {
+  test("stays open after the large reply to a cancelled read", async () => {
     const { stub, client, feed } = await connected();
     const abort = new AbortController();
     const reading = (await client).readResource("skill://a/b", { signal: abort.signal });

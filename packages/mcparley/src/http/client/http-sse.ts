@@ -11,7 +11,7 @@ import { sendHttp, sendUntilAccepted, transportClosed, untilAccepted } from "./s
 import { type HttpSettings, nameOf } from "./settings.ts";
 import { type MessageSink, deliverEvent, readEvents } from "./sse.ts";
 
-/** How long a server has to open its stream and to name its endpoint. */
+/** Milliseconds for the server to open its stream and to name its endpoint. */
 const ENDPOINT_MS = 10_000;
 /** The name of a response in error messages. */
 const answerName = "a response";
@@ -67,7 +67,7 @@ async function getEvents(
   try {
     response = await sendHttp(settings, { method: "GET", headers: { accept: "text/event-stream" }, signal, pause });
   } catch (error) {
-    // A redirect says that the server does not have this transport. Errors of the network and of the authorization do not.
+    // After a redirect the server does not have this transport. Errors of the network and of the authorization leave it open.
     if (error instanceof LocalError && !/^(http|aborted)$/.test(error.code)) throw error;
     return undefined;
   }
@@ -80,12 +80,15 @@ async function getEvents(
   return undefined;
 }
 
-/** Another origin would receive the messages and the headers that authorize them. */
+/**
+ * Reads the URL for messages. It must have the origin of the target: another origin would receive the messages and the
+ * headers that authorize them.
+ */
 function readEndpoint(data: string, url: URL): URL {
   const endpoint = URL.canParse(data, url.href) ? new URL(data, url) : undefined;
   if (endpoint?.origin === url.origin && endpoint.username === "" && endpoint.password === "") return endpoint;
   const to = endpoint ? nameOf(endpoint) : "an invalid URL";
-  const message = `${nameOf(url)} wants messages to be posted to ${to}, which is not of its own origin and therefore refused.`;
+  const message = `${nameOf(url)} names ${to} as the endpoint for messages. Messages are only sent to the origin of the target.`;
   throw new LocalError("http", message);
 }
 
@@ -132,7 +135,7 @@ class EventStream {
   get failure(): LocalError | undefined {
     const cause = this.#settleFirst && this.#ended?.cause;
     if (!cause || cause instanceof LocalError) return cause;
-    return new LocalError("closed", `The stream of the server broke: ${cause.message}`, { cause });
+    return new LocalError("closed", `The stream of the server was interrupted: ${cause.message}`, { cause });
   }
 
   /**

@@ -4,11 +4,11 @@ import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../header-names.ts";
 import { discard } from "./response.ts";
 import { sendHttp, untilAccepted } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
-import type { StandaloneSink, StandaloneStream } from "./standalone.ts";
+import { type StandaloneSink, StandaloneStream } from "./standalone.ts";
 
-/** How long the first request waits for a server that does not answer the request for the standalone stream. */
+/** Maximum milliseconds that the first request waits until the server has answered the GET for the standalone stream. */
 const OPEN_MS = 1_000;
-/** How long `terminate` waits until the server has ended the session. */
+/** Maximum milliseconds that `terminate` waits until the server has ended the session. */
 const END_MS = 2_000;
 
 /** The legacy session of an HTTP transport: the headers that name it, and its standalone stream. */
@@ -20,7 +20,6 @@ export class LegacySession {
   readonly #settings: HttpSettings;
   readonly #lifetime: AbortSignal;
   readonly #sink: StandaloneSink;
-  #hasStandalone = false;
   #standalone: StandaloneStream | undefined;
   #isNeeded = false;
 
@@ -53,10 +52,7 @@ export class LegacySession {
    * answered, or after a second.
    */
   async openStandalone(): Promise<void> {
-    if (!this.hasId || this.#hasStandalone) return;
-    this.#hasStandalone = true;
-    // Only legacy sessions have this stream, so its code is not part of the start.
-    const { StandaloneStream } = await import("./standalone.ts");
+    if (!this.hasId || this.#standalone) return;
     const init = { lifetime: this.#lifetime, sink: this.#sink };
     this.#standalone = new StandaloneStream(this.#settings, { ...this.headers }, init);
     this.#standalone.open();
@@ -70,7 +66,7 @@ export class LegacySession {
     this.#standalone?.need(isNeeded);
   }
 
-  /** The server has answered a request. */
+  /** Called when the server has answered a request. */
   answered(): void {
     this.#standalone?.answered();
   }

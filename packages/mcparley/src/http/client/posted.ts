@@ -12,7 +12,7 @@ import { encodeHeaderValue } from "../../mcp/headers/header-values.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 
-/** The limit of a reply, unless the target or the request has another one. */
+/** Maximum bytes of a reply, unless the target or the request has another limit. */
 export const defaultReplyLimit = 16_777_216;
 
 /** One POST and the requests in it that have no response yet. */
@@ -30,7 +30,7 @@ export interface Posted {
   readonly controller: AbortController;
 }
 
-/** Whether `initialize` declares a capability with which a server may send requests. */
+/** Whether `initialize` declares a capability that allows the server to send requests. */
 export function answersRequests({ params }: JsonRpcRequest): boolean {
   const { capabilities } = params ?? {};
   return isObject(capabilities) && Object.keys(capabilities).some((name) => /^(elicit|sampl|root)/.test(name));
@@ -97,12 +97,12 @@ export function requireAnswers({ waiting, what }: Posted): void {
   throw new LocalError("invalid_message", `The reply to ${what} contains no response with the id ${ids}.`);
 }
 
-/** The JSON of a message or a batch. */
+/** Returns the JSON of a message or a batch. */
 export function encodeAll(message: JsonRpcMessage | JsonRpcMessage[]): string {
   return Array.isArray(message) ? `[${message.map(encode).join(",")}]` : encode(message);
 }
 
-/** The protocol version in the `_meta` of a message. Only modern messages have one. */
+/** Returns the protocol version in the `_meta` of a message. Only modern messages have one. */
 export function modernVersionOf(message: JsonRpcMessage): string | undefined {
   const meta = "method" in message ? message.params?._meta : undefined;
   const version = isObject(meta) ? meta[MetaKey.protocolVersion] : undefined;
@@ -110,23 +110,23 @@ export function modernVersionOf(message: JsonRpcMessage): string | undefined {
 }
 
 /**
- * The headers that mirror a modern message (2026-07-28, Streamable HTTP, "Request Metadata").
+ * Returns the headers that mirror a modern message (2026-07-28, Streamable HTTP, "Request Metadata").
  *
  * Throws `LocalError` `invalid_message` for a method or version that no header can carry: only names and arguments may
  * be encoded.
  */
 export function modernHeaders(message: JsonRpcMessage, version: string): Record<string, string> {
-  const headers: Record<string, string> = { [PROTOCOL_VERSION_HEADER]: plain(version) };
+  const headers: Record<string, string> = { [PROTOCOL_VERSION_HEADER]: requirePlain(version) };
   if (!("method" in message)) return headers;
   const { method, params } = message;
-  headers[METHOD_HEADER] = plain(method);
+  headers[METHOD_HEADER] = requirePlain(method);
   const isNamed = method === Method.callTool || method === Method.getPrompt || method === Method.readResource;
   const name = method === Method.readResource ? params?.uri : params?.name;
   if (isNamed && typeof name === "string") headers[NAME_HEADER] = encodeHeaderValue(name);
   return headers;
 }
 
-function plain(value: string): string {
+function requirePlain(value: string): string {
   if (/^[!-~](?:[ -~]*[!-~])?$/.test(value)) return value;
   throw new LocalError(
     "invalid_message",

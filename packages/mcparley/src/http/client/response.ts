@@ -20,7 +20,7 @@ export async function readJson(response: Response, what: string, limit: number):
     return JSON.parse(text);
   } catch (cause) {
     const excerpt = JSON.stringify(redact(text.slice(0, 200)));
-    throw new LocalError("invalid_message", `The server answered ${what} with no JSON: ${excerpt}.`, { cause });
+    throw new LocalError("invalid_message", `The reply to ${what} is not valid JSON: ${excerpt}.`, { cause });
   }
 }
 
@@ -28,8 +28,8 @@ function notJson(response: Response, what: string): LocalError {
   discard(response);
   const { status } = response;
   const type = mediaType(response);
-  const got = type === "" ? "no answer" : `"${type.slice(0, 100)}"`;
-  const message = `The server answered ${what} with ${status} and ${got} instead of JSON. Is this the URL of an MCP endpoint?`;
+  const content = type === "" ? "no content" : `content of type "${type.slice(0, 100)}"`;
+  const message = `The server answered ${what} with ${status} and ${content} instead of JSON. Is this the URL of an MCP endpoint?`;
   return new LocalError("invalid_message", message, { data: { status, contentType: type } });
 }
 
@@ -51,12 +51,12 @@ export async function readRefusal(
   }
   const text = await readText(response, ERROR_BYTES);
   const errors = errorsFor(waiting, text);
-  // In a session 404 means that the session has ended (2025-11-25, transports, "Session Management"), whatever error is
-  // in the body. The exception are servers that use 404 for unknown methods.
+  // In a session 404 means that the session has ended (2025-11-25, transports, "Session Management"), even if
+  // the body contains an error. Servers that use 404 for unknown methods are the exception.
   const isMethodNotFound = errors.some(({ error }) => isObject(error) && error.code === ErrorCode.MethodNotFound);
   if (isGone && !isMethodNotFound) throw sessionLost(what);
   const [first] = errors;
-  // A busy status and its `Retry-After` say when to send the request again. Errors of MCP itself do not depend on time.
+  // A busy status with `Retry-After` asks for a later request. Errors of MCP itself do not depend on time.
   const isOfMcp = errors.some(({ error: { code } }) => code >= -32_029 && code <= -32_020);
   // In a handshake, an internal error must not be mistaken for the refusal of a revision.
   const isHandshake = isInitialize || what === Method.discover;
@@ -123,12 +123,13 @@ function errorOf(
   });
 }
 
+/** Makes the error for a session that the server does not know. */
 export function sessionLost(what: string): LocalError {
   const message = `The server has ended the session, or does not know it (404 for ${what}). Open a new one.`;
   return new LocalError("session_lost", message, { data: { status: 404 } });
 }
 
-/** The milliseconds that the server asks to wait, given as seconds or a date (RFC 9110, 10.2.3). */
+/** Returns the milliseconds that the server asks to wait, given as seconds or a date (RFC 9110, 10.2.3). */
 function readRetryAfter(response: Response, clock: Clock): number | undefined {
   const value = response.headers.get("retry-after");
   if (value === null) return undefined;
@@ -144,11 +145,11 @@ export async function readText(response: Response, limit: number): Promise<strin
   if (isPlain && Number(length) <= limit) return response.text();
   const { text, isWhole } = await readStart(response, limit);
   if (isWhole) return text;
-  const message = `The server answered with more than ${limit} bytes; see the limits of the target.`;
+  const message = `The server answered with more than ${limit} bytes, the limit for this reply.`;
   throw new LocalError("too_large", message, { data: { limit } });
 }
 
-/** The beginning of a body for an error message: one line, with secrets redacted. */
+/** Reads the beginning of a body for an error message: one line, with secrets redacted. */
 async function excerptOf(response: Response): Promise<string> {
   try {
     const { text } = await readStart(response, EXCERPT_BYTES);
@@ -158,7 +159,7 @@ async function excerptOf(response: Response): Promise<string> {
   }
 }
 
-/** Ends a response that nobody reads. A short body is read, so that its connection can be used again. */
+/** Ends a response that is not needed. A short body is read, so that its connection can be used again. */
 export function discard(response: Response): void {
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
   const ending = isStream ? response.body?.cancel() : readStart(response, DISCARDED_BYTES);

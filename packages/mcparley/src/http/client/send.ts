@@ -2,10 +2,11 @@ import { pause } from "../../rpc/abort.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
-import type { Shown } from "./auth.ts";
+import type { Authorization } from "./auth.ts";
 import { asksForAuthorization, discard } from "./response.ts";
 import { type HttpSettings, lowerCase, nameOf } from "./settings.ts";
 
+/** An HTTP request to send. */
 export interface Outgoing {
   method: "POST" | "GET" | "DELETE";
   /** Header names in lower case. */
@@ -21,14 +22,14 @@ export interface Outgoing {
 }
 
 const MAX_HOPS = 3;
-/** A sign-in, missing scopes, and one more. A server that challenges again accepts no authorization. */
+/** Maximum number of challenges that one request answers: a sign-in, missing scopes, and one more. */
 const MAX_CHALLENGES = 3;
-/** A request is also repeated after the challenges of other requests, but not without end. */
+/** Maximum number of repetitions. A request is also repeated after the challenges of other requests. */
 const MAX_REPEATS = 30;
-/** How long the messages after `notifications/initialized` wait for the server to accept it. */
+/** Maximum milliseconds that messages after `notifications/initialized` wait until the server has accepted it. */
 const INITIALIZED_MS = 5_000;
 
-const unauthorized: Shown = { headers: {}, generation: 0 };
+const unauthorized: Authorization = { headers: {}, generation: 0 };
 
 /**
  * Sends one HTTP request. Returns the response, also if its status is an error.
@@ -48,12 +49,12 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
   let repeated = 0;
   let withNonce = false;
   for (;;) {
-    const shown = auth ? await auth.show(url, method, outgoing) : unauthorized;
+    const authorization = auth ? await auth.authorize(url, method, outgoing) : unauthorized;
     let response: Response;
     try {
-      response = await fetch(url, requestInit(settings, outgoing, shown));
+      response = await fetch(url, requestInit(settings, outgoing, authorization));
     } catch (error) {
-      throw signal.aborted ? error : await explained(url, error);
+      throw signal.aborted ? error : await explain(url, error);
     }
     // The response may contain a nonce that the next request must have (RFC 9449, 9). One repetition per URL.
     const isNonceNew = auth?.responded(url, method, response) === true;
@@ -69,18 +70,18 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
     }
     const isLast = challenges === MAX_CHALLENGES || repeated === MAX_REPEATS;
     if (!auth || isLast || !asksForAuthorization(response)) return response;
-    const met = await auth.challenged(response, { ...shown, url, method, repeated }, outgoing);
-    if (!met) return response;
+    const answered = await auth.challenged(response, { ...authorization, url, method, repeated }, outgoing);
+    if (!answered) return response;
     discard(response);
-    if (met === "own") challenges++;
+    if (answered === "own") challenges++;
     repeated++;
     url = target;
     hops = 0;
   }
 }
 
-/** The error for a request without a response. */
-async function explained(url: URL, error: unknown): Promise<LocalError> {
+/** Makes the error for a request without a response. */
+async function explain(url: URL, error: unknown): Promise<LocalError> {
   try {
     return (await import("./connection-error.ts")).connectionError(url, error);
   } catch {
@@ -89,10 +90,10 @@ async function explained(url: URL, error: unknown): Promise<LocalError> {
   }
 }
 
-function requestInit(settings: HttpSettings, outgoing: Outgoing, shown: Shown): RequestInit {
+function requestInit(settings: HttpSettings, outgoing: Outgoing, authorization: Authorization): RequestInit {
   const { method, signal, headers, body, isUrgent = method !== "POST" } = outgoing;
   // All names are in lower case, so that a later header replaces an earlier one with the same name.
-  const all = { ...settings.headers, ...lowerCase(shown.headers), ...headers };
+  const all = { ...settings.headers, ...lowerCase(authorization.headers), ...headers };
   const init: RequestInit = { method, signal, redirect: "manual", headers: all };
   if (body !== undefined) init.body = body;
   if (isUrgent) init.priority = "high";
@@ -103,7 +104,10 @@ function isRedirect({ type, status }: Response): boolean {
   return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
 }
 
-/** The URL of a redirect within the origin that keeps the method. Others would send messages and headers elsewhere. */
+/**
+ * Returns the URL of a redirect. Throws `http` unless the redirect keeps the origin and the method: others would send
+ * messages and headers elsewhere.
+ */
 function redirectTarget(response: Response, from: URL, hops: number): URL {
   const { status } = response;
   const location = response.headers.get("location");
@@ -117,7 +121,7 @@ function redirectTarget(response: Response, from: URL, hops: number): URL {
   throw new LocalError("http", message, { data: { status, location: to && nameOf(to) } });
 }
 
-/** The pauses before a notification or a response is sent again that did not reach the server. */
+/** Milliseconds before each repetition of a notification or a response that did not reach the server. */
 const RETRY_DELAYS = [250, 500, 1_000, 2_000];
 
 /** Sends a notification or a response, up to five times if the server is unavailable. It does no harm to send it twice. */

@@ -22,7 +22,7 @@ test("a target's name holds no secret of its URL", () => {
   );
 });
 
-test("the extension that an authorization is goes with the way to the server", () => {
+test("the transports have the extension of their authorization", () => {
   const auth = {
     headers: () => Promise.resolve({}),
     challenged: () => Promise.resolve(false),

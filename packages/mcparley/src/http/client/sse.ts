@@ -110,6 +110,7 @@ export function isPolled({ lastEventId, retryMs }: StreamPosition): boolean {
   return lastEventId !== undefined && retryMs !== undefined;
 }
 
+/** Receives the messages of an event stream. */
 export interface MessageSink {
   message(value: unknown): void;
   malformed(error: Error): void;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SentRequest } from "mcparley-tests/support/fetch-stub.ts";
-import { legacyTalk, nextGet } from "mcparley-tests/support/legacy-talk.ts";
+import { legacyTalk, nextGet } from "mcparley-tests/support/http-talk.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
 
 const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
@@ -140,7 +140,7 @@ test("a response of the server opens a stream that has rested for a minute", asy
   await nextGet(next);
 });
 
-test("a server that offers no stream is not asked again, and one that refuses it is reported once", async () => {
+test("the stream is requested once from a server without it, and a refusal is reported once", async () => {
   const quiet = await legacyTalk();
   (await nextGet(quiet.next)).status(405);
   const refusing = await legacyTalk();
@@ -150,7 +150,7 @@ test("a server that offers no stream is not asked again, and one that refuses it
   expect([refusing.waiting(), refusing.errors]).toEqual([0, [expect.objectContaining({ code: "http" })]]);
 });
 
-test("a stream that nobody needs any more rests after its last try", async () => {
+test("a stream without subscribers rests after its last attempt", async () => {
   const { client, clock, next, waiting } = await legacyTalk();
   const subscription = await client.listen({ tools: true }, () => {});
   for (let time = 0; time < 15; time++) (await nextGet(next)).status(503);
@@ -162,7 +162,7 @@ test("a stream that nobody needs any more rests after its last try", async () =>
 });
 
 test.each([5_000, 29_000, 59_000])(
-  "a standalone stream that a proxy cuts every %i ms is never given up",
+  "a standalone stream that a proxy interrupts every %i ms is always opened again",
   async (ms) => {
     const { client, clock, errors, next } = await legacyTalk();
     for (let cut = 1; cut <= 50; cut++) {

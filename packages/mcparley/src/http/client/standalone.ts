@@ -9,7 +9,7 @@ import type { HttpSettings } from "./settings.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
 import { getStream } from "./stream.ts";
 
-/** How long a stream without subscribers rests after its last try. A response of the server then opens it again. */
+/** Milliseconds that a stream without subscribers rests after its last attempt. Then a response of the server opens it again. */
 const REST_MS = 60_000;
 /** Maximum characters of an event, unless the target has another limit. */
 const defaultUnaskedEvent = 1_048_576;
@@ -29,8 +29,8 @@ export type StandaloneState = "resting" | "opening" | "open" | "waiting" | "ende
  * The standalone stream of a legacy session, on which the server sends messages that belong to no request
  * (2025-11-25, transports, "Listening for Messages from the Server").
  *
- * A stream that breaks is opened again within the limits of `Backoff`. After the last try it rests, unless it is needed:
- * then it is tried every 30 seconds until it opens.
+ * A stream that breaks is opened again within the limits of `Backoff`. After the last attempt it rests, unless it is needed:
+ * then it is opened again every 30 seconds until it opens.
  */
 export class StandaloneStream {
   readonly #settings: HttpSettings;
@@ -75,7 +75,7 @@ export class StandaloneStream {
     if (isNeeded) this.open();
   }
 
-  /** The server has answered a request, so it may have recovered. */
+  /** Called when the server has answered a request, so it may have recovered. */
   answered(): void {
     if (this.#state === "resting" && this.#settings.clock.now() >= this.#restsUntil) this.open();
   }
@@ -155,7 +155,7 @@ export class StandaloneStream {
     }
   }
 
-  /** Handles a response that opens no stream. Returns its error if a later try may succeed. */
+  /** Handles a response that opens no stream. Returns its error if a later attempt may succeed. */
   async #refused(response: Response): Promise<Error | undefined> {
     const { status } = response;
     if (isTransient(status) && status !== 501) return statusError(response, "GET", this.#settings.clock);
@@ -188,7 +188,7 @@ export class StandaloneStream {
     }
   }
 
-  /** Ends the tries. A server that had offered the stream before does not continue the session. */
+  /** Ends the attempts. A server that had offered the stream before does not continue the session. */
   #end(cause: Error | undefined): void {
     if (cause && this.#isOffered) return this.#lose(cause);
     this.#state = "ended";

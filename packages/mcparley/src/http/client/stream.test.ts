@@ -1,22 +1,25 @@
 import { expect, test } from "vitest";
-import { legacyTalk, nextGet } from "mcparley-tests/support/legacy-talk.ts";
+import { legacyTalk, nextGet } from "mcparley-tests/support/http-talk.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
 
-test.each([5_000, 29_000, 59_000])("an answer stream that a proxy cuts every %i ms is never given up", async (ms) => {
-  const { client, clock, next } = await legacyTalk();
-  (await nextGet(next)).status(405);
-  const calling = client.callTool("slow", {}, { timeout: { idle: 36_000_000, total: 36_000_000 } });
-  const call = await next();
-  let feed = call.stream();
-  feed.raw("id: e1\ndata: \n\n");
-  for (let cut = 1; cut <= 50; cut++) {
-    await clock.advance(ms);
-    feed.break();
-    feed = (await nextGet(next)).stream();
-  }
-  feed.event({ jsonrpc: "2.0", id: call.body.id, result: { content: [{ type: "text", text: "done" }] } });
-  expect(await calling).toBe("done");
-});
+test.each([5_000, 29_000, 59_000])(
+  "an answer stream that a proxy interrupts every %i ms is always resumed",
+  async (ms) => {
+    const { client, clock, next } = await legacyTalk();
+    (await nextGet(next)).status(405);
+    const calling = client.callTool("slow", {}, { timeout: { idle: 36_000_000, total: 36_000_000 } });
+    const call = await next();
+    let feed = call.stream();
+    feed.raw("id: e1\ndata: \n\n");
+    for (let cut = 1; cut <= 50; cut++) {
+      await clock.advance(ms);
+      feed.break();
+      feed = (await nextGet(next)).stream();
+    }
+    feed.event({ jsonrpc: "2.0", id: call.body.id, result: { content: [{ type: "text", text: "done" }] } });
+    expect(await calling).toBe("done");
+  },
+);
 
 test("a call whose stream cannot be resumed because the session is lost is not sent again", async () => {
   const { client, next, waiting } = await legacyTalk();

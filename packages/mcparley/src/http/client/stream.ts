@@ -8,17 +8,17 @@ import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
 
-/** How long a stream may stay open after the last response. Most servers end it themselves, which keeps the connection. */
+/** Milliseconds that a stream may stay open after the last response. Most servers end it, which keeps the connection. */
 const LINGER_MS = 1_000;
 
-/** Reads the responses to requests that arrive as event streams. */
-export interface AnswerStreams {
-  /** Delivers the messages of a stream and of its continuations. Throws if it leaves a request without an answer. */
-  read(first: Response, posted: Posted): Promise<void>;
-}
+/**
+ * Delivers the messages of an event stream that answers a POST, and of its continuations. Throws if they leave a request
+ * without an answer.
+ */
+export type AnswerReader = (first: Response, posted: Posted) => Promise<void>;
 
 /** The receiver of the streams of a transport. */
-export interface AnswerSink extends MessageSink {
+interface AnswerSink extends MessageSink {
   /** Returns the headers that name the session. */
   headers(): Readonly<Record<string, string>>;
   /** Called if the server no longer knows the session. */
@@ -26,31 +26,29 @@ export interface AnswerSink extends MessageSink {
 }
 
 /** Makes the reader for the streams of one transport. */
-export function answerStreams(settings: HttpSettings, sink: AnswerSink): AnswerStreams {
-  return {
-    async read(first, posted) {
-      const { controller, isModern, waiting, what } = posted;
-      const position: StreamPosition = { lastEventId: undefined, retryMs: undefined };
-      let response = first;
-      let backoff: Backoff | undefined;
-      for (;;) {
-        const began = settings.clock.now();
-        const broken = await readToEnd(response, posted, { settings, sink, backoff, position });
-        if (waiting.size === 0) return;
-        if (controller.signal.aborted) throw controller.signal.reason;
-        // A modern stream cannot be resumed. Whether the request may be sent again is not decided here.
-        if (isModern || position.lastEventId === undefined) throw streamEnded(what, broken);
-        backoff ??= new Backoff(settings.wakefulClock, controller.signal);
-        backoff.wasOpen(settings.clock.now() - began);
-        // The timeouts of the call limit how often a server makes the client poll.
-        if (!broken && isPolled(position)) backoff.reset();
-        response = await resumeStream(posted, broken, { settings, sink, backoff, position });
-      }
-    },
+export function answerReader(settings: HttpSettings, sink: AnswerSink): AnswerReader {
+  return async (first, posted) => {
+    const { controller, isModern, waiting, what } = posted;
+    const position: StreamPosition = { lastEventId: undefined, retryMs: undefined };
+    let response = first;
+    let backoff: Backoff | undefined;
+    for (;;) {
+      const began = settings.clock.now();
+      const broken = await readToEnd(response, posted, { settings, sink, backoff, position });
+      if (waiting.size === 0) return;
+      if (controller.signal.aborted) throw controller.signal.reason;
+      // A modern stream cannot be resumed. Whether the request may be sent again is not decided here.
+      if (isModern || position.lastEventId === undefined) throw streamEnded(what, broken);
+      backoff ??= new Backoff(settings.wakefulClock, controller.signal);
+      backoff.wasOpen(settings.clock.now() - began);
+      // The timeouts of the call limit how often a server makes the client poll.
+      if (!broken && isPolled(position)) backoff.reset();
+      response = await resumeStream(posted, broken, { settings, sink, backoff, position });
+    }
   };
 }
 
-/** Reads a stream to its end. Returns the error that broke it, if any. */
+/** Reads a stream to its end. Returns the error that interrupted it, if any. */
 async function readToEnd(
   response: Response,
   { waiting, controller, limit }: Posted,
@@ -122,7 +120,7 @@ export function getStream(
 }
 
 /**
- * The error for the rest of a stream that the server refuses. A lost session is reported, and the request fails with
+ * Makes the error for the rest of a stream that the server refuses. A lost session is reported, and the request fails with
  * `closed`: the server had accepted it, so it must not be sent again in a new session.
  */
 async function refusalOf(

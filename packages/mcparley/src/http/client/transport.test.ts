@@ -108,7 +108,7 @@ test.each([
   ["resources/read", { uri: "note://1" }, "note://1"],
   ["prompts/get", { name: "review" }, "review"],
   ["tools/list", {}, null],
-])("%s names what it is about in Mcp-Name as it should", async (method, params, name) => {
+])("%s has the required Mcp-Name header", async (method, params, name) => {
   const { send, next } = talk();
   void send(modern(1, method, params));
   expect((await next()).headers.get("mcp-name")).toBe(name);
@@ -186,7 +186,7 @@ test("to cancel a legacy request is to tell the server; only then is its stream 
   expect(failures).toEqual([]);
 });
 
-test("what a session needs travels with each request of it, and with no modern one", async () => {
+test("the headers of a session are in each of its requests, and in no modern one", async () => {
   const { send, next } = await quietSession();
   void send(legacy(1));
   const inSession = await next();
@@ -214,7 +214,7 @@ test("a revision from before the version header gets none, also after a modern p
   });
 });
 
-test("notifications/initialized is sent again where it did not get through, and then the standing stream is opened", async () => {
+test("notifications/initialized is repeated until it is accepted, and then the standalone stream is opened", async () => {
   const { send, next, waiting, clock, problems } = talk();
   void send(legacy("init", "initialize", { protocolVersion: "2025-11-25" }));
   const initialize = await next();
@@ -233,7 +233,7 @@ test("notifications/initialized is sent again where it did not get through, and 
   expect(problems).toEqual([]);
 });
 
-test("a response is sent again where it did not get through, since the server waits for it", async () => {
+test("a response is repeated until it is accepted, since the server waits for it", async () => {
   const { send, next, waiting, clock } = await quietSession();
   const telling = send({ jsonrpc: "2.0", id: "q", result: {} });
   (await next()).status(503);
@@ -331,7 +331,7 @@ test.each([
   expect(failures[0]?.[1]).toMatchObject({ code: "http", data: { status: 429, retryAfterMs } });
 });
 
-test.each([401, 403])("%i without authorization is told with its challenge", async (status) => {
+test.each([401, 403])("the error for status %i without authorization contains the challenge", async (status) => {
   const { send, next, failures } = talk();
   void send(modern(1));
   (await next()).status(status, { "www-authenticate": 'Bearer scope="a"' });
@@ -357,13 +357,13 @@ test.each([
   [
     "a page",
     (hit: SentRequest) => hit.text("<html>", { headers: { "content-type": "text/html" } }),
-    /200 and "text\/html"/,
+    /200 and content of type "text\/html"/,
   ],
-  ["nothing", (hit: SentRequest) => hit.status(202), /202 and no answer/],
+  ["nothing", (hit: SentRequest) => hit.status(202), /202 and no content/],
   [
     "no JSON",
     (hit: SentRequest) => hit.text("{", { headers: { "content-type": "application/json" } }),
-    /with no JSON: "\{"/,
+    /is not valid JSON: "\{"/,
   ],
   [
     "the answer to another request",
@@ -380,7 +380,7 @@ test.each([
   ]);
 });
 
-test("an event that is not JSON is reported, and the stream goes on", async () => {
+test("an event that is not JSON is reported, and the stream stays open", async () => {
   const { send, next, messages, problems } = talk();
   void send(modern(1));
   const stream = (await next()).stream();
@@ -444,7 +444,7 @@ test("a redirect within the origin that keeps the method is followed, three time
   expect(failures[0]?.[1].message).toMatch(/more than 3 times/);
 });
 
-test("the standing stream of a session delivers what the server says by itself", async () => {
+test("the standalone stream of a session delivers messages that belong to no request", async () => {
   const { next, messages, send } = await session();
   const hit = await next();
   expect([hit.method, hit.headers.get("accept"), hit.headers.get("mcp-session-id")]).toEqual([

@@ -17,7 +17,7 @@ import {
 import { discard, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
 import { type Outgoing, sendHttp, sendUntilAccepted, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
-import type { AnswerStreams } from "./stream.ts";
+import type { AnswerReader } from "./stream.ts";
 
 /** The statuses with which a server of HTTP+SSE may refuse a POST to the URL of its stream. */
 const httpSseStatuses: ReadonlySet<number> = new Set([400, 404, 405]);
@@ -34,14 +34,14 @@ class HttpTransport implements Transport {
   /** Aborted when the transport is closed. */
   readonly #lifetime = new AbortController();
   #receiver: Receiver | undefined;
-  #streams: Promise<AnswerStreams> | undefined;
+  #readStream: Promise<AnswerReader> | undefined;
   /** Undefined until `initialize` was answered. */
   #session: LegacySession | undefined;
   /** The version of the last modern message, for messages that name none. */
   #modernVersion: string | undefined;
   /** Settles when the server has accepted `notifications/initialized`. Later messages wait for it. */
   #initialized: Promise<void> | undefined;
-  /** The client answers requests, which some servers send on the standalone stream, and lose if it is not open. */
+  /** Whether the client answers requests. Some servers send them on the standalone stream, and lose them if it is not open. */
   #answersRequests = false;
   #closing: Promise<void> | undefined;
   #mayBeHttpSse = false;
@@ -67,7 +67,7 @@ class HttpTransport implements Transport {
   async send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): Promise<void> {
     if (this.#closing) throw transportClosed();
     const messages = Array.isArray(message) ? message : [message];
-    if (!messages.some(isRequest)) return this.#postOneWay(messages, message, envelope);
+    if (!messages.some(isRequest)) return this.#postOneWay(message, envelope);
     const posted = this.#posted.add(messages, this.#settings.limits.message ?? envelope?.maxReply);
     let response: Response | undefined;
     try {
@@ -75,7 +75,7 @@ class HttpTransport implements Transport {
       const inSession = !posted.isModern && !posted.isInitialize && this.#session?.hasId === true;
       const { signal } = posted.controller;
       const outgoing: Outgoing = {
-        ...this.#outgoing(messages, message, envelope),
+        ...this.#outgoing(message, envelope),
         signal,
         pause: () => this.#pause(posted),
         isUrgent: posted.what === Method.listen,
@@ -99,13 +99,9 @@ class HttpTransport implements Transport {
     return this.#closing;
   }
 
-  #outgoing(
-    messages: readonly JsonRpcMessage[],
-    message: JsonRpcMessage | JsonRpcMessage[],
-    envelope: Envelope | undefined,
-  ): Omit<Outgoing, "signal"> {
+  #outgoing(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined): Omit<Outgoing, "signal"> {
     const headers = {
-      ...this.#headersFor(messages[0], envelope),
+      ...this.#headersFor(Array.isArray(message) ? message[0] : message, envelope),
       accept: "application/json, text/event-stream",
       "content-type": "application/json",
     };
@@ -132,15 +128,15 @@ class HttpTransport implements Transport {
       if (posted.isInitialize) await this.#startSession(response);
       if (isEventStream(response)) {
         // Many servers answer with plain JSON only, so the reader of streams is not part of the start.
-        this.#streams ??= import("./stream.ts").then(({ answerStreams }) =>
-          answerStreams(this.#settings, {
+        this.#readStream ??= import("./stream.ts").then(({ answerReader }) =>
+          answerReader(this.#settings, {
             message: (value) => this.#deliver(value),
             malformed: (error) => this.#receiver?.malformed(error),
             headers: () => this.#session?.headers ?? {},
             lost: (cause) => this.#lose(cause),
           }),
         );
-        return (await this.#streams).read(response, posted);
+        return (await this.#readStream)(response, posted);
       }
       this.#deliver(await readJson(response, posted.what, posted.limit));
     }
@@ -196,33 +192,24 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** Sends notifications and responses. */
-  #postOneWay(
-    messages: readonly JsonRpcMessage[],
-    message: JsonRpcMessage | JsonRpcMessage[],
-    envelope: Envelope | undefined,
-  ): Promise<void> {
-    const [only] = messages;
-    if (!only || messages.length > 1) return this.#post(messages, message, envelope);
+  /** Sends a message that gets no response: a notification, a response, or a batch of them. */
+  #postOneWay(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined): Promise<void> {
+    if (Array.isArray(message)) return this.#post(message, envelope);
     // If a response is lost, the server waits without end. It does no harm to send it twice.
-    if (!("method" in only)) return this.#postUntilAccepted(only, envelope);
-    if (only.method === Notification.cancelled) return this.#cancelRequest(only, envelope);
-    if (only.method === Notification.initialized) return this.#postInitialized(only, envelope);
-    return this.#post(messages, message, envelope);
+    if (!("method" in message)) return this.#postUntilAccepted(message, envelope);
+    if (message.method === Notification.cancelled) return this.#cancelRequest(message, envelope);
+    if (message.method === Notification.initialized) return this.#postInitialized(message, envelope);
+    return this.#post(message, envelope);
   }
 
-  async #post(
-    messages: readonly JsonRpcMessage[],
-    message: JsonRpcMessage | JsonRpcMessage[],
-    envelope: Envelope | undefined,
-  ): Promise<void> {
+  async #post(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined): Promise<void> {
     const { signal } = this.#lifetime;
     try {
       if (this.#initialized) await this.#initialized;
-      const outgoing = { ...this.#outgoing(messages, message, envelope), signal, isUrgent: true };
+      const outgoing = { ...this.#outgoing(message, envelope), signal, isUrgent: true };
       const response = await sendHttp(this.#settings, outgoing);
       if (response.ok) return discard(response);
-      const [first] = messages;
+      const first = Array.isArray(message) ? message[0] : message;
       const what = first && "method" in first ? first.method : "a response";
       const isGone = response.status === 404 && this.#session?.hasId;
       if (isGone) discard(response);
@@ -233,7 +220,7 @@ class HttpTransport implements Transport {
   }
 
   #postUntilAccepted(message: JsonRpcMessage, envelope: Envelope | undefined): Promise<void> {
-    const post = (): Promise<void> => this.#post([message], message, envelope);
+    const post = (): Promise<void> => this.#post(message, envelope);
     return sendUntilAccepted(post, this.#settings.clock, this.#lifetime.signal);
   }
 
@@ -258,7 +245,7 @@ class HttpTransport implements Transport {
     const posted = this.#posted.postOf(id);
     try {
       const mustNotify = posted ? !posted.isModern && !posted.isHeld : this.#session !== undefined;
-      if (mustNotify) await this.#post([message], message, envelope);
+      if (mustNotify) await this.#post(message, envelope);
     } finally {
       this.#posted.remove(id);
       if (posted?.waiting.size === 0) posted.controller.abort(new LocalError("aborted", "The request was cancelled."));

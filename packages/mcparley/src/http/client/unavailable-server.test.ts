@@ -7,10 +7,10 @@ import {
   reset,
   result,
   rpcError,
-  server,
+  answeringServer,
   status,
   until,
-} from "mcparley-tests/support/answering-server.ts";
+} from "mcparley-tests/support/http-talk.ts";
 import { forgetRevisions } from "../../client/connect/find-revision.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
 import { discoverResult, initializeResult } from "../../testing/peer-transports.ts";
@@ -26,10 +26,10 @@ const times = (count: number, answer: Answer): Answer[] => Array.from({ length: 
 
 describe("a server that is busy while a client connects", () => {
   test.each([408, 429, 502, 503, 504, 521])(
-    "with status %d is asked four times, never with initialize, and connect rejects with the status",
+    "with status %d receives four requests, never initialize, and connect rejects with the status",
     async (code) => {
       for (const answer of [status(code), rpcError(-32603, code), rpcError(-32600, code)]) {
-        const { clock, sent, connect } = server(...times(9, answer));
+        const { clock, sent, connect } = answeringServer(...times(9, answer));
         const connecting = connect();
         await until(connecting, clock);
         await expect(connecting).rejects.toMatchObject({ code: "http", data: { status: code } });
@@ -41,15 +41,15 @@ describe("a server that is busy while a client connects", () => {
   );
 
   test("is modern as soon as it answers", async () => {
-    const { clock, sent, connect } = server(...times(3, status(503)), result(discoverResult()));
+    const { clock, sent, connect } = answeringServer(...times(3, status(503)), result(discoverResult()));
     const connecting = connect();
     await until(connecting, clock);
     expect((await connecting).server.revisionKind).toBe("modern");
     expect(sent.length).toBe(4);
   });
 
-  test("is asked again after the time of Retry-After", async () => {
-    const { clock, sent, connect } = server(status(503, { "retry-after": "7" }), result(discoverResult()));
+  test("receives the request again after the time of Retry-After", async () => {
+    const { clock, sent, connect } = answeringServer(status(503, { "retry-after": "7" }), result(discoverResult()));
     const connecting = connect();
     await clock.advance(6_999);
     expect(sent.length).toBe(1);
@@ -57,16 +57,16 @@ describe("a server that is busy while a client connects", () => {
     expect((await connecting).server.revisionKind).toBe("modern");
   });
 
-  test("is not asked again if Retry-After is longer than the timeout", async () => {
-    const { clock, sent, connect } = server(status(429, { "retry-after": "3600" }));
+  test("receives no further request if Retry-After is longer than the timeout", async () => {
+    const { clock, sent, connect } = answeringServer(status(429, { "retry-after": "3600" }));
     await expect(connect()).rejects.toMatchObject({ code: "http", data: { status: 429, retryAfterMs: 3_600_000 } });
     expect(sent.length).toBe(1);
     expect(clock.pending).toBe(0);
   });
 
-  test("is not asked again after the caller has aborted", async () => {
+  test("receives no further request after the caller has aborted", async () => {
     const controller = new AbortController();
-    const { clock, sent, connect } = server(...times(4, status(503)));
+    const { clock, sent, connect } = answeringServer(...times(4, status(503)));
     const connecting = connect({ signal: controller.signal });
     await flushPromises();
     controller.abort();
@@ -77,21 +77,21 @@ describe("a server that is busy while a client connects", () => {
 
   test("that names its revisions in the error is modern", async () => {
     const refusal = rpcError(-32022, 503, { supported: ["2026-07-28"] });
-    const { sent, connect } = server(refusal, result(discoverResult()));
+    const { sent, connect } = answeringServer(refusal, result(discoverResult()));
     expect((await connect()).server.revisionKind).toBe("modern");
     expect(sent).toEqual([discover, discover]);
   });
 
-  test("is asked again when its answer breaks off, and never with initialize", async () => {
-    const { clock, sent, connect } = server(brokenBody, reset, result(discoverResult()));
+  test("receives the request again when its response is interrupted, and never initialize", async () => {
+    const { clock, sent, connect } = answeringServer(brokenBody, reset, result(discoverResult()));
     const connecting = connect();
     await until(connecting, clock);
     expect((await connecting).server.revisionKind).toBe("modern");
     expect(sent).toEqual([discover, discover, discover]);
   });
 
-  test.each(["2026-07-28", "2025-11-25"])("is asked again in the pinned revision %s", async (revision) => {
-    const { clock, sent, connect } = server(...times(9, status(503)));
+  test.each(["2026-07-28", "2025-11-25"])("receives the request again in the pinned revision %s", async (revision) => {
+    const { clock, sent, connect } = answeringServer(...times(9, status(503)));
     const connecting = connect({ revision });
     await until(connecting, clock);
     await expect(connecting).rejects.toMatchObject({ code: "http", data: { status: 503 } });
@@ -100,7 +100,7 @@ describe("a server that is busy while a client connects", () => {
 
   test("during initialize is sent initialize again", async () => {
     const busy = times(2, rpcError(-32000, 503));
-    const { clock, sent, connect } = server(status(400), ...busy, result(initializeResult()), accepted);
+    const { clock, sent, connect } = answeringServer(status(400), ...busy, result(initializeResult()), accepted);
     const connecting = connect();
     await until(connecting, clock);
     expect((await connecting).server.revisionKind).toBe("legacy");
@@ -113,7 +113,7 @@ describe("a server that is busy while a client connects", () => {
 
   test("when the stream of HTTP+SSE is opened is asked for it again", async () => {
     const endpoint: Answer = (request) => request.stream().raw("event: endpoint\ndata: /messages\n\n");
-    const { clock, sent, connect } = server(status(405), status(405), status(503), endpoint, status(400));
+    const { clock, sent, connect } = answeringServer(status(405), status(405), status(503), endpoint, status(400));
     const connecting = connect();
     await until(connecting, clock);
     await expect(connecting).rejects.toMatchObject({ code: "http", data: { status: 400 } });
@@ -121,7 +121,7 @@ describe("a server that is busy while a client connects", () => {
   });
 
   test("when the stream of HTTP+SSE is opened fails connecting if it stays busy", async () => {
-    const { clock, sent, connect } = server(status(405), status(405), ...times(9, status(503)));
+    const { clock, sent, connect } = answeringServer(status(405), status(405), ...times(9, status(503)));
     const connecting = connect();
     await until(connecting, clock);
     await expect(connecting).rejects.toMatchObject({ code: "http", data: { status: 503 } });
@@ -135,7 +135,7 @@ describe("a server error without a clear cause", () => {
     ["with a JSON-RPC error", rpcError(-32603, 500)],
   ])("%s is repeated once, then leads to initialize, and the revision is not remembered", async (_, answer) => {
     const legacy = [answer, answer, result(initializeResult()), accepted];
-    const { clock, sent, connect } = server(...legacy, result(discoverResult()));
+    const { clock, sent, connect } = answeringServer(...legacy, result(discoverResult()));
     const connecting = connect();
     await until(connecting, clock);
     expect((await connecting).server.revisionKind).toBe("legacy");
@@ -145,7 +145,7 @@ describe("a server error without a clear cause", () => {
   });
 
   test("that stays is the error of connect", async () => {
-    const { clock, sent, connect } = server(...times(9, status(500)));
+    const { clock, sent, connect } = answeringServer(...times(9, status(500)));
     const connecting = connect();
     await until(connecting, clock);
     await expect(connecting).rejects.toMatchObject({ code: "http", data: { status: 500 } });
@@ -153,13 +153,13 @@ describe("a server error without a clear cause", () => {
   });
 
   test("of the network fails connecting at once", async () => {
-    const { sent, connect } = server(refused);
+    const { sent, connect } = answeringServer(refused);
     await expect(connect()).rejects.toMatchObject({ code: "unreachable" });
     expect(sent).toEqual([discover]);
   });
 
   test("of the network when the stream of HTTP+SSE is opened is the error of connect", async () => {
-    const { connect } = server(status(405), status(405), refused);
+    const { connect } = answeringServer(status(405), status(405), refused);
     await expect(connect()).rejects.toMatchObject({ code: "unreachable" });
   });
 });
@@ -169,7 +169,7 @@ describe("a remembered legacy revision", () => {
 
   test("is used without a question, and forgotten after any failure with it", async () => {
     const busy = times(4, status(503));
-    const { clock, sent, connect } = server(...legacy, ...busy, result(discoverResult()));
+    const { clock, sent, connect } = answeringServer(...legacy, ...busy, result(discoverResult()));
     await connect();
     await flushPromises();
     sent.length = 0;
@@ -188,7 +188,7 @@ describe("a remembered legacy revision", () => {
   });
 
   test("leads to a new detection at once if the server refuses it", async () => {
-    const { sent, connect } = server(...legacy, rpcError(-32601, 404), result(discoverResult()));
+    const { sent, connect } = answeringServer(...legacy, rpcError(-32601, 404), result(discoverResult()));
     await connect();
     await flushPromises();
     sent.length = 0;

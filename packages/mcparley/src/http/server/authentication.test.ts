@@ -22,7 +22,7 @@ const challenge = 'Bearer resource_metadata="https://example.com/prm"';
 const unauthorized = new HttpRefusal(401, "A token is needed.", { headers: { "www-authenticate": challenge } });
 const call = { name: "whoami" };
 
-test("the principal of a request is that of its handler, whether it is known at once or later", async () => {
+test("passes the principal to the handler, from a synchronous or asynchronous function", async () => {
   const principal = { issuer: "https://issuer.example", subject: "alice", scopes: [] };
   for (const authenticate of [(): typeof principal => principal, async (): Promise<typeof principal> => principal]) {
     const answer = await serve(authenticate).client.modern("tools/call", call);
@@ -30,7 +30,7 @@ test("the principal of a request is that of its handler, whether it is known at 
   }
 });
 
-test("undefined is an anonymous caller", async () => {
+test("treats undefined as an anonymous caller", async () => {
   const answer = await serve(() => undefined).client.modern("tools/call", call);
   expect((await answer.json()).result.content).toEqual([{ type: "text", text: "nobody" }]);
 });
@@ -43,8 +43,8 @@ test.each<[string, Authenticate]>([
       throw unauthorized;
     },
   ],
-  ["a rejection", () => Promise.reject(unauthorized)],
-])("a refusal that is %s is the answer, with its headers", async (_, authenticate) => {
+  ["rejected", () => Promise.reject(unauthorized)],
+])("answers with a refusal that is %s, and with its headers", async (_, authenticate) => {
   const { client, errors } = serve(authenticate);
   for (const method of ["POST", "GET", "DELETE"]) {
     const answer = await client.send({ method });
@@ -55,7 +55,7 @@ test.each<[string, Authenticate]>([
   expect(errors).toEqual([]);
 });
 
-test("any other error is reported whole, and hidden from the client", async () => {
+test("reports any other error in full, and hides it from the client", async () => {
   const { client, errors } = serve(() => {
     throw new Error("postgres://secret");
   });
@@ -65,7 +65,7 @@ test("any other error is reported whole, and hidden from the client", async () =
   expect(errors).toEqual([new Error("postgres://secret")]);
 });
 
-test("it is asked after the guards and before the body is read", async () => {
+test("authenticates after the checks of Host and Origin and before it reads the body", async () => {
   const seen: string[] = [];
   const { client } = serve(
     (head) => {
@@ -79,13 +79,13 @@ test("it is asked after the guards and before the body is read", async () => {
   expect(seen).toEqual(["POST /mcp Bearer x false"]);
 });
 
-test("a preflight carries no credentials, and is not asked for any", async () => {
+test("answers a preflight without authentication", async () => {
   const { client } = serve(() => unauthorized, { cors: true });
   const headers = { origin: "http://localhost:1", "access-control-request-method": "POST" };
   expect((await client.send({ method: "OPTIONS", headers })).status).toBe(204);
 });
 
-test("what is behind a refusal is reported, and not sent", async () => {
+test("reports the cause of a refusal and does not send it", async () => {
   const cause = new Error("postgres://secret");
   const { client, errors } = serve(() => new HttpRefusal(503, "Try again.", { cause }));
   const answer = await client.modern("tools/call", call);
@@ -94,7 +94,7 @@ test("what is behind a refusal is reported, and not sent", async () => {
   expect(errors).toEqual([cause]);
 });
 
-test("what authenticates may add headers to the answer, whatever that becomes", async () => {
+test("adds the headers of the authentication to every response", async () => {
   const { client } = serve((request) => {
     request.decorate({ "dpop-nonce": "n" });
     return undefined;
@@ -103,7 +103,7 @@ test("what authenticates may add headers to the answer, whatever that becomes", 
   expect((await client.send({ method: "PUT" })).headers.get("dpop-nonce")).toBe("n");
 });
 
-test("a public document is served to anyone, of any origin, and nobody is authenticated for it", async () => {
+test("serves a public document to any origin without authentication", async () => {
   const { client } = serve({
     authenticate: () => unauthorized,
     document: ({ method, path }) => {
@@ -116,7 +116,7 @@ test("a public document is served to anyone, of any origin, and nobody is authen
   expect((await client.send({ method: "GET" })).status).toBe(401);
 });
 
-test("what challenges those who lack scopes is given all of them, and the request", async () => {
+test("passes all required scopes and the request to challenge", async () => {
   const { client } = serve({
     authenticate: () => ({ issuer: "i", subject: "s", scopes: ["a"] }),
     challenge: (scopes, request) => `Own scope="${scopes.join(" ")}", path="${request.path}"`,

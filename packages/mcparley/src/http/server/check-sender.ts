@@ -1,10 +1,17 @@
 import { type Principal, principalKey } from "../../server/dispatch/context.ts";
 import { storeOf } from "../../server/store-of.ts";
-import { makeCors } from "./cors.ts";
-import type { EndpointContext, Sender } from "./endpoint-context.ts";
-import type { HttpExchange } from "../exchange.ts";
-import type { HttpOptions } from "./options.ts";
 import { makeProxyReader } from "../../net/proxy-address.ts";
+import type { HttpExchange, ResponseHeaders } from "../exchange.ts";
+import {
+  LAST_EVENT_ID_HEADER,
+  METHOD_HEADER,
+  NAME_HEADER,
+  PARAM_HEADER_PREFIX,
+  PROTOCOL_VERSION_HEADER,
+  SESSION_ID_HEADER,
+} from "../header-names.ts";
+import type { EndpointContext, Sender } from "./endpoint-context.ts";
+import type { CorsOptions, HttpOptions } from "./options.ts";
 import { HttpRefusal } from "./refusal.ts";
 
 /**
@@ -15,13 +22,11 @@ export type CheckSender = (exchange: HttpExchange, admit: () => unknown) => Prom
 
 /** Makes the checks of an endpoint with the options `cors`, `auth` or `trustProxy`. Loaded only for these. */
 export function makeSenderCheck({ cors, trustProxy }: HttpOptions, { auth, core }: EndpointContext): CheckSender {
-  const pages = cors ? makeCors(cors === true ? {} : cors) : undefined;
+  const answerCors = cors ? corsHandler(cors === true ? {} : cors) : undefined;
   const readProxy = trustProxy ? makeProxyReader(trustProxy) : undefined;
 
   return async (exchange, admit) => {
-    const origin = exchange.header("origin");
-    if (origin !== undefined) pages?.decorate(exchange, origin);
-    if (exchange.method === "OPTIONS" && pages?.preflight(exchange)) return undefined;
+    if (answerCors?.(exchange)) return undefined;
     admit();
     const principal = exchange.principal ?? (await auth?.authenticate(exchange, storeOf(core))) ?? undefined;
     if (principal instanceof HttpRefusal) throw principal;
@@ -32,11 +37,56 @@ export function makeSenderCheck({ cors, trustProxy }: HttpOptions, { auth, core 
 }
 
 /** Throws for a principal that JavaScript or a framework made of other parts. It must not count as an anonymous caller. */
-function checkPrincipal(principal: Principal): void {
-  const { issuer, subject, scopes } = principal as Partial<Principal>;
+function checkPrincipal({ issuer, subject, scopes }: Partial<Principal>): void {
   const isWhole = typeof issuer === "string" && typeof subject === "string" && subject !== "";
   if (isWhole && Array.isArray(scopes)) return;
   throw new TypeError(
     "A principal must be { issuer, subject, scopes }: two strings and a list. The subject is not empty.",
   );
+}
+
+const requestHeaders = [
+  "accept",
+  "authorization",
+  "dpop",
+  "content-type",
+  PROTOCOL_VERSION_HEADER,
+  SESSION_ID_HEADER,
+  METHOD_HEADER,
+  NAME_HEADER,
+  LAST_EVENT_ID_HEADER,
+];
+const exposedHeaders = [SESSION_ID_HEADER, "www-authenticate", "dpop-nonce", "retry-after"];
+
+/**
+ * Returns a function that adds the headers with which a page can read the response, and answers a preflight. It returns
+ * true if the request was a preflight. The guard has checked the origin before.
+ */
+function corsHandler(options: CorsOptions): (exchange: HttpExchange) => boolean {
+  const { headers = [], exposedHeaders: more = [], credentials = false, maxAge = 7200 } = options;
+  const allowed = [...requestHeaders, ...headers.map((name) => name.toLowerCase())];
+  const common: ResponseHeaders = {
+    vary: "Origin",
+    "access-control-expose-headers": [...exposedHeaders, ...more].join(", "),
+    ...(credentials && { "access-control-allow-credentials": "true" }),
+  };
+
+  return (exchange) => {
+    const origin = exchange.header("origin");
+    if (origin !== undefined) exchange.decorate({ ...common, "access-control-allow-origin": origin });
+    if (exchange.method !== "OPTIONS" || exchange.header("access-control-request-method") === undefined) return false;
+    const mirrored = mirroredIn(exchange.header("access-control-request-headers"));
+    exchange.respond(204, {
+      "access-control-allow-methods": "GET, POST, DELETE",
+      "access-control-allow-headers": [...allowed, ...mirrored].join(", "),
+      "access-control-max-age": String(maxAge),
+    });
+    return true;
+  };
+}
+
+/** Returns the requested headers that mirror arguments. Only the tools know which of these headers exist. */
+function mirroredIn(requested: string | undefined): string[] {
+  const names = (requested ?? "").split(",").map((name) => name.trim().toLowerCase());
+  return names.filter((name) => name.startsWith(PARAM_HEADER_PREFIX) && /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name));
 }

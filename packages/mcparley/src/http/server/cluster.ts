@@ -3,7 +3,7 @@ import type { JsonRpcRequest } from "../../rpc/messages.ts";
 import type { Relay } from "../../server/changes.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
 import type { ServerCore } from "../../server/core.ts";
-import type { AnswerStream } from "./respond.ts";
+import type { ReplyStream } from "./respond.ts";
 import type { EndpointContext } from "./endpoint-context.ts";
 import type { HttpExchange } from "../exchange.ts";
 import type { EventOptions, SessionOptions } from "./options.ts";
@@ -16,7 +16,7 @@ import type { SessionTable } from "./sessions/sessions.ts";
  */
 export interface Cluster {
   /** Sends the changes of the server to the other processes. */
-  readonly relay: Relay;
+  readonly relay: Required<Relay>;
   /** Opens the table of the legacy sessions, and their streams. Each endpoint opens its own, with its own options. */
   openSessions(
     context: EndpointContext,
@@ -25,7 +25,7 @@ export interface Cluster {
   /** Opens the relay of HTTP+SSE messages. `receive` is called with messages for sessions of this process. */
   openHttpSse(this: void, receive: ReceivePosted): HttpSseRelay;
   /** Runs an operation that needs the store. Throws a refusal of 503 if the store is unavailable. */
-  guard<T>(this: void, operation: () => Awaitable<T>): Promise<T>;
+  withStore<T>(this: void, operation: () => Awaitable<T>): Promise<T>;
   /** Called when no endpoint of the server uses it any more. */
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface Cluster {
 /** The streams of legacy sessions, which clients can resume on any process. */
 export interface Resumption {
   /** Returns the stream that the reply to these requests may become. Undefined if the revision cannot resume streams. */
-  answer(session: HttpSession, requests: readonly JsonRpcRequest[]): AnswerStream | undefined;
+  replyStream(session: HttpSession, requests: readonly JsonRpcRequest[]): ReplyStream | undefined;
   /** Opens a stream for messages that belong to no request. */
   open(exchange: HttpExchange, session: HttpSession): void;
   /** Resumes a stream after an event. Throws a refusal of 400 if the event is unknown. */
@@ -94,7 +94,7 @@ function share(core: ServerCore): Shared {
     send: (change) => void load().then(({ relay }) => relay.send(change)),
     join: () => load().then(({ relay }) => relay.join()),
     flushed: () => load().then(({ relay }) => relay.flushed()),
-    completeVisit: (id) => load().then(({ relay }) => relay.completeVisit!(id)),
+    completeVisit: (id) => load().then(({ relay }) => relay.completeVisit(id)),
   });
   const stop = async (): Promise<void> => {
     shared.delete(core);

@@ -16,7 +16,7 @@ const preflight = (headers: Record<string, string> = {}): Parameters<RawHttp["se
 });
 const list = (value: string | null): string[] => (value ?? "").split(",").map((part) => part.trim());
 
-test("a preflight is answered with MCP's methods and headers", async () => {
+test("answers a preflight with the methods and headers of MCP", async () => {
   const client = serve({ cors: true });
   const asked = "content-type, mcp-param-region, mcp-param-zone, x-other";
   const answer = await client.send(preflight({ "access-control-request-headers": asked }));
@@ -43,7 +43,7 @@ test("a preflight is answered with MCP's methods and headers", async () => {
   expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
 });
 
-test("a page can read answers, refusals and MCP's headers", async () => {
+test("lets a page read responses, refusals and the headers of MCP", async () => {
   const client = serve({ cors: true });
   for (const answer of [
     await client.modern("server/discover", {}, { headers: { origin } }),
@@ -58,7 +58,7 @@ test("a page can read answers, refusals and MCP's headers", async () => {
   }
 });
 
-test("a stream can be read as well", async () => {
+test("lets a page read a stream", async () => {
   const client = serve({ cors: true });
   const filter = { notifications: { toolsListChanged: true } };
   const answer = await client.modern("subscriptions/listen", filter, { headers: { origin } });
@@ -67,7 +67,7 @@ test("a stream can be read as well", async () => {
   await answer.leave();
 });
 
-test("an origin that may not call gets no such headers", async () => {
+test("sends no CORS headers to an origin that is not allowed", async () => {
   const client = serve({ cors: true });
   for (const answer of [
     await client.send(preflight({ origin: "https://evil.example" })),
@@ -79,7 +79,7 @@ test("an origin that may not call gets no such headers", async () => {
   }
 });
 
-test("its options add headers and credentials", async () => {
+test("adds the headers and credentials of the options", async () => {
   const cors = { headers: ["X-Tenant"], exposedHeaders: ["X-Trace"], credentials: true, maxAge: 60 };
   const client = serve({ cors, allowedOrigins: ["https://app.example.com"] });
   const answer = await client.send(preflight({ origin: "https://app.example.com" }));
@@ -89,7 +89,7 @@ test("its options add headers and credentials", async () => {
   expect(answer.headers.get("access-control-max-age")).toBe("60");
 });
 
-test("without the option there is none of it", async () => {
+test("sends no CORS headers without the option", async () => {
   const client = serve({});
   const answer = await client.modern("server/discover", {}, { headers: { origin } });
   expect(answer.status).toBe(200);
@@ -98,7 +98,7 @@ test("without the option there is none of it", async () => {
   expect((await client.send(preflight())).status).toBe(405);
 });
 
-test("credentials cannot be combined with any origin", () => {
+test('refuses credentials with allowedOrigins "any"', () => {
   const cors = { credentials: true };
   expect(() => serve({ cors, allowedOrigins: "any" })).toThrow(
     expect.objectContaining({ code: "invalid_definition", message: expect.stringContaining("allowedOrigins") }),

@@ -1,6 +1,6 @@
 import type { Principal } from "../../server/dispatch/context.ts";
 import type { ServerCore } from "../../server/core.ts";
-import type { Accepted } from "../accept.ts";
+import type { Accepted } from "./accept.ts";
 import type { HttpExchange } from "../exchange.ts";
 import type { ClusterUse, Resumption } from "./cluster.ts";
 import type { OpenExchanges } from "./open-exchanges.ts";

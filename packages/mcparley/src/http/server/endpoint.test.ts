@@ -52,7 +52,7 @@ async function serve(
 describe.each(["node", "fetch"])("over %s", (adapter) => {
   const echo = tool({ input: { type: "object" }, call: (input) => JSON.stringify(input) });
 
-  test("a call that says nothing before its result is answered with JSON", async () => {
+  test("answers a call with JSON if no message precedes its result", async () => {
     const { client } = await serve(adapter, { tools: { echo } });
     const answer = await client.modern("tools/call", { name: "echo", arguments: { a: 1 } }, { id: "x" });
     expect(answer.status).toBe(200);
@@ -64,7 +64,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     });
   });
 
-  test("a long list that was prepared arrives whole, whatever letters are in it", async () => {
+  test("sends a long prepared list completely, with characters of any size", async () => {
     const names = Array.from({ length: 50 }, (_, index) => `tool-${index}`);
     const greets = tool({ description: "Grüßt: “你好”, 👋.", call: () => "" });
     const { client } = await serve(adapter, { tools: Object.fromEntries(names.map((name) => [name, greets])) });
@@ -80,7 +80,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     }
   });
 
-  test("a call that reports progress becomes a stream of events that ends with its result", async () => {
+  test("answers a call that reports progress with a stream that ends with its result", async () => {
     const progress = tool({
       call: (_, ctx) => {
         ctx.progress(1, 2, "half");
@@ -101,7 +101,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     expect(await answer.next()).toBeUndefined();
   });
 
-  test("a silent call is JSON for 5 s, then a stream with a comment every 5 s", async () => {
+  test("turns the response of a silent call into a stream after 5 s, with a comment every 5 s", async () => {
     const slow = gate();
     const { client, clock } = await serve(adapter, { tools: { slow: tool(slow) } });
     let answered = false;
@@ -123,7 +123,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     expect(await answer.next()).toBeUndefined();
   });
 
-  test("an error keeps its status while the answer is no stream yet, and is an event afterwards", async () => {
+  test("sends an error with its status, or as an event if the response is a stream already", async () => {
     const failing = gate();
     const { client, clock } = await serve(adapter, { tools: { failing: tool(failing) } });
     const answering = client.modern("tools/call", { name: "failing" });
@@ -144,7 +144,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     ["a missing scope", "tools/call", { name: "guarded" }, 403, 403],
     ["an error with a status of its own", "tools/call", { name: "busy" }, 429, -32600],
     ["an error that is hidden", "tools/call", { name: "broken" }, 200, -32603],
-  ])("%s is answered with its status and code", async (...[, method, params, status, code]) => {
+  ])("answers %s with its status and code", async (...[, method, params, status, code]) => {
     const tools = {
       asking: tool({ call: async (_, ctx) => JSON.stringify(await ctx.roots()) }),
       guarded: tool({ scopes: ["files:write", 'odd"scope'], call: () => "" }),
@@ -170,22 +170,25 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     expect(errors).toHaveLength(code === -32603 ? 1 : 0);
   });
 
-  test.each([false, true])("a result that is no JSON is an internal error, streamed (%s) or not", async (streamed) => {
-    const odd = tool({
-      call: (_, ctx) => {
-        if (streamed) ctx.progress(1);
-        return { content: [], structuredContent: { big: 1n } };
-      },
-    });
-    const { client, errors } = await serve(adapter, { tools: { odd } });
-    const answer = await client.modern("tools/call", { name: "odd" }, { id: 4, meta: { progressToken: 1 } });
-    if (streamed) await answer.next();
-    const message = streamed ? await answer.next() : await answer.json();
-    expect(message).toEqual({ jsonrpc: "2.0", id: 4, error: { code: -32603, message: "Internal error" } });
-    expect(errors).toHaveLength(1);
-  });
+  test.each([false, true])(
+    "answers with an internal error if the result is not JSON (streamed: %s)",
+    async (streamed) => {
+      const odd = tool({
+        call: (_, ctx) => {
+          if (streamed) ctx.progress(1);
+          return { content: [], structuredContent: { big: 1n } };
+        },
+      });
+      const { client, errors } = await serve(adapter, { tools: { odd } });
+      const answer = await client.modern("tools/call", { name: "odd" }, { id: 4, meta: { progressToken: 1 } });
+      if (streamed) await answer.next();
+      const message = streamed ? await answer.next() : await answer.json();
+      expect(message).toEqual({ jsonrpc: "2.0", id: 4, error: { code: -32603, message: "Internal error" } });
+      expect(errors).toHaveLength(1);
+    },
+  );
 
-  test("what a handler says that is no JSON is reported, and does not end its call", async () => {
+  test("reports a message of a handler that is not JSON, and continues the call", async () => {
     const chatty = tool({
       call: (_, ctx) => {
         ctx.log.info({ big: 1n });
@@ -199,7 +202,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     expect(errors).toHaveLength(1);
   });
 
-  test("a tool's failure and its rate limit are told from each other", async () => {
+  test("distinguishes the failure of a tool from a rate limit", async () => {
     const failing = tool({
       call: () => {
         throw new ToolError("no such city");
@@ -220,7 +223,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     ["nothing", ""],
     ["no JSON", "{"],
     ["two values", "{} {}"],
-  ])("a body of %s is answered with 400 and -32700", async (_, body) => {
+  ])("answers a body of %s with 400 and -32700", async (_, body) => {
     const { client } = await serve(adapter, { tools: { echo } });
     const answer = await client.post(body);
     expect(answer.status).toBe(400);
@@ -237,7 +240,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     ["params that are an array", { jsonrpc: "2.0", id: 2, method: "server/discover", params: [] }, 2],
     ["a number", 42, undefined],
     ["null", null, undefined],
-  ])("a message with %s is answered with 400 and -32600", async (_, body, id) => {
+  ])("answers a message with %s with 400 and -32600", async (_, body, id) => {
     const { client } = await serve(adapter, { tools: { echo } });
     const answer = await client.post(body);
     expect(answer.status).toBe(400);
@@ -248,27 +251,24 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     });
   });
 
-  test("a key in another case is another key", async () => {
+  test("distinguishes keys by case", async () => {
     const { client } = await serve(adapter, { tools: { echo } });
     const answer = await client.post({ jsonrpc: "2.0", id: 1, METHOD: "server/discover", Method: "server/discover" });
     expect(answer.status).toBe(400);
     await answer.text();
   });
 
-  test.each(["clientCapabilities", "protocolVersion"])(
-    "a modern request without %s is answered with 400",
-    async (key) => {
-      const { client } = await serve(adapter, { tools: { echo } });
-      const { [`io.modelcontextprotocol/${key}`]: _, ...meta } = metaOf();
-      const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "server/discover" };
-      const message = { jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta: meta } };
-      const answer = await client.post(message, headers);
-      expect(answer.status).toBe(400);
-      expect(await answer.json()).toMatchObject({ id: 1, error: { code: -32602 } });
-    },
-  );
+  test.each(["clientCapabilities", "protocolVersion"])("answers a modern request without %s with 400", async (key) => {
+    const { client } = await serve(adapter, { tools: { echo } });
+    const { [`io.modelcontextprotocol/${key}`]: _, ...meta } = metaOf();
+    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "server/discover" };
+    const message = { jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta: meta } };
+    const answer = await client.post(message, headers);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ id: 1, error: { code: -32602 } });
+  });
 
-  test("a modern version that does not exist is answered with 400, -32022 and those that do", async () => {
+  test("answers an unknown modern version with 400, -32022 and the supported versions", async () => {
     const { client } = await serve(adapter, { tools: { echo } });
     const meta = { "io.modelcontextprotocol/protocolVersion": "v999" };
     const answer = await client.modern("server/discover", {}, { meta, headers: { "mcp-protocol-version": "v999" } });
@@ -278,7 +278,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     expect((error.data as { supported: string[] }).supported).toContain("2026-07-28");
   });
 
-  test("a session id on a modern request is ignored", async () => {
+  test("ignores a session id on a modern request", async () => {
     const { client } = await serve(adapter, { tools: { echo } });
     const answer = await client.modern("tools/call", { name: "echo" }, { headers: { "mcp-session-id": "none" } });
     expect(answer.status).toBe(200);
@@ -286,7 +286,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     await answer.text();
   });
 
-  test("a modern notification is taken with 202 and no body, a modern response refused", async () => {
+  test("accepts a modern notification with 202 and no body, and refuses a modern response", async () => {
     const { client } = await serve(adapter, { tools: { echo } });
     const headers = { "mcp-protocol-version": "2026-07-28" };
     const notification = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
@@ -298,15 +298,16 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     await refused.text();
   });
 
-  test.each(["PUT", "PATCH", "OPTIONS"])("%s is answered with 405 and what is allowed", async (method) => {
+  test.each(["PUT", "PATCH", "OPTIONS"])("answers %s with 405 and the allowed methods", async (method) => {
     const { client } = await serve(adapter, { tools: { echo } });
     const answer = await client.send({ method });
     expect(answer.status).toBe(405);
     expect(answer.headers.get("allow")).toBe("GET, POST, DELETE");
-    await answer.text();
+    const message = `Method ${method} is not allowed; use GET, POST, DELETE.`;
+    expect((await answer.json()).error.message).toBe(message);
   });
 
-  test.each(["GET", "DELETE"])("%s without any sign of a session is answered with 405", async (method) => {
+  test.each(["GET", "DELETE"])("answers %s without a session or legacy version with 405", async (method) => {
     const { client } = await serve(adapter, { tools: { echo } });
     const answer = await client.send({ method, headers: { "mcp-protocol-version": "2026-07-28" } });
     expect(answer.status).toBe(405);
@@ -314,7 +315,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     await answer.text();
   });
 
-  test("listen starts with the acknowledgment, tells of changes, and ends with its result", async () => {
+  test("listen sends the acknowledgment, then changes, and ends with its result", async () => {
     const { client, server, close } = await serve(adapter, { tools: { echo } });
     const filter = { notifications: { toolsListChanged: true } };
     const answer = await client.modern("subscriptions/listen", filter, { id: "sub" });
@@ -334,7 +335,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     await closing;
   });
 
-  test("listen is refused with 406 to a client that cannot read a stream", async () => {
+  test("refuses listen with 406 if the client does not accept a stream", async () => {
     const { client } = await serve(adapter, { tools: { echo } });
     const filter = { notifications: { toolsListChanged: true } };
     const answer = await client.modern("subscriptions/listen", filter, { headers: { accept: "application/json" } });
@@ -342,7 +343,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     await answer.text();
   });
 
-  test("more listen streams than allowed are answered with 503 and Retry-After", async () => {
+  test("answers listen streams over the limit with 503 and Retry-After", async () => {
     const { client } = await serve(adapter, { tools: { echo }, limits: { listenStreams: 1 } });
     const filter = { notifications: { toolsListChanged: true } };
     const first = await client.modern("subscriptions/listen", filter);
@@ -354,7 +355,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     await first.leave();
   });
 
-  test("a modern call is cancelled when its client goes away", async () => {
+  test("cancels a modern call when its client disconnects", async () => {
     const slow = gate();
     const { client } = await serve(adapter, { tools: { slow: tool(slow) } });
     const leaving = new AbortController();
@@ -367,7 +368,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     expect(String(ctx.signal.reason)).toContain("closed the stream");
   });
 
-  test("a modern call is cancelled when its client leaves the stream it has begun", async () => {
+  test("cancels a modern call when its client closes the stream of the response", async () => {
     const slow = gate();
     const { client } = await serve(adapter, { tools: { slow: tool(slow) } });
     const answering = client.modern("tools/call", { name: "slow" }, { meta: { progressToken: 1 } });
@@ -384,7 +385,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     await flushPromises();
   });
 
-  test("cancelling one call ends nothing else", async () => {
+  test("cancelling a call affects no other call", async () => {
     const first = gate();
     const second = gate();
     const { client } = await serve(adapter, { tools: { first: tool(first), second: tool(second) } });
@@ -402,7 +403,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     expect(await (await kept).json()).toMatchObject({ result: { content: [{ text: "kept" }] } });
   });
 
-  test("closing lets what is in flight be answered, and refuses what comes later", async () => {
+  test("close answers the requests in flight and refuses later ones", async () => {
     const slow = gate();
     const { client, close } = await serve(adapter, { tools: { slow: tool(slow), echo } });
     const answering = client.modern("tools/call", { name: "slow" });
@@ -416,7 +417,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     await closing;
   });
 
-  test("closing does not wait for ever", async () => {
+  test("close waits no longer than closeTimeout", async () => {
     const slow = gate();
     const { client, close, clock } = await serve(adapter, { tools: { slow: tool(slow) } }, { closeTimeout: 1_000 });
     const answering = client.modern("tools/call", { name: "slow" });

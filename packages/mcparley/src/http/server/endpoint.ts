@@ -3,7 +3,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/core.ts";
-import { readAccept } from "../accept.ts";
+import { readAccept } from "./accept.ts";
 import { readJson } from "./body.ts";
 import type { CheckSender } from "./check-sender.ts";
 import { useCluster } from "./cluster.ts";
@@ -83,7 +83,9 @@ export class Endpoint {
       const foreign = this.#guard(exchange);
       if (foreign) throw (await import("./rare-refusals.ts")).refuseForeign(foreign, exchange);
       const needsCheck = this.#needsSenderCheck || exchange.principal !== undefined;
-      const sender = needsCheck ? await this.#findSender(exchange) : senderOf(exchange);
+      const sender = needsCheck
+        ? await this.#findSender(exchange)
+        : { principal: undefined, address: exchange.address, caller: exchange.network ?? "" };
       if (!sender) return;
       // A drain may have started while the sender was checked.
       const part = this.#admit(exchange);
@@ -104,7 +106,7 @@ export class Endpoint {
   /** Returns the part of the endpoint at a path. Throws 404 for other paths, and 503 if the endpoint is closing. */
   #admit(exchange: HttpExchange): Part {
     const part = this.#routes.find(exchange.path);
-    if (!part) throw new HttpRefusal(404, `There is nothing here. MCP is served at ${this.#routes.mcp || "/"}.`);
+    if (!part) throw new HttpRefusal(404, `Path not found. MCP is served at ${this.#routes.mcp || "/"}.`);
     if (!this.#closing) return part;
     throw shuttingDown();
   }
@@ -185,6 +187,7 @@ export class Endpoint {
     await (method === "GET" ? legacy.get(exchange, sender) : legacy.delete(exchange, sender));
   }
 
+  /** Loads the code of legacy revisions with their first request, because it would add a third to the bundle. */
   async #useLegacy(): Promise<LegacyEndpoint> {
     if (this.#legacy) return this.#legacy;
     this.#loadingLegacy ??= import("./sessions/legacy-endpoint.ts").then(({ openLegacyEndpoint }) =>
@@ -194,6 +197,7 @@ export class Endpoint {
     return this.#legacy;
   }
 
+  /** Loads the code of HTTP+SSE with the first request to its paths, because most servers do not offer the transport. */
   async #serveSse(part: Part, exchange: HttpExchange, sender: Sender): Promise<void> {
     this.#loadingSse ??= import("./http-sse/http-sse.ts").then(
       ({ HttpSse }) =>
@@ -220,9 +224,4 @@ export class Endpoint {
     this.#context.core.report(error, undefined);
     refuse(exchange, new HttpRefusal(500, "Internal error", { code: ErrorCode.InternalError }));
   }
-}
-
-/** Returns the sender of a request without credentials. */
-function senderOf({ address, network = "" }: HttpExchange): Sender {
-  return { principal: undefined, address, caller: network };
 }

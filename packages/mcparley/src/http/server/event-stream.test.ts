@@ -16,7 +16,7 @@ function recorded(): { written: string[]; stream: ResponseStream & { backlog: nu
   return { written, stream, events: new EventStream(exchange) };
 }
 
-test("a message is one event on one line, whatever line breaks are in it", () => {
+test("sends a message as one event with one data line, also if it contains line breaks", () => {
   const { written, events } = recorded();
   events.send(encode({ jsonrpc: "2.0", method: "x", params: { text: "a\nb\r\nc\u2028" } }));
   events.end();
@@ -26,7 +26,7 @@ test("a message is one event on one line, whatever line breaks are in it", () =>
   ]);
 });
 
-test("a client that does not read is cut off once 64 MiB wait for it", () => {
+test("aborts the connection of a client that leaves more than 64 MiB unread", () => {
   const { written, stream, events } = recorded();
   stream.backlog = 64 * 1024 * 1024;
   events.send("{}");

@@ -39,7 +39,7 @@ const errorOf = async (answering: Promise<RawAnswer>) => (await (await answering
 describe.each([
   ["in memory", () => ({})],
   ["in a store", () => ({ store: memoryStore() })],
-])("a session that is kept %s", (_, where) => {
+])("a session %s", (_, where) => {
   const subscribe = (client: RawHttp, session: Record<string, string>, uri: string) =>
     client.post(request("resources/subscribe", { uri }), session);
   const isRefused = async (answering: Promise<RawAnswer>, limit: string): Promise<void> => {
@@ -65,7 +65,7 @@ describe.each([
     await isRefused(client.post(initialize({ name: "raw", version: "1" }, capabilities)), "limits.sessionSize");
   });
 
-  test("counts the subscribed URIs, and an unsubscribed one frees its place", async () => {
+  test("counts the subscribed URIs until they are unsubscribed", async () => {
     const { client } = serve({}, { ...where(), limits: { sessionSize: 1000 } });
     const session = await open(client, initializeOf(980));
     const [first, second] = [`note://${"a".repeat(6)}`, `note://${"b".repeat(7)}`] as const;
@@ -159,7 +159,7 @@ describe.each([
     return serve({ sessions: { max }, trustProxy, auth }, { ...definition, ...where(clock) }, clock);
   };
 
-  test("a flood of initialize requests from one address leaves the sessions of others alone", async () => {
+  test("a flood of initialize requests from one address displaces no session of other callers", async () => {
     const { client } = serveFull(20);
     const others = await Promise.all([1, 2, 3].map((host) => ready(client, from(`192.0.2.${host}`))));
     for (let count = 0; count < 100; count++) await open(client, initialize(), from("203.0.113.66"));
@@ -169,7 +169,7 @@ describe.each([
     expect(await isOpen(client, late)).toBe(true);
   });
 
-  test("an unused session gives way first, the oldest of the caller with the most of them", async () => {
+  test("the oldest unused session of the caller with the most unused ones is displaced first", async () => {
     const { client } = serveFull(4);
     const used = await ready(client, from("192.0.2.1"));
     const single = await open(client, initialize(), from("192.0.2.2"));
@@ -199,7 +199,7 @@ describe.each([
     expect(await isOpen(client, used)).toBe(true);
   });
 
-  test("a caller cannot displace sessions of callers that hold fewer than it does", async () => {
+  test("a caller cannot displace sessions of callers that have fewer", async () => {
     const { client } = serveFull(3);
     const other = await open(client, initialize(), from("192.0.2.1"));
     const own = [await ready(client, from("192.0.2.2")), await ready(client, from("192.0.2.2"))];
@@ -208,7 +208,7 @@ describe.each([
     expect(await isOpen(client, own[1])).toBe(true);
   });
 
-  test("the sessions of a principal do not give way to anonymous callers", async () => {
+  test("anonymous callers do not displace the sessions of principals", async () => {
     const { client } = serveFull(3);
     const alice = await ready(client, { authorization: "alice" });
     const bob = await ready(client, { authorization: "bob" });
@@ -217,7 +217,7 @@ describe.each([
     expect(await isOpen(client, bob)).toBe(true);
   });
 
-  test("the principal with the most sessions loses one to a principal with fewer, and to nobody with as many", async () => {
+  test("the principal with the most sessions loses one to a principal with fewer, and none to one with as many", async () => {
     const { client } = serveFull(4);
     const alice = [];
     for (let count = 0; count < 4; count++) alice.push(await ready(client, { authorization: "alice" }));
@@ -245,7 +245,7 @@ describe.each([
     for (const stream of busy.slice(1)) await stream.leave();
   });
 
-  test("a session whose client sends nothing for 30 s after initialize ends", async () => {
+  test("ends a session whose client sends nothing for 30 s after initialize", async () => {
     const { client, clock } = serveFull(10);
     const early = await open(client);
     await clock.advance(10_000);
@@ -267,7 +267,7 @@ describe.each([
 });
 
 describe("sessions in memory", () => {
-  test("subscriptions count for the total size, and other sessions of the same caller give way to them", async () => {
+  test("subscriptions count for the total size, and displace other sessions of the same caller", async () => {
     const { client } = serve({ sessions: { totalSize: 4_100 }, trustProxy });
     const other = await ready(client, from("192.0.2.1"));
     const [idle, growing] = [await ready(client, from("203.0.113.66")), await ready(client, from("203.0.113.66"))];
@@ -281,7 +281,7 @@ describe("sessions in memory", () => {
     expect(await isOpen(client, other)).toBe(true);
   });
 
-  test("the longest idle session of the network with the most gives way, unless it is busy", async () => {
+  test("the longest idle session of the network with the most is displaced, unless it is busy", async () => {
     const { client, clock } = serve({ sessions: { max: 4 }, trustProxy });
     const [busy, idle, fresh] = [
       await ready(client, from("192.0.2.1")),
@@ -298,7 +298,7 @@ describe("sessions in memory", () => {
     await stream.leave();
   });
 
-  test("sessions.handshake sets how long an unused session stays", async () => {
+  test("an unused session ends after sessions.handshake", async () => {
     const { client, clock } = serve({ sessions: { handshake: 500 } });
     const session = await open(client);
     await clock.advance(499);
@@ -308,7 +308,7 @@ describe("sessions in memory", () => {
     expect(await isOpen(client, unused)).toBe(false);
   });
 
-  test("without trustProxy the header of a proxy is ignored", async () => {
+  test("ignores the header of a proxy without trustProxy", async () => {
     const { client } = serve({ sessions: { max: 2 } });
     const first = await open(client, initialize(), from("192.0.2.1"));
     await open(client, initialize(), from("203.0.113.66"));
@@ -318,14 +318,14 @@ describe("sessions in memory", () => {
 });
 
 describe("sessions with a store", () => {
-  test("an idle session goes on if its process needs the memory, since only a copy is released", async () => {
+  test("an idle session continues after its process has released its copy for memory", async () => {
     const { client } = serve({ sessions: { totalSize: 150 }, trustProxy }, { store: memoryStore() });
     const first = await ready(client, from("192.0.2.1"));
     await ready(client, from("192.0.2.2"));
     expect(await isOpen(client, first)).toBe(true);
   });
 
-  test("a session that was opened with one process and used with another ends on neither", async () => {
+  test("a session that was opened on one process and used on another does not end as unused", async () => {
     const clock = fakeClock();
     const store = memoryStore({ clock });
     const [one, two] = [serve({ sessions: { max: 2 } }, { store }, clock), serve({}, { store }, clock)];
@@ -349,7 +349,7 @@ describe("sessions of HTTP+SSE", () => {
   const served = (options: HttpOptions = {}): ServedHttp =>
     serve({ legacySse: true, path: "/mcp", trustProxy, ...options });
 
-  test("a flood of streams that are not initialized leaves the others open", async () => {
+  test("a flood of streams without initialize displaces no initialized session", async () => {
     const { client } = served({ sessions: { max: 3 } });
     const other = await openSse(client, from("192.0.2.1"));
     expect(await statusOf(other.post(initialize()))).toBe(202);
@@ -359,7 +359,7 @@ describe("sessions of HTTP+SSE", () => {
     expect(await statusOf(other.post(initialized))).toBe(202);
   });
 
-  test("a caller with all sessions loses one to another, and to nobody with as many", async () => {
+  test("a caller with all sessions loses one to a caller with fewer, and none to one with as many", async () => {
     const { client } = served({ sessions: { max: 2 } });
     const flood = [await openSse(client, from("203.0.113.66")), await openSse(client, from("203.0.113.66"))];
     for (const { post } of flood) expect(await statusOf(post(initialize()))).toBe(202);
@@ -394,7 +394,7 @@ describe("listen streams", () => {
     return stream;
   }
 
-  test("the caller with the most loses its oldest one to a caller with at least two fewer", async () => {
+  test("the caller with the most loses its oldest stream to a caller with at least two fewer", async () => {
     const { client, server } = full();
     const streams = [];
     for (let count = 0; count < 3; count++) streams.push(await opened(client, from("203.0.113.66")));
@@ -421,7 +421,7 @@ describe("listen streams", () => {
     for (const stream of streams) await stream.leave();
   });
 
-  test("principals have shares of their own, whatever their address", async () => {
+  test("each principal has a separate share, also behind one address", async () => {
     const { client } = full();
     const streams = [];
     for (let count = 0; count < 3; count++) streams.push(await opened(client, from("192.0.2.1")));
@@ -448,15 +448,17 @@ describe("the rate limit of anonymous callers", () => {
   const call = (client: RawHttp, address: string) =>
     statusOf(client.modern("tools/call", { name: "echo" }, { headers: from(address) }));
 
-  test("counts the calls of each address apart", async () => {
+  test("counts the calls of each address separately", async () => {
     const client = limited({ trustProxy });
-    expect([await call(client, "192.0.2.1"), await call(client, "192.0.2.1")]).toEqual([200, 429]);
+    expect(await call(client, "192.0.2.1")).toBe(200);
+    expect(await call(client, "192.0.2.1")).toBe(429);
     expect(await call(client, "192.0.2.2")).toBe(200);
   });
 
   test("counts callers of unknown addresses as one", async () => {
     const client = limited({});
-    expect([await call(client, "192.0.2.1"), await call(client, "192.0.2.2")]).toEqual([200, 429]);
+    expect(await call(client, "192.0.2.1")).toBe(200);
+    expect(await call(client, "192.0.2.2")).toBe(429);
   });
 
   test("counts the calls of sessions by address too", async () => {
@@ -471,7 +473,7 @@ describe("the rate limit of anonymous callers", () => {
   });
 });
 
-test("a handler knows the address of its caller, on every revision", async () => {
+test("passes the address of the caller to the handler, on every revision", async () => {
   const where = tool({ call: (_, { peer }) => peer.address ?? "unknown" });
   const { client } = serve({ trustProxy }, { tools: { where } });
   const textOf = async (answering: Promise<RawAnswer>): Promise<unknown> =>

@@ -31,8 +31,8 @@ const ask = async (client: RawHttp, path: string, method = "GET", headers = {}):
   return [answer.status, await answer.text()];
 };
 
-describe("probes", () => {
-  test("say that the process lives and is ready, under any Host, and to nobody else's methods", async () => {
+describe("health checks", () => {
+  test("answer GET and HEAD for any Host, and no other methods", async () => {
     const { client } = serve();
     expect(await ask(client, "http://10.1.2.3/healthz")).toEqual([200, '{"status":"alive"}']);
     expect(await ask(client, "http://10.1.2.3/readyz")).toEqual([200, '{"status":"ready"}']);
@@ -41,7 +41,7 @@ describe("probes", () => {
     expect((await client.send({ method: "GET", path: "/readyz" })).headers.get("cache-control")).toBe("no-store");
   });
 
-  test("are at other paths where those are given, and nowhere unless they are asked for", async () => {
+  test("are answered at the paths of the option, and not without the option", async () => {
     const { client } = serve({ health: { live: "/up" }, path: "/mcp" });
     expect((await ask(client, "/up"))[0]).toBe(200);
     expect((await ask(client, "/readyz"))[0]).toBe(200);
@@ -50,7 +50,7 @@ describe("probes", () => {
     expect((await ask(without.client, "/healthz"))[0]).toBe(404);
   });
 
-  test("are there for listen, also while it is closed with a call in flight, unless they are turned off", async () => {
+  test("are on by default with listen, also while it closes, and can be turned off", async () => {
     const slow = gate();
     const server = createServer({ name: "test", version: "1.0.0", tools: { slow: tool(slow) } });
     const listening = await listen(server, { port: 0 });
@@ -72,7 +72,7 @@ describe("probes", () => {
 });
 
 describe("draining", () => {
-  test("is not ready, opens no session and no stream, and answers everything else", async () => {
+  test("reports not ready, opens no session or stream, and answers other requests", async () => {
     const { client, drain, slow } = serve();
     const session = { "mcp-session-id": (await client.post(initialize)).headers.get("mcp-session-id")! };
     const answering = client.modern("tools/call", { name: "slow" });

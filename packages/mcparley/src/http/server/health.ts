@@ -2,10 +2,10 @@ import type { HttpExchange } from "../exchange.ts";
 import type { HealthOptions } from "./options.ts";
 
 /** Answers a health check. Returns false for any other request. */
-export type Health = (exchange: HttpExchange) => boolean;
+type Health = (exchange: HttpExchange) => boolean;
 
-/** The subject of the health checks. */
-export interface Asked {
+/** The endpoint whose health is checked. */
+interface Checked {
   /** Whether a load balancer should send requests. False when the process drains. */
   readonly isReady: boolean;
 }
@@ -18,13 +18,13 @@ const headers = { "content-type": "application/json", "cache-control": "no-store
  * The handler accepts any `Host`, because platforms send the checks to an address, and it reveals nothing else. An
  * unavailable store does not affect readiness: otherwise all processes would become unready at once.
  */
-export function makeHealth(asked: Asked, options: HealthOptions | true): Health {
+export function makeHealth(endpoint: Checked, options: HealthOptions | true): Health {
   const { live = "/healthz", ready = "/readyz" } = options === true ? {} : options;
   return (exchange) => {
     const { method, path } = exchange;
     if ((path !== live && path !== ready) || (method !== "GET" && method !== "HEAD")) return false;
     if (path === live) exchange.respond(200, headers, '{"status":"alive"}');
-    else if (asked.isReady) exchange.respond(200, headers, '{"status":"ready"}');
+    else if (endpoint.isReady) exchange.respond(200, headers, '{"status":"ready"}');
     else exchange.respond(503, { ...headers, "retry-after": "1" }, '{"status":"draining"}');
     return true;
   };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { HttpRequestHead } from "../exchange.ts";
-import { type GuardOptions, makeGuard } from "./host-check.ts";
+import { makeGuard } from "./host-check.ts";
 import { refuseForeign } from "./rare-refusals.ts";
 import type { HttpRefusal } from "./refusal.ts";
 
@@ -19,7 +19,7 @@ const headOf = ({ host, origin, secure = false }: Sent): HttpRequestHead => ({
 });
 
 /** Returns the guard's refusal of a request, or undefined if the guard accepts it. */
-function refusal(options: GuardOptions, sent: Sent): HttpRefusal | undefined {
+function refusal(options: Parameters<typeof makeGuard>[0], sent: Sent): HttpRefusal | undefined {
   const foreign = makeGuard(options)(headOf(sent));
   return foreign && refuseForeign(foreign, headOf(sent));
 }
@@ -54,23 +54,23 @@ const foreignHosts = [
 describe("on loopback", () => {
   const options = { boundHost: "127.0.0.1" };
 
-  test.each(loopbackHosts)("the Host %j is answered", (host) => {
+  test.each(loopbackHosts)("accepts the Host %j", (host) => {
     expect(refusal(options, { host })).toBeUndefined();
   });
 
-  test.each(foreignHosts)("the Host %j is refused with 403, the value and the cure", (host) => {
+  test.each(foreignHosts)("refuses the Host %j with 403, the value and the cure", (host) => {
     const refused = refusal(options, { host });
     expect(refused?.status).toBe(403);
     expect(refused?.message).toContain(`"${host}"`);
     expect(refused?.message).toContain("allowedHosts");
   });
 
-  test("a request without a Host is refused", () => {
+  test("refuses a request without a Host", () => {
     expect(refusal(options, {})?.status).toBe(403);
   });
 
   test.each(["http://localhost:5173", "https://localhost", "http://127.0.0.1:80", "http://[::1]:3000"])(
-    "the Origin %j may call",
+    "accepts the Origin %j",
     (origin) => {
       expect(refusal(options, { host: "127.0.0.1:3000", origin })).toBeUndefined();
     },
@@ -94,14 +94,14 @@ describe("on loopback", () => {
     "null",
     "localhost",
     "",
-  ])("the Origin %j is refused with 403, the value and the cure", (origin) => {
+  ])("refuses the Origin %j with 403, the value and the cure", (origin) => {
     const refused = refusal(options, { host: "127.0.0.1:3000", origin });
     expect(refused?.status).toBe(403);
     expect(refused?.message).toContain(`"${origin}"`);
     expect(refused?.message).toContain("allowedOrigins");
   });
 
-  test("a host that was answered once does not open the way for another", () => {
+  test("an accepted host does not make another host acceptable", () => {
     const guard = makeGuard(options);
     expect(guard(headOf({ host: "localhost" }))).toBeUndefined();
     expect(guard(headOf({ host: "evil.example" }))).toBe("host");
@@ -109,14 +109,14 @@ describe("on loopback", () => {
   });
 });
 
-describe("elsewhere", () => {
-  test("the name that the server is bound to is answered, with any port", () => {
+describe("on other addresses", () => {
+  test("accepts the name that the server is bound to, with any port", () => {
     expect(refusal({ boundHost: "Internal.example" }, { host: "internal.example:3000" })).toBeUndefined();
     expect(refusal({ boundHost: "192.168.1.5" }, { host: "192.168.1.5:3000" })).toBeUndefined();
     expect(refusal({ boundHost: "fe80::1" }, { host: "[fe80::1]:3000" })).toBeUndefined();
   });
 
-  test.each(["0.0.0.0", "::", undefined])("bound to %j, other names need allowedHosts", (boundHost) => {
+  test.each(["0.0.0.0", "::", undefined])("needs allowedHosts for other names if bound to %j", (boundHost) => {
     const bound = boundHost === undefined ? {} : { boundHost };
     expect(refusal(bound, { host: "localhost:3000" })).toBeUndefined();
     expect(refusal(bound, { host: "0.0.0.0:3000" })?.status).toBe(403);
@@ -125,24 +125,24 @@ describe("elsewhere", () => {
     expect(refusal({ ...bound, allowedHosts: "any" }, { host: "whatever" })).toBeUndefined();
   });
 
-  test("an allowed host with a port is answered with that port alone", () => {
+  test("accepts an allowed host with a port only with that port", () => {
     const options = { allowedHosts: ["mcp.example.com:8443"] };
     expect(refusal(options, { host: "mcp.example.com:8443" })).toBeUndefined();
     expect(refusal(options, { host: "mcp.example.com" })?.status).toBe(403);
   });
 
-  test("over TLS the certificate has vouched for the name, unless names are given", () => {
+  test("accepts any name over TLS, unless allowedHosts is set", () => {
     expect(refusal({}, { host: "mcp.example.com", secure: true })).toBeUndefined();
     expect(refusal({ allowedHosts: ["other.example"] }, { host: "mcp.example.com", secure: true })?.status).toBe(403);
   });
 
-  test("a name that only TLS vouched for is refused in a later request without TLS", () => {
+  test("refuses a name without TLS that it accepted over TLS before", () => {
     const guard = makeGuard({});
     expect(guard(headOf({ host: "mcp.example.com", secure: true }))).toBeUndefined();
     expect(guard(headOf({ host: "mcp.example.com", secure: false }))).toBe("host");
   });
 
-  test("pages of the same name at another port may not call", () => {
+  test("refuses pages of the same name at another port", () => {
     const options = { allowedHosts: ["mcp.example.com"] };
     const host = "mcp.example.com:8443";
     expect(refusal(options, { host, origin: "https://mcp.example.com:8443" })).toBeUndefined();
@@ -151,7 +151,7 @@ describe("elsewhere", () => {
     expect(refusal(options, { host: "mcp.example.com", origin: "https://mcp.example.com:8443" })?.status).toBe(403);
   });
 
-  test("pages of the server's own origin may call, others need allowedOrigins", () => {
+  test("accepts pages of the server's own origin, and of allowedOrigins", () => {
     const options = { allowedHosts: ["mcp.example.com"] };
     const host = "mcp.example.com";
     expect(refusal(options, { host, origin: "https://mcp.example.com" })).toBeUndefined();

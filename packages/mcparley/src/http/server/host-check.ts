@@ -1,7 +1,7 @@
 import { isLoopback } from "../../net/loopback.ts";
 import type { HttpRequestHead } from "../exchange.ts";
 
-export interface GuardOptions {
+interface GuardOptions {
   allowedHosts?: readonly string[] | "any" | undefined;
   allowedOrigins?: readonly string[] | "any" | undefined;
   /** The name or address that the server was bound to. Undefined if it is unknown. */
@@ -9,12 +9,12 @@ export interface GuardOptions {
 }
 
 /** The header of a request whose value is not allowed. */
-export type Foreign = "host" | "origin";
+export type ForeignHeader = "host" | "origin";
 
-/** Checks the `Host` and the `Origin` of a request before its other parts. Returns the one that is not allowed. */
-export type Guard = (request: HttpRequestHead) => Foreign | undefined;
+/** Checks the `Host` and the `Origin` of a request before anything else is read. Returns the one that is not allowed. */
+export type Guard = (request: HttpRequestHead) => ForeignHeader | undefined;
 
-/** Addresses that stand for all interfaces of a machine. They name no host. */
+/** Addresses of all interfaces of a machine. They name no host. */
 const wildcards: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
 
 /**
@@ -28,7 +28,7 @@ export function makeGuard({ allowedHosts, allowedOrigins, boundHost }: GuardOpti
   const hosts = new Set(allowedHosts === "any" ? [] : allowedHosts?.map((host) => host.toLowerCase()));
   if (boundHost !== undefined && !wildcards.has(boundHost)) hosts.add(nameOf(boundHost));
   const origins = new Set(allowedOrigins === "any" ? [] : allowedOrigins?.map(normalOrigin));
-  /** The name of the last request. Only a name that is accepted without TLS: the next request may come without it. */
+  /** The last `Host` that is also accepted without TLS. The next request may come without it. */
   let known: string | undefined;
 
   function isServed(host: string, { secure }: HttpRequestHead): boolean {

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import type { StandardSchema } from "../../schema/standard-schema.ts";
 import { tool } from "../../server/definition.ts";
 import { coreOf, createServer } from "../../server/create-server.ts";
-import { type RawHttp, type RawMessage, rawHttp } from "mcparley-tests/support/raw-http.ts";
+import { type RawHttp, type RawMessage, openHttpSession, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { Endpoint } from "./endpoint.ts";
 import { FetchExchange } from "../fetch-exchange.ts";
 import { toFetch } from "../to-fetch.ts";
@@ -70,15 +70,7 @@ async function callModern(plan: Plan, secret: string): Promise<RawMessage> {
 }
 
 async function callLegacy(plan: Plan, secret: string): Promise<RawMessage> {
-  const headers = { authorization: secret };
-  const params = {
-    protocolVersion: "2025-11-25",
-    capabilities: { roots: {} },
-    clientInfo: { name: secret, version: "1" },
-  };
-  const opened = await client.post({ jsonrpc: "2.0", id: plan.id, method: "initialize", params }, headers);
-  const session = { ...headers, "mcp-session-id": opened.headers.get("mcp-session-id")! };
-  await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session);
+  const session = await openHttpSession(client, { capabilities: { roots: {} }, headers: { authorization: secret } });
   const meta = plan.progress ? { _meta: { progressToken: plan.id } } : {};
   const call = { jsonrpc: "2.0", id: plan.id, method: "tools/call", params: { ...paramsOf(plan, secret), ...meta } };
   return read(await client.post(call, session), secret, (question) => {
@@ -102,7 +94,7 @@ async function read(
   }
 }
 
-test("clients of one server, with the same ids at the same time, get their own answers alone", async () => {
+test("clients that use the same ids at the same time get only their own replies", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(plan, { minLength: 2, maxLength: 24 }), async (plans) => {
       await Promise.all(plans.map((each, index) => run(each, `client-${index}`)));
@@ -111,7 +103,7 @@ test("clients of one server, with the same ids at the same time, get their own a
   );
 });
 
-test("one definition serves any number of clients, one after the other, and keeps nothing of them", async () => {
+test("one definition serves any number of clients in turn, and stores nothing of them", async () => {
   const { fetch, close } = toFetch(server, { sessions: { max: 5 } });
   const many = rawHttp("http://localhost/mcp", fetch);
   for (let count = 0; count < 200; count++) {
@@ -126,7 +118,7 @@ test("one definition serves any number of clients, one after the other, and keep
   await close();
 });
 
-test("nothing is converted or built again for a call, however many tools there are", async () => {
+test("no schema is converted again for a call or a list", async () => {
   let converted = 0;
   const toJson = (): JsonObject => {
     converted++;
@@ -153,7 +145,7 @@ test("nothing is converted or built again for a call, however many tools there a
   expect(converted).toBe(1000);
 });
 
-test("modern requests open no session and share no state, however many come", async () => {
+test("modern requests open no session and leave no state", async () => {
   const core = coreOf(server);
   const listening = core.changes.size;
   const endpoint = new Endpoint(core, {});

@@ -61,7 +61,7 @@ describe("MCP-Protocol-Version", () => {
     await expectMismatch(client.modern("server/discover", {}, { headers }), "MCP-Protocol-Version", "2026-07-28");
   });
 
-  test("must match a body of a version that does not exist, too", async () => {
+  test("must also match a body with an unknown version", async () => {
     const meta = { "io.modelcontextprotocol/protocolVersion": "v999" };
     await expectMismatch(client.modern("server/discover", {}, { meta }), "'2026-07-28'", "'v999'");
   });
@@ -79,7 +79,7 @@ describe("Mcp-Method", () => {
     },
   );
 
-  test("the error names what the header says and what the body says, and the request", async () => {
+  test("the error contains the value of the header, the value of the body, and the id of the request", async () => {
     const answer = await client.modern("tools/list", {}, { id: "abc", headers: { "mcp-method": "prompts/list" } });
     const message = "Header mismatch: Mcp-Method header value 'prompts/list' does not match body value 'tools/list'.";
     expect(await answer.json()).toEqual({ jsonrpc: "2.0", id: "abc", error: { code: -32020, message } });
@@ -94,7 +94,7 @@ describe("Mcp-Name", () => {
     ["jobs/get", { jobId: "job-1" }],
   ];
 
-  test.each(methods)("mirrors what %s names", async (method, params) => {
+  test.each(methods)("mirrors the name or URI in the params of %s", async (method, params) => {
     const [name] = Object.values(params) as [string];
     await expectAnswered(client.modern(method, params, { headers: { "mcp-name": name } }));
     await expectAnswered(client.modern(method, params, { headers: { "mcp-name": encoded(name) } }));
@@ -108,24 +108,24 @@ describe("Mcp-Name", () => {
     );
   });
 
-  test("is not looked at where a method names nothing", async () => {
+  test("is ignored for a method without a name", async () => {
     await expectAnswered(client.modern("tools/list", {}, { headers: { "mcp-name": "whatever" } }));
   });
 
-  test("is encoded where a header cannot say it", async () => {
+  test("is encoded if the name contains characters that a header cannot", async () => {
     const name = "héllo wörld";
     await expectAnswered(client.modern("prompts/get", { name }, { headers: { "mcp-name": encoded(name) } }));
     await expectMismatch(client.modern("prompts/get", { name }, { headers: { "mcp-name": name } }), "Mcp-Name");
   });
 
-  test("that looks encoded is encoded once more", async () => {
+  test("is encoded again if the name looks encoded", async () => {
     const name = "=?base64?eA==?=";
     await expectAnswered(client.modern("prompts/get", { name }, { headers: { "mcp-name": encoded(name) } }));
     await expectMismatch(client.modern("prompts/get", { name }, { headers: { "mcp-name": name } }), "Mcp-Name");
   });
 
   test.each(["=?base64?cXVlcnk?=", "=?base64?cXV!cnk=?=", "=?base64?/w==?="])(
-    "%s is no Base64 of UTF-8",
+    "%s is not Base64 of UTF-8",
     async (name) => {
       await expectMismatch(
         client.modern("tools/call", { name: "query" }, { headers: { "mcp-name": name } }),
@@ -134,14 +134,14 @@ describe("Mcp-Name", () => {
     },
   );
 
-  test("is left to the check of params where the body names nothing", async () => {
+  test("is not compared if the body has no name, which the check of the params refuses", async () => {
     const answer = await client.modern("tools/call", {}, { headers: { "mcp-name": "query" } });
     expect(await answer.json()).toMatchObject({ error: { code: -32602 } });
   });
 });
 
 describe("Mcp-Param headers", () => {
-  test("that say what the arguments say are let through", async () => {
+  test("are accepted if they match the arguments", async () => {
     const args = { region: "eu", limit: 42, dry: false, where: { zone: "b" }, text: "free" };
     const headers = {
       "mcp-param-region": "eu",
@@ -167,38 +167,53 @@ describe("Mcp-Param headers", () => {
     ["dry", "True", { dry: true }],
     ["zone", "a", { where: { zone: "b" } }],
     ["region", "=?base64?ZXU?=", { region: "eu" }],
-  ])("Mcp-Param-%s: %s is another value", async (name, value, args) => {
+  ])("refuses Mcp-Param-%s: %s for another value", async (name, value, args) => {
     await expectMismatch(call(args, { [`mcp-param-${name}`]: value }), `'${value}'`);
   });
 
-  test("that are missing beside a value are a mismatch", async () => {
+  test("are a mismatch if one is missing for a value", async () => {
     await expectMismatch(call({ region: "eu" }), "Mcp-Param-Region", "missing", "'eu'");
     await expectMismatch(call({ region: "" }), "Mcp-Param-Region", "missing");
     await expectAnswered(call({ region: "" }, { "mcp-param-region": "" }));
   });
 
-  test("are not expected for a null or absent argument", async () => {
+  test("are not required for a null or missing argument", async () => {
     await expectAnswered(call({}));
     await expectAnswered(call({ where: { zone: null } }));
     await expectAnswered(call({ where: {} }));
   });
 
-  test("that say something the arguments do not are a mismatch", async () => {
+  test("are a mismatch without an argument", async () => {
     await expectMismatch(call({}, { "mcp-param-region": "eu" }), "Mcp-Param-Region", "'eu'");
     await expectMismatch(call({ where: { zone: null } }, { "mcp-param-zone": "b" }), "Mcp-Param-Zone");
   });
 
-  test("that no tool knows are ignored", async () => {
+  test("are ignored if the tool does not define them", async () => {
     await expectAnswered(call({}, { "mcp-param-other": "x" }));
   });
 
-  test("are not found on an argument's prototype", async () => {
+  test("are not compared with properties of a prototype", async () => {
     await expectAnswered(call(JSON.parse('{"where":{"__proto__":{"zone":"b"}}}') as JsonObject));
   });
 });
 
-test("a legacy request needs none of them", async () => {
+test("requires none of the headers of a legacy request", async () => {
   const legacy = rawHttp("http://localhost/mcp", toFetch(server, { sessions: false }).fetch);
   const params = { name: "query", arguments: { region: "eu" } };
   await expectAnswered(legacy.post({ jsonrpc: "2.0", id: 1, method: "tools/call", params }, { "mcp-method": "wrong" }));
+});
+
+const serverWith = (header: string): ReturnType<typeof createServer> => {
+  const input = { type: "object", properties: { region: { type: "string", "x-mcp-header": header } } } as const;
+  return createServer({ name: "test", version: "1", tools: { deploy: tool({ input, call: () => "done" }) } });
+};
+
+test("toFetch refuses a tool with an invalid x-mcp-header", () => {
+  expect(() => toFetch(serverWith("My Region"))).toThrow(
+    expect.objectContaining({
+      code: "invalid_definition",
+      message: expect.stringMatching(/tool "deploy".*x-mcp-header of "region" is "My Region"/) as string,
+    }) as Error,
+  );
+  expect(() => toFetch(serverWith("Region"))).not.toThrow();
 });

@@ -4,7 +4,7 @@ import { findRevision } from "../../mcp/revisions/index.ts";
 import { decodeHeaderValue, headerValueMatches } from "../../mcp/headers/header-values.ts";
 import { type McpHeader, mcpHeaders } from "../../mcp/headers/mirrored-headers.ts";
 import type { ServerCore } from "../../server/core.ts";
-import { explained } from "../../server/describe.ts";
+import { explained } from "../../server/check-definition.ts";
 import type { ToolEntry } from "../../server/features/tools.ts";
 import type { HttpRequestHead } from "../exchange.ts";
 import { METHOD_HEADER, NAME_HEADER, PROTOCOL_VERSION_HEADER } from "../header-names.ts";
@@ -58,7 +58,7 @@ export function findMismatch(core: ServerCore, request: JsonRpcRequest, head: Ht
   if (!findRevision(version)?.mirrorHeaders) return undefined;
   if (head.header(METHOD_HEADER) !== method)
     return { name: "Mcp-Method", header: head.header(METHOD_HEADER), value: method };
-  const named = mirroredName.get(method) ?? core.extensionMethod(method)?.mirroredName;
+  const named = mirroredName.get(method) ?? core.extensionMethods.get(method)?.mirroredName;
   if (named === undefined) return undefined;
   return findNameMismatch(head, params?.[named]) ?? findArgumentMismatch(core, request, head);
 }
@@ -73,7 +73,7 @@ function findNameMismatch(head: HttpRequestHead, name: unknown): Mismatch | unde
 function findArgumentMismatch(core: ServerCore, request: JsonRpcRequest, head: HttpRequestHead): Mismatch | undefined {
   if (request.method !== Method.callTool) return undefined;
   const { name, arguments: args } = request.params ?? {};
-  const entry = core.offering.tools.entry(name as string);
+  const entry = typeof name === "string" ? core.offering.tools.entry(name) : undefined;
   if (!entry) return undefined;
   for (const mirrored of headersOf(entry)) {
     const value = valueAt(args, mirrored);

@@ -25,7 +25,7 @@ describe("Accept", () => {
     ["text/event-stream", "text/event-stream"],
     ["text/*", "text/event-stream"],
     ["application/json;q=0, text/event-stream", "text/event-stream"],
-  ])("%j is answered with %s", async (accept, type) => {
+  ])("answers %j with %s", async (accept, type) => {
     const answer = await serve().modern("tools/call", call, { headers: { accept } });
     expect(answer.status).toBe(200);
     expect(answer.type).toBe(type);
@@ -33,7 +33,7 @@ describe("Accept", () => {
   });
 
   test.each(["text/html", "application/json;q=0", "image/*, text/plain", "*/*;q=0.0", ""])(
-    "%j is refused with 406",
+    "refuses %j with 406",
     async (accept) => {
       const answer = await serve().modern("tools/call", call, { headers: { accept } });
       expect(answer.status).toBe(406);
@@ -41,7 +41,7 @@ describe("Accept", () => {
     },
   );
 
-  test("a client that takes JSON alone gets no notifications, and its result", async () => {
+  test("sends a client that accepts only JSON its result and no notifications", async () => {
     const progress = tool({
       call: (_, ctx) => {
         ctx.progress(1);
@@ -57,7 +57,7 @@ describe("Accept", () => {
 });
 
 describe("the path", () => {
-  test.each(["/mcp", "/mcp/", "/mcp?x=1", "/mcp/?x=/other"])("%s is answered, never redirected", async (path) => {
+  test.each(["/mcp", "/mcp/", "/mcp?x=1", "/mcp/?x=/other"])("answers %s without a redirect", async (path) => {
     for (const configured of ["/mcp", "/mcp/"]) {
       const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "server/discover" };
       const body = { jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta: metaOf() } };
@@ -68,21 +68,21 @@ describe("the path", () => {
     }
   });
 
-  test.each(["/", "/mcp2", "/mcp//", "/MCP", "/other/mcp"])("%s is another one: 404", async (path) => {
+  test.each(["/", "/mcp2", "/mcp//", "/MCP", "/other/mcp"])("answers %s with 404", async (path) => {
     const answer = await serve({ path: "/mcp" }).send({ path, body: "{}" });
     expect(answer.status).toBe(404);
     expect((await answer.json()).error.message).toContain("/mcp");
   });
 
-  test("every path is answered where none is set", async () => {
+  test("answers every path if none is set", async () => {
     expect((await serve().send({ path: "/any/where" })).status).toBe(415);
   });
 
-  test("a path may be given without its first slash", async () => {
+  test("accepts the option without its first slash", async () => {
     expect((await serve({ path: "mcp" }).send({ path: "/mcp" })).status).toBe(415);
   });
 
-  test("the root can be the path", async () => {
+  test("can be the root", async () => {
     expect((await serve({ path: "/" }).send({ path: "/" })).status).toBe(415);
     expect((await serve({ path: "/" }).send({ path: "/mcp" })).status).toBe(404);
   });
@@ -93,7 +93,7 @@ describe("Content-Type", () => {
   const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "server/discover" };
 
   test.each(["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"])(
-    "%j is read",
+    "accepts %j",
     async (type) => {
       const answer = await serve().send({ body, headers: { ...headers, "content-type": type } });
       expect(answer.status).toBe(200);
@@ -102,7 +102,7 @@ describe("Content-Type", () => {
   );
 
   test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonp"])(
-    "%j is refused with 415",
+    "refuses %j with 415",
     async (type) => {
       const answer = await serve().send({ body, headers: { ...headers, "content-type": type } });
       expect(answer.status).toBe(415);
@@ -110,7 +110,7 @@ describe("Content-Type", () => {
     },
   );
 
-  test("a body that is encoded is refused with 415", async () => {
+  test("refuses an encoded body with 415", async () => {
     const encoded = { ...headers, "content-type": "application/json", "content-encoding": "gzip" };
     const answer = await serve().send({ body, headers: encoded });
     expect(answer.status).toBe(415);

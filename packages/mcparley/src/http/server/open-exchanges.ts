@@ -2,19 +2,19 @@ import type { Clock } from "../../rpc/clock.ts";
 
 /** An exchange that is not answered yet. */
 export interface OpenExchange {
-  /** The time of the next `beat`. Only `OpenExchanges` sets it. */
+  /** The time of the next call of `onInterval`. Only `OpenExchanges` sets it. */
   due: number;
   /** Called after each interval. A stream sends a keep-alive, so that no proxy closes its connection as idle. */
-  beat(): void;
-  /** Ends the exchange gracefully if it is a stream that the server would otherwise keep open. */
-  endStream(): void;
+  onInterval(): void;
+  /** Ends a stream gracefully that the server would otherwise keep open. Exchanges that end soon have no such method. */
+  endStream?(): void;
 }
 
 /**
- * The exchanges of one endpoint that are not answered yet. Calls `beat` of each one at regular intervals.
+ * The exchanges of one endpoint that are not answered yet. Calls `onInterval` of each one at regular intervals.
  *
  * One timer serves all exchanges: their intervals are equal, so the order of the set is the order of their due times. Most
- * exchanges are answered before their first `beat`, and only need an insertion and a removal.
+ * exchanges are answered before their first interval ends, and only need an insertion and a removal.
  */
 export class OpenExchanges {
   readonly #open = new Set<OpenExchange>();
@@ -37,7 +37,7 @@ export class OpenExchanges {
   add(exchange: OpenExchange): void {
     exchange.due = this.#clock.now() + this.#interval;
     this.#open.add(exchange);
-    this.#timer ??= this.#clock.setTimeout(() => this.#beat(), this.#interval);
+    this.#timer ??= this.#clock.setTimeout(() => this.#onTimer(), this.#interval);
   }
 
   remove(exchange: OpenExchange): void {
@@ -50,7 +50,7 @@ export class OpenExchanges {
   /** Ends the streams that the server would otherwise keep open. From now on no such stream may be opened. */
   endStreams(): void {
     this.isEnding = true;
-    for (const exchange of this.#open) exchange.endStream();
+    for (const exchange of this.#open) exchange.endStream?.();
   }
 
   /** Settles when no exchange is open. */
@@ -65,7 +65,7 @@ export class OpenExchanges {
     this.#timer = undefined;
   }
 
-  #beat(): void {
+  #onTimer(): void {
     const now = this.#clock.now();
     for (const exchange of this.#open) {
       if (exchange.due > now) break;
@@ -73,9 +73,9 @@ export class OpenExchanges {
       this.#open.delete(exchange);
       exchange.due = now + this.#interval;
       this.#open.add(exchange);
-      exchange.beat();
+      exchange.onInterval();
     }
     const next = this.#open.values().next();
-    this.#timer = next.done ? undefined : this.#clock.setTimeout(() => this.#beat(), next.value.due - now);
+    this.#timer = next.done ? undefined : this.#clock.setTimeout(() => this.#onTimer(), next.value.due - now);
   }
 }

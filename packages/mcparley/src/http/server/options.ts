@@ -62,7 +62,7 @@ export interface HttpOptions {
   sessions?: SessionOptions | boolean;
   /**
    * Also serves clients that use the HTTP+SSE transport of 2024-11-05, which open a stream at one path and post messages to
-   * another. The revision is negotiated, up to 2025-11-25. Default: false. The default paths are `/sse` and `/messages`.
+   * another. The revision is negotiated, up to 2025-11-25. `true` uses the paths `/sse` and `/messages`. Default: false.
    */
   legacySse?: boolean | LegacySseOptions;
   /** Storage of stream events, if the server has a `store`. */
@@ -77,6 +77,7 @@ export interface TrustedProxy {
   hops?: number;
 }
 
+/** Paths of the health checks. */
 export interface HealthOptions {
   /** Path of the liveness check. Default: `/healthz`. */
   live?: string;

@@ -1,7 +1,7 @@
 import { ErrorCode } from "../../mcp/errors.ts";
 import type { RequestId } from "../../rpc/messages.ts";
 import type { HttpRequestHead } from "../exchange.ts";
-import type { Foreign } from "./host-check.ts";
+import type { ForeignHeader } from "./host-check.ts";
 import type { Mismatch } from "./mirrored-headers.ts";
 import { HttpRefusal, shown } from "./refusal.ts";
 
@@ -13,7 +13,7 @@ const refusals = {
 } as const;
 
 /** Makes the refusal of a request whose `Host` or `Origin` is not allowed. */
-export function refuseForeign(header: Foreign, request: HttpRequestHead): HttpRefusal {
+export function refuseForeign(header: ForeignHeader, request: HttpRequestHead): HttpRefusal {
   const [what, why, option, condition] = refusals[header];
   const value = shown(request.header(header) ?? "");
   return new HttpRefusal(403, `${what} "${value}" ${why}. Add it to the server's ${option} option if ${condition}.`);
@@ -25,7 +25,7 @@ export function notAcceptable(request: HttpRequestHead): HttpRefusal {
 }
 
 export function noResponses(): HttpRefusal {
-  return new HttpRefusal(400, "This revision has no responses of clients: retry the request with inputResponses.");
+  return new HttpRefusal(400, "Clients of this revision send no responses. Retry the request with inputResponses.");
 }
 
 export function noStream(id: RequestId): HttpRefusal {
@@ -39,7 +39,7 @@ export function notJson(request: HttpRequestHead): HttpRefusal {
 }
 
 export function encoded(encoding: string): HttpRefusal {
-  return new HttpRefusal(415, `The body is encoded as "${shown(encoding)}". Send it as it is.`);
+  return new HttpRefusal(415, `The body is encoded as "${shown(encoding)}". Send it without Content-Encoding.`);
 }
 
 /** Makes the error for a body that a framework has read and not passed on. Also reported to the server's `onError`. */
@@ -52,14 +52,11 @@ export function bodyWasRead(): HttpRefusal {
 /** Makes the refusal of a request with a header that differs from its message. */
 export function mismatched({ name, header, value }: Mismatch, id: RequestId): HttpRefusal {
   const inHeader = header === undefined ? `${name} header is missing` : `${name} header value '${shown(header)}'`;
-  const inBody = value === undefined ? "the body has no value for it" : `body value '${shown(text(value))}'`;
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const inBody = value === undefined ? "the body has no value for it" : `body value '${shown(text)}'`;
   const joint = header === undefined ? "; expected" : value === undefined ? ", but" : " does not match";
   return new HttpRefusal(400, `Header mismatch: ${inHeader}${joint} ${inBody}.`, {
     code: ErrorCode.HeaderMismatch,
     id,
   });
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }

@@ -18,6 +18,19 @@ export interface RefusalOptions {
  * Refuses an HTTP request with a status and a JSON-RPC error. The request never becomes a call.
  *
  * An `Authenticate` function returns or throws it to refuse a client. The client receives its message.
+ *
+ * @example
+ * ```ts
+ * import { type Authenticate, HttpRefusal } from "mcparley/http";
+ *
+ * const users = new Map([["a secret key", "ada"]]);
+ *
+ * export const auth: Authenticate = (request) => {
+ *   const subject = users.get(request.header("x-api-key") ?? "");
+ *   if (!subject) throw new HttpRefusal(401, "Unknown API key.", { headers: { "www-authenticate": "ApiKey" } });
+ *   return { issuer: "https://example.com", subject, scopes: [] };
+ * };
+ * ```
  */
 export class HttpRefusal extends Error {
   override readonly name: string = "HttpRefusal";
@@ -46,11 +59,12 @@ export function shown(value: string): string {
   return value.length > 100 ? `${value.slice(0, 100)}...` : value;
 }
 
+/** Refuses an HTTP method. `allow` lists the methods that exist, separated by commas. */
 export function notAllowed(method: string, allow: string): HttpRefusal {
-  return new HttpRefusal(405, `${method} is not answered here.`, { headers: { allow } });
+  return new HttpRefusal(405, `Method ${method} is not allowed; use ${allow}.`, { headers: { allow } });
 }
 
-/** Makes the client reconnect. A load balancer then selects another process. */
+/** Closes the connection, so that the client reconnects. A load balancer then selects another process. */
 export function shuttingDown(id?: RequestId): HttpRefusal {
   return new HttpRefusal(503, "The server is shutting down.", {
     headers: { "retry-after": "1", connection: "close" },

@@ -6,12 +6,12 @@ import type { HttpOptions } from "./options.ts";
 import { type OpenExchange, OpenExchanges } from "./open-exchanges.ts";
 import { HttpRefusal } from "./refusal.ts";
 
-/** Callers without a request in flight whose counters are kept, so that a caller's next request allocates none. */
+/** Maximum number of callers whose counters are kept after their last request, so that the next one allocates none. */
 const maxIdleCallers = 1_000;
 
 /** Requests in flight, of one caller or of all. */
 interface Load {
-  /** POSTs whose message is not known yet. */
+  /** POSTs whose message has not been read. */
   reading: number;
   /** Requests whose response has not been sent. */
   answering: number;
@@ -32,6 +32,7 @@ export class RequestLimits implements ReadLimits {
   /** The requests in flight of all callers together. */
   readonly total: Load = { reading: 0, answering: 0, bytes: 0 };
   readonly #loads = new Map<string, Load>();
+  /** The bodies that have not arrived. */
   readonly #slow: OpenExchanges;
 
   /** `maxBody` is in bytes, `bodyTimeout` in milliseconds. */
@@ -45,8 +46,8 @@ export class RequestLimits implements ReadLimits {
   enter(caller: string, bytes: number): Held {
     let load = this.#loads.get(caller);
     if (!load) this.#loads.set(caller, (load = { reading: 0, answering: 0, bytes: 0 }));
+    if (load.reading >= this.limits.requests - this.total.reading) throw busy("requests");
     const share = new Share(this, caller, load);
-    share.read();
     const refusal = share.grow(bytes);
     if (!refusal) return share;
     share.release();
@@ -59,8 +60,8 @@ export class RequestLimits implements ReadLimits {
   }
 
   startTimeout = (onTimeout: (error: Error) => void): (() => void) => {
-    const wait = new Wait(this.#slow, onTimeout);
-    return () => wait.end();
+    const timeout = new BodyTimeout(this.#slow, onTimeout);
+    return () => timeout.end();
   };
 
   stop(): void {
@@ -72,7 +73,7 @@ export class RequestLimits implements ReadLimits {
 const bufferedTurns = 32;
 
 /** The timeout of one body. No timer is set if the body is in memory already. */
-class Wait implements OpenExchange {
+class BodyTimeout implements OpenExchange {
   due = 0;
   readonly #slow: OpenExchanges;
   readonly #onTimeout: (error: Error) => void;
@@ -89,15 +90,13 @@ class Wait implements OpenExchange {
     this.#slow.remove(this);
   }
 
-  beat(): void {
+  onInterval(): void {
     this.end();
     const headers = { connection: "close" };
     this.#onTimeout(
-      new HttpRefusal(408, "The body took too long to arrive (bodyTimeout). Send it again.", { headers }),
+      new HttpRefusal(408, "The body took too long to arrive (bodyTimeout). Send the request again.", { headers }),
     );
   }
-
-  endStream(): void {}
 
   async #start(): Promise<void> {
     for (let turn = 0; turn < bufferedTurns && this.#isWaiting; turn++) await Promise.resolve();
@@ -111,21 +110,15 @@ class Share implements Held {
   readonly #caller: string;
   readonly #load: Load;
   #bytes = 0;
-  #state: "new" | "reading" | "answering" | "over" = "new";
+  #state: "reading" | "answering" | "over" = "reading";
 
+  /** Counts the request as being read. */
   constructor(all: RequestLimits, caller: string, load: Load) {
     this.#all = all;
     this.#caller = caller;
     this.#load = load;
-  }
-
-  /** Counts a POST that is being read. Throws 429 if its caller holds as many as are free. */
-  read(): void {
-    const { limits, total } = this.#all;
-    if (this.#load.reading >= limits.requests - total.reading) throw busy("requests");
-    this.#load.reading++;
-    total.reading++;
-    this.#state = "reading";
+    load.reading++;
+    all.total.reading++;
   }
 
   answer(id: RequestId | undefined): void {
@@ -174,6 +167,6 @@ class Share implements Held {
 
 function busy(limit: keyof ServerLimits, id?: RequestId): HttpRefusal {
   const what = limit === "bodies" ? "Too many bytes of requests" : "Too many requests";
-  const message = `${what} of this caller are in flight (limits.${limit}). Wait for answers, then send it again.`;
+  const message = `${what} of this caller are in flight (limits.${limit}). Wait for replies, then send the request again.`;
   return new HttpRefusal(429, message, { headers: { "retry-after": "1" }, id });
 }

@@ -100,7 +100,7 @@ describe("requests in flight", () => {
     expect(await answer.next()).toMatchObject({ result: { content: [{ text: "1 roots" }] } });
   });
 
-  test("a refused request is named in its error", async () => {
+  test("the error of a refused request has its id", async () => {
     const { client, start, finish } = waiting({ inFlight: 1 });
     const answers = await start(1, {});
     expect(await (await client.modern("tools/list", {}, { id: "seven" })).json()).toMatchObject({
@@ -111,7 +111,7 @@ describe("requests in flight", () => {
     for (const answer of answers) expect(await statusOf(answer)).toBe(200);
   });
 
-  test("bodies that are not there yet count by caller too", async () => {
+  test("requests whose body has not arrived count by caller as well", async () => {
     const server = createServer({
       name: "test",
       version: "1.0.0",
@@ -149,7 +149,8 @@ describe("requests in flight", () => {
     const headers = { "content-type": "application/json", "mcp-protocol-version": "2026-07-28", "mcp-method": "ping" };
     const statusWith = (bodies: number) => statusOf(serve({}, { limits: { bodies } }).client.send({ body, headers }));
     // The revision has no ping, so the server answers 404 after it has read the request.
-    expect([await statusWith(body.length), await statusWith(body.length - 1)]).toEqual([404, 429]);
+    expect(await statusWith(body.length)).toBe(404);
+    expect(await statusWith(body.length - 1)).toBe(429);
   });
 
   test("the declared bytes of a body count before it is read", async () => {
@@ -158,7 +159,7 @@ describe("requests in flight", () => {
     await expectBusy(client.send({ body: "{}", headers }), "limits.bodies");
   });
 
-  test.each(["abc", "-5", "1e999", ""])("a body whose declared length is %j counts as it arrives", async (length) => {
+  test.each(["abc", "-5", "1e999", ""])("counts a body whose declared length is %j as it arrives", async (length) => {
     const { client } = serve({}, { limits: { bodies: 1_000 } });
     const headers = { "content-type": "application/json", "content-length": length };
     const body = JSON.stringify(request("ping", { padding: "x".repeat(1_000) }));
@@ -166,7 +167,7 @@ describe("requests in flight", () => {
     await expectBusy(client.send({ body, headers: { "content-type": "application/json" } }), "limits.bodies");
   });
 
-  test("a client that goes away, and a request that is refused, return their share", async () => {
+  test("a client that disconnects and a request that is refused release their share", async () => {
     const { client, start, finish } = waiting({ inFlight: 1 });
     const leaving = new AbortController();
     const gone = client.modern("tools/call", { name: "wait" }, { headers: from("192.0.2.1"), signal: leaving.signal });
@@ -182,7 +183,7 @@ describe("requests in flight", () => {
   });
 });
 
-describe("a body that is slow", () => {
+describe("a slow body", () => {
   /** A body of which only the first bytes arrive. */
   const dripping = (onCancel: () => void): ReadableStream =>
     new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("{")), cancel: onCancel });
@@ -210,7 +211,7 @@ describe("a body that is slow", () => {
     expect(isCancelled).toBe(true);
   });
 
-  test("has 30 s if no other time is set", async () => {
+  test("times out after 30 s by default", async () => {
     const clock = fakeClock();
     const server = createServer({ name: "test", version: "1.0.0", clock, tools: { echo } });
     const answering = toFetch(server).fetch(post(dripping(() => {})));
@@ -222,7 +223,7 @@ describe("a body that is slow", () => {
     expect((await answering).status).toBe(408);
   });
 
-  test("sets no timer for a body that is there", async () => {
+  test("sets no timer for a body that has arrived", async () => {
     const { client, clock } = serve();
     const call = (text: string): Promise<number> =>
       statusOf(client.modern("tools/call", { name: "echo", arguments: { text } }));

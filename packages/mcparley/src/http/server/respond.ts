@@ -6,7 +6,6 @@ import {
   type JsonRpcMessage,
   type JsonRpcResponse,
   Prepared,
-  type RequestId,
   beginningOf,
   encode,
   failure,
@@ -18,39 +17,48 @@ import type { Call, Link } from "../../server/dispatch/call.ts";
 import type { ServerCore } from "../../server/core.ts";
 import type { Reply } from "../../server/dispatch/reply.ts";
 import type { Session } from "../../server/protocol/session.ts";
-import type { Accepted } from "../accept.ts";
-import type { HttpExchange, HttpRequestHead, ResponseHeaders } from "../exchange.ts";
+import type { Accepted } from "./accept.ts";
+import type { HttpExchange, HttpRequestHead, ResponseBody, ResponseHeaders } from "../exchange.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { EventStream, type Events, asEvent, eventHeaders } from "./event-stream.ts";
 import type { OpenExchange } from "./open-exchanges.ts";
 import { jsonHeaders } from "./refusal.ts";
 import type { HttpServerAuth } from "./server-auth.ts";
 
-/** The stream that a response becomes, if it becomes one: a resumable stream of a session. */
-export interface AnswerStream {
+/** The resumable stream of a session that a response becomes if it cannot be JSON. */
+export interface ReplyStream {
   /** Called once, when the response has to wait for its reply. */
-  opened(answer: OpenExchange): void;
+  opened(response: OpenExchange): void;
   /** Called when the response becomes a stream. */
   begin(exchange: HttpExchange): Events;
   /** Called when the response is complete, or the client has disconnected. */
   closed(): void;
 }
 
-/** The legacy session and the resumable stream that a response belongs to. */
-export interface Belonging {
-  /** The legacy session of the request. */
+/** The legacy session of a request, and the stream that its response may become. */
+interface LegacyResponseOptions {
   session?: Session;
-  stream?: AnswerStream | undefined;
+  stream?: ReplyStream | undefined;
 }
 
-const toNone: Belonging = {};
+const noOptions: LegacyResponseOptions = {};
 
 /**
- * The response to one POST.
+ * The response to one POST. Messages about a request are sent on the response to it, so the response is the request's link.
  *
- * It is JSON with the status of the reply. If a message precedes the reply, or the reply takes longer than the keep-alive
- * interval, it is an event stream with status 200. Messages about a request are sent on the response to it, so the response
- * is the request's link.
+ * ```mermaid
+ * stateDiagram-v2
+ *   [*] --> complete: the reply is known at once (settle), and is sent as JSON with its own status
+ *   [*] --> waiting: the reply is a promise (wait)
+ *   waiting --> complete: the reply, as JSON (finish)
+ *   waiting --> streaming: a message precedes the reply (send), or the keep-alive interval is over (onInterval)
+ *   streaming --> complete: the reply, as the last event with status 200 (finish)
+ *   waiting --> gone: the client disconnects
+ *   streaming --> gone: the client disconnects
+ *   gone --> complete: the reply of a legacy call, which continues and whose resumable stream stores the reply (finish)
+ * ```
+ *
+ * A client that does not accept JSON gets the reply as an event in each case. A modern call is cancelled in `gone`.
  */
 export class PostResponse implements Link, OpenExchange {
   due = 0;
@@ -58,16 +66,16 @@ export class PostResponse implements Link, OpenExchange {
   readonly #context: EndpointContext;
   protected readonly exchange: HttpExchange;
   protected readonly accepted: Accepted;
-  readonly #belonging: Belonging;
+  readonly #options: LegacyResponseOptions;
   protected events: Events | undefined;
   #call: Call | undefined;
   #gone = false;
 
-  constructor(context: EndpointContext, { exchange, accepted }: Posted, belonging: Belonging = toNone) {
+  constructor(context: EndpointContext, { exchange, accepted }: Posted, options: LegacyResponseOptions = noOptions) {
     this.#context = context;
     this.exchange = exchange;
     this.accepted = accepted;
-    this.#belonging = belonging;
+    this.#options = options;
   }
 
   /** Sets the modern call that is answered. It is cancelled if the client disconnects, or has done so already. */
@@ -76,16 +84,16 @@ export class PostResponse implements Link, OpenExchange {
     if (this.#gone || this.exchange.closed) this.#onGone();
   }
 
-  /** Sends the reply when it is there. */
+  /** Sends the reply at once, or when its promise resolves. */
   settle(reply: Awaitable<Reply | undefined>): Awaitable<void> {
     if (!isPromise(reply)) return this.finish(reply);
     this.wait();
     return reply.then((ready) => this.finish(ready));
   }
 
-  /** Starts to send keep-alives, and to watch for a client that disconnects. Called if there is no reply yet. */
+  /** Starts to send keep-alives, and to detect that the client disconnects. Called if the reply is not known yet. */
   wait(): void {
-    const { stream } = this.#belonging;
+    const { stream } = this.#options;
     this.#context.open.add(this);
     stream?.opened(this);
     this.exchange.onGone(() => this.#onGone());
@@ -111,7 +119,7 @@ export class PostResponse implements Link, OpenExchange {
     this.exchange.waitUntil?.(work);
   }
 
-  beat(): void {
+  onInterval(): void {
     if (this.accepted.events) this.#startEvents().comment();
   }
 
@@ -129,16 +137,10 @@ export class PostResponse implements Link, OpenExchange {
       // Nothing was sent before the reply, so there is nothing to resume.
       this.exchange.respond(200, eventHeaders, reply ? asEvent(this.encoded(reply.message)) : "");
     } else {
-      this.#finishAsJson(reply);
+      const { message, status } = reply;
+      const headers = headersOf(reply, this.#context.auth, this.exchange);
+      this.exchange.respond(status, headers, preparedBody(message) ?? this.encoded(message));
     }
-  }
-
-  #finishAsJson(reply: Reply): void {
-    const { message, status } = reply;
-    const headers = headersOf(reply, this.#context.auth, this.exchange);
-    const prepared = preparedEnd(message);
-    const body = prepared ? { text: beginningOf(message.id as RequestId), rest: prepared } : this.encoded(message);
-    this.exchange.respond(status, headers, body);
   }
 
   protected encoded(message: JsonRpcResponse): string {
@@ -146,19 +148,17 @@ export class PostResponse implements Link, OpenExchange {
   }
 
   #startEvents(): Events {
-    return (this.events ??= this.#makeEvents(this.#gone ? undefined : this.#belonging.stream));
-  }
-
-  #makeEvents(stream: AnswerStream | undefined): Events {
-    return stream ? stream.begin(this.exchange) : new EventStream(this.exchange);
+    if (this.events) return this.events;
+    const stream = this.#gone ? undefined : this.#options.stream;
+    return (this.events = stream ? stream.begin(this.exchange) : new EventStream(this.exchange));
   }
 
   protected close(): void {
     this.#context.open.remove(this);
-    this.#belonging.stream?.closed();
+    this.#options.stream?.closed();
   }
 
-  /** In modern revisions a client cancels its request by closing the stream; in legacy ones it does not. */
+  /** A modern call is cancelled, because a client of a modern revision cancels its request by closing the stream. */
   #onGone(): void {
     this.#gone = true;
     this.close();
@@ -171,11 +171,11 @@ export class PostResponse implements Link, OpenExchange {
   #cannotSend(unsent: JsonRpcMessage, why: string): void {
     if (!isRequest(unsent)) return;
     const message = `${unsent.method} could not be sent: ${why}`;
-    this.#belonging.session?.answered(failure(unsent.id, { code: ErrorCode.InvalidRequest, message }));
+    this.#options.session?.answered(failure(unsent.id, { code: ErrorCode.InvalidRequest, message }));
   }
 }
 
-/** Serialises a response. A result that is not JSON is a defect of its handler: it is reported, and the client gets -32603. */
+/** Encodes a response. A result that is not JSON is a defect of its handler: it is reported, and the client gets -32603. */
 export function encodeReply(core: ServerCore, message: JsonRpcResponse): string {
   try {
     return encode(message);
@@ -191,18 +191,17 @@ export function encodeReply(core: ServerCore, message: JsonRpcResponse): string 
  */
 const longText = 2_048;
 
+/** The bytes of a response from its result on. */
 const ends = new WeakMap<Prepared, Bytes>();
 
-/** Returns the bytes of a response from its result on, if the result was prepared and is long. They are encoded once. */
-function preparedEnd(message: JsonRpcResponse): Bytes | undefined {
+/** Returns the body of a response whose result was prepared and is long. The bytes from the result on are encoded once. */
+function preparedBody(message: JsonRpcResponse): ResponseBody | undefined {
   if (!("result" in message) || !(message.result instanceof Prepared)) return undefined;
-  const { result } = message;
+  const { id, result } = message;
   if (result.json.length <= longText) return undefined;
-  const known = ends.get(result);
-  if (known) return known;
-  const end = new TextEncoder().encode(`${result.json}}`);
-  ends.set(result, end);
-  return end;
+  let rest = ends.get(result);
+  if (!rest) ends.set(result, (rest = new TextEncoder().encode(`${result.json}}`)));
+  return { text: beginningOf(id), rest };
 }
 
 /** Returns the headers of a JSON response. Statuses 403, 429 and 503 need more than the content type. */

@@ -24,8 +24,8 @@ export function readRoutes({ path, legacySse = false }: HttpOptions): Routes {
   const messages = normal(given.messages ?? "/messages");
   if (new Set([mcp, stream, messages]).size < 3) {
     const paths = [mcp ?? "any", stream, messages].join(", ");
-    const why = `The MCP endpoint and the two of legacySse need a path each; they have ${paths}.`;
-    throw new LocalError("invalid_definition", why);
+    const message = `path, legacySse.path and legacySse.messages must differ; got ${paths}.`;
+    throw new LocalError("invalid_definition", message);
   }
   return {
     mcp,

@@ -1,9 +1,8 @@
+import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
 import type { Store } from "../../store/store.ts";
 import type { HttpExchange, HttpRequestHead, ResponseHeaders } from "../exchange.ts";
 import type { HttpRefusal } from "./refusal.ts";
-
-type MaybePromise<T> = T | Promise<T>;
 
 /** A request to authenticate: its head, and a method that adds headers to its response. */
 export type AuthenticationRequest = HttpRequestHead & Pick<HttpExchange, "decorate">;
@@ -18,7 +17,7 @@ export type AuthenticationRequest = HttpRequestHead & Pick<HttpExchange, "decora
 export type Authenticate = (
   request: AuthenticationRequest,
   store?: Store,
-) => MaybePromise<Principal | HttpRefusal | undefined>;
+) => Awaitable<Principal | HttpRefusal | undefined>;
 
 /** A complete response that anyone may read. */
 export interface PublicResponse {

@@ -1,11 +1,12 @@
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { shorten } from "../../schema/schema.ts";
-import { checkAnnotations, checkMetaKeys, isRole } from "./check-metadata.ts";
+import { isRole } from "../content.ts";
+import { checkAnnotations, checkMetaKeys } from "./check-metadata.ts";
 import { isUri } from "../resources.ts";
 
 /**
- * Checks the result of a tool, prompt or resource before it is sent, and returns it. Throws a TypeError with the path of the first invalid
- * member.
+ * Checks the result of a tool, prompt or resource before it is sent, and returns it. Throws a TypeError with the path of the
+ * first invalid member.
  */
 export function checkResult(result: JsonObject): JsonObject {
   const { content, messages, contents, _meta } = result;
@@ -16,13 +17,14 @@ export function checkResult(result: JsonObject): JsonObject {
   return result;
 }
 
+/** Checks the `_meta` of a result or content. */
 export function checkMeta(meta: unknown, where = "_meta"): void {
   if (meta === undefined) return;
   if (!isObject(meta)) throw invalid(where, "an object");
   checkMetaKeys(meta, where);
 }
 
-/** Checks a list. `check` gets each item with its path. */
+/** Checks a list of objects with `check`, which receives each item and its path. */
 export function checkEach(list: unknown, where: string, check: (item: JsonObject, where: string) => void): void {
   if (!Array.isArray(list)) throw invalid(where, "a list");
   for (const [index, item] of (list as unknown[]).entries()) {
@@ -39,6 +41,7 @@ function checkMessage({ role, content }: JsonObject, where: string): void {
   checkBlock(content, `${where}.content`);
 }
 
+/** Checks the role of a message. `where` is the path of the message. */
 export function checkRole(role: unknown, where: string): void {
   if (!isRole(role)) throw invalid(`${where}.role`, '"user" or "assistant"', role);
 }
@@ -72,7 +75,7 @@ function checkContents({ uri, mimeType, text, blob, _meta }: JsonObject, where: 
   if (mimeType !== undefined) checkString(mimeType, `${where}.mimeType`);
   checkMeta(_meta, `${where}._meta`);
   if (typeof text === "string" && blob === undefined) return;
-  if (typeof blob !== "string") throw new TypeError(`${where} must have "text" or "blob", which is a string`);
+  if (typeof blob !== "string") throw new TypeError(`${where} must have a string "text" or "blob"`);
   checkBase64(blob, `${where}.blob`);
 }
 
@@ -86,10 +89,10 @@ function checkString(value: unknown, where: string): void {
 
 function checkBase64(data: unknown, where: string): void {
   if (typeof data === "string" && data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data)) return;
-  throw new TypeError(`${where} must be base64; bytes are encoded by image(), audio() and embed()`);
+  throw new TypeError(`${where} must be base64. Pass bytes to image(), audio() or embed(), which encode them`);
 }
 
-/** Makes the error for an invalid member. */
+/** Returns the error for an invalid member. */
 export function invalid(where: string, expected: string, value?: unknown): TypeError {
   const shown = value === undefined || typeof value === "function" ? "" : `; got ${shorten(JSON.stringify(value))}`;
   return new TypeError(`${where} must be ${expected}${shown}`);

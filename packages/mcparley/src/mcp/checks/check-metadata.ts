@@ -1,4 +1,5 @@
 import { isObject } from "../../rpc/messages.ts";
+import { isRole } from "../content.ts";
 import { isMetaKey } from "./meta-keys.ts";
 
 /** Throws a TypeError if the annotations of content or of a resource have an invalid member. `where` is their path. */
@@ -14,13 +15,10 @@ export function checkAnnotations(annotations: unknown, where: string): void {
   }
   if (lastModified === undefined || (typeof lastModified === "string" && !Number.isNaN(Date.parse(lastModified))))
     return;
-  throw new TypeError(`${where}.lastModified must be a date as in ISO 8601; got ${JSON.stringify(lastModified)}`);
+  throw new TypeError(`${where}.lastModified must be an ISO 8601 date; got ${JSON.stringify(lastModified)}`);
 }
 
-export function isRole(value: unknown): boolean {
-  return value === "user" || value === "assistant";
-}
-
+/** Returns whether a value is a priority: a number from 0 to 1. */
 export function isPriority(value: unknown): boolean {
   return typeof value === "number" && value >= 0 && value <= 1;
 }

@@ -7,6 +7,6 @@ const reserved = /^[^./]+\.(modelcontextprotocol|mcp)[./]/i;
 export function checkReservedId(id: string): void {
   if (!reserved.test(id) || (id.startsWith("io.modelcontextprotocol/") && official.test(id))) return;
   throw new TypeError(
-    `MCP reserves the prefix of the extension ${JSON.stringify(id)}. Use a domain of yours in reverse.`,
+    `MCP reserves the prefix of the extension ${JSON.stringify(id)}. Use a domain that you own, in reverse, such as "com.example/feature".`,
   );
 }

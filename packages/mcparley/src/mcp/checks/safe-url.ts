@@ -10,6 +10,6 @@ export function findUnsafe(url: unknown): string | undefined {
   const parsed = new URL(url);
   if (!isSecureUrl(parsed)) return `url must be https, or http on a loopback address; got ${shown}`;
   // A user could mistake the text before an @ for the host.
-  if (parsed.username || parsed.password) return "url must hold no user name or password";
+  if (parsed.username || parsed.password) return "url must not contain a user name or password";
   return undefined;
 }

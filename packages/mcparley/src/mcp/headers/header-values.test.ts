@@ -47,13 +47,13 @@ test.each([
   expect(headerValueMatches("string", header, header)).toBe(false);
 });
 
-test("a tab is allowed on arrival, and the empty value may be encoded", () => {
+test("decodes a tab, and an encoded empty value", () => {
   expect(decodeHeaderValue("a\tb")).toBe("a\tb");
   expect(decodeHeaderValue("=?base64??=")).toBe("");
   expect(decodeHeaderValue("=?base64?=")).toBe("=?base64?=");
 });
 
-test("every text comes back, in characters that a header can hold", () => {
+test("decoding restores every encoded text, which has only characters that a header allows", () => {
   const text = fc.string({ unit: "binary" }).map((value) => value.replace(/\p{Surrogate}/gu, ""));
   fc.assert(
     fc.property(
@@ -72,7 +72,7 @@ test("every text comes back, in characters that a header can hold", () => {
   );
 });
 
-test("any header gives a text or undefined", () => {
+test("decoding any header returns a text or undefined", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (header) => {
       expect(["string", "undefined"]).toContain(typeof decodeHeaderValue(`=?base64?${header}?=`));

@@ -1,7 +1,6 @@
 import { type JsonSchema, SchemaError, shorten } from "../../schema/schema.ts";
 import { isObject } from "../../rpc/messages.ts";
-import { type Dialect, dialectOf } from "../../schema/json-schema/keywords.ts";
-import { subschemasOf } from "../../schema/json-schema/subschemas.ts";
+import { type Dialect, dialectOf, subschemasOf } from "../../schema/json-schema/keywords.ts";
 
 /** The type of a parameter that can be mirrored in a header. */
 export type McpHeaderType = "string" | "integer" | "boolean";
@@ -12,11 +11,12 @@ export interface McpHeader {
   readonly header: string;
   /** The property names that lead to the parameter in the tool's arguments. */
   readonly path: readonly string[];
+  /** The type of the parameter. */
   readonly type: McpHeaderType;
 }
 
 /** Thrown if an `x-mcp-header` annotation is invalid. The tool definition is then invalid as well. */
-export class InvalidMcpHeader extends SchemaError {
+class InvalidMcpHeader extends SchemaError {
   override readonly name: string = "InvalidMcpHeader";
   /** The annotated property, as names joined by dots, or a JSON pointer if it is not a property. */
   readonly property: string;
@@ -39,7 +39,10 @@ interface Place {
   readonly depth: number;
 }
 
-/** The maximum depth of a definition's schema. Deeper annotations of a peer are ignored; their paths would grow quadratically. */
+/**
+ * The maximum depth of a definition's schema. Deeper annotations of a peer are ignored, because their paths grow
+ * quadratically.
+ */
 const MAX_DEPTH = 64;
 
 /**

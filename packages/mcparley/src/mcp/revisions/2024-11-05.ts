@@ -5,6 +5,7 @@ import { encoder as newerEncoder, revision as newer } from "./2025-03-26.ts";
 import { type Encoder, deriveEncoder, without } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
+/** The first release: no audio, no annotations of tools, no batches, and no streams that can be resumed. */
 export const revision: Revision = {
   ...newer,
   version: "2024-11-05",
@@ -46,5 +47,5 @@ function encodeContent(content: ContentBlock): ContentBlock {
 /** A sampling message could hold text or an image only. A text that names the MIME type replaces audio. */
 function encodeSampled(content: SamplingContent | SamplingContent[]): SamplingContent | SamplingContent[] {
   if (Array.isArray(content) || content.type !== "audio") return content;
-  return { type: "text", text: `[audio, ${content.mimeType}, left out: this revision of the protocol has no audio]` };
+  return { type: "text", text: `[audio, ${content.mimeType}, omitted: this revision of the protocol has no audio]` };
 }

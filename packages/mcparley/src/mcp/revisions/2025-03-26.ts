@@ -7,6 +7,7 @@ import { encoder as newerEncoder, revision as newer } from "./2025-06-18.ts";
 import { type Encoder, deriveEncoder, without } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
+/** Has batches, and no elicitation, structured results, resource links or titles. */
 export const revision: Revision = {
   ...newer,
   version: "2025-03-26",

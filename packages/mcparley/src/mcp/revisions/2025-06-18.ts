@@ -9,6 +9,7 @@ import { encoder as newerEncoder, revision as newer } from "./2025-11-25.ts";
 import { type EncodedElicitation, type Encoder, deriveEncoder, without } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
+/** Has elicitation by form only, no icons, no tools in sampling, and no tasks. */
 export const revision: Revision = {
   ...newer,
   version: "2025-06-18",
@@ -51,7 +52,10 @@ function withoutIcons(content: ContentBlock): ContentBlock {
 function encodeSampling(params: CreateMessageParams): CreateMessageParams {
   const messages = params.messages.flatMap(splitMessage);
   if (params.tools || messages.some(({ content }) => (content as SamplingContent).type.startsWith("tool_"))) {
-    throw new LocalError("not_capable", "A client of this revision cannot sample with tools (sampling.tools).");
+    throw new LocalError(
+      "not_capable",
+      "The protocol revision of this client has no sampling with tools (sampling.tools).",
+    );
   }
   return { ...without(params, "toolChoice"), messages };
 }
@@ -69,7 +73,10 @@ function splitMessage(message: SamplingMessage): SamplingMessage[] {
  */
 function encodeElicitation(params: ElicitParams): EncodedElicitation {
   if (params.mode === "url") {
-    throw new LocalError("not_capable", "A client of this revision cannot be sent to a URL (elicitation.url).");
+    throw new LocalError(
+      "not_capable",
+      "The protocol revision of this client has no elicitation by URL (elicitation.url).",
+    );
   }
   const { mode: _, ...form } = params;
   const properties: RequestedSchema["properties"] = {};
@@ -138,7 +145,9 @@ interface Choice {
 
 function readChoices(value: unknown): Choice[] | undefined {
   if (!Array.isArray(value)) return undefined;
-  return value.every((choice) => isObject(choice) && typeof choice.const === "string")
-    ? (value as Choice[])
-    : undefined;
+  return value.every(isChoice) ? value : undefined;
+}
+
+function isChoice(value: unknown): value is Choice {
+  return isObject(value) && typeof value.const === "string";
 }

@@ -2,12 +2,12 @@ import { ErrorCode } from "../errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import type { ElicitParams } from "../elicitation.ts";
 import { Method, Notification } from "../methods.ts";
-import type { ReadResourceResult } from "../resources.ts";
 import type { CallToolResult, Tool } from "../tools.ts";
 import { encoder as newerEncoder } from "./2026-07-28.ts";
 import { type EncodedElicitation, type Encoder, deriveEncoder, without } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
+/** The last revision with sessions and with requests that the server sends. */
 export const revision: Revision = {
   version: "2025-11-25",
   kind: "legacy",
@@ -62,7 +62,7 @@ export const revision: Revision = {
 export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
   tool: requireObjectOutput,
   callToolResult: requireObjectContent,
-  readResourceResult: uncached,
+  readResourceResult: (result) => without(result, "ttlMs", "cacheScope"),
   elicitation: identifyUrl,
   createMessage: (params) => (params.tools ? { ...params, tools: params.tools.map(requireObjectOutput) } : params),
 });
@@ -75,11 +75,6 @@ function requireObjectOutput(tool: Tool): Tool {
 function requireObjectContent(result: CallToolResult): CallToolResult {
   const { structuredContent } = result;
   return structuredContent === undefined || isObject(structuredContent) ? result : without(result, "structuredContent");
-}
-
-function uncached(result: ReadResourceResult): ReadResourceResult {
-  const { ttlMs: _, cacheScope: __, ...others } = result;
-  return others;
 }
 
 function identifyUrl(params: ElicitParams): EncodedElicitation {

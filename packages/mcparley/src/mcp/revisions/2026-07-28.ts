@@ -3,6 +3,7 @@ import { Method, Notification } from "../methods.ts";
 import { type Encoder, identity } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
 
+/** The first revision without sessions. Servers request input in results, and each request is complete by itself. */
 export const revision: Revision = {
   version: "2026-07-28",
   kind: "modern",

@@ -12,7 +12,9 @@ import type { Revision } from "./revision.ts";
 
 /** The parameters of an elicitation as one revision encodes them, and a function that decodes the client's answer. */
 export interface EncodedElicitation {
+  /** The params to send. */
   params: ElicitParams;
+  /** Decodes the answer to these params. */
   decode: (result: ElicitResult) => ElicitResult;
 }
 
@@ -99,7 +101,7 @@ export function without<T extends object>(value: T, ...keys: string[]): T {
 }
 
 /** The request that a result answers, and the revision that the result is encoded for. */
-export interface ResultTarget {
+interface ResultTarget {
   readonly revision: Revision;
   readonly encoder: Encoder;
   readonly method: string;
@@ -127,7 +129,9 @@ export function encodeResult(
   return revision.typedResults ? withEnvelope(encoded as JsonObject, serverInfo) : (encoded as JsonObject);
 }
 
-/** Adds the members that every result of a modern revision has: `resultType` if it is missing, and the server's name. */
+/**
+ * Adds the members that every result of a modern revision has: `resultType`, unless it is present, and the server's name.
+ */
 export function withEnvelope(result: JsonObject, serverInfo: Implementation): JsonObject {
   const meta = result._meta ? { ...result._meta, [MetaKey.serverInfo]: serverInfo } : metaOf(serverInfo);
   return { resultType: completeType, ...result, _meta: meta };

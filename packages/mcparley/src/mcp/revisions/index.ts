@@ -12,17 +12,31 @@ export const revisions: readonly Revision[] = [july2026, november2025, june2025,
 
 const byVersion: ReadonlyMap<string, Revision> = new Map(revisions.map((revision) => [revision.version, revision]));
 
+/** The newest revision without sessions. */
 export const latestModern: Revision = july2026;
+/** The newest revision with sessions. */
 export const latestLegacy: Revision = november2025;
 
 /** The revision of an HTTP request that names no revision and has no session (2025-06-18, transports). */
 export const unnamedOverHttp: Revision = march2025;
 
-/** The advertised versions, the newest first. The pre-release is used only for clients that request it. */
+/**
+ * The revisions of MCP that servers and clients of this library support, the newest first.
+ *
+ * The pre-release 2024-10-07 is also supported, but it is not listed and is used only for clients that request it.
+ *
+ * @example
+ * ```ts
+ * import { supportedVersions } from "mcparley";
+ *
+ * console.log(supportedVersions[0]); // 2026-07-28
+ * ```
+ */
 export const supportedVersions: readonly string[] = revisions
   .filter((revision) => revision !== october2024)
   .map((revision) => revision.version);
 
+/** Returns the revision with a version, such as `2026-07-28`. Undefined if the library does not implement it. */
 export function findRevision(version: unknown): Revision | undefined {
   return typeof version === "string" ? byVersion.get(version) : undefined;
 }
@@ -30,7 +44,9 @@ export function findRevision(version: unknown): Revision | undefined {
 /** The revisions that open a session with `initialize`, the newest first. */
 export const legacyRevisions: readonly Revision[] = /* @__PURE__ */ revisions.filter(({ kind }) => kind === "legacy");
 
-/** Returns the revision of a new session: the requested one if it is among them, otherwise the newest. Undefined without any. */
+/**
+ * Returns the revision of a new session: the requested one if it is among them, otherwise the newest. Undefined without any.
+ */
 export function negotiateLegacy(requested: string, among: readonly Revision[]): Revision | undefined {
   return among.find(({ version }) => version === requested) ?? among[0];
 }

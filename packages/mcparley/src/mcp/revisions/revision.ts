@@ -5,40 +5,48 @@
  * A method that is missing from the sets does not exist for a peer of that revision.
  */
 export interface Revision {
+  /** The date that identifies the revision on the wire, such as `2026-07-28`. */
   readonly version: string;
-  /** Legacy revisions start with `initialize`. In modern revisions each request is complete by itself. */
+  /**
+   * `legacy`: a session starts with `initialize`. `modern`: there are no sessions, and each request is complete by itself.
+   */
   readonly kind: "legacy" | "modern";
   /** The requests that a client may send. */
   readonly clientRequests: ReadonlySet<string>;
+  /** The notifications that a client may send. */
   readonly clientNotifications: ReadonlySet<string>;
   /** The requests that a server may send: as messages in legacy revisions, inside results in modern ones. */
   readonly serverRequests: ReadonlySet<string>;
+  /** The notifications that a server may send. */
   readonly serverNotifications: ReadonlySet<string>;
-  /** Several messages may arrive as one JSON array. */
+  /** Whether several messages may be sent as one JSON array. */
   readonly batches: boolean;
-  /** Closing the stream of a response cancels the request. */
+  /** Whether closing the stream of a response cancels the request. */
   readonly dropCancels: boolean;
-  /** The client names the revision in a header of each HTTP request after the first. */
+  /** Whether each HTTP request after the first names the revision in a header. */
   readonly versionHeader: boolean;
-  /** HTTP requests have headers that mirror the message. */
+  /** Whether HTTP requests have headers that mirror the message. */
   readonly mirrorHeaders: boolean;
-  /** Results have a `resultType`, cache hints and the server's name. */
+  /** Whether results have a `resultType`, cache hints and the server's name. */
   readonly typedResults: boolean;
-  /** A client may resume a closed HTTP stream with `Last-Event-ID`. */
+  /** Whether a client may resume a closed HTTP stream with `Last-Event-ID`. */
   readonly resumable: boolean;
-  /** Streams start with an event that has only an id, and a server may close them early for the client to resume. */
+  /**
+   * Whether streams start with an event that has only an id. A server may close such a stream, and the client resumes it.
+   */
   readonly polls: boolean;
+  /** The error code for a resource that does not exist. */
   readonly resourceNotFoundCode: number;
-  /** Codes beyond those of JSON-RPC that the revision defines. */
+  /** The error codes that the revision defines in addition to those of JSON-RPC. */
   readonly errorCodes: ReadonlySet<number>;
-  /** The codes -32099 to -32020 are reserved for the protocol. Earlier, servers could use them for their own errors. */
+  /** Whether the codes -32099 to -32020 are reserved for the protocol. Before, servers could use them for custom errors. */
   readonly reservesCodes: boolean;
-  /** Clients request tasks with `params.task` (2025-11-25, basic/utilities/tasks). */
+  /** Whether clients request tasks with `params.task` (2025-11-25, basic/utilities/tasks). */
   readonly requestedTasks: boolean;
-  /** Servers declare completion as a capability. Earlier, a client could only try. */
+  /** Whether servers declare completion as a capability. Before, a client could only try the request. */
   readonly completionsCapability: boolean;
-  /** Clients declare whether sampling may include the context of servers. */
+  /** Whether clients declare that sampling may include the context of servers. */
   readonly contextCapability: boolean;
-  /** `completion/complete` has the arguments that are filled in already. */
+  /** Whether `completion/complete` contains the arguments that already have a value. */
   readonly completionContext: boolean;
 }

@@ -4,7 +4,7 @@ import path from "node:path";
 import { isObject } from "../../rpc/messages.ts";
 import { unusable } from "./private-folder.ts";
 
-/** Stores the encryption key of credentials in another place than the credentials, such as `keychain`. */
+/** Stores the encryption key of credentials outside of their folder, as `keychain` does. */
 export interface KeyStorage {
   /** Returns the key, or undefined if none was set yet. */
   get(): Promise<Uint8Array | undefined>;
@@ -12,15 +12,15 @@ export interface KeyStorage {
   set(key: Uint8Array): Promise<void>;
 }
 
-/** The source of the key. Default: a file next to the credentials. */
+/** The source of the encryption key. Default: a file in the folder of the credentials. */
 export interface KeySource {
-  /** The key of 32 bytes, or the place that stores it. */
+  /** The key, 32 bytes, or a storage for it such as `keychain()`. Default: a file in the folder. */
   readonly key?: Uint8Array | KeyStorage | undefined;
-  /** The passphrase from which the key is derived with scrypt. A function is called once, when the key is needed. */
+  /** The passphrase from which scrypt derives the key, or a function that asks for it once, when the key is needed. */
   readonly passphrase?: string | (() => Promise<string>) | undefined;
 }
 
-/** The content of `key.json`. */
+/** The content of `key.json`. `check` identifies the key without revealing it. */
 type KeyFile =
   | { readonly from: "file"; readonly key: string }
   | { readonly from: "passphrase"; readonly salt: string; readonly cost: number; readonly check: string }
@@ -28,7 +28,7 @@ type KeyFile =
 
 const fileName = "key.json";
 const fileMode = 0o600;
-/** The scrypt cost of one guess of a passphrase: 128 MiB of memory, and some tenths of a second. */
+/** The cost parameter of scrypt. One guess of a passphrase needs 128 MiB of memory and some tenths of a second. */
 const passphraseCost = 2 ** 17;
 const blockSize = 8;
 const saltLength = 16;
@@ -64,31 +64,39 @@ export class FolderKey {
 
   /** Creates the key. The caller must hold the lease. */
   async make(): Promise<void> {
-    await writeKeyFile(this.#folder, await describeKey(this.#source));
+    await writeKeyFile(this.#folder, await createKeyFile(this.#source));
   }
 
   async #open(text: string): Promise<SealedValues> {
     const file = parse(text);
     if (!isKeyFile(file)) {
-      throw unusable(this.#folder, `${fileName} in it is damaged. Remove the folder, and sign in again`);
+      throw unusable(this.#folder, `its file ${fileName} is damaged. Delete the folder, and sign in again`);
     }
-    if (file.from !== kindOf(this.#source)) throw unusable(this.#folder, mismatch(file.from));
+    const kind = file.from === "given" ? "key" : file.from;
+    if (file.from !== kindOf(this.#source)) {
+      const why =
+        kind === "file"
+          ? "their key is a file in the folder. Omit key and passphrase, or choose another folder"
+          : `they are encrypted with a ${kind}. Pass it, or choose another folder`;
+      throw unusable(this.#folder, why);
+    }
     if (file.from === "file") return new SealedValues(Buffer.from(file.key, "base64url"));
-    const key = file.from === "passphrase" ? await derive(this.#source, file) : await given(this.#source);
+    const key = file.from === "passphrase" ? await derive(this.#source, file) : await givenKey(this.#source);
     const values = key && new SealedValues(key);
     if (values?.check === file.check) return values;
-    throw unusable(this.#folder, `they are encrypted with another ${file.from === "given" ? "key" : file.from}`);
+    throw unusable(this.#folder, `they are encrypted with another ${kind}`);
   }
 }
 
-async function describeKey(source: KeySource): Promise<KeyFile> {
+/** Returns the description of the key. Creates the key, unless the source has one. */
+async function createKeyFile(source: KeySource): Promise<KeyFile> {
   const kind = kindOf(source);
   if (kind === "file") return { from: kind, key: randomBytes(keyLength).toString("base64url") };
   if (kind === "passphrase") {
     const parameters = { salt: randomBytes(saltLength).toString("base64url"), cost: passphraseCost };
     return { from: kind, ...parameters, check: new SealedValues(await derive(source, parameters)).check };
   }
-  let key = await given(source);
+  let key = await givenKey(source);
   if (!key) {
     key = randomBytes(keyLength);
     await (source.key as KeyStorage).set(key);
@@ -100,23 +108,18 @@ function kindOf({ key, passphrase }: KeySource): KeyFile["from"] {
   return passphrase !== undefined ? "passphrase" : key !== undefined ? "given" : "file";
 }
 
-function mismatch(from: KeyFile["from"]): string {
-  if (from === "file") return "their key is in a file beside them. Give no key and no passphrase, or another folder";
-  return `they are encrypted with a ${from === "given" ? "key" : from} of yours. Give it, or another folder`;
-}
-
-async function given({ key }: KeySource): Promise<Uint8Array | undefined> {
+async function givenKey({ key }: KeySource): Promise<Uint8Array | undefined> {
   const bytes = key instanceof Uint8Array ? key : await key?.get();
   if (bytes && bytes.length !== keyLength) {
-    throw new TypeError(`The key of credentials has ${keyLength} bytes; got ${bytes.length}.`);
+    throw new TypeError(`The key of credentials must have ${keyLength} bytes; got ${bytes.length}.`);
   }
   return bytes;
 }
 
 async function derive(source: KeySource, { salt, cost }: { salt: string; cost: number }): Promise<Uint8Array> {
   const text = typeof source.passphrase === "function" ? await source.passphrase() : (source.passphrase ?? "");
-  if (text === "") throw new TypeError("The passphrase of credentials is empty.");
-  // A letter with an accent has several encodings, and keyboards type different ones.
+  if (text === "") throw new TypeError("The passphrase of credentials must not be empty.");
+  // A letter with an accent has several encodings, and keyboards produce different ones.
   const passphrase = text.normalize("NFC");
   const options = { cost, blockSize, maxmem: 256 * cost * blockSize };
   return new Promise((resolve, reject) => {
@@ -151,7 +154,7 @@ function isKeyFile(value: unknown): value is KeyFile {
     case "file":
       return texts("key") && Buffer.from(value.key as string, "base64url").length === keyLength;
     case "passphrase":
-      // With a lower cost, the passphrase would be easy to guess from the values that are written next.
+      // An attacker could lower the cost in the file, and then guess the passphrase from the values that are written next.
       return texts("salt", "check") && value.cost === passphraseCost;
     default:
       return value.from === "given" && texts("check");
@@ -169,7 +172,7 @@ async function writeKeyFile(folder: string, content: KeyFile): Promise<void> {
   }
 }
 
-/** Encrypts values with AES-256-GCM, each bound to its name, and hides the keys of values in their names. */
+/** Encrypts values with AES-256-GCM. Each value is bound to its name, which is a keyed hash of its key. */
 export class SealedValues {
   /** Identifies the key without revealing it. */
   readonly check: string;

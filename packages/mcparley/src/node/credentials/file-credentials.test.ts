@@ -38,14 +38,14 @@ const contents = (): string =>
     .join("\n");
 
 describe("values", () => {
-  test("are there for the next one who opens the folder", async () => {
+  test("are stored for the next process that opens the folder", async () => {
     const first = fileCredentials(folder);
     expect(await first.compareAndSet("k", undefined, "käse")).toBe(true);
     expect(await first.compareAndSet("other", undefined, "x")).toBe(true);
     expect(await fileCredentials(folder).get("k")).toBe("käse");
   });
 
-  test("change only from what is expected", async () => {
+  test("change only if the current value is the expected one", async () => {
     const storage = fileCredentials(folder);
     expect(await storage.compareAndSet("k", "a", "b")).toBe(false);
     expect(await storage.compareAndSet("k", undefined, "a")).toBe(true);
@@ -56,7 +56,7 @@ describe("values", () => {
     expect(await storage.get("k")).toBeUndefined();
   });
 
-  test("are forgotten after 400 days in which nobody renewed them", async () => {
+  test("are deleted after 400 days without a renewal", async () => {
     let now = 1_000_000;
     const storage = fileCredentials(folder, { clock: { now: () => now, setTimeout: () => 0, clearTimeout: () => {} } });
     await storage.compareAndSet("k", undefined, "v");
@@ -66,14 +66,14 @@ describe("values", () => {
     expect(await storage.get("k")).toBeUndefined();
   });
 
-  test("reading where nothing was written makes nothing", async () => {
+  test("reading a missing folder creates nothing", async () => {
     expect(await fileCredentials(folder).get("k")).toBeUndefined();
     expect(existsSync(folder)).toBe(false);
   });
 });
 
-describe("what is on the disk", () => {
-  test("shows neither values nor keys, and is its owner's alone", async () => {
+describe("the files on the disk", () => {
+  test("contain neither values nor keys in plain text, and are accessible to their owner only", async () => {
     const storage = fileCredentials(folder);
     await storage.compareAndSet("https://issuer.example", undefined, secret);
     expect(contents()).not.toContain(secret);
@@ -82,7 +82,7 @@ describe("what is on the disk", () => {
     for (const name of readdirSync(folder)) expect(mode(path.join(folder, name)), name).toBe(0o600);
   });
 
-  test("holds nothing any more of what was replaced or deleted", async () => {
+  test("contain no replaced or deleted value", async () => {
     const storage = fileCredentials(folder);
     const sealedValues = (): string[] => contents().match(/"value":"[^"]+"/g) ?? [];
     await storage.compareAndSet("k", undefined, "first");
@@ -98,8 +98,8 @@ describe("what is on the disk", () => {
   test.each([
     ["the folder", "", 0o750],
     ["a file in it", "key.json", 0o644],
-    ["a file that others may write", "key.json", 0o602],
-  ])("is refused where others may use %s", async (_what, name, given) => {
+    ["a file in it, for writing", "key.json", 0o602],
+  ])("is refused if other users have access to %s", async (_what, name, given) => {
     const storage = fileCredentials(folder);
     await storage.compareAndSet("k", undefined, "v");
     const file = path.join(folder, name);
@@ -115,14 +115,14 @@ describe("what is on the disk", () => {
     expect(await storage.get("k")).toBe("v");
   });
 
-  test("a folder that is none is named", async () => {
+  test("a folder that is a file is refused, and the error names it", async () => {
     writeFileSync(folder, "");
     await expect(fileCredentials(folder).get("k")).rejects.toMatchObject({ code: "unusable_storage" });
     await expect(fileCredentials(path.join(folder, "deeper")).get("k")).rejects.toThrow(folder);
     expect(() => fileCredentials("")).toThrow('got ""');
   });
 
-  test("an altered value, or one that was put in another's place, is refused", async () => {
+  test("an altered value, or one that was moved to another key, is refused", async () => {
     const storage = fileCredentials(folder);
     await storage.compareAndSet("a", undefined, "1");
     await storage.compareAndSet("b", undefined, "2");
@@ -145,7 +145,7 @@ describe("what is on the disk", () => {
 describe("the key", () => {
   const key = new Uint8Array(32).fill(7);
 
-  test("may be given, and another one is refused", async () => {
+  test("may be passed, and a different one is refused", async () => {
     await fileCredentials(folder, { key }).compareAndSet("k", undefined, "v");
     expect(await fileCredentials(folder, { key }).get("k")).toBe("v");
     const other = fileCredentials(folder, { key: new Uint8Array(32).fill(8) });
@@ -154,28 +154,28 @@ describe("the key", () => {
       message: expect.stringContaining("another key") as string,
     });
     await expect(other.compareAndSet("k", undefined, "w")).rejects.toThrow("another key");
-    await expect(fileCredentials(folder).get("k")).rejects.toThrow("encrypted with a key of yours");
+    await expect(fileCredentials(folder).get("k")).rejects.toThrow("encrypted with a key. Pass it");
     expect(contents()).not.toContain(Buffer.from(key).toString("base64url"));
     await expect(
       fileCredentials(path.join(parent, "2"), { key: key.subarray(1) }).compareAndSet("k", undefined, "v"),
     ).rejects.toThrow("32 bytes; got 31");
   });
 
-  test("may be derived from a passphrase, however its letters are encoded", async () => {
+  test("may be derived from a passphrase, in any encoding of its letters", async () => {
     await fileCredentials(folder, { passphrase: "p\u00e4ss" }).compareAndSet("k", undefined, "v");
     let asked = 0;
     const passphrase = async (): Promise<string> => `pa\u0308ss${++asked === 1 ? "" : "?"}`;
     const storage = fileCredentials(folder, { passphrase });
     expect([await storage.get("k"), await storage.get("k"), asked]).toEqual(["v", "v", 1]);
     await expect(fileCredentials(folder, { passphrase: "pass" }).get("k")).rejects.toThrow("another passphrase");
-    await expect(fileCredentials(folder).get("k")).rejects.toThrow("encrypted with a passphrase of yours");
+    await expect(fileCredentials(folder).get("k")).rejects.toThrow("encrypted with a passphrase. Pass it");
     // An attacker with write access to the file must not be able to lower the cost of the key derivation.
     const file = path.join(folder, "key.json");
     writeFileSync(file, readFileSync(file, "utf8").replace('"cost":131072', '"cost":2'));
     await expect(fileCredentials(folder, { passphrase: "pa\u0308ss" }).get("k")).rejects.toThrow("damaged");
   });
 
-  test("may be kept elsewhere, where it is made once", async () => {
+  test("may be stored elsewhere, and is created there once", async () => {
     const kept: Uint8Array[] = [];
     const keeper: KeyStorage = {
       get: async () => kept.at(-1),
@@ -188,7 +188,7 @@ describe("the key", () => {
     await expect(fileCredentials(folder, { key: keeper }).get("a")).rejects.toThrow("another key");
   });
 
-  test("in a file beside the values is not mixed up with one of another folder", async () => {
+  test("in a file is read again if the folder was replaced by another one", async () => {
     const storage = fileCredentials(folder);
     await storage.compareAndSet("k", undefined, "old");
     cpSync(folder, path.join(parent, "moved"), { recursive: true });
@@ -201,7 +201,7 @@ describe("the key", () => {
     await expect(storage.get("k")).rejects.toThrow("damaged");
   });
 
-  test("a folder that somebody else has prepared for all is not used", async () => {
+  test("a folder that other users can access is refused", async () => {
     mkdirSync(folder, { mode: 0o777 });
     chmodSync(folder, 0o777);
     await expect(fileCredentials(folder).compareAndSet("k", undefined, "v")).rejects.toThrow("mode 0777");
@@ -262,20 +262,20 @@ describe("several processes", () => {
     return child;
   }
 
-  test("of changes that expect the same, in whatever process, one succeeds; they make one key", async () => {
+  test("of changes in several processes that expect the same value, one succeeds; they create one key", async () => {
     const codes = await Promise.all([1, 2, 3].map(() => once(start("count", folder), "close")));
     expect(codes.map(([code]: unknown[]) => code)).toEqual([0, 0, 0]);
     expect(await fileCredentials(folder).get("count")).toBe("45");
   });
 
-  test("what runs exclusively runs alone", async () => {
+  test("work under one name runs in one process at a time", async () => {
     const file = path.join(parent, "number");
     writeFileSync(file, "0");
     await Promise.all([1, 2].map(() => once(start("alone", folder, file), "close")));
     expect(readFileSync(file, "utf8")).toBe("10");
   });
 
-  test("one that waits goes on when the holder releases, and does not wait under another key", async () => {
+  test("waiting work starts when the lease is released, and another name does not wait", async () => {
     const holder = start("hold", folder);
     await once(holder.stdout!, "data");
     const storage = fileCredentials(folder);
@@ -291,7 +291,7 @@ describe("several processes", () => {
     expect(isIn).toBe(true);
   });
 
-  test("a holder that was killed is waited for until its lease is over", async () => {
+  test("the lease of a killed process is taken when it expires", async () => {
     const holder = start("hold", folder);
     await once(holder.stdout!, "data");
     holder.kill("SIGKILL");
@@ -310,13 +310,13 @@ describe("several processes", () => {
   });
 });
 
-test("work that fails releases what it held, and its error is passed on", async () => {
+test("work that fails releases its lease, and its error is passed on", async () => {
   const storage = fileCredentials(folder);
   await expect(storage.exclusively("k", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await storage.exclusively("k", async () => "free")).toBe("free");
 });
 
-test("a lease is renewed for as long as the work takes, and its end is told", async () => {
+test("a lease is renewed as long as the work runs, and its release is published", async () => {
   let now = 1_000_000;
   const timers = new Map<number, () => void>();
   const clock = {

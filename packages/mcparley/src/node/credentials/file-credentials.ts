@@ -19,11 +19,25 @@ const lifetime = 400 * 86_400_000;
 /**
  * Stores credentials in a local folder, encrypted with AES-256-GCM. Several processes can use the folder at once.
  *
- * A missing folder is created with access for its owner only. A folder to which other users have access is refused with
- * `LocalError` `unusable_storage`, and so is a different key or passphrase than before. Without `key` and `passphrase` the
- * key is a file in the folder. This keeps secrets out of search indexes and copied text, but not from programs that can
- * read all files of the user. Replaced and deleted values are removed from the file immediately. Credentials that are not
- * renewed are deleted after 400 days. The folder must be on a local disk, as for `fileStore`.
+ * A missing folder is created with access for its owner only. It must be on a local disk, as for `fileStore`. A folder to
+ * which other users have access is refused with `LocalError` `unusable_storage`, and so is a different key or passphrase
+ * than before.
+ *
+ * Without `key` and `passphrase`, the key is a file in the folder. This keeps secrets out of search indexes and copied text,
+ * but does not protect them from programs that can read all files of the user. Replaced and deleted values are removed from
+ * the file immediately. Credentials that are not renewed are deleted after 400 days.
+ *
+ * @example
+ * ```ts
+ * import { homedir } from "node:os";
+ * import { join } from "node:path";
+ * import { oauth } from "mcparley/auth";
+ * import { connect } from "mcparley/client";
+ * import { fileCredentials, keychain } from "mcparley/node";
+ *
+ * const storage = fileCredentials(join(homedir(), ".notes", "credentials"), { key: keychain() });
+ * const client = await connect("https://notes.example.com/mcp", { auth: oauth({ clientName: "Notes", storage }) });
+ * ```
  */
 export function fileCredentials(folder: string, options: FileCredentialsOptions = {}): CredentialStorage {
   if (typeof folder !== "string" || folder === "") {
@@ -47,7 +61,12 @@ class FileCredentials implements CredentialStorage {
     // Reading does not create the folder.
     if (!(await isPrivateFolder(this.#folder))) return undefined;
     const values = await this.#key.read();
-    return values && this.#withStore((store) => this.#read(store, values, key));
+    if (!values) return undefined;
+    return this.#withStore(async (store) => {
+      const name = values.nameOf(key);
+      const sealed = await store.get(name);
+      return sealed === undefined ? undefined : this.#open(values, name, sealed);
+    });
   }
 
   async compareAndSet(key: string, expected: string | undefined, value: string | undefined): Promise<boolean> {
@@ -67,32 +86,27 @@ class FileCredentials implements CredentialStorage {
     await makePrivateFolder(this.#folder);
     return this.#withStore(async (store) => {
       const values = await this.#keyIn(store);
-      return underLease(`lease:${values.nameOf(key)}`, work, { store, clock: this.#clock });
+      return withLease(`lease:${values.nameOf(key)}`, work, { store, clock: this.#clock });
     });
-  }
-
-  async #read(store: Store, values: SealedValues, key: string): Promise<string | undefined> {
-    const name = values.nameOf(key);
-    const sealed = await store.get(name);
-    return sealed === undefined ? undefined : this.#open(values, name, sealed);
   }
 
   #open(values: SealedValues, name: string, sealed: string): string {
     const opened = values.open(name, sealed);
     if (opened !== undefined) return opened;
-    throw unusable(this.#folder, "what is in it was altered. Remove the folder, and sign in again");
+    throw unusable(this.#folder, "its content was altered. Delete the folder, and sign in again");
   }
 
-  /** Returns the key of the folder. The first write creates it. */
+  /** Returns the encryption of the folder. The first write creates its key. */
   async #keyIn(store: Store): Promise<SealedValues> {
     const known = await this.#key.read();
     if (known) return known;
-    const make = async (): Promise<SealedValues | undefined> => {
+    // Another process may create the key at the same time.
+    const create = async (): Promise<SealedValues | undefined> => {
       if (!(await this.#key.read())) await this.#key.make();
       return this.#key.read();
     };
-    const made = await underLease("lease", make, { store, clock: this.#clock });
-    return made!;
+    const created = await withLease("lease", create, { store, clock: this.#clock });
+    return created!;
   }
 
   /** Opens the store for one operation, because a `CredentialStorage` is never closed. */
@@ -118,7 +132,7 @@ const retryInterval = 1_000;
  * The lease on the name is renewed while the work runs. If a holder has died, others wait until its lease expires, at most
  * 15 seconds. If the machine of a holder sleeps for longer than that, another process can take the lease.
  */
-async function underLease<T>(
+async function withLease<T>(
   name: string,
   work: () => Promise<T>,
   { store, clock }: { store: Store; clock: Clock },
@@ -190,7 +204,19 @@ function renewLease(
 
 /**
  * Returns a function that reads a token from a file, such as the token of a Kubernetes service account. Use it as the
- * `assertion` of `workloadIdentity`. The file is read for each call, because its content is replaced.
+ * `assertion` of `workloadIdentity`. The file is read for each call, because the platform replaces its content.
+ *
+ * @example
+ * ```ts
+ * import { workloadIdentity } from "mcparley/auth";
+ * import { tokenFile } from "mcparley/node";
+ *
+ * const auth = workloadIdentity({
+ *   issuer: "https://auth.example.com",
+ *   client: { id: "nightly-job" },
+ *   assertion: tokenFile("/var/run/secrets/tokens/notes"),
+ * });
+ * ```
  */
 export function tokenFile(path: string | URL): () => Promise<string> {
   return async () => (await readFile(path, "utf8")).trim();

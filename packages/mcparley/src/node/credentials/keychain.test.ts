@@ -40,7 +40,7 @@ const locked: KeyringModule = {
 };
 
 describe("keychain", () => {
-  test("keeps the key that a folder of credentials is encrypted with", async () => {
+  test("stores the key that encrypts a folder of credentials", async () => {
     const passwords = new Map<string, string>();
     const key = keychain({ keyring: standIn(passwords) });
     await fileCredentials(folder, { key }).compareAndSet("k", undefined, "v");
@@ -53,7 +53,7 @@ describe("keychain", () => {
     }
   });
 
-  test("keeps keys of other names apart", async () => {
+  test("stores keys of other names separately", async () => {
     const passwords = new Map<string, string>();
     const keyring = standIn(passwords);
     const key = new Uint8Array(32).fill(1);
@@ -62,7 +62,7 @@ describe("keychain", () => {
     expect(await keychain({ keyring, service: "app", account: "a" }).get()).toEqual(key);
   });
 
-  test("that does not answer makes nothing, and its error is told", async () => {
+  test("that fails stores nothing, and its error is reported", async () => {
     const storage = fileCredentials(folder, { key: keychain({ keyring: locked }) });
     await expect(storage.compareAndSet("k", undefined, "v")).rejects.toMatchObject({
       code: "unusable_storage",
@@ -71,7 +71,7 @@ describe("keychain", () => {
     expect(readdirSync(folder)).not.toContain("key.json");
   });
 
-  test("says what to install where its package is missing", async () => {
+  test("names the package to install if it is missing", async () => {
     await expect(keychain().get()).rejects.toMatchObject({
       code: "unusable_storage",
       message: expect.stringContaining("npm install @napi-rs/keyring") as string,

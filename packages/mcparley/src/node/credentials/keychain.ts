@@ -31,8 +31,15 @@ const packageName = "@napi-rs/keyring";
  * or the Secret Service on Linux. Use it as the `key` of `fileCredentials`.
  *
  * The credentials stay in their folder, because keychains hold little and have no atomic compare-and-set. Requires the
- * package `@napi-rs/keyring`, which you install yourself. Rejects with `LocalError` `unusable_storage` if the package is
- * missing, or if there is no keychain or it is locked.
+ * package `@napi-rs/keyring`, which you install yourself. Its functions reject with `LocalError` `unusable_storage` if the
+ * package is missing, or if there is no keychain or it is locked.
+ *
+ * @example
+ * ```ts
+ * import { fileCredentials, keychain } from "mcparley/node";
+ *
+ * const storage = fileCredentials("/home/ada/.notes/credentials", { key: keychain({ service: "notes" }) });
+ * ```
  */
 export function keychain(options: KeychainOptions = {}): KeyStorage {
   const { service = "mcparley", account = "credentials" } = options;
@@ -63,7 +70,10 @@ async function load(): Promise<KeyringModule> {
     // Imported when it is used, because the package is optional.
     return (await import(/* webpackIgnore: true */ packageName)) as KeyringModule;
   } catch (cause) {
-    throw failed(`The system's keychain is used by the package ${packageName}: npm install ${packageName}`, cause);
+    throw failed(
+      `The package ${packageName} is missing, which accesses the system's keychain. Run npm install ${packageName}`,
+      cause,
+    );
   }
 }
 

@@ -15,7 +15,7 @@ export async function isPrivateFolder(folder: string): Promise<boolean> {
     throw unusable(folder, error.message, error);
   });
   if (!found) return false;
-  if (!found.isDirectory()) throw unusable(folder, "it is a file, and a folder is needed");
+  if (!found.isDirectory()) throw unusable(folder, "it is a file. A folder is required");
   checkOwner(folder, found);
   for (const name of await readdir(folder)) {
     const file = path.join(folder, name);
@@ -36,11 +36,11 @@ export async function makePrivateFolder(folder: string): Promise<void> {
 
 function checkOwner(file: string, { mode, uid }: { mode: number; uid: number }): void {
   if (process.platform === "win32") return;
-  if (uid !== process.getuid?.()) throw unusable(file, "it belongs to another person");
+  if (uid !== process.getuid?.()) throw unusable(file, "it belongs to another user");
   if ((mode & forOthers) === 0) return;
   const shown = (mode & 0o777).toString(8).padStart(4, "0");
   const cure = `chmod go= ${JSON.stringify(file)}`;
-  throw unusable(file, `others may use it (mode ${shown}). Take that right from them: ${cure}`);
+  throw unusable(file, `other users have access to it (mode ${shown}). Restrict it to its owner: ${cure}`);
 }
 
 /** Returns the error for a place where credentials cannot be stored. */

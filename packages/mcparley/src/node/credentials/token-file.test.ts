@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { tokenFile } from "./file-credentials.ts";
 
-test("a token is read from its file each time, without the line end", async () => {
+test("a token is read from its file for each call, without the line ending", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "mcparley-token-"));
   try {
     const file = path.join(folder, "token");

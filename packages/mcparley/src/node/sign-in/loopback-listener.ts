@@ -7,7 +7,7 @@ const path = "/callback";
 /** Maximum size of a request's head in bytes. Some authorization servers issue long codes. */
 const maxHeaderSize = 16_384;
 
-/** Pages contain nothing of the request, and cannot load, run or embed anything. */
+/** Responses contain nothing of the request, and cannot load, run or embed anything. */
 const headers = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -33,7 +33,13 @@ export class LoopbackListener {
   static async open(previous: string | undefined): Promise<LoopbackListener> {
     const http = createServer({ maxHeaderSize, requestTimeout: 10_000, connectionsCheckingInterval: 5_000 });
     const port = portOf(previous);
-    if (port === undefined || !(await listens(http, port))) await listen(http, 0);
+    const isListening =
+      port !== undefined &&
+      (await listen(http, port).then(
+        () => true,
+        () => false,
+      ));
+    if (!isListening) await listen(http, 0);
     return new LoopbackListener(http);
   }
 
@@ -46,15 +52,15 @@ export class LoopbackListener {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
     });
-    // Browsers open connections without a request, and break some off.
+    // Browsers open connections without sending a request, and abort some of them.
     http.on("clientError", (_error, socket) => socket.destroy());
   }
 
   /**
-   * Resolves with the URL of the first request that has the state, or any state if it is undefined. Other requests get
-   * status 404. Rejects with the signal's reason.
+   * Resolves with the URL of the first request that has the state, or with any state if it is undefined. Other requests are
+   * answered with status 404. Rejects with the reason of the signal.
    */
-  comeBack(state: string | undefined, signal: AbortSignal): Promise<URL> {
+  receive(state: string | undefined, signal: AbortSignal): Promise<URL> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const abort = (): void => {
@@ -110,14 +116,6 @@ function matches({ searchParams }: URL, expected: string | undefined): boolean {
 function portOf(previous: string | undefined): number | undefined {
   const port = new RegExp(`^http://${host.replaceAll(".", "\\.")}:(\\d{4,5})${path}$`).exec(previous ?? "")?.[1];
   return port !== undefined && Number(port) >= 1024 && Number(port) <= 65_535 ? Number(port) : undefined;
-}
-
-/** Listens on a port, and returns whether it was free. */
-function listens(http: Server, port: number): Promise<boolean> {
-  return listen(http, port).then(
-    () => true,
-    () => false,
-  );
 }
 
 function listen(http: Server, port: number): Promise<void> {

@@ -37,8 +37,8 @@ async function get(url: string, options: { path?: string; host?: string; method?
   return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
 }
 
-describe("coming back", () => {
-  test("gives the URL, and the person a page that needs nothing and keeps nothing", async () => {
+describe("the redirect", () => {
+  test("resolves with its URL, and shows a page that loads nothing and is not cached", async () => {
     let opened: URL | undefined;
     const attempt = await prepare({ open: (url) => void (opened = url) });
     expect(attempt.redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
@@ -55,7 +55,7 @@ describe("coming back", () => {
     });
   });
 
-  test("works once: what follows is not expected", async () => {
+  test("is accepted once: later requests are unexpected", async () => {
     const attempt = await prepare();
     const visit = attempt.visit(authorizationUrl, never);
     expect((await get(`${attempt.redirectUri}?code=first&state=s1`)).status).toBe(200);
@@ -63,21 +63,21 @@ describe("coming back", () => {
     expect((await visit).searchParams.get("code")).toBe("first");
   });
 
-  test("a refusal of the authorization server comes back as well", async () => {
+  test("may report an error of the authorization server", async () => {
     const attempt = await prepare();
     const visit = attempt.visit(authorizationUrl, never);
     await get(`${attempt.redirectUri}?error=access_denied&state=s1`);
     expect((await visit).searchParams.get("error")).toBe("access_denied");
   });
 
-  test("before the browser's program has said that it runs is early enough", async () => {
+  test("may arrive before the program of the browser has started", async () => {
     const attempt = await prepare({ open: () => new Promise(() => {}) });
     const visit = attempt.visit(authorizationUrl, never);
     await get(`${attempt.redirectUri}?code=c&state=s1`);
     expect((await visit).searchParams.get("code")).toBe("c");
   });
 
-  test("an authorization URL that does not show its state takes any", async () => {
+  test("may have any state if the authorization URL has none", async () => {
     const attempt = await prepare();
     const visit = attempt.visit(new URL("https://issuer.example/authorize?request_uri=urn:x"), never);
     expect((await get(`${attempt.redirectUri}?code=c`)).status).toBe(404);
@@ -86,7 +86,7 @@ describe("coming back", () => {
   });
 });
 
-describe("what is not expected", () => {
+describe("unexpected requests", () => {
   const script = "<script>alert(1)</script>";
 
   test.each<[what: string, query: string, options?: { host?: string; method?: string }]>([
@@ -113,14 +113,14 @@ describe("what is not expected", () => {
     expect((await visit).searchParams.get("code")).toBe("right");
   });
 
-  test("coming back before anybody was sent", async () => {
+  test("a redirect before the visit", async () => {
     const attempt = await prepare();
     expect((await get(`${attempt.redirectUri}?code=c&state=s1`)).status).toBe(404);
   });
 });
 
 describe("the port", () => {
-  test("is that of the earlier registration where it is free, and another where it is not", async () => {
+  test("is that of the earlier registration if it is free, otherwise another one", async () => {
     const first = await prepare();
     const other = await prepare({}, first.redirectUri);
     expect(other.redirectUri).not.toBe(first.redirectUri);
@@ -129,13 +129,13 @@ describe("the port", () => {
   });
 
   test.each(["https://example.com/callback", "http://127.0.0.1:80/callback", "http://127.0.0.1:99999/callback", "x"])(
-    "of %s is not taken",
+    "of %s is not used",
     async (previous) => {
       expect((await prepare({}, previous)).redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d{4,5}\/callback$/);
     },
   );
 
-  test("is free again once the attempt is closed, also while somebody holds a connection open", async () => {
+  test("is free again when the attempt is closed, also if a connection is open", async () => {
     const attempt = await prepare();
     const { port } = new URL(attempt.redirectUri);
     const held: Socket = connect(Number(port), "127.0.0.1");
@@ -148,7 +148,7 @@ describe("the port", () => {
   });
 });
 
-describe("nobody comes back", () => {
+describe("no redirect arrives", () => {
   test("within the time limit", async () => {
     const clock = fakeClock();
     const attempt = await prepare({ clock });
@@ -159,7 +159,7 @@ describe("nobody comes back", () => {
     expect((await get(`${attempt.redirectUri}?code=c&state=s1`)).status).toBe(404);
   });
 
-  test("before the caller gives up", async () => {
+  test("before the caller aborts", async () => {
     const clock = fakeClock();
     const controller = new AbortController();
     const attempt = await prepare({ clock });
@@ -170,7 +170,7 @@ describe("nobody comes back", () => {
     await expect(attempt.visit(authorizationUrl, controller.signal)).rejects.toThrow("given up");
   });
 
-  test("since no browser can be opened: the error holds the URL", async () => {
+  test("because no browser can be opened: the error contains the URL", async () => {
     const attempt = await prepare({ open: () => Promise.reject(new Error("no display")) });
     await expect(attempt.visit(authorizationUrl, never)).rejects.toMatchObject({
       code: "sign_in_required",
@@ -179,7 +179,7 @@ describe("nobody comes back", () => {
     });
   });
 
-  test("since the URL is not one that may be opened", async () => {
+  test("because the URL must not be opened", async () => {
     const attempt = await loopbackSignIn().prepare(undefined);
     attempts.push(attempt);
     await expect(attempt.visit(new URL("file:///etc/passwd"), never)).rejects.toThrow("only https URLs");

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { isSecureUrl } from "../../net/loopback.ts";
-import type { SignIn, SignInAttempt } from "../../auth/client/sign-in.ts";
+import type { SignIn } from "../../auth/client/sign-in.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { LoopbackListener } from "./loopback-listener.ts";
 
 /** Options of `loopbackSignIn`. */
 export interface LoopbackSignInOptions {
-  /** Sends the user to the URL, for example by showing it. Default: `openUrl`. */
+  /** Sends the user to the URL. Replace it to show the URL, or to ask the user first. Default: `openUrl`. */
   open?: (url: URL) => void | Promise<void>;
-  /** Milliseconds until the user must have returned. Default: 10 minutes. */
+  /** Milliseconds for the user to sign in and return. Default: 600,000 (10 minutes). */
   timeLimit?: number;
   /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
@@ -18,48 +18,52 @@ export interface LoopbackSignInOptions {
 const defaultTimeLimit = 600_000;
 
 /**
- * Signs a user in with the browser of this machine, which is redirected to a port of 127.0.0.1 (RFC 8252, 7.3).
+ * Signs a user in with the browser of this machine, which is redirected to a port of 127.0.0.1 (RFC 8252, 7.3). This is the
+ * default of `oauth` on Node.
  *
  * It listens only while it waits, on the port of the client's registration if that is free, otherwise on a random one. It
- * accepts one request, which must have the redirect URI's path and Host and the state of the authorization URL. Rejects with
- * `LocalError` `sign_in_required` if no browser can be opened, and with `timeout` if the user does not return in time.
+ * accepts one request, which must have the redirect URI's path and Host and the state of the authorization URL. A sign-in
+ * fails with `LocalError` `sign_in_required` if no browser can be opened, and with `timeout` if the user does not return in
+ * time.
+ *
+ * @example
+ * ```ts
+ * import { oauth } from "mcparley/auth";
+ * import { connect } from "mcparley/client";
+ * import { loopbackSignIn } from "mcparley/node";
+ *
+ * const signIn = loopbackSignIn({ open: (url) => console.error(`Visit ${url.href}`) });
+ * const client = await connect("https://notes.example.com/mcp", { auth: oauth({ clientName: "Notes", signIn }) });
+ * ```
  */
 export function loopbackSignIn(options: LoopbackSignInOptions = {}): SignIn {
-  return { prepare: async (previous) => new LoopbackAttempt(await LoopbackListener.open(previous), options) };
+  const { open = openUrl, timeLimit = defaultTimeLimit, clock = systemClock } = options;
+  return {
+    async prepare(previous) {
+      const listener = await LoopbackListener.open(previous);
+      return {
+        redirectUri: listener.redirectUri,
+        async visit(authorizationUrl, signal) {
+          const limit = new AbortController();
+          const timer = clock.setTimeout(() => limit.abort(tooLate(timeLimit)), timeLimit);
+          const ended = AbortSignal.any([signal, limit.signal]);
+          // The browser can return before the program that opened it has ended.
+          const redirect = listener.receive(authorizationUrl.searchParams.get("state") ?? undefined, ended);
+          redirect.catch(() => {});
+          try {
+            await Promise.race([redirect, send(authorizationUrl, open)]);
+            return await redirect;
+          } finally {
+            clock.clearTimeout(timer);
+          }
+        },
+        close: () => listener.close(),
+      };
+    },
+  };
 }
 
-class LoopbackAttempt implements SignInAttempt {
-  readonly redirectUri: string;
-  readonly #listener: LoopbackListener;
-  readonly #options: LoopbackSignInOptions;
-
-  constructor(listener: LoopbackListener, options: LoopbackSignInOptions) {
-    this.#listener = listener;
-    this.#options = options;
-    this.redirectUri = listener.redirectUri;
-  }
-
-  async visit(authorizationUrl: URL, signal: AbortSignal): Promise<URL> {
-    const { open = openUrl, timeLimit = defaultTimeLimit, clock = systemClock } = this.#options;
-    const limit = new AbortController();
-    const timer = clock.setTimeout(() => limit.abort(tooLate(timeLimit)), timeLimit);
-    const ended = AbortSignal.any([signal, limit.signal]);
-    // The browser can return before the program that opened it has ended.
-    const back = this.#listener.comeBack(authorizationUrl.searchParams.get("state") ?? undefined, ended);
-    back.catch(() => {});
-    try {
-      await Promise.race([back, send(authorizationUrl, open)]);
-      return await back;
-    } finally {
-      clock.clearTimeout(timer);
-    }
-  }
-
-  close(): Promise<void> {
-    return this.#listener.close();
-  }
-}
-
+/** Sends the user to a URL with `open`, and describes its failure. */
 async function send(url: URL, open: NonNullable<LoopbackSignInOptions["open"]>): Promise<void> {
   try {
     await open(url);
@@ -77,7 +81,7 @@ function tooLate(timeLimit: number): LocalError {
 
 /** Options of `openUrl`. */
 export interface OpenUrlOptions {
-  /** Starts a program without a shell, and settles when it runs. */
+  /** Starts a program without a shell, and resolves when it runs. For tests. Default: `spawn` of `node:child_process`. */
   launch?: (command: string, args: readonly string[]) => Promise<void>;
   /** The operating system. Default: `process.platform`. */
   platform?: NodeJS.Platform;
@@ -88,8 +92,15 @@ export interface OpenUrlOptions {
 /**
  * Opens a URL in the user's browser: the program that `BROWSER` names, or the default of the system.
  *
- * The URL is not passed to a shell. Rejects if it is neither https nor http on this machine, or contains a user name. Also
- * rejects if there is no browser, for example on Linux without a display.
+ * Ask the user before you open a URL of a server. The URL is not passed to a shell. Rejects if it is neither https nor http
+ * on this machine, or contains a user name. Also rejects if there is no browser, for example on Linux without a display.
+ *
+ * @example
+ * ```ts
+ * import { openUrl } from "mcparley/node";
+ *
+ * await openUrl("https://notes.example.com/settings");
+ * ```
  */
 export async function openUrl(url: string | URL, options: OpenUrlOptions = {}): Promise<void> {
   const { platform = process.platform, env = process.env, launch = launchDetached } = options;

@@ -32,7 +32,7 @@ test.each([
   expect(await launched(url, { env: { BROWSER: "firefox" } })).toBeUndefined();
 });
 
-test("each system has its own opener, and BROWSER comes before it", async () => {
+test("each system has a program to open URLs, and BROWSER has precedence", async () => {
   const url = "https://a.example/";
   expect(await launched(url, { platform: "darwin", env: {} })).toEqual(["open", url]);
   expect(await launched(url, { platform: "win32", env: {} })).toEqual(["rundll32", "url.dll,FileProtocolHandler", url]);
@@ -40,11 +40,11 @@ test("each system has its own opener, and BROWSER comes before it", async () => 
   expect(await launched(url, { env: { BROWSER: "/opt/my browser" } })).toEqual(["/opt/my browser", url]);
 });
 
-test("on a Linux without a display it says so", async () => {
+test("reports a missing display on Linux", async () => {
   await expect(openUrl("https://a.example/", { platform: "linux", env: {} })).rejects.toThrow("no display");
 });
 
-test("a program is started without a shell: its argument arrives as it is", async () => {
+test("a program is started without a shell: its argument is unchanged", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "mcparley-open-"));
   const browser = path.join(folder, "browser");
   const script = `#!${process.execPath}
@@ -59,7 +59,7 @@ test("a program is started without a shell: its argument arrives as it is", asyn
   rmSync(folder, { recursive: true });
 });
 
-test("a browser that is not there is told", async () => {
+test("reports a browser that does not exist", async () => {
   await expect(openUrl("https://a.example/", { env: { BROWSER: "mcparley-no-such-browser" } })).rejects.toThrow(
     "ENOENT",
   );

@@ -1,15 +1,25 @@
 import type { Place } from "./document.ts";
+import type { Dialect, Subschema, TypeName } from "./keywords.ts";
+import type { PatternEngine } from "./patterns.ts";
 import { Evaluated, type Run, every } from "./run.ts";
 
 /** Checks a value against one keyword, or a few that belong together. */
 export type Check<T = unknown> = (value: T, run: Run, evaluated: Evaluated | undefined) => boolean;
 
-/** The types of JSON, as bits. A whole number has both number bits. */
-export const Type = { null: 1, boolean: 2, number: 4, integer: 8, string: 16, array: 32, object: 64 } as const;
-export type TypeName = keyof typeof Type;
+/** The types of JSON Schema, as bits. An integer has both number bits. */
+export const Type: Readonly<Record<TypeName, number>> = {
+  null: 1,
+  boolean: 2,
+  number: 4,
+  integer: 8,
+  string: 16,
+  array: 32,
+  object: 64,
+};
+/** The bits of all types. */
 export const ANY_TYPE = 127;
 
-/** The types that have keywords of their own, and all others. */
+/** The types to which some keywords are limited, and all others. */
 export type Kind = "number" | "string" | "array" | "object" | "other";
 
 /** A subschema that is ready for use. */
@@ -19,15 +29,32 @@ export interface Node {
   cost: number;
   /** The types that `type` allows, as bits. */
   types: number;
+  /** The allowed types for messages, such as `string or null`. */
   typeNames: string;
+  /** The checks for each kind of value. `any`, because those of a kind accept only its values. */
   readonly checks: Record<Kind, Check<any>[]>;
-  /** `unevaluatedItems` and `unevaluatedProperties`, which come after everything else. */
+  /** `unevaluatedItems` and `unevaluatedProperties`, which are applied after all other keywords. */
   readonly last: Check<any>[];
-  /** Whether entering it matters to a `$dynamicRef`. */
+  /** Whether a `$dynamicRef` below it depends on the resource of this subschema. */
   readonly isScope: boolean;
 }
 
-/** Decides whether a value fits a schema. Throws TooComplex. */
+/** The compilation of a document, for the functions that make the checks of its keywords. */
+export interface Compiler {
+  readonly dialect: Dialect;
+  /** Compiles `pattern` and `patternProperties`. */
+  readonly patterns: PatternEngine;
+  /** Whether `format` is asserted. */
+  readonly assertsFormat: boolean;
+  /** Returns whether the dialect defines a keyword. */
+  knows(keyword: string): boolean;
+  /** Returns the node of a subschema. Its checks may be added later. */
+  node(schema: Subschema): Node;
+  /** Returns the node of the target of a reference. */
+  nodeAt(place: Place): Node;
+}
+
+/** Returns whether a value fits a schema. Throws TooComplex if the budget of steps does not suffice. */
 // oxlint-disable-next-line max-params -- called for each value and subschema, so it must not allocate
 export function apply(node: Node, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean {
   run.take(node.cost);

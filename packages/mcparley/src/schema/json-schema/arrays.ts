@@ -1,26 +1,26 @@
-import { type JsonSchema, counted } from "../schema.ts";
-import { type Check, type Node, applyAt } from "./apply.ts";
-import type { Compiler } from "./compiler.ts";
+import { counted } from "../schema.ts";
+import { type Check, type Compiler, type Node, applyAt } from "./apply.ts";
 import { ValueSet } from "./equality.ts";
+import type { CheckedSchema, Subschema } from "./keywords.ts";
 import { every } from "./run.ts";
 
 type Items = readonly unknown[];
 
-/** The keywords of arrays. */
-export function arrayChecks(schema: JsonSchema, compiler: Compiler): Check<Items>[] {
+/** Returns the checks of the keywords of arrays. */
+export function arrayChecks(schema: CheckedSchema, compiler: Compiler): Check<Items>[] {
   const checks = [
     countItems(schema),
-    schema["uniqueItems"] === true ? hasUniqueItems : undefined,
+    schema.uniqueItems === true ? hasUniqueItems : undefined,
     items(schema, compiler),
     contains(schema, compiler),
   ];
   return checks.filter((check) => check !== undefined);
 }
 
-function countItems({ minItems, maxItems }: JsonSchema): Check<Items> | undefined {
+function countItems({ minItems, maxItems }: CheckedSchema): Check<Items> | undefined {
   if (minItems === undefined && maxItems === undefined) return undefined;
-  const min = (minItems as number | undefined) ?? 0;
-  const max = (maxItems as number | undefined) ?? Infinity;
+  const min = minItems ?? 0;
+  const max = maxItems ?? Infinity;
   const tooFew = `must have at least ${counted(min, "item", "items")}`;
   const tooMany = `must have at most ${counted(max, "item", "items")}`;
   return ({ length }, run) => {
@@ -38,8 +38,8 @@ const hasUniqueItems: Check<Items> = (value, run) => {
   return true;
 };
 
-/** `prefixItems` and `items`; or up to 2019-09 `items` as a list, and `additionalItems`. */
-function items(schema: JsonSchema, compiler: Compiler): Check<Items> | undefined {
+/** `prefixItems` and `items`. Up to 2019-09: `items` as a list, and `additionalItems`. */
+function items(schema: CheckedSchema, compiler: Compiler): Check<Items> | undefined {
   const { prefix, rest } = partsOf(schema, compiler);
   const first = prefix.map((below) => compiler.node(below));
   const others = rest === undefined ? undefined : compiler.node(rest);
@@ -57,22 +57,23 @@ function items(schema: JsonSchema, compiler: Compiler): Check<Items> | undefined
   };
 }
 
-type Subschema = JsonSchema | boolean;
-
-function partsOf(schema: JsonSchema, { dialect }: Compiler): { prefix: Subschema[]; rest: Subschema | undefined } {
-  const { prefixItems, items: all, additionalItems } = schema as Record<string, Subschema | undefined>;
-  const listed: unknown = dialect === "2020-12" ? prefixItems : all;
-  if (Array.isArray(listed))
-    return { prefix: listed as Subschema[], rest: dialect === "2020-12" ? all : additionalItems };
-  return { prefix: [], rest: all };
+function partsOf(
+  { prefixItems = [], items, additionalItems }: CheckedSchema,
+  { dialect }: Compiler,
+): { prefix: readonly Subschema[]; rest: Subschema | undefined } {
+  if (isList(items)) return { prefix: items, rest: additionalItems };
+  return { prefix: dialect === "2020-12" ? prefixItems : [], rest: items };
 }
 
-function contains(schema: JsonSchema, compiler: Compiler): Check<Items> | undefined {
-  if (schema["contains"] === undefined || !compiler.knows("contains")) return undefined;
-  const node = compiler.node(schema["contains"] as Subschema);
-  const canCount = compiler.knows("minContains");
-  const min = canCount ? ((schema["minContains"] as number | undefined) ?? 1) : 1;
-  const max = canCount ? ((schema["maxContains"] as number | undefined) ?? Infinity) : Infinity;
+/** `Array.isArray` does not recognize a list that is read-only. */
+function isList(items: CheckedSchema["items"]): items is readonly Subschema[] {
+  return Array.isArray(items);
+}
+
+function contains(schema: CheckedSchema, compiler: Compiler): Check<Items> | undefined {
+  if (schema.contains === undefined || !compiler.knows("contains")) return undefined;
+  const node = compiler.node(schema.contains);
+  const { minContains = 1, maxContains = Infinity }: CheckedSchema = compiler.knows("minContains") ? schema : {};
   const rule = 'match the schema in "contains"';
   const marks = compiler.dialect === "2020-12";
   return (value, run, evaluated) => {
@@ -82,12 +83,18 @@ function contains(schema: JsonSchema, compiler: Compiler): Check<Items> | undefi
       if (!run.isolated(undefined, () => applyAt(node, item, index, run))) continue;
       count++;
       if (marks) evaluated?.add(index);
-      else if (count >= min && max === Infinity) break;
+      else if (count >= minContains && maxContains === Infinity) break;
     }
-    if (count < min)
-      return run.fail("contains", `must have at least ${counted(min, "item", "items")} that ${rule}, not ${count}`);
-    if (count <= max || run.unchecked > unchecked) return true;
-    return run.fail("contains", `must have at most ${counted(max, "item", "items")} that ${rule}, not ${count}`);
+    if (count < minContains)
+      return run.fail(
+        "contains",
+        `must have at least ${counted(minContains, "item", "items")} that ${rule}, not ${count}`,
+      );
+    if (count <= maxContains || run.unchecked > unchecked) return true;
+    return run.fail(
+      "contains",
+      `must have at most ${counted(maxContains, "item", "items")} that ${rule}, not ${count}`,
+    );
   };
 }
 

@@ -1,33 +1,31 @@
-import { type JsonSchema, MAX_ISSUES } from "../schema.ts";
-import { type Check, type Node, apply } from "./apply.ts";
-import type { Compiler } from "./compiler.ts";
+import { MAX_ISSUES } from "../schema.ts";
+import { type Check, type Compiler, type Node, apply } from "./apply.ts";
 import type { DynamicReference } from "./document.ts";
+import type { CheckedSchema, Subschema } from "./keywords.ts";
 import { Evaluated, type Finding, type Run, every } from "./run.ts";
 
-type Subschema = JsonSchema | boolean;
-
-/** The keywords that apply other schemas to the same value. */
-export function combinationChecks(schema: JsonSchema, compiler: Compiler): Check[] {
-  const nodes = (keyword: string): Node[] | undefined =>
-    (schema[keyword] as readonly Subschema[] | undefined)?.map((below) => compiler.node(below));
+/** Returns the checks of the keywords that apply other schemas to the same value. */
+export function combinationChecks(schema: CheckedSchema, compiler: Compiler): Check[] {
+  const nodes = (list: readonly Subschema[] | undefined): Node[] | undefined =>
+    list?.map((below) => compiler.node(below));
   const checks = [
-    allOf(nodes("allOf")),
-    alternatives("anyOf", nodes("anyOf")),
-    alternatives("oneOf", nodes("oneOf")),
-    not(schema["not"] === undefined ? undefined : compiler.node(schema["not"] as Subschema)),
+    allOf(nodes(schema.allOf)),
+    alternatives("anyOf", nodes(schema.anyOf)),
+    alternatives("oneOf", nodes(schema.oneOf)),
+    not(schema.not === undefined ? undefined : compiler.node(schema.not)),
     compiler.knows("if") ? conditional(schema, compiler) : undefined,
   ];
   return checks.filter((check) => check !== undefined);
 }
 
-/** Applies the schema that a `$ref` leads to. */
+/** Applies the target of a `$ref`. */
 export function referenceTo(node: Node): Check {
   return (value, run, evaluated) => apply(node, value, run, evaluated);
 }
 
 /**
- * Applies the schema that a `$dynamicRef` or `$recursiveRef` leads to: the one with its anchor in the outermost resource
- * of those that validation came through.
+ * Applies the target of a `$dynamicRef` or `$recursiveRef`: the subschema with its anchor in the outermost resource that
+ * validation has passed.
  */
 export function dynamicReferenceTo({ initial, anchor }: DynamicReference, compiler: Compiler): Check {
   if (anchor === undefined) return referenceTo(compiler.nodeAt(initial));
@@ -57,7 +55,7 @@ function alternatives(keyword: "anyOf" | "oneOf", nodes: readonly Node[] | undef
       if (!matches(value, run, evaluated)) continue;
       count++;
       if (keyword === "anyOf") {
-        // If nothing depends on the properties that the others evaluate, the first match decides.
+        // Without `unevaluatedProperties` above, the properties that the others evaluate do not matter.
         if (!evaluated) break;
       } else if (count > 1 && run.unchecked === unchecked) {
         return run.fail(keyword, `must match exactly one of the ${nodes.length} alternatives, but matches several`);
@@ -78,8 +76,8 @@ function not(node: Node | undefined): Check | undefined {
   );
 }
 
-function conditional(schema: JsonSchema, compiler: Compiler): Check | undefined {
-  const { if: condition, then: whenTrue, else: whenFalse } = schema as Record<string, Subschema | undefined>;
+function conditional(schema: CheckedSchema, compiler: Compiler): Check | undefined {
+  const { if: condition, then: whenTrue, else: whenFalse } = schema;
   if (condition === undefined) return undefined;
   const test = silently(compiler.node(condition));
   const consequence = whenTrue === undefined ? undefined : compiler.node(whenTrue);
@@ -91,7 +89,9 @@ function conditional(schema: JsonSchema, compiler: Compiler): Check | undefined 
   };
 }
 
-/** Applies one of several schemas without reporting. If the value fits, adds its evaluated properties to the outer schema. */
+/**
+ * Applies one of several schemas without reporting. If the value fits, adds its evaluated properties to the outer schema.
+ */
 function silently(node: Node): Check {
   return (value, run, evaluated) => {
     const own = evaluated && new Evaluated();
@@ -126,7 +126,7 @@ function failAlternatives(keyword: string, nodes: readonly Node[]): (value: unkn
   };
 }
 
-/** Whether an alternative is meant for another kind of value altogether. */
+/** Returns whether an issue shows that an alternative is for another kind of value. */
 function isDecisive({ keyword, path }: Finding, ofUnion: string): boolean {
   return keyword === "type" || keyword === "false" ? path === ofUnion : keyword === "const" || keyword === "enum";
 }

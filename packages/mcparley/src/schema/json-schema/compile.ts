@@ -1,47 +1,43 @@
-import type { ValidationIssue, JsonSchema, Outcome, Validator } from "../schema.ts";
-import { type Node, apply } from "./apply.ts";
-import { Compiler } from "./compiler.ts";
-import { type DocumentOptions, type SchemaDocument, readDocument } from "./document.ts";
+import { isObject } from "../../rpc/messages.ts";
+import type { Outcome, ValidationIssue, Validator } from "../schema.ts";
+import { ANY_TYPE, type Check, type Compiler, type Kind, type Node, Type, apply } from "./apply.ts";
+import { arrayChecks, unevaluatedItems } from "./arrays.ts";
+import { combinationChecks, dynamicReferenceTo, referenceTo } from "./combinations.ts";
+import type { Place, SchemaDocument } from "./document.ts";
+import { type CheckedSchema, type Dialect, type Subschema, keywordsOf } from "./keywords.ts";
+import { objectChecks, unevaluatedProperties } from "./objects.ts";
 import { type PatternEngine, nativePatterns } from "./patterns.ts";
 import { type Finding, Run, TooComplex } from "./run.ts";
+import { valueKeywords } from "./values.ts";
 
 /** Steps that one validation may take: some 50 ms. Arguments of 100,000 values need 200,000 to 500,000. */
 export const DEFAULT_STEPS = 1_000_000;
 
-export interface CompileOptions extends DocumentOptions {
+/** Options of `compileDocument`. */
+export interface CompileOptions {
   /** Steps that one validation may take. Default: 1,000,000. */
-  steps?: number | undefined;
-  /** Whether `format` is asserted or only an annotation. Default: "assert". */
-  format?: "assert" | "annotate" | undefined;
+  readonly steps?: number | undefined;
+  /** Whether `format` is asserted or only an annotation. Default: "assert". Only tests set this. */
+  readonly format?: "assert" | "annotate" | undefined;
   /**
    * Whether a schema takes a step for each property that it declares. A library looks at all of them, also in
    * alternatives that do not match. Default: false.
    */
-  exhaustive?: boolean | undefined;
+  readonly exhaustive?: boolean | undefined;
   /** Evaluates `pattern` and `patternProperties`. Default: the runtime's RegExp. */
-  patterns?: PatternEngine | undefined;
+  readonly patterns?: PatternEngine | undefined;
 }
 
 /**
- * Prepares a JSON Schema, and returns the function that checks values with it.
+ * Compiles a document, and returns the function that checks values with it. No code is generated from the schema, and
+ * `default` is not filled in.
  *
- * Supported are the dialects 2020-12 (the default), 2019-09, draft-07 and draft-04. No code is generated from the schema,
- * and no reference is fetched. `default` is not filled in. The schema is copied: changing it later has no effect.
- *
- * Each keyword, value and pattern takes steps from a budget. A value for which the budget does not suffice is not accepted.
- * At most 20 issues are reported.
- *
- * Throws a SchemaError if the schema itself is at fault: `unsupported_dialect`, `external_ref`, `invalid_schema` or
- * `too_complex` (over 64 levels, 5,000 subschemas or 1 MiB of JSON).
+ * Each keyword, value and pattern takes steps from a budget. A value that needs more steps is not accepted. At most 20
+ * issues are reported.
  */
-export function compileJsonSchema(schema: JsonSchema | boolean, options: CompileOptions = {}): Validator {
-  return compileDocument(readDocument(schema, options), options);
-}
-
-/** Prepares a schema that was read before. */
 export function compileDocument(document: SchemaDocument, options: CompileOptions = {}): Validator {
-  const { steps = DEFAULT_STEPS, patterns = nativePatterns } = options;
-  const root = new Compiler(document, { ...options, patterns }).compile();
+  const { steps = DEFAULT_STEPS } = options;
+  const root = new DocumentCompiler(document, options).compile();
   return (value) => validate(root, value, steps);
 }
 
@@ -67,4 +63,106 @@ function findIssues(root: Node, value: unknown, steps: number): readonly Validat
   }
   if (findings.length === 0) return [{ path: "", message: "does not match the schema" }];
   return findings.map(({ path, message }) => ({ path, message }));
+}
+
+const kinds: readonly Kind[] = ["number", "string", "array", "object", "other"];
+
+/** Keywords that need no check, or that the compiler itself handles. */
+const simple = /^(type|title|description|default)$/;
+
+/** Compiles the subschemas of a document, each of them once. */
+class DocumentCompiler implements Compiler {
+  readonly dialect: Dialect;
+  readonly patterns: PatternEngine;
+  readonly assertsFormat: boolean;
+  readonly #isExhaustive: boolean;
+  readonly #document: SchemaDocument;
+  readonly #nodes = new Map<Place, Node>();
+  readonly #unfinished: Node[] = [];
+  readonly #true: Node;
+  readonly #false: Node;
+
+  constructor(document: SchemaDocument, { patterns, format, exhaustive }: CompileOptions) {
+    this.#document = document;
+    this.dialect = document.dialect;
+    this.patterns = patterns ?? nativePatterns;
+    this.assertsFormat = format !== "annotate";
+    this.#isExhaustive = exhaustive ?? false;
+    this.#true = this.#emptyNode({ ...document.root, schema: true });
+    this.#false = { ...this.#emptyNode({ ...document.root, schema: false }), types: 0 };
+  }
+
+  /** Compiles the root and all targets of references. Not recursive, so that no nesting exhausts the stack. */
+  compile(): Node {
+    const root = this.nodeAt(this.#document.root);
+    for (const { dynamicAnchors } of this.#document.resources)
+      for (const place of dynamicAnchors.values()) this.nodeAt(place);
+    for (let node = this.#unfinished.pop(); node; node = this.#unfinished.pop()) this.#fill(node);
+    return root;
+  }
+
+  knows(keyword: string): boolean {
+    return Object.hasOwn(keywordsOf[this.dialect], keyword);
+  }
+
+  node(schema: Subschema): Node {
+    if (typeof schema === "boolean") return schema ? this.#true : this.#false;
+    return this.nodeAt(this.#document.places.get(schema)!);
+  }
+
+  nodeAt(place: Place): Node {
+    if (typeof place.schema === "boolean") return this.node(place.schema);
+    let node = this.#nodes.get(place);
+    if (!node) {
+      node = this.#emptyNode(place);
+      this.#nodes.set(place, node);
+      this.#unfinished.push(node);
+    }
+    return node;
+  }
+
+  #emptyNode(place: Place): Node {
+    const checks = { number: [], string: [], array: [], object: [], other: [] };
+    return { place, cost: 1, types: ANY_TYPE, typeNames: "", checks, last: [], isScope: this.#document.isDynamic };
+  }
+
+  /** Adds the checks of a subschema to its node. */
+  #fill(node: Node): void {
+    const { place, checks } = node;
+    const { schema, reference, dynamicReference } = place;
+    if (!isObject(schema)) return;
+    const checked = schema as CheckedSchema;
+    const add = (kind: Kind | "any", check: Check<any>): void => {
+      for (const each of kind === "any" ? kinds : [kind]) checks[each].push(check);
+      node.cost++;
+    };
+    if (reference) add("any", referenceTo(this.nodeAt(reference)));
+    // Up to draft-07, everything beside a $ref is ignored.
+    if (reference && this.dialect.startsWith("draft")) return;
+    const { type, properties = {}, unevaluatedItems: items, unevaluatedProperties: others } = checked;
+    if (type !== undefined) {
+      const names = [type].flat();
+      node.types = names.reduce((bits, name) => bits | Type[name], 0);
+      node.typeNames = names.join(" or ");
+    }
+    if (this.#isExhaustive) node.cost += Object.keys(properties).length;
+    let isLeaf = true;
+    for (const keyword of Object.keys(schema)) {
+      const [kind, make] = (Object.hasOwn(valueKeywords, keyword) && valueKeywords[keyword]) || [];
+      const check = make && this.knows(keyword) ? make(schema[keyword], checked, this) : undefined;
+      if (check) add(kind!, check);
+      isLeaf &&= make !== undefined || simple.test(keyword);
+    }
+    // Most subschemas have none of the other keywords.
+    if (!isLeaf) {
+      for (const check of objectChecks(checked, this)) add("object", check);
+      for (const check of arrayChecks(checked, this)) add("array", check);
+      for (const check of combinationChecks(checked, this)) add("any", check);
+    }
+    if (dynamicReference) add("any", dynamicReferenceTo(dynamicReference, this));
+    if (items !== undefined && this.knows("unevaluatedItems")) node.last.push(unevaluatedItems(this.node(items)));
+    if (others !== undefined && this.knows("unevaluatedProperties")) {
+      node.last.push(unevaluatedProperties(this.node(others)));
+    }
+  }
 }

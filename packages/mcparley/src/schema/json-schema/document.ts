@@ -1,11 +1,10 @@
 import { type JsonSchema, pointerStep } from "../schema.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { copySchema, refuse, show } from "./copy-schema.ts";
-import { type Dialect, type Shape, dialectOf, keywordsOf } from "./keywords.ts";
+import { type Dialect, type Shape, dialectOf, keywordsOf, subschemasOf } from "./keywords.ts";
 import { type Misfit, misfitOf } from "./shapes.ts";
-import { subschemasOf } from "./subschemas.ts";
 
-/** Levels of subschemas within subschemas. */
+/** Maximum number of levels of subschemas. */
 const MAX_DEPTH = 64;
 const MAX_SUBSCHEMAS = 5_000;
 /** Any hierarchical URI serves as the base URI of a schema without `$id`. No reference to it is ever fetched. */
@@ -16,7 +15,7 @@ export interface Resource {
   readonly uri: string;
   readonly root: Place;
   readonly anchors: Map<string, Place>;
-  /** The anchors that `$dynamicRef` can find; with the key "" if the resource has a `$recursiveAnchor`. */
+  /** The anchors of `$dynamicAnchor`. A `$recursiveAnchor` has the key "". */
   readonly dynamicAnchors: Map<string, Place>;
 }
 
@@ -25,17 +24,20 @@ export interface Place {
   readonly schema: JsonSchema | boolean;
   /** Its position, as a JSON pointer in a URI fragment: `#/properties/a`. */
   readonly pointer: string;
+  /** Number of subschemas around it. */
   readonly depth: number;
+  /** The resource that it belongs to. */
   resource: Resource;
   /** Targets of `$ref`, and of `$dynamicRef` or `$recursiveRef`. */
   reference?: Place;
   dynamicReference?: DynamicReference;
 }
 
+/** The target of a `$dynamicRef` or `$recursiveRef`. */
 export interface DynamicReference {
-  /** Used if no resource on the way has the anchor. */
+  /** The target if no resource that validation has passed has the anchor. */
   readonly initial: Place;
-  /** Undefined if the reference is an ordinary one. */
+  /** Undefined if the reference always leads to `initial`. */
   readonly anchor: string | undefined;
 }
 
@@ -46,19 +48,22 @@ export interface SchemaDocument {
   /** The subschemas by their objects. Schemas `true` and `false` have no entry. */
   readonly places: ReadonlyMap<object, Place>;
   readonly resources: Iterable<Resource>;
-  /** Whether a `$dynamicRef` or `$recursiveRef` occurs, so that validation has to know how it got to a subschema. */
+  /**
+   * Whether the document has a `$dynamicRef` or `$recursiveRef`. Validation must then track the resources that it passes.
+   */
   readonly isDynamic: boolean;
 }
 
+/** Options of `readDocument`. */
 export interface DocumentOptions {
   /** Other documents that references may lead to, by absolute URI. Only tests set this. */
   documents?: ReadonlyMap<string, JsonSchema | boolean> | undefined;
-  /** The schema came from a peer: its patterns are accepted as they are, since another engine evaluates them. */
+  /** Whether the schema came from a peer. Its patterns are not checked, because another engine evaluates them. */
   isOfPeer?: boolean | undefined;
 }
 
 /**
- * Copies a schema, checks it against its dialect, and resolves its references. Nothing is ever fetched.
+ * Copies a schema, checks it against the meta-schema of its dialect, and resolves its references. Never fetches anything.
  *
  * Throws a SchemaError: `unsupported_dialect`, `invalid_schema`, `external_ref` for a reference that leads outside the
  * document and `documents`, or `too_complex` for over 64 levels, 5,000 subschemas or 1 MiB of JSON.
@@ -105,7 +110,7 @@ class DocumentReader {
     return root;
   }
 
-  /** Resolves all references. A reference may lead to a place that was not known as a subschema, and so on. */
+  /** Resolves all references. A target that is not a known subschema is added, with its own references. */
   finish(): void {
     for (let index = 0; index < this.#found.length; index++) this.#resolveReferences(this.#found[index]!);
   }
@@ -170,7 +175,7 @@ class DocumentReader {
 
   #addResource(uri: string, root: Place): Resource {
     const known = this.#resources.get(uri);
-    // The root of a document that was found by its URI, and that has this URI as its identifier.
+    // A document was loaded by its URI and has the same URI as its identifier.
     if (known?.root === root) return known;
     if (known) refuse("invalid_schema", `has the identifier ${show(uri)} twice`);
     const resource = { uri, root, anchors: new Map<string, Place>(), dynamicAnchors: new Map<string, Place>() };

@@ -2,11 +2,11 @@ import type { Run } from "./run.ts";
 
 type Primitive = string | number | boolean | null;
 
-/** A set of JSON values, in which a value is found in time that grows with its own size alone. */
+/** A set of JSON values. The time of a search depends on the size of the value, and not on the size of the set. */
 export class ValueSet {
   readonly #primitives = new Set<Primitive>();
   readonly #structures = new Set<string>();
-  /** Characters of the longest structure. */
+  /** The number of characters of the longest structure. */
   #longest = 0;
 
   /** Adds a value. Returns false if it was there already. */

@@ -1,6 +1,6 @@
 /**
- * The values of `format` that are asserted. Each check takes time linear in the length of the text. Any other format is
- * only an annotation, as are the internationalised ones.
+ * The values of `format` that are asserted. Each check takes time linear in the length of the text. All other formats,
+ * such as the internationalized ones, are only annotations.
  */
 export const formats: Readonly<Record<string, (text: string) => boolean>> = {
   date: isDate,
@@ -26,7 +26,7 @@ function matching(pattern: RegExp): (text: string) => boolean {
   return (text) => pattern.test(text);
 }
 
-/** A regular expression of ECMA-262, aware of Unicode. */
+/** A regular expression of ECMA-262 with the flag `u`. */
 function isPattern(text: string): boolean {
   try {
     return Boolean(new RegExp(text, "u"));
@@ -35,7 +35,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** A full date of RFC 3339 that the calendar has. */
+/** A full date of RFC 3339 that exists in the calendar. */
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
   const date = new Date(`${text}T00:00:00Z`);
@@ -112,7 +112,7 @@ function isUriReference(text: string): boolean {
   return [user, path, query, fragment].every((part) => isAllowed(part)) && !user.includes("@");
 }
 
-/** Whether a part of a URI has only characters that may occur unescaped, and escapes. */
+/** Returns whether a part of a URI contains only percent-encoded triplets and characters that need no encoding. */
 function isAllowed(part: string): boolean {
   return /^(?:[\w.~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/.test(part);
 }

@@ -1,7 +1,53 @@
+import { isObject } from "../../rpc/messages.ts";
+import { type JsonSchema, pointerStep } from "../schema.ts";
+
+/** A schema below a keyword. */
+export type Subschema = JsonSchema | boolean;
+
+/** The keywords that have a check, with the types that the meta-schemas require. `readDocument` has verified them. */
+export interface CheckedSchema {
+  readonly type?: TypeName | readonly TypeName[];
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly prefixItems?: readonly Subschema[];
+  /** A list of schemas up to 2019-09. */
+  readonly items?: Subschema | readonly Subschema[];
+  readonly additionalItems?: Subschema;
+  readonly contains?: Subschema;
+  readonly minContains?: number;
+  readonly maxContains?: number;
+  readonly unevaluatedItems?: Subschema;
+  readonly required?: readonly string[];
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly properties?: Readonly<Record<string, Subschema>>;
+  readonly patternProperties?: Readonly<Record<string, Subschema>>;
+  readonly additionalProperties?: Subschema;
+  readonly propertyNames?: Subschema;
+  readonly dependencies?: Readonly<Record<string, Subschema | readonly string[]>>;
+  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>;
+  readonly dependentSchemas?: Readonly<Record<string, Subschema>>;
+  readonly unevaluatedProperties?: Subschema;
+  readonly allOf?: readonly Subschema[];
+  readonly anyOf?: readonly Subschema[];
+  readonly oneOf?: readonly Subschema[];
+  readonly not?: Subschema;
+  readonly if?: Subschema;
+  readonly then?: Subschema;
+  readonly else?: Subschema;
+  /** A flag in draft-04. */
+  readonly exclusiveMinimum?: number | boolean;
+  readonly exclusiveMaximum?: number | boolean;
+}
+
+/** The types of JSON Schema. */
+export type TypeName = "array" | "boolean" | "integer" | "null" | "number" | "object" | "string";
+
 /** A version of JSON Schema. */
 export type Dialect = "2020-12" | "2019-09" | "draft-07" | "draft-04";
 
-/** The form that the meta-schema of a dialect requires for the value of a keyword. */
+/** The form of a keyword's value that the meta-schema of a dialect requires. */
 export type Shape =
   | "schema"
   | "schemaOrBoolean"
@@ -69,7 +115,7 @@ const inEveryDialect: Keywords = {
 
 const draft04: Keywords = {
   ...inEveryDialect,
-  // Its meta-schema does not mention references.
+  // The meta-schema does not mention references.
   $ref: "anything",
   id: "string",
   enum: "set",
@@ -119,7 +165,7 @@ const draft201909: Keywords = {
 const { additionalItems: _, ...kept } = draft201909;
 const draft202012: Keywords = {
   ...kept,
-  // Both no longer have an effect, but the meta-schema still checks them.
+  // These two keywords no longer have an effect, but the meta-schema still checks them.
   $recursiveAnchor: "name",
   $recursiveRef: "string",
   $dynamicRef: "string",
@@ -128,7 +174,7 @@ const draft202012: Keywords = {
   items: "items",
 };
 
-/** The keywords of each dialect. A keyword that is missing has no meaning in the dialect. */
+/** The keywords of each dialect. All others have no meaning in the dialect. */
 export const keywordsOf: Readonly<Record<Dialect, Keywords>> = {
   "2020-12": draft202012,
   "2019-09": draft201909,
@@ -145,4 +191,45 @@ export function dialectOf($schema: unknown): Dialect | undefined {
   if (typeof $schema !== "string") return undefined;
   const [, name] = /^https?:\/\/json-schema\.org\/(draft[-/](?:2020-12|2019-09|0[47]))\/schema#?$/.exec($schema) ?? [];
   return name?.replace("draft/", "") as Dialect | undefined;
+}
+
+/** A direct subschema of a schema, and its position. */
+interface Child {
+  readonly schema: Subschema;
+  readonly keyword: string;
+  /** The name below `properties` and the like, or the index in a list; undefined for a keyword with one subschema. */
+  readonly key: string | undefined;
+  /** A JSON pointer relative to the parent. */
+  readonly pointer: string;
+}
+
+/** Lists the direct subschemas of a schema, without following references. */
+export function subschemasOf(schema: JsonSchema, dialect: Dialect): Child[] {
+  const found: Child[] = [];
+  const add = (below: unknown, keyword: string, key?: string): void => {
+    if (!isObject(below) && typeof below !== "boolean") return;
+    const pointer = pointerStep(keyword) + (key === undefined ? "" : pointerStep(key));
+    found.push({ schema: below, keyword, key, pointer });
+  };
+  for (const [keyword, value] of Object.entries(schema)) {
+    switch (Object.hasOwn(keywordsOf[dialect], keyword) && keywordsOf[dialect][keyword]) {
+      case "schema":
+      case "schemaOrBoolean":
+      case "items":
+        add(value, keyword);
+        break;
+      case "schemas":
+      case "schemaOrSchemas":
+        if (Array.isArray(value)) value.forEach((below, index) => add(below, keyword, String(index)));
+        else add(value, keyword);
+        break;
+      case "schemaMap":
+      case "patternMap":
+      case "dependencies":
+        if (isObject(value)) for (const [key, below] of Object.entries(value)) add(below, keyword, key);
+        break;
+      default:
+    }
+  }
+  return found;
 }

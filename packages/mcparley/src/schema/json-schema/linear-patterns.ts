@@ -1,7 +1,9 @@
 import { RE2JS } from "re2js";
 import type { PatternEngine } from "./patterns.ts";
 
-/** Size of the patterns of one schema, as characters times the largest repetition. Compilation takes 1 to 8 µs for each. */
+/**
+ * Maximum size of the patterns of one schema: characters times the largest repetition. Compilation takes 1 to 8 µs per unit.
+ */
 const MAX_SIZE = 10_000;
 
 /**

@@ -1,16 +1,15 @@
-import { type JsonSchema, counted, shorten } from "../schema.ts";
-import { type Check, type Node, apply, applyAt } from "./apply.ts";
-import type { Compiler } from "./compiler.ts";
+import { counted, shorten } from "../schema.ts";
+import { type Check, type Compiler, type Node, apply, applyAt } from "./apply.ts";
+import type { CheckedSchema, Subschema } from "./keywords.ts";
 import type { Pattern } from "./patterns.ts";
 import { type Evaluated, type Run, every } from "./run.ts";
 
 type Properties = Readonly<Record<string, unknown>>;
-type Subschema = JsonSchema | boolean;
 
-/** The keywords of objects. */
-export function objectChecks(schema: JsonSchema, compiler: Compiler): Check<Properties>[] {
+/** Returns the checks of the keywords of objects. */
+export function objectChecks(schema: CheckedSchema, compiler: Compiler): Check<Properties>[] {
   const checks = [
-    required(schema["required"] as readonly string[] | undefined),
+    required(schema.required),
     countProperties(schema),
     properties(schema, compiler),
     propertyNames(schema, compiler),
@@ -28,10 +27,10 @@ function required(names: readonly string[] = []): Check<Properties> | undefined 
     });
 }
 
-function countProperties({ minProperties, maxProperties }: JsonSchema): Check<Properties> | undefined {
+function countProperties({ minProperties, maxProperties }: CheckedSchema): Check<Properties> | undefined {
   if (minProperties === undefined && maxProperties === undefined) return undefined;
-  const min = (minProperties as number | undefined) ?? 0;
-  const max = (maxProperties as number | undefined) ?? Infinity;
+  const min = minProperties ?? 0;
+  const max = maxProperties ?? Infinity;
   const tooFew = `must have at least ${counted(min, "property", "properties")}`;
   const tooMany = `must have at most ${counted(max, "property", "properties")}`;
   return (value, run) => {
@@ -44,23 +43,22 @@ function countProperties({ minProperties, maxProperties }: JsonSchema): Check<Pr
 
 type CheckProperty = (key: string, value: unknown, run: Run) => boolean;
 
-/** The combined requirement of `properties`, `patternProperties` and `additionalProperties` of one schema. */
+/** `properties`, `patternProperties` and `additionalProperties` of one schema, which are checked together. */
 interface Parts {
   readonly named: ReadonlyMap<string, Node>;
   readonly patterns: readonly { readonly pattern: Pattern | undefined; readonly node: Node }[];
   readonly others: CheckProperty | undefined;
 }
 
-function properties(schema: JsonSchema, compiler: Compiler): Check<Properties> | undefined {
+function properties(schema: CheckedSchema, compiler: Compiler): Check<Properties> | undefined {
   const { properties: named = {}, patternProperties = {}, additionalProperties } = schema;
   const parts: Parts = {
-    named: new Map(Object.entries(named as Properties).map(([key, below]) => [key, compiler.node(below as Subschema)])),
-    patterns: Object.entries(patternProperties as Properties).map(([source, below]) => ({
-      pattern: compiler.options.patterns(source),
-      node: compiler.node(below as Subschema),
+    named: new Map(Object.entries(named).map(([key, below]) => [key, compiler.node(below)])),
+    patterns: Object.entries(patternProperties).map(([source, below]) => ({
+      pattern: compiler.patterns(source),
+      node: compiler.node(below),
     })),
-    others:
-      additionalProperties === undefined ? undefined : otherProperty(compiler.node(additionalProperties as Subschema)),
+    others: additionalProperties === undefined ? undefined : otherProperty(compiler.node(additionalProperties)),
   };
   if (parts.named.size === 0 && parts.patterns.length === 0 && !parts.others) return undefined;
   return (value, run, evaluated) => {
@@ -98,7 +96,7 @@ function property(parts: Parts, key: string, value: unknown, run: Run, evaluated
   return fits;
 }
 
-/** Checks a property that no other keyword knows. */
+/** Returns the check of properties that no other keyword of the schema names. */
 function otherProperty(node: Node): CheckProperty {
   return (key, value, run) => {
     if (node.place.schema !== false) return applyAt(node, value, key, run);
@@ -106,9 +104,9 @@ function otherProperty(node: Node): CheckProperty {
   };
 }
 
-function propertyNames(schema: JsonSchema, compiler: Compiler): Check<Properties> | undefined {
-  if (schema["propertyNames"] === undefined || !compiler.knows("propertyNames")) return undefined;
-  const node = compiler.node(schema["propertyNames"] as Subschema);
+function propertyNames(schema: CheckedSchema, compiler: Compiler): Check<Properties> | undefined {
+  if (schema.propertyNames === undefined || !compiler.knows("propertyNames")) return undefined;
+  const node = compiler.node(schema.propertyNames);
   return (value, run) =>
     every(Object.keys(value), run, (key) => {
       run.take(1);
@@ -117,16 +115,23 @@ function propertyNames(schema: JsonSchema, compiler: Compiler): Check<Properties
     });
 }
 
-/** `dependentRequired` and `dependentSchemas`, and `dependencies`, which is both and still in use after draft-07. */
-function dependencies(schema: JsonSchema, compiler: Compiler): Check<Properties>[] {
-  const keywords = ["dependencies", "dependentRequired", "dependentSchemas"].filter((name) => compiler.knows(name));
+/**
+ * `dependentRequired` and `dependentSchemas`, and `dependencies`, which combines both and is still in use after draft-07.
+ */
+function dependencies(schema: CheckedSchema, compiler: Compiler): Check<Properties>[] {
+  const keywords = (["dependencies", "dependentRequired", "dependentSchemas"] as const).filter((name) =>
+    compiler.knows(name),
+  );
   return keywords.flatMap((keyword) =>
-    Object.entries((schema[keyword] as Properties | undefined) ?? {}).map(([key, dependency]) =>
-      Array.isArray(dependency)
-        ? requiredWith(key, dependency as string[])
-        : schemaWith(key, compiler.node(dependency as Subschema)),
+    Object.entries(schema[keyword] ?? {}).map(([key, dependency]) =>
+      isNames(dependency) ? requiredWith(key, dependency) : schemaWith(key, compiler.node(dependency)),
     ),
   );
+}
+
+/** `Array.isArray` does not recognize a list that is read-only. */
+function isNames(dependency: Subschema | readonly string[]): dependency is readonly string[] {
+  return Array.isArray(dependency);
 }
 
 function requiredWith(key: string, names: readonly string[]): Check<Properties> {

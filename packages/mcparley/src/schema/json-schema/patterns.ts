@@ -1,6 +1,6 @@
 /** A compiled regular expression. */
 export interface Pattern {
-  /** Steps that a test of a text takes. */
+  /** Returns the number of steps that a test of the text takes. */
   cost(text: string): number;
   test(text: string): boolean;
 }
@@ -17,13 +17,13 @@ export const nativePatterns: PatternEngine = (source) => {
   return compiled && { cost: (text) => 1 + (text.length >> 3), test: (text) => compiled.test(text) };
 };
 
-/** Compiles a pattern as Unicode-aware, or else as browsers do for the web. Returns undefined if neither is possible. */
+/** Compiles a pattern with the flag `u`, or without it if that fails. Returns undefined if both fail. */
 export function toRegExp(pattern: string): RegExp | undefined {
   for (const flags of ["u", ""]) {
     try {
       return new RegExp(pattern, flags);
     } catch {
-      // The next flags may do.
+      // Tried again without the flag.
     }
   }
   return undefined;

@@ -1,19 +1,19 @@
 import { type ValidationIssue, MAX_ISSUES, pointerStep, shorten } from "../schema.ts";
 import type { Resource } from "./document.ts";
 
-/** Thrown inside a validation that takes too many steps or is nested too deep. The value is not accepted. */
+/** Thrown by a validation that takes too many steps or is nested too deeply. The value is then not accepted. */
 export class TooComplex extends Error {}
 
-/** Schemas being applied within each other. Values have at most 64 levels; a trap has no end. */
+/** Maximum depth of schemas that are applied within each other. Values have at most 64 levels; a `$ref` can be endless. */
 const MAX_DEPTH = 1_024;
 
-/** A problem, and the keyword that found it. The keyword decides which alternatives of a union are worth a report. */
+/** An issue, and the keyword that reports it. The keyword decides which alternatives of a union are close to the value. */
 export interface Finding extends ValidationIssue {
   readonly keyword: string;
 }
 
-/** The resources that lead to the current subschema, innermost first; `$dynamicRef` looks for the outermost. */
-export interface Scope {
+/** The resources that lead to the current subschema, the innermost first. */
+interface Scope {
   readonly resource: Resource;
   readonly outer: Scope | undefined;
 }
@@ -21,14 +21,14 @@ export interface Scope {
 /**
  * The state of one validation.
  *
- * The first pass only decides, and stops at the first failure. If it fails, a second pass runs with `findings`, and
- * every keyword adds its problems there.
+ * The first pass only decides, and stops at the first failure. If it fails, a second pass runs with `findings`, to which
+ * every keyword adds its issues.
  */
 export class Run {
   scope: Scope | undefined;
-  /** The problems found so far. Undefined in the first pass, which reports none. */
+  /** The issues so far. Undefined in the first pass, which reports none. */
   findings: Finding[] | undefined;
-  /** Patterns of a peer that were met and could not be evaluated. */
+  /** Number of skipped checks: patterns of a peer that cannot be evaluated. */
   unchecked = 0;
   #left: number;
   #depth = 0;
@@ -63,18 +63,18 @@ export class Run {
     return this.#path.join("");
   }
 
-  /** Whether no more problems are reported. */
+  /** Whether the maximum number of issues is reached. */
   get isFull(): boolean {
     return this.findings !== undefined && this.findings.length >= MAX_ISSUES;
   }
 
-  /** Reports a problem, if problems are reported. Always returns false. */
+  /** Adds an issue in the second pass. Always returns false. */
   fail(keyword: string, message: string): false {
     if (this.findings) this.add({ keyword, path: this.path, message: shorten(message, 300) });
     return false;
   }
 
-  /** Reports a problem, unless it is reported already or there are enough of them. */
+  /** Adds an issue, unless it is present already or the maximum is reached. */
   add(finding: Finding): void {
     const { findings = [] } = this;
     if (findings.some(({ path, message }) => path === finding.path && message === finding.message)) return;
@@ -97,7 +97,7 @@ export class Run {
   }
 }
 
-/** Whether all items fit. The first pass stops at the first failure. */
+/** Returns whether all items fit. The first pass stops at the first failure. */
 export function every<T>(items: Iterable<T>, run: Run, check: (item: T) => boolean): boolean {
   let fits = true;
   for (const item of items) {
@@ -108,11 +108,14 @@ export function every<T>(items: Iterable<T>, run: Run, check: (item: T) => boole
   return fits;
 }
 
-/** The properties and items of one object or array that keywords have evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
+/**
+ * The properties and items of one object or array that keywords have evaluated, for `unevaluatedProperties` and
+ * `unevaluatedItems`.
+ */
 export class Evaluated {
   readonly #keys = new Set<string | number>();
   #isAll = false;
-  /** The items before this index. */
+  /** The number of items at the start that were evaluated. */
   #items = 0;
 
   has(key: string | number): boolean {

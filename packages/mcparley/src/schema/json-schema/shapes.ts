@@ -2,11 +2,11 @@ import { isObject } from "../../rpc/messages.ts";
 import type { Dialect, Shape } from "./keywords.ts";
 import { toRegExp } from "./patterns.ts";
 
-/** Checks that depend on the dialect and the origin of a schema. */
+/** The checks that depend on the dialect, or on whether the schema is that of a peer. */
 interface Rules {
   isSchema(this: void, value: unknown): boolean;
   isPattern(this: void, value: unknown): boolean;
-  /** Whether a value is a list of different strings; in draft-04 one that is not empty. */
+  /** Returns whether a value is a list of different strings. In draft-04 it must not be empty. */
   isStrings(this: void, value: unknown): boolean;
 }
 
@@ -14,7 +14,7 @@ const anySchema = "a schema (an object, true or false)";
 const typeNames = ["array", "boolean", "integer", "null", "number", "object", "string"];
 const isType = (value: unknown): boolean => typeNames.includes(value as string);
 
-/** For each shape the end of the sentence "It must be ...", and the check of a value. */
+/** For each shape, the end of the sentence "It must be ...", and the check of a value. */
 const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: unknown, rules: Rules) => boolean]>> = {
   schema: [anySchema, (value, { isSchema }) => isSchema(value)],
   schemaOrBoolean: [anySchema, (value) => isObject(value) || isBoolean(value)],
@@ -58,10 +58,10 @@ const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: u
   anything: ["a value", () => true],
 };
 
-/** Returns the expected form of a keyword's value, as the end of the sentence "It must be ...", or undefined if the value has it. */
+/** Returns undefined if a keyword's value has the form, otherwise the end of the sentence "It must be ...". */
 export type Misfit = (shape: Shape, value: unknown) => string | undefined;
 
-/** Makes the check of one document. `anyPattern` accepts every string as a pattern. */
+/** Returns the check for a document. With `anyPattern`, every string is accepted as a pattern. */
 export function misfitOf(dialect: Dialect, anyPattern: boolean): Misfit {
   const isDraft04 = dialect === "draft-04";
   const rules: Rules = {
@@ -91,7 +91,7 @@ function isMap(value: unknown, fits: (item: unknown) => boolean): boolean {
   return isObject(value) && Object.values(value).every((item) => fits(item));
 }
 
-/** Whether a list has no primitive value twice. */
+/** Returns whether no primitive value occurs twice in a list. */
 function isSet(values: readonly unknown[]): boolean {
   return new Set(values).size === values.length;
 }

@@ -1,13 +1,14 @@
-import { type JsonSchema, counted } from "../schema.ts";
-import type { Check, Kind } from "./apply.ts";
-import type { Compiler } from "./compiler.ts";
+import { counted } from "../schema.ts";
+import type { Check, Compiler, Kind } from "./apply.ts";
 import { ValueSet } from "./equality.ts";
 import { formats } from "./formats.ts";
+import type { CheckedSchema } from "./keywords.ts";
 import { Run } from "./run.ts";
 
-type Make = (value: any, schema: JsonSchema, compiler: Compiler) => Check<any> | undefined;
+/** The compiler has verified the form of `value`, which differs from keyword to keyword. */
+type Make = (value: any, schema: CheckedSchema, compiler: Compiler) => Check<any> | undefined;
 
-/** The keywords that look at a value without looking into it, by the kind of value they apply to. */
+/** The keywords that have no subschemas, with the kind of value that they apply to. */
 export const valueKeywords: Readonly<Record<string, readonly [kind: Kind | "any", make: Make]>> = {
   enum: ["any", (values: unknown[]) => isOneOf("enum", values, `must be one of ${JSON.stringify(values)}`)],
   const: ["any", (value: unknown) => isOneOf("const", [value], `must be ${JSON.stringify(value)}`)],
@@ -100,7 +101,7 @@ function countCharacters(text: string, run: Run): number {
   return count;
 }
 
-function pattern(source: string, _: JsonSchema, { options: { patterns } }: Compiler): Check<string> {
+function pattern(source: string, _: CheckedSchema, { patterns }: Compiler): Check<string> {
   const compiled = patterns(source);
   const message = `must match the pattern ${source}`;
   return (value, run) => {
@@ -110,8 +111,8 @@ function pattern(source: string, _: JsonSchema, { options: { patterns } }: Compi
   };
 }
 
-function format(name: string, _: JsonSchema, { options }: Compiler): Check<string> | undefined {
-  const isValid = options.format !== "annotate" && Object.hasOwn(formats, name) ? formats[name] : undefined;
+function format(name: string, _: CheckedSchema, { assertsFormat }: Compiler): Check<string> | undefined {
+  const isValid = assertsFormat && Object.hasOwn(formats, name) ? formats[name] : undefined;
   if (!isValid) return undefined;
   const message = `must be a valid ${name}`;
   return (value, run) => {

@@ -4,8 +4,8 @@ import { notification, type JsonObject, type JsonRpcMessage, type RequestId } fr
 import { readInputResponses } from "../../mcp/input-required.ts";
 import { checkMetaKeys } from "../../mcp/checks/check-metadata.ts";
 import { checkCustom } from "../../mcp/custom-notifications.ts";
-import { type LoggingLevel, type LoggingMessage, isLoggable, loggingLevels } from "../../mcp/logging.ts";
-import type { Progress, ProgressToken } from "../../mcp/progress.ts";
+import type { LoggingLevel } from "../../mcp/logging.ts";
+import type { Progress } from "../../mcp/progress.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { InputChannel, ServerRequest } from "../input/input-channel.ts";
@@ -14,7 +14,7 @@ import type { ServerCore } from "../core.ts";
 import type { Schema } from "../../schema/standard-schema.ts";
 import type * as Elicit from "../input/elicit.ts";
 import type { Session } from "../protocol/session.ts";
-import { NotificationRate } from "./notification-rate.ts";
+import { CallNotifications } from "./call-notifications.ts";
 
 /** Sends messages about one request to the peer, before its response. */
 export interface Link {
@@ -29,13 +29,7 @@ export interface Link {
   waitUntil?(work: Promise<unknown>): void;
 }
 
-/** Replaces the connection of a request if its handler continues after the response, as in a task. */
-export interface Afterlife {
-  input: InputChannel;
-  progress: (progress: Progress) => void;
-}
-
-export interface CallInit {
+interface CallInit {
   core: ServerCore;
   revision: Revision;
   /** Encodes results and requests for the revision. */
@@ -52,32 +46,16 @@ export interface CallInit {
   session: Session | undefined;
 }
 
-/** What a handler passes to `progress`. */
-interface GivenProgress {
-  progress: number;
-  total?: number | undefined;
-  message?: string | undefined;
-  _meta?: JsonObject | undefined;
-}
-
-/** What a handler passes to `log`. */
-interface GivenLog {
-  level: LoggingLevel;
-  data: unknown;
-  logger: string | undefined;
-  _meta: JsonObject | undefined;
-}
-
 const noMeta: JsonObject = Object.freeze({});
 
-/** Makes the error with which a call is aborted that its client cancelled. */
+/** Makes the abort reason of a call that its client cancelled. `reason` is that of the notification. */
 export function cancelledFor(reason: unknown): LocalError {
-  const said = typeof reason === "string" ? reason.slice(0, 200) : "no reason given";
-  return new LocalError("aborted", `The client cancelled the request: ${said}`);
+  const text = typeof reason === "string" ? reason.slice(0, 200) : "no reason given";
+  return new LocalError("aborted", `The client cancelled the request: ${text}`);
 }
 
 /**
- * A request that is answered. It is also the context of its handler.
+ * A request from a client. It is also the context of its handler.
  *
  * It is the only object that a request allocates. Rarely used parts, such as signal and logger, are created on first use.
  */
@@ -100,12 +78,9 @@ export class Call implements Context {
   #controller: AbortController | undefined;
   #cancelled: Error | undefined;
   #settled = false;
-  #progress = -Infinity;
-  #rate: NotificationRate | undefined;
+  #notifications: CallNotifications | undefined;
   #input: Promise<InputChannel> | undefined;
   #openInput: InputChannel | undefined;
-  #log: Logger | undefined;
-  #afterlife: Afterlife | undefined;
 
   constructor(init: CallInit) {
     this.core = init.core;
@@ -156,19 +131,19 @@ export class Call implements Context {
     return this.#input;
   }
 
-  /** The channel if the handler has used it or the request carries a state, otherwise undefined. */
+  /** The channel for input requests. Undefined if the handler has not used it and the request has no `requestState`. */
   get startedInput(): Promise<InputChannel> | undefined {
     return this.#input;
   }
 
   /**
-   * Continues the handler after the response to its request: input requests and progress go to `afterlife` from then on.
-   * Returns a function that aborts the handler's signal.
+   * Continues the handler after the response to its request, as in a task. Its input requests are then sent on `input`, and
+   * its progress is passed to `progress`. Returns a function that aborts the handler's signal.
    */
-  outlive(afterlife: Afterlife): (reason: Error) => void {
-    this.#input = Promise.resolve(afterlife.input);
-    this.#openInput = afterlife.input;
-    this.#afterlife = afterlife;
+  outlive(task: { input: InputChannel; progress: (progress: Progress) => void }): (reason: Error) => void {
+    this.#input = Promise.resolve(task.input);
+    this.#openInput = task.input;
+    this.#sender.redirectProgress(task.progress);
     return (reason) => {
       this.#controller ??= new AbortController();
       this.#controller.abort(reason);
@@ -190,13 +165,7 @@ export class Call implements Context {
   }
 
   get log(): Logger {
-    this.#log ??= Object.fromEntries(
-      loggingLevels.map((level) => [
-        level,
-        (data: unknown, logger?: string, _meta?: JsonObject) => this.#sendLog({ level, data, logger, _meta }),
-      ]),
-    ) as unknown as Logger;
-    return this.#log;
+    return this.#sender.logger;
   }
 
   /** Aborts the call's signal, and sends nothing more about it. Does nothing if the call is answered already. */
@@ -208,7 +177,7 @@ export class Call implements Context {
 
   /** Marks the call as answered. Later notifications of its handler are not sent. */
   settle(): void {
-    this.#rate?.flush();
+    this.#notifications?.flush();
     this.#settled = true;
   }
 
@@ -221,7 +190,7 @@ export class Call implements Context {
   // These functions are bound to the call, so that a handler can destructure its context: `({ progress, elicit }) => ...`.
   get progress(): Context["progress"] {
     return (done: number | Progress, total?: number, message?: string) =>
-      this.#report(typeof done === "object" ? done : { progress: done, total, message });
+      this.#sender.progress(typeof done === "object" ? done : { progress: done, total, message });
   }
 
   get notify(): Context["notify"] {
@@ -256,35 +225,8 @@ export class Call implements Context {
     return channel.request(make(await import("../input/elicit.ts")));
   }
 
-  #report({ progress, total, message, _meta }: GivenProgress): void {
-    const token = this.meta.progressToken as ProgressToken | undefined;
-    if ((token === undefined && !this.#afterlife) || !Number.isFinite(progress) || progress <= this.#progress) return;
-    this.#progress = progress;
-    const params: Progress & JsonObject = { progressToken: token, progress };
-    // JavaScript may pass other types, and the result of a division may not be finite.
-    if (Number.isFinite(total)) params.total = total as number;
-    if (typeof message === "string") params.message = message;
-    checkMetaKeys(_meta, "_meta of progress");
-    if (_meta) params._meta = _meta;
-    if (this.#afterlife) return this.#afterlife.progress(params);
-    this.#paced.progress(this.encoder.progress(params));
-  }
-
-  get #paced(): NotificationRate {
-    return (this.#rate ??= new NotificationRate(this));
-  }
-
-  #sendLog({ level, data, logger, _meta }: GivenLog): void {
-    const minimum = this.session ? this.session.logLevel : this.#logLevel;
-    if (minimum === undefined || !isLoggable(level, minimum) || !this.core.offering.has("logging")) return;
-    if (["undefined", "function", "symbol"].includes(typeof data)) {
-      return this.core.report(new TypeError(`log needs JSON data; got ${typeof data}.`), this);
-    }
-    checkMetaKeys(_meta, "_meta of log");
-    const message: LoggingMessage & JsonObject = { level, data };
-    if (typeof logger === "string") message.logger = logger;
-    if (_meta) message._meta = _meta;
-    this.#paced.log(message, minimum);
+  get #sender(): CallNotifications {
+    return (this.#notifications ??= new CallNotifications(this, this.#logLevel));
   }
 }
 

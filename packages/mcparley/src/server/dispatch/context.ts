@@ -1,3 +1,4 @@
+import { networkOf } from "../../net/ip-address.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ClientCapabilities, Implementation } from "../../mcp/capabilities.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
@@ -5,7 +6,7 @@ import type { Progress } from "../../mcp/progress.ts";
 import type { Root } from "../../mcp/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../../mcp/sampling.ts";
 import type { ObjectFromJsonSchema } from "../../schema/infer-json-schema.ts";
-import type { CheckedSchema, InferOutput, Schema, TypedSchema } from "../../schema/standard-schema.ts";
+import type { SchemaOf, InferOutput, Schema, TypedSchema } from "../../schema/standard-schema.ts";
 
 /** The identity of a caller, from a verified credential. */
 export interface Principal {
@@ -24,6 +25,18 @@ export interface Principal {
 /** Returns a key for data that principals must not share. It is empty if there is no principal. */
 export function principalKey(principal: Principal | undefined): string {
   return principal ? JSON.stringify([principal.issuer, principal.subject]) : "";
+}
+
+/** Key of anonymous callers whose address is unknown. Limits count them as one caller. */
+export const unknownCaller = "";
+
+/**
+ * Returns the key of the caller that a request counts for: its principal, or the network of its address if it is
+ * anonymous. Keys of principals start with `[`, so they never equal a network.
+ */
+export function callerKey(principal: Principal | undefined, address: string | undefined): string {
+  if (principal) return principalKey(principal);
+  return address === undefined ? unknownCaller : networkOf(address);
 }
 
 /** The client of a call. Its name and capabilities are not verified. Display them, but base no decision on them. */
@@ -73,7 +86,7 @@ export interface FormElicitation<S extends Schema> {
   /** The question to show to the user. */
   message: string;
   /** A flat object of strings, numbers, booleans and choices (client/elicitation, Requested Schema). */
-  schema: CheckedSchema<S>;
+  schema: SchemaOf<S>;
   /** Unique key of this request within its call. Default: a key made from its position. */
   key?: string;
   /** Called with each progress that the client reports while it waits for its user. Only on revisions up to 2025-11-25. */
@@ -138,6 +151,19 @@ export interface Context {
   /**
    * Reports progress. Does nothing if the client did not request progress, or if the progress is not a finite number that has
    * increased. A `total` that is not a finite number is omitted. The object form can have `_meta`.
+   *
+   * @example
+   * ```ts
+   * import { tool } from "mcparley/server";
+   *
+   * const index = tool({
+   *   description: "Indexes the documents.",
+   *   call: async (_, { progress }) => {
+   *     for (let done = 1; done <= 3; done++) progress(done, 3, `Document ${done}`);
+   *     return "Indexed 3 documents.";
+   *   },
+   * });
+   * ```
    */
   progress: {
     (done: number, total?: number, message?: string): void;
@@ -153,16 +179,68 @@ export interface Context {
    *
    * Throws `Declined` or `Cancelled`. On a modern revision the call ends here, and the handler runs again from the start
    * when the client retries with the response. Put side effects that must not happen twice into `once`. Do not catch
-   * unknown errors.
+   * unknown errors. If the client lacks the capability, the call fails with an error that names it.
+   *
+   * @example
+   * ```ts
+   * import { tool } from "mcparley/server";
+   * import { z } from "zod";
+   *
+   * const book = tool({
+   *   description: "Books a table.",
+   *   input: z.object({ date: z.string() }),
+   *   call: async ({ date }, ctx) => {
+   *     const schema = z.object({ guests: z.number().min(1).max(12) });
+   *     const { guests } = await ctx.elicit({ message: `How many guests on ${date}?`, schema });
+   *     return `Booked a table for ${guests} on ${date}.`;
+   *   },
+   * });
+   * ```
    */
   elicit: {
     <const S extends Schema>(question: FormElicitation<S>): Promise<ElicitedValue<S>>;
     (question: UrlElicitation): Promise<void>;
   };
-  /** Samples the client's model. The call ends and restarts as with `elicit`. */
+  /**
+   * Samples the client's model. Resolves with its message. The call ends and restarts as with `elicit`.
+   *
+   * @example
+   * ```ts
+   * import { tool } from "mcparley/server";
+   *
+   * const title = tool({
+   *   description: "Suggests a title.",
+   *   call: async (_, ctx) => {
+   *     const content = { type: "text", text: "Suggest a title for a talk about MCP." } as const;
+   *     const { model } = await ctx.sample({ messages: [{ role: "user", content }], maxTokens: 50 });
+   *     return `A title by ${model}.`;
+   *   },
+   * });
+   * ```
+   */
   sample: (params: SampleQuestion) => Promise<CreateMessageResult>;
   /** Requests the client's roots, the directories that it considers relevant. The call ends and restarts as with `elicit`. */
   roots: () => Promise<Root[]>;
-  /** Runs `fn` once per call, even if the handler runs several times. Resolves with its result, which must be JSON. */
+  /**
+   * Runs `fn` once per call, even if the handler runs several times. Resolves with its result, which must be JSON.
+   *
+   * `key` identifies the function within the call. On a modern revision the client carries the result between the runs, sealed
+   * so that it can neither read nor change it.
+   *
+   * @example
+   * ```ts
+   * import { tool } from "mcparley/server";
+   * import { z } from "zod";
+   *
+   * const order = tool({
+   *   description: "Orders a book.",
+   *   call: async (_, ctx) => {
+   *     const id = await ctx.once("id", () => crypto.randomUUID());
+   *     await ctx.elicit({ message: `Confirm order ${id}.`, schema: z.object({}) });
+   *     return `Ordered: ${id}.`;
+   *   },
+   * });
+   * ```
+   */
   once: <T>(key: string, fn: () => T | Promise<T>) => Promise<T>;
 }

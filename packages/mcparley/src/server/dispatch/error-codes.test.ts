@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { openPeer, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
@@ -17,8 +17,7 @@ async function thrown(version: string, code: number) {
     },
   });
   const server = createServer({ name: "x", version: "1", tools: { fail }, onError });
-  const peer = await rawPeer(server, version === modern ? { meta: modernMeta(modern) } : {});
-  if (version !== modern) await openSession(peer, version);
+  const peer = await openPeer(server, version);
   const { error: received } = await peer.request("tools/call", { name: "fail" });
   return { received, error, onError };
 }
@@ -46,7 +45,7 @@ describe("an error code that a handler throws", () => {
     async (code) => {
       const { received, error, onError } = await thrown(modern, code);
       expect(received).toEqual({ code: -32600, message: "own", data: { a: 1 } });
-      await expect.poll(() => onError).toHaveBeenCalledOnce();
+      expect(onError).toHaveBeenCalledOnce();
       const reported = onError.mock.calls[0]?.[0] as TypeError;
       expect(reported.cause).toBe(error);
       expect(reported.message).toContain(`reserves the error code ${code}, so -32600 was sent`);

@@ -10,41 +10,36 @@ import type { Call } from "./call.ts";
 import { resourceNotFound } from "../features/resources.ts";
 import type { PreparedLists } from "../lists.ts";
 import type { Answer } from "./middleware.ts";
-import type { Offering } from "../offering.ts";
+import type { ServerFeature } from "../offering.ts";
 
 interface MethodEntry {
   answer: Answer;
-  /** Whether a server with this offering has the method at all. */
-  offered: (offering: Offering) => boolean;
+  /** A server without this feature does not have the method. Undefined if every server has it. */
+  feature?: ServerFeature;
 }
-
-const always = (): boolean => true;
-const tools = (offering: Offering): boolean => offering.offers("tools");
-const prompts = (offering: Offering): boolean => offering.offers("prompts");
-const resources = (offering: Offering): boolean => offering.offers("resources");
-const logging = (offering: Offering): boolean => offering.has("logging");
-const subscriptions = (offering: Offering): boolean => resources(offering) && offering.has("subscribe");
-const completions = (offering: Offering): boolean => offering.completes();
 
 /**
  * The methods of MCP. The revision of a call defines which of them exist. `initialize` is not in the table, because it
  * opens a session.
  */
 export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, MethodEntry>([
-  [Method.ping, { offered: always, answer: () => ({}) }],
-  [Method.discover, { offered: always, answer: discover }],
-  [Method.listen, { offered: always, answer: listenFromNow }],
-  [Method.setLevel, { offered: logging, answer: inSession }],
-  [Method.listTools, { offered: tools, answer: (call) => page(call, call.core.offering.toolList) }],
-  [Method.callTool, { offered: tools, answer: byFeature }],
-  [Method.listPrompts, { offered: prompts, answer: (call) => page(call, call.core.offering.promptList) }],
-  [Method.getPrompt, { offered: prompts, answer: byFeature }],
-  [Method.listResources, { offered: resources, answer: byFeature }],
-  [Method.listResourceTemplates, { offered: resources, answer: (call) => page(call, call.core.offering.templateList) }],
-  [Method.readResource, { offered: resources, answer: byFeature }],
-  [Method.subscribe, { offered: subscriptions, answer: inSession }],
-  [Method.unsubscribe, { offered: subscriptions, answer: inSession }],
-  [Method.complete, { offered: completions, answer: byFeature }],
+  [Method.ping, { answer: () => ({}) }],
+  [Method.discover, { answer: discover }],
+  [Method.listen, { answer: listenFromNow }],
+  [Method.setLevel, { feature: "logging", answer: inSession }],
+  [Method.listTools, { feature: "tools", answer: (call) => page(call, call.core.offering.toolList) }],
+  [Method.callTool, { feature: "tools", answer: byFeature }],
+  [Method.listPrompts, { feature: "prompts", answer: (call) => page(call, call.core.offering.promptList) }],
+  [Method.getPrompt, { feature: "prompts", answer: byFeature }],
+  [Method.listResources, { feature: "resources", answer: byFeature }],
+  [
+    Method.listResourceTemplates,
+    { feature: "resources", answer: (call) => page(call, call.core.offering.templateList) },
+  ],
+  [Method.readResource, { feature: "resources", answer: byFeature }],
+  [Method.subscribe, { feature: "subscriptions", answer: inSession }],
+  [Method.unsubscribe, { feature: "subscriptions", answer: inSession }],
+  [Method.complete, { feature: "completions", answer: byFeature }],
 ]);
 
 /**
@@ -54,10 +49,10 @@ export const methodTable: ReadonlyMap<string, MethodEntry> = new Map<string, Met
  */
 export function answerMethod(call: Call): ReturnType<Answer> {
   const { core, method, revision } = call;
-  const added = core.extensionMethod(method);
+  const added = core.extensionMethods.get(method);
   if (added && (added.revisionKinds ?? ["modern"]).includes(revision.kind)) return added.answer(call);
   const entry = revision.clientRequests.has(method) ? methodTable.get(method) : undefined;
-  if (entry?.offered(core.offering)) return entry.answer(call);
+  if (entry && (!entry.feature || core.offering.offers(entry.feature))) return entry.answer(call);
   throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method.slice(0, 200)}`);
 }
 

@@ -41,6 +41,16 @@ type Layer<M extends string> = (call: MiddlewareCall<M>, next: () => Promise<Jso
  * Wraps every method. It calls `next` once to continue, returns its own result, or throws.
  *
  * The result has the shape of the newest revision. It belongs to the server: return a changed copy, and do not modify it.
+ *
+ * @example
+ * ```ts
+ * import { type Middleware, ProtocolError } from "mcparley/server";
+ *
+ * const requirePrincipal: Middleware = async (call, next) => {
+ *   if (!call.principal) throw new ProtocolError(403, "Sign in first.", { status: 403 });
+ *   return next();
+ * };
+ * ```
  */
 export type Middleware = Layer<string>;
 
@@ -49,7 +59,7 @@ export type MethodMiddleware<M extends string = keyof MethodParams> = { readonly
 
 /** Combines middleware by method into one middleware. */
 export function byMethod(layers: Readonly<Record<string, Layer<any> | undefined>>): Middleware {
-  const byName = new Map(Object.entries(layers)) as unknown as Map<string, Middleware>;
+  const byName = new Map(Object.entries(layers));
   return (call, next) => byName.get(call.method)?.(call, next) ?? next();
 }
 

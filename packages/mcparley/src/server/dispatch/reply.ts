@@ -1,5 +1,5 @@
-import { ErrorCode, type McpError, ToolError } from "../../mcp/errors.ts";
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ErrorCode, ToolError } from "../../mcp/errors.ts";
+import { LocalError, type LocalErrorCode, ProtocolError } from "../../rpc/errors.ts";
 import {
   type JsonObject,
   type JsonRpcErrorBody,
@@ -12,6 +12,7 @@ import {
 import { encodeResult } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { Call } from "./call.ts";
+import { InsufficientScope } from "./scopes.ts";
 
 /** The response to a request, with its HTTP status. */
 export interface Reply {
@@ -25,9 +26,9 @@ export interface Reply {
 export function resultReply(call: Call, result: JsonObject | Prepared): Reply | undefined {
   const { id, core, cancelled } = call;
   core.changes.flush();
-  const lowered = cancelled ? undefined : encodeResult(call, result, core.info);
+  const encoded = cancelled ? undefined : encodeResult(call, result, core.info);
   call.settle();
-  return lowered && { message: success(id, lowered), status: 200 };
+  return encoded && { message: success(id, encoded), status: 200 };
 }
 
 /** Makes the reply of an error that was thrown. Returns undefined if the client cancelled the call. */
@@ -41,7 +42,10 @@ export function errorReply(call: Call, error: unknown): Reply | undefined {
   const known = toProtocolError(error, call);
   const reply = replyToError(id, known, revision);
   call.settle();
-  if (isReserved(known.code, revision)) void import("./reserved-code.ts").then(({ report }) => report(call, known));
+  if (isReserved(known.code, revision)) {
+    const why = `${revision.version} reserves the error code ${known.code}, so ${ErrorCode.InvalidRequest} was sent.`;
+    call.core.report(new TypeError(`${why} Use a code outside of -32768 to -32000.`, { cause: known }), call);
+  }
   return reply;
 }
 
@@ -50,27 +54,25 @@ export function replyToError(id: RequestId | undefined, error: ProtocolError, re
   const body = error.toBody();
   if (revision) body.code = codeFor(error.code, revision);
   const reply: Reply = { message: failure(id, body), status: error.status ?? statusOf(body, revision) };
-  if ("scopes" in error) reply.scopes = error.scopes as readonly string[];
+  if (error instanceof InsufficientScope) reply.scopes = error.scopes;
   return reply;
 }
+
+/** The errors of the library whose message the client receives. */
+const forPeer: ReadonlySet<LocalErrorCode> = new Set(["not_capable", "declined", "cancelled"]);
 
 /** Returns the error to send. Errors that are not meant for the client are reported and become "Internal error". */
 export function toProtocolError(error: unknown, call: Call): ProtocolError {
   if (error instanceof ProtocolError) return error;
-  const isForPeer =
-    error instanceof ToolError ||
-    (error instanceof LocalError &&
-      (error.code === "not_capable" || error.code === "declined" || error.code === "cancelled"));
-  if (isForPeer) return new ProtocolError(ErrorCode.InvalidRequest, (error as McpError).message);
+  const isForPeer = error instanceof LocalError && forPeer.has(error.code);
+  if (error instanceof ToolError || isForPeer) return new ProtocolError(ErrorCode.InvalidRequest, error.message);
   call.core.report(error, call);
-  if (error instanceof LocalError && error.code === "store_unavailable") return storeUnavailable();
+  if (error instanceof LocalError && error.code === "store_unavailable") {
+    // The call may have taken effect before the store failed. Only the client can decide whether to repeat it.
+    const message = "The server's store is unavailable. Retry only if the call is safe to repeat.";
+    return new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
+  }
   return new ProtocolError(ErrorCode.InternalError, "Internal error");
-}
-
-/** The library cannot know whether the call took effect before the store failed, so the client has to decide. */
-function storeUnavailable(): ProtocolError {
-  const message = "The server's store is unavailable. Retry only if the call is safe to repeat.";
-  return new ProtocolError(ErrorCode.InternalError, message, { data: { retryAfter: 1 }, status: 503 });
 }
 
 /** Replaces a code that must not be sent to a peer of the revision. */
@@ -81,7 +83,7 @@ function codeFor(code: number, revision: Revision): number {
   return isMeaningless || isReserved(code, revision) ? ErrorCode.InvalidRequest : code;
 }
 
-/** Whether the revision reserves a code and gives it no meaning (2026-07-28, basic, Error Codes). */
+/** Whether the revision reserves a code that it does not define (2026-07-28, basic, Error Codes). */
 function isReserved(code: number, { reservesCodes, errorCodes }: Revision): boolean {
   return reservesCodes && code <= -32020 && code >= -32099 && !errorCodes.has(code);
 }

@@ -1,6 +1,7 @@
 import { invalidParams } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type CompleteParams, type CompleteResult, maxCompletions, readCompleteParams } from "../../mcp/completion.ts";
+import type { ServerCore } from "../core.ts";
 import type { Call } from "../dispatch/call.ts";
 import type { CompletionHandler, Completions, Prompt, Resource } from "../definition.ts";
 import type { Entry } from "../registry.ts";
@@ -8,18 +9,20 @@ import { requireScopes } from "../dispatch/scopes.ts";
 
 /** Answers `completion/complete`. An argument that has no suggestions is completed with none. */
 export async function complete(call: Call): Promise<JsonObject> {
-  const params = readParams(call);
-  const { entry, source } = find(call, params);
-  requireScopes(entry.definition.scopes, call.principal);
+  const { core, revision, principal } = call;
+  // On a revision that does not define `context`, it is ignored like any other unknown member.
+  const known = revision.completionContext ? call.params : { ...call.params, context: undefined };
+  const params = readCompleteParams(known, core.limits.completionLength);
+  const { entry, source } = find(core, params);
+  requireScopes(entry.definition.scopes, principal);
+
   const { value } = params.argument;
   const suggested = typeof source === "function" ? await source(value, params.context) : startingWith(value, source);
-  return toResult(suggested) as unknown as JsonObject;
-}
-
-/** Reads the params. `context` is ignored on a revision that does not define it, like any other unknown member. */
-function readParams({ params, revision, core }: Call): CompleteParams {
-  const known = revision.completionContext ? params : { ...params, context: undefined };
-  return readCompleteParams(known, core.limits.completionLength);
+  const all: Exclude<Completions, readonly string[]> = isList(suggested) ? { values: suggested } : suggested;
+  const values = all.values.slice(0, maxCompletions);
+  const total = all.total ?? all.values.length;
+  const completion: CompleteResult["completion"] = { values, total, hasMore: all.hasMore ?? total > values.length };
+  return { completion };
 }
 
 /** The lower-case form of each list of candidates, so that it is made once for a definition and not for each request. */
@@ -40,7 +43,8 @@ interface Found {
   source: CompletionHandler | readonly string[] | undefined;
 }
 
-function find({ core }: Call, { ref, argument: { name } }: CompleteParams): Found {
+/** Finds the prompt or resource of a request, and the suggestions for its argument. Throws -32602 if there is none. */
+function find(core: ServerCore, { ref, argument: { name } }: CompleteParams): Found {
   if (ref.type === "ref/prompt") {
     const entry = core.offering.prompts.entry(ref.name);
     if (!entry) throw invalidParams(`Unknown prompt: ${ref.name.slice(0, 200)}`);
@@ -56,13 +60,6 @@ function find({ core }: Call, { ref, argument: { name } }: CompleteParams): Foun
   }
   const sources = entry.definition.complete;
   return { entry, source: sources && Object.hasOwn(sources, name) ? sources[name] : undefined };
-}
-
-function toResult(suggested: Completions): CompleteResult {
-  const all: Exclude<Completions, readonly string[]> = isList(suggested) ? { values: suggested } : suggested;
-  const values = all.values.slice(0, maxCompletions);
-  const total = all.total ?? all.values.length;
-  return { completion: { values, total, hasMore: all.hasMore ?? total > values.length } };
 }
 
 function isList(suggested: Completions): suggested is readonly string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { openPeer } from "mcparley-tests/support/raw-peer.ts";
 import { createServer } from "../create-server.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { text } from "./content.ts";
@@ -19,8 +19,7 @@ async function answers(value: unknown, revision = modern) {
     resources: { r: resource("r:a", { read: () => value as never }) },
     onError: (error) => void reported.push((error as Error).message),
   });
-  const peer = await rawPeer(server, revision === modern ? { meta: modernMeta(modern) } : {});
-  if (revision !== modern) await openSession(peer, revision);
+  const peer = await openPeer(server, revision);
   return {
     reported,
     call: () => peer.request("tools/call", { name: "t" }),

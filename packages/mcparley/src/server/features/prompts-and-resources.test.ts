@@ -38,7 +38,7 @@ describe("prompts", () => {
     ]);
   });
 
-  test("are got as messages", async () => {
+  test("are returned as messages", async () => {
     const { result } = await (
       await serve({ prompts: { review } })
     ).request("prompts/get", { name: "review", arguments: { code: "x", language: "C" } });
@@ -57,12 +57,12 @@ describe("prompts", () => {
     [{ name: "review" }, "code"],
     [{ name: "review", arguments: { code: 5 } }, "code"],
     [{}, "name"],
-  ])("bad params %j are refused, naming %s", async (params, named) => {
+  ])("rejects the params %j and names %s", async (params, named) => {
     const { error } = await (await serve({ prompts: { review } })).request("prompts/get", params);
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(named) as string });
   });
 
-  test("complete from a list, from a function with the other arguments, and with none", async () => {
+  test("complete from a list, from a function with the other arguments, and without suggestions", async () => {
     const lookup = prompt({
       arguments: {
         a: { complete: ["Alpha", "beta"] },
@@ -97,7 +97,7 @@ describe("prompts", () => {
     ).toContain('"d"');
   });
 
-  test("at most a hundred completions are sent, with how many there are", async () => {
+  test("at most 100 completions are sent, with their total number", async () => {
     const many = Array.from({ length: 250 }, (_, index) => `v${index}`);
     const peer = await serve({
       prompts: { p: prompt({ arguments: { a: { complete: () => many } }, get: () => "x" }) },
@@ -151,7 +151,7 @@ describe("resources", () => {
     expect(await read("r://text")).toMatchObject({ ttlMs: 0, cacheScope: "private" });
   });
 
-  test("URIs are compared as given", async () => {
+  test("URIs are compared without normalisation", async () => {
     const odd = ["https://example.com", "file:///a b.txt", "X://Case", "x://é"];
     const resources = Object.fromEntries(odd.map((uri) => [uri, resource(uri, { read: () => uri })]));
     const peer = await serve({ resources });
@@ -160,7 +160,7 @@ describe("resources", () => {
     expect((await peer.request("resources/read", { uri: "x://case" })).error).toBeDefined();
   });
 
-  test("templates are listed apart, match, and list their resources by a function", async () => {
+  test("templates are listed separately, match URIs, and list their resources with a function", async () => {
     const note = resource("note://{id}{?lang}", {
       description: "A note.",
       mimeType: "text/plain",
@@ -193,7 +193,7 @@ describe("resources", () => {
     ).toMatchObject({ values: ["1", "12"] });
   });
 
-  test("subscribers hear of what they subscribed to, and of nothing else", async () => {
+  test("subscribers receive updates of their resources only", async () => {
     const server = createServer({ name: "x", version: "1", resources: { a: resource("r://a", { read: () => "a" }) } });
     const legacy = await rawPeer(server);
     await openSession(legacy, "2025-06-18");

@@ -11,7 +11,7 @@ import {
 import { type Call, handlerContext } from "../dispatch/call.ts";
 import { requireScopes } from "../dispatch/scopes.ts";
 import type { Prompt } from "../definition.ts";
-import { describe, explained } from "../describe.ts";
+import { describe, explained } from "../check-definition.ts";
 import { InputRequired } from "../input/input-required.ts";
 import type { Entry } from "../registry.ts";
 import { isContent, user } from "./content.ts";
@@ -72,7 +72,7 @@ function toResult({ name, definition }: PromptEntry, returned: unknown): JsonObj
 function toMessage(name: string, part: unknown): PromptMessage {
   if (typeof part === "string" || isContent(part)) return user(part);
   if (typeof part === "object" && part !== null && "role" in part && "content" in part) return part as PromptMessage;
-  throw new TypeError(`The prompt ${name} returned what is neither text, content nor a message.`);
+  throw new TypeError(`The prompt ${name} returned a value of type ${typeof part}. Return text, content or messages.`);
 }
 
 function isGetPromptResult(value: unknown): value is GetPromptResult {

@@ -17,8 +17,7 @@ import { type UriTemplate, parseTemplate } from "../../schema/uri-template.ts";
 import { type Call, handlerContext } from "../dispatch/call.ts";
 import { isGranted, requireScopes } from "../dispatch/scopes.ts";
 import type { Resource } from "../definition.ts";
-import { checkUri } from "../check-definition.ts";
-import { describe, explained } from "../describe.ts";
+import { checkUri, describe, explained } from "../check-definition.ts";
 import { InputRequired } from "../input/input-required.ts";
 import { cursorFor, finishPage, readPosition } from "../lists.ts";
 import type { Entry } from "../registry.ts";
@@ -98,7 +97,7 @@ function toContents(part: unknown, uri: string, mimeType: string | undefined): A
   if (part instanceof Uint8Array) return { ...base, blob: toBase64(part) };
   if (isAsyncIterable(part)) return streamToBase64(part).then((blob) => ({ ...base, blob }));
   if (typeof part === "object" && part !== null) return partContents(part as JsonObject, base);
-  throw new TypeError(`The resource ${uri} was read as ${typeof part}; give text, bytes, or contents.`);
+  throw new TypeError(`The resource ${uri} returned a value of type ${typeof part}. Return text, bytes or contents.`);
 }
 
 function partContents({ meta, ...part }: JsonObject, base: { uri: string; mimeType?: string }): ResourceContents {
@@ -125,23 +124,20 @@ export async function listResources(call: Call): Promise<JsonObject | Prepared> 
   const cursor = readCursor(call.params);
   if (!core.offering.resourceIndex.hasListing()) return core.offering.resourceList.page(call, cursor);
   const start = cursor === undefined ? 0 : readPosition(cursor);
-  const listed = await gather(call);
+  const visible = [...core.offering.resources.entries()].filter(({ definition }) =>
+    isGranted(definition.scopes, call.principal),
+  );
+  const lists = await Promise.all(
+    visible.map(async (entry) => (entry.template ? listTemplate(call, entry) : [entry.listed])),
+  );
+  const listed = lists.flat();
   const page = listed.slice(start, start + core.limits.pageSize);
   const result: JsonObject = { resources: page.map((resource) => encoder.resource(resource)) };
   if (listed.length > start + page.length && page.length > 0) result.nextCursor = cursorFor(start + page.length);
   return finishPage(result, { revision, cache: { ...core.listCache, cacheScope: "private" }, serverInfo: core.info });
 }
 
-async function gather(call: Call): Promise<ListedResource[]> {
-  const visible = [...call.core.offering.resources.entries()].filter(({ definition }) =>
-    isGranted(definition.scopes, call.principal),
-  );
-  const lists = await Promise.all(
-    visible.map(async (entry) => (entry.template ? listTemplate(call, entry) : [entry.listed])),
-  );
-  return lists.flat();
-}
-
+/** Returns the resources that the `list` function of a template returns. Undefined members are those of the template. */
 async function listTemplate(call: Call, entry: ResourceEntry): Promise<ListedResource[]> {
   const { list } = entry.definition;
   if (!list) return [];
@@ -210,6 +206,20 @@ export class ResourceIndex {
  * Makes the error "Resource not found". The client receives the code that its revision defines.
  *
  * Throw it in `read` if the URI matches the template but no resource has it.
+ *
+ * @example
+ * ```ts
+ * import { resource, resourceNotFound } from "mcparley/server";
+ *
+ * const users = new Map([["ada", "Ada Lovelace"]]);
+ * const user = resource("user://{id}", {
+ *   read: ({ id }, { uri }) => {
+ *     const name = users.get(id);
+ *     if (!name) throw resourceNotFound(uri);
+ *     return name;
+ *   },
+ * });
+ * ```
  */
 export function resourceNotFound(uri: string): ProtocolError {
   return new ProtocolError(ErrorCode.ResourceNotFound, "Resource not found", { data: { uri } });

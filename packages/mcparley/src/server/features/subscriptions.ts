@@ -1,16 +1,15 @@
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { MetaKey, Notification } from "../../mcp/methods.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { type SubscriptionFilter, readSubscriptionFilter } from "../../mcp/subscriptions.ts";
 import type { Call } from "../dispatch/call.ts";
-import { callerKey, unknownCaller } from "../caller.ts";
 import { type Change, type Recording, toNotification, wantsList } from "../changes.ts";
-import type { Peer } from "../dispatch/context.ts";
+import { type Peer, callerKey, unknownCaller } from "../dispatch/context.ts";
 import type { ServerCore, Stream } from "../core.ts";
 import type { ExtensionSubscription } from "../extension.ts";
-import { checkKept } from "../protocol/kept.ts";
-import { mayReceive } from "./resource-access.ts";
+import { checkStoredSize } from "../protocol/stored-size.ts";
+import { mayReceive } from "../dispatch/scopes.ts";
 import { Shares } from "../shares.ts";
 
 /** Characters of JSON that a stream keeps of its client's name and capabilities. Longer ones are dropped. */
@@ -23,16 +22,23 @@ const sharesOf = new WeakMap<ServerCore, Shares<Stream>>();
  * Answers `subscriptions/listen`: sends the acknowledgment, then the requested changes until either peer ends the stream
  * (2026-07-28, basic/patterns/subscriptions). `missed` contains the changes since the request arrived.
  *
- * Of the request, the stream keeps only the filter in memory.
+ * While the stream is open, it keeps the filter of the request in memory, and nothing else of its params.
  */
 export async function listen(call: Call, missed: Recording): Promise<JsonObject> {
   const { core } = call;
   const filter = readFilter(call);
   const meta = { [MetaKey.subscriptionId]: call.id };
-  const waiting: (() => void)[] = [];
   const extended: ExtensionSubscription[] = [];
+  // Notifications of extensions wait until the acknowledgment is sent.
+  let waiting: (() => void)[] | undefined = [];
+  const send: SendNotification = (method, params) => {
+    const tagged = { ...params, _meta: { ...(isObject(params._meta) && params._meta), ...meta } };
+    const sendTagged = (): void => call.send(method, tagged);
+    if (waiting) waiting.push(sendTagged);
+    else sendTagged();
+  };
   try {
-    await subscribeExtensions(call, { opened: extended, hold: (send) => waiting.push(send), meta });
+    await subscribeExtensions(call, extended, send);
     forgetRequest(call);
     // Changes of other processes must arrive once the filter is acknowledged. Between the check of the limit and the opening
     // of the stream nothing is awaited.
@@ -40,7 +46,9 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
     makeRoom(call);
     const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
     call.send(Notification.acknowledged, { _meta: meta, notifications });
-    for (const send of waiting) send();
+    const held = waiting;
+    waiting = undefined;
+    for (const sendTagged of held) sendTagged();
     await streamUntilEnded(call, { filter, meta, missed });
     return { _meta: meta };
   } finally {
@@ -48,11 +56,22 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
   }
 }
 
-/** A separate function, so that the stack of `listen` does not keep the params in memory while the stream is open. */
+/** Reads the filter. Not part of `listen`, because its variables would keep the params in memory while the stream is open. */
 function readFilter(call: Call): SubscriptionFilter {
   const filter = readSubscriptionFilter(call.params);
-  checkKept(call.core.limits, 0, filter.resourceSubscriptions ?? []);
-  return honoured(call, filter);
+  checkStoredSize(call.core.limits, 0, filter.resourceSubscriptions ?? []);
+  return acceptedFilter(call, filter);
+}
+
+type SendNotification = (method: string, params: JsonObject) => void;
+
+/** Opens the subscriptions of extensions. Not part of `listen`, for the same reason. */
+async function subscribeExtensions(call: Call, opened: ExtensionSubscription[], send: SendNotification): Promise<void> {
+  const { params, core } = call;
+  for (const extension of core.extensions) {
+    const subscription = await extension.subscribe?.(params.notifications as JsonObject, call, send);
+    if (subscription) opened.push(subscription);
+  }
 }
 
 /**
@@ -130,30 +149,8 @@ function streamUntilEnded(
   });
 }
 
-/** Opens the subscriptions of extensions. Their notifications wait until the stream is acknowledged. */
-async function subscribeExtensions(
-  call: Call,
-  stream: { opened: ExtensionSubscription[]; hold: (send: () => void) => void; meta: JsonObject },
-): Promise<void> {
-  const { opened, hold, meta } = stream;
-  const wanted = call.params.notifications as JsonObject;
-  let acknowledged = false;
-  hold(() => {
-    acknowledged = true;
-  });
-  const send = (method: string, params: JsonObject): void => {
-    const tagged = (): void => call.send(method, { ...params, _meta: { ...(params._meta as JsonObject), ...meta } });
-    if (acknowledged) tagged();
-    else hold(tagged);
-  };
-  for (const extension of call.core.extensions) {
-    const subscription = await extension.subscribe?.(wanted, call, send);
-    if (subscription) opened.push(subscription);
-  }
-}
-
 /** Returns the part of a filter that the server supports and the caller may receive. The acknowledgment omits the rest. */
-function honoured({ core, principal }: Call, wanted: SubscriptionFilter): SubscriptionFilter {
+function acceptedFilter({ core, principal }: Call, wanted: SubscriptionFilter): SubscriptionFilter {
   const { tools, prompts, resources } = core.capabilities();
   const filter: SubscriptionFilter = {};
   if (wanted.toolsListChanged && tools?.listChanged) filter.toolsListChanged = true;

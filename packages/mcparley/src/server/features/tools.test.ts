@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ProtocolError } from "../../rpc/errors.ts";
 import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { type RawPeer, modernMeta, openPeer, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { audio, embed, image, link, text } from "./content.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { resourceNotFound } from "./resources.ts";
@@ -21,7 +21,7 @@ const serve = (definition: object, options?: { meta?: JsonObject }): Promise<Raw
 const callTool = async (peer: RawPeer, name = "t", args: JsonObject = {}): Promise<JsonObject> =>
   (await peer.request("tools/call", { name, arguments: args })).result;
 
-describe("what a tool returns", () => {
+describe("the result of a tool", () => {
   test.each([
     ["a string", "hello", [{ type: "text", text: "hello" }]],
     ["a number", 5, [{ type: "text", text: "5" }]],
@@ -55,13 +55,13 @@ describe("what a tool returns", () => {
     expect((await callTool(peer)).content).toEqual(content);
   });
 
-  test("a whole result is passed on as it is", async () => {
+  test("a CallToolResult is sent unchanged", async () => {
     const result = { content: [text("x")], isError: true, _meta: { "example.com/a": 1 } };
     const peer = await serve({ tools: { t: tool({ call: () => result }) } });
     expect(await callTool(peer)).toMatchObject(result);
   });
 
-  test("a value for its output schema is structured content and its text", async () => {
+  test("a value of the output schema is sent as structuredContent and as text", async () => {
     const peer = await serve({ tools: { t: tool({ output: z.object({ n: z.number() }), call: () => ({ n: 1 }) }) } });
     expect(await callTool(peer)).toMatchObject({
       structuredContent: { n: 1 },
@@ -69,7 +69,7 @@ describe("what a tool returns", () => {
     });
   });
 
-  test("an output that is no object is structured on the newest revision, and text on those before", async () => {
+  test("an output that is not an object is structured on the newest revision, and text on older ones", async () => {
     const tools = { t: tool({ output: z.array(z.number()), call: () => [1, 2] }) };
     expect(await callTool(await serve({ tools }))).toMatchObject({ structuredContent: [1, 2] });
     const peer = await rawPeer(createServer({ name: "x", version: "1", tools }));
@@ -105,13 +105,13 @@ describe("what a tool returns", () => {
     },
   );
 
-  test("toolResult says both what is shown and what is structured", async () => {
+  test("toolResult sets content and structuredContent", async () => {
     const call = () => toolResult({ content: [text("one")], structuredContent: { n: 1 } });
     const peer = await serve({ tools: { t: tool({ output: z.object({ n: z.number() }), call }) } });
     expect(await callTool(peer)).toMatchObject({ content: [{ text: "one" }], structuredContent: { n: 1 } });
   });
 
-  test("what its output schema forbids is hidden from the client and reported whole", async () => {
+  test("a value that does not match the output schema is hidden from the client, and reported with all issues", async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const peer = await serve({
       onError,
@@ -125,8 +125,8 @@ describe("what a tool returns", () => {
   });
 });
 
-describe("what a tool is given", () => {
-  test("bad arguments are a tool error that names the path and the reason", async () => {
+describe("the arguments of a tool", () => {
+  test("invalid arguments are a tool error with path and reason", async () => {
     const peer = await serve({
       tools: { t: tool({ input: z.object({ a: z.object({ b: z.number() }) }), call: () => "x" }) },
     });
@@ -134,7 +134,7 @@ describe("what a tool is given", () => {
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("/a/b") as string }] });
   });
 
-  test("a JSON Schema is checked like any other", async () => {
+  test("a JSON Schema validates arguments", async () => {
     const input = { type: "object", properties: { n: { type: "integer", minimum: 1 } }, required: ["n"] };
     const peer = await serve({ tools: { t: tool({ input, call: ({ n }) => String(n) }) } });
     expect(await callTool(peer, "t", { n: 3 })).toMatchObject({ content: [{ text: "3" }] });
@@ -145,7 +145,7 @@ describe("what a tool is given", () => {
     });
   });
 
-  test("a tool without input refuses arguments by name", async () => {
+  test("a tool without input rejects arguments and names them", async () => {
     const peer = await serve({ tools: { t: tool({ call: () => "x" }) } });
     expect(await callTool(peer, "t", { surprise: 1 })).toMatchObject({
       isError: true,
@@ -153,7 +153,7 @@ describe("what a tool is given", () => {
     });
   });
 
-  test("arguments over the budget are refused before any schema sees them", async () => {
+  test("arguments over the budget are rejected before they are validated", async () => {
     const seen = vi.fn<() => string>(() => "x");
     const input = z.object({ v: z.unknown() });
     const peer = await serve({ limits: { elements: 100, depth: 5 }, tools: { t: tool({ input, call: seen }) } });
@@ -182,7 +182,7 @@ describe("what a tool is given", () => {
     },
   );
 
-  test("names such as constructor and __proto__ are names like any other", async () => {
+  test("constructor and __proto__ are ordinary names", async () => {
     const tools = Object.fromEntries(
       ["constructor", "toString", "hasOwnProperty"].map((name) => [name, tool({ call: () => name })]),
     );
@@ -197,7 +197,7 @@ describe("what a tool is given", () => {
 });
 
 describe("errors", () => {
-  test("only the text of a ToolError reaches the peer; anything else is hidden there and whole in onError", async () => {
+  test("the client receives the text of a ToolError only, and onError receives every other error", async () => {
     const onError = vi.fn<(error: unknown, call: unknown) => void>();
     const secret = new Error("postgres://admin:hunter2@db/prod is down");
     const peer = await serve({
@@ -230,7 +230,7 @@ describe("errors", () => {
     expect(JSON.stringify(peer.received)).not.toContain("hunter2");
   });
 
-  test("a protocol error of a handler is answered as it is", async () => {
+  test("a protocol error of a handler is sent unchanged", async () => {
     const peer = await serve({
       prompts: {
         p: prompt({
@@ -251,7 +251,7 @@ describe("errors", () => {
     ["2024-11-05", -32002],
     ["2025-11-25", -32002],
     [modern, -32602],
-  ])("a missing resource is said in the words of %s: %i", async (version, code) => {
+  ])("a missing resource has the code of %s: %i", async (version, code) => {
     const server = createServer({
       name: "x",
       version: "1",
@@ -263,8 +263,7 @@ describe("errors", () => {
         }),
       },
     });
-    const peer = await rawPeer(server, version === modern ? { meta } : {});
-    if (version !== modern) await openSession(peer, version);
+    const peer = await openPeer(server, version);
     for (const uri of ["nope://1", "note://7"]) {
       expect((await peer.request("resources/read", { uri })).error).toEqual({
         code,
@@ -291,12 +290,12 @@ describe("errors", () => {
       "not a tool",
     ],
     [() => createServer({ name: "x", version: "1", extensions: [{ id: "noprefix" }] }), "noprefix"],
-  ])("a wrong definition is named when it is made (%#)", (make, named) => {
+  ])("createServer names an invalid definition (%#)", (make, named) => {
     expect(make).toThrow(named);
   });
 });
 
-test("types flow from definitions without annotations, structured output too", () => {
+test("types are inferred from definitions, also of structured output", () => {
   const add = tool({
     input: z.object({ a: z.number(), b: z.number().default(1) }),
     output: z.object({ sum: z.number() }),

@@ -1,7 +1,7 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { Cancelled, Declined, ToolError } from "../../mcp/errors.ts";
 import { invalidParams } from "../../rpc/errors.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { ContentBlock } from "../../mcp/content.ts";
 import { type CallToolResult, type Tool as ListedTool, readCallToolParams } from "../../mcp/tools.ts";
 import { type CompiledSchema, compileSchema } from "../../schema/compile-schema.ts";
@@ -9,8 +9,7 @@ import type { ValidationIssue, Outcome } from "../../schema/schema.ts";
 import { type Call, handlerContext } from "../dispatch/call.ts";
 import { requireScopes } from "../dispatch/scopes.ts";
 import type { Tool } from "../definition.ts";
-import { checkTool } from "../check-definition.ts";
-import { describe, explained } from "../describe.ts";
+import { checkTool, describe, explained } from "../check-definition.ts";
 import { InputRequired } from "../input/input-required.ts";
 import type { Entry } from "../registry.ts";
 import { toContent } from "./content.ts";
@@ -61,15 +60,16 @@ export function callTool(call: Call): Awaitable<JsonObject | InputRequired> {
   const { name, arguments: args } = readCallToolParams(call.params);
   const tool = call.core.offering.tools.entry(name);
   if (!tool) throw invalidParams(`Unknown tool: ${name.slice(0, 200)}`, { name: name.slice(0, 200) });
-  requireScopes(tool.definition.scopes, call.principal);
+  const { scopes, extensions } = tool.definition;
+  if (scopes) requireScopes(scopes, call.principal);
 
   // Most tools validate and answer without waiting. Promises for these steps would cost a quarter of the library's share of
   // a call (ADR 19).
   try {
     const outcome = validateInput(tool, args);
-    const isPlain = !tool.definition.extensions && !call.core.definition.context;
-    if (isPromise(outcome) || !isPlain) return callLater(tool, outcome, call);
-    const returned = tool.definition.call(inputOf(tool, outcome) as never, call);
+    if (isPromise(outcome) || extensions || call.core.definition.context) return callLater(tool, outcome, call);
+    if (outcome.issues) throw invalidArguments(tool, outcome.issues);
+    const returned = tool.definition.call(outcome.value as never, call);
     return isPromise(returned) ? finishCall(tool, returned) : toResult(tool, returned);
   } catch (error) {
     return toolErrorResult(error);
@@ -83,10 +83,11 @@ async function callLater(
   call: Call,
 ): Promise<JsonObject | InputRequired> {
   try {
-    const input = inputOf(tool, await pending);
+    const outcome = await pending;
+    if (outcome.issues) throw invalidArguments(tool, outcome.issues);
     for (const extension of tool.definition.extensions ?? []) await extension.beforeCall?.(call);
     const context = await handlerContext(call);
-    return await toResult(tool, await tool.definition.call(input as never, context));
+    return await toResult(tool, await tool.definition.call(outcome.value as never, context));
   } catch (error) {
     return toolErrorResult(error);
   }
@@ -107,25 +108,22 @@ function validateInput(tool: ToolEntry, args: JsonObject): Awaitable<Outcome> {
   throw new ToolError(`${tool.name} takes no arguments; got ${unknown.slice(0, 8).join(", ")}.`);
 }
 
-function inputOf({ name }: ToolEntry, outcome: Outcome): unknown {
-  if (!outcome.issues) return outcome.value;
-  throw new ToolError(`The arguments of ${name} are not valid:\n${listIssues(outcome.issues)}`);
+function invalidArguments({ name }: ToolEntry, issues: readonly ValidationIssue[]): ToolError {
+  return new ToolError(`The arguments of ${name} are not valid:\n${listIssues(issues)}`);
 }
 
 /** Makes a result from the return value of a handler, and validates it against the output schema. */
 function toResult(tool: ToolEntry, returned: unknown): Awaitable<JsonObject | InputRequired> {
   if (returned instanceof InputRequired) return returned;
   const whole = returned instanceof ToolResult ? returned.result : undefined;
-  if (!tool.output || whole?.isError) return asObject(whole ?? plainResult(returned));
+  if (!tool.output || whole?.isError) return whole ? { ...whole } : plainResult(returned);
   const outcome = tool.output.validate(whole ? whole.structuredContent : returned);
   if (isPromise(outcome)) return outcome.then((ready) => structuredResult(tool, ready, whole));
   return structuredResult(tool, outcome, whole);
 }
 
-function plainResult(returned: unknown): CallToolResult {
-  const isWhole =
-    typeof returned === "object" && returned !== null && Array.isArray((returned as CallToolResult).content);
-  return isWhole ? (returned as CallToolResult) : { content: toContent(returned) };
+function plainResult(returned: unknown): JsonObject {
+  return isObject(returned) && Array.isArray(returned.content) ? returned : { content: toContent(returned) };
 }
 
 /** An invalid result is a defect of the server, so the client receives "Internal error" and `onError` the details. */
@@ -150,10 +148,6 @@ function listIssues(issues: readonly ValidationIssue[]): string {
   return issues.map(({ path, message }) => `- ${path || "/"}: ${message}`).join("\n");
 }
 
-function asObject(result: CallToolResult): JsonObject {
-  return result as unknown as JsonObject;
-}
-
 /** A whole result of a tool. Made by `toolResult`. */
 export class ToolResult {
   /** The result, as it was passed to `toolResult`. */
@@ -168,6 +162,18 @@ export class ToolResult {
  * Makes a whole tool result, for tools with an output schema that also set `content` themselves.
  *
  * `structuredContent` must match the output schema of the tool, unless `isError` is set.
+ *
+ * @example
+ * ```ts
+ * import { tool, toolResult } from "mcparley/server";
+ * import { z } from "zod";
+ *
+ * const weather = tool({
+ *   description: "Returns the weather.",
+ *   output: z.object({ celsius: z.number() }),
+ *   call: () => toolResult({ content: [{ type: "text", text: "Mild." }], structuredContent: { celsius: 18 } }),
+ * });
+ * ```
  */
 export function toolResult(result: {
   content: ContentBlock[];

@@ -1,15 +1,8 @@
-import { encodeRequest } from "./encode-request.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { LocalError, invalidParams } from "../../rpc/errors.ts";
-import { type InputRequest, askable, readInputResponses } from "../../mcp/input-required.ts";
-import { checkRequest } from "./check-request.ts";
-import {
-  type InputChannel,
-  InvalidResponse,
-  type ServerRequest,
-  type Recorded,
-  capabilityFor,
-} from "./input-channel.ts";
+import { type InputRequest, mayRequireInput, readInputResponses } from "../../mcp/input-required.ts";
+import { type InputChannel, InvalidResponse, type ServerRequest, type Recorded } from "./input-channel.ts";
+import { capabilityFor, checkRequest, encodeRequest } from "./input-request.ts";
 import type { Call } from "../dispatch/call.ts";
 import type { InputRequired } from "./input-required.ts";
 import { principalKey } from "../dispatch/context.ts";
@@ -65,21 +58,20 @@ export class ReplayChannel implements InputChannel {
     this.requestState = state.own;
   }
 
-  /** Opens the state that the request carries, if any. Throws -32602 if it does not belong to this request. */
-  static async of(call: Call): Promise<ReplayChannel> {
+  /**
+   * Opens the state that the request carries. Throws -32602 if it does not belong to this request.
+   *
+   * Without a state, no request is pending, so no response resolves a promise of `elicit`. A handler that uses `inputRequired`
+   * receives the responses, because a retry may carry responses alone (Client Requirements, 2).
+   */
+  static async open(call: Call): Promise<ReplayChannel> {
     const { requestState } = call.params;
-    if (requestState === undefined) return ReplayChannel.first(call);
+    if (requestState === undefined) {
+      return new ReplayChannel(call, { answers: [], once: [], asked: [] }, readInputResponses(call.params));
+    }
     if (typeof requestState !== "string") throw invalidParams("params.requestState must be a string.");
     const state = (await (await sealOf(call.core)).open(requestState, () => bindingOf(call))) as RoundState;
     return new ReplayChannel(call, state, readInputResponses(call.params, state.asked));
-  }
-
-  /**
-   * Opens the first round, without a state. No request is pending, so no response resolves a promise of `elicit`. A handler
-   * that uses `inputRequired` sees the responses, because a retry may carry responses alone (Client Requirements, 2).
-   */
-  static first(call: Call): ReplayChannel {
-    return new ReplayChannel(call, { answers: [], once: [], asked: [] }, readInputResponses(call.params));
   }
 
   async request<T>(request: ServerRequest<T>): Promise<T> {
@@ -137,33 +129,31 @@ export class ReplayChannel implements InputChannel {
   /** Methods of extensions may end with any result that the extension defines. */
   #requireSupport(): void {
     const { method, revision } = this.#call;
-    if (askable.has(method) || !revision.clientRequests.has(method)) return;
-    const allowed = [...askable].join(", ");
-    throw new TypeError(
-      `Revision ${revision.version} lets no handler of ${method} ask the client, only of ${allowed}.`,
-    );
+    if (mayRequireInput.has(method) || !revision.clientRequests.has(method)) return;
+    const allowed = [...mayRequireInput].join(", ");
+    throw new TypeError(`Revision ${revision.version} allows no input requests in ${method}, only in ${allowed}.`);
   }
 
-  async #result(own: string | undefined): Promise<JsonObject> {
+  async #result(requestState: string | undefined): Promise<JsonObject> {
     await Promise.allSettled(this.#running.values());
     const state: RoundState = {
       answers: [...this.#answers],
       once: [...this.#recorded],
       asked: [...this.#pending.keys()],
     };
-    if (own !== undefined) state.own = own;
+    if (requestState !== undefined) state.own = requestState;
     const { length } = JSON.stringify(state);
     if (length > maxState) {
-      const cure = "Keep large values on the server and record a key to them.";
+      const cure = "Keep large values on the server, and record a key to them with `once`.";
       throw new LocalError(
         "too_large",
-        `The answers and recorded values of this call take ${length} characters; at most ${maxState} can travel. ${cure}`,
+        `The responses and recorded values of this call have ${length} characters; at most ${maxState} are allowed. ${cure}`,
       );
     }
-    const requestState = await (await sealOf(this.#call.core)).seal(state, await bindingOf(this.#call));
+    const seal = await sealOf(this.#call.core);
     const result: JsonObject = { resultType: "input_required" };
     if (this.#pending.size > 0) result.inputRequests = Object.fromEntries(this.#pending);
-    result.requestState = requestState;
+    result.requestState = await seal.seal(state, await bindingOf(this.#call));
     return result;
   }
 

@@ -1,18 +1,15 @@
-import { encodeRequest } from "./encode-request.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
-import { ToolError } from "../../mcp/errors.ts";
-import type { JsonObject, Prepared } from "../../rpc/messages.ts";
-import { checkRequest } from "./check-request.ts";
+import { ErrorCode, ToolError } from "../../mcp/errors.ts";
+import type { JsonObject, JsonRpcErrorBody, Prepared } from "../../rpc/messages.ts";
 import {
   type InputChannel,
   InvalidResponse,
   type ServerRequest,
   type Recorded,
   type Run,
-  capabilityFor,
   readResponse,
-  refusedInput,
 } from "./input-channel.ts";
+import { capabilityFor, checkRequest, encodeRequest } from "./input-request.ts";
 import type { Call, Link } from "../dispatch/call.ts";
 import { InputRequired } from "./input-required.ts";
 import type { Session } from "../protocol/session.ts";
@@ -45,8 +42,8 @@ export class RequestChannel implements InputChannel {
     const { method } = request;
     const { elicitationId } = encoded.params;
     if (typeof elicitationId === "string") await this.#session.visiting(elicitationId);
-    const way = { link: this.#link, signal: this.#call.signal, onProgress: request.onProgress };
-    const result = await this.#session.request(method, encoded.params, way).catch((error: unknown) => {
+    const options = { link: this.#link, signal: this.#call.signal, onProgress: request.onProgress };
+    const result = await this.#session.request(method, encoded.params, options).catch((error: unknown) => {
       throw error instanceof ProtocolError ? refusedInput(method, error) : error;
     });
     try {
@@ -81,7 +78,7 @@ export class RequestChannel implements InputChannel {
       if (!(result instanceof InputRequired)) return result;
       open = result;
     }
-    throw new TypeError(`The handler of ${this.#call.method} returned inputRequired ${maxRounds} times over.`);
+    throw new TypeError(`The handler of ${this.#call.method} returned inputRequired more than ${maxRounds} times.`);
   }
 
   async #answers({ inputRequests }: InputRequired): Promise<JsonObject> {
@@ -97,4 +94,16 @@ export class RequestChannel implements InputChannel {
     });
     return Object.fromEntries(await Promise.all(responses));
   }
+}
+
+/**
+ * The error of a call whose client refused an input request. It has another code than the refusal: the caller would take
+ * "Method not found" for its own method.
+ */
+function refusedInput(method: string, { code, message, data }: JsonRpcErrorBody): ProtocolError {
+  const text = `The client answered ${method} with ${code}: ${message.slice(0, 500)}`;
+  return new ProtocolError(ErrorCode.InvalidRequest, text, {
+    data: { method, code },
+    cause: new ProtocolError(code, message, { data }),
+  });
 }

@@ -10,7 +10,8 @@ import { compileSchema } from "../../schema/compile-schema.ts";
 import type { Call, Link } from "../dispatch/call.ts";
 import { ReplayChannel } from "./by-replay.ts";
 import { RequestChannel } from "./by-request.ts";
-import { type InputChannel, InvalidResponse, type ServerRequest, capabilityFor } from "./input-channel.ts";
+import { type InputChannel, InvalidResponse, type ServerRequest } from "./input-channel.ts";
+import { capabilityFor } from "./input-request.ts";
 import type { FormElicitation, SampleQuestion, UrlElicitation } from "../dispatch/context.ts";
 import type { Schema } from "../../schema/standard-schema.ts";
 import type { ServerCore } from "../core.ts";
@@ -18,7 +19,7 @@ import { warnOfSecrets } from "../warnings.ts";
 
 /** Opens the input channel of a call: requests in a session, replay of the call without one. */
 export async function openInputChannel(call: Call, link: Link): Promise<InputChannel> {
-  return call.session ? new RequestChannel(call, call.session, link) : ReplayChannel.of(call);
+  return call.session ? new RequestChannel(call, call.session, link) : ReplayChannel.open(call);
 }
 
 /** The request to fill in a form. Its response is the parsed content. */
@@ -38,7 +39,7 @@ export function formRequest(core: ServerCore, request: FormElicitation<Schema>):
       const outcome = await compiled.validate(content ?? {});
       if (!outcome.issues) return outcome.value;
       const issues = outcome.issues.map((issue) => `${issue.path || "/"}: ${issue.message}`).join("; ");
-      throw new InvalidResponse(`The answer to "${message}" does not match what was asked for: ${issues}`);
+      throw new InvalidResponse(`The answer to "${message}" does not match the requested schema: ${issues}`);
     },
   };
 }

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { Cancelled, Declined } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { type RawPeer, modernMeta, openPeer, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import type { Context, Principal } from "../dispatch/context.ts";
 import { prompt, resource, tool } from "../definition.ts";
 import { inputRequired } from "./input-required.ts";
@@ -53,14 +53,10 @@ describe.each([
   ["2025-11-25", false],
   [modern, true],
 ])("on %s", (version, isModern) => {
-  const open = async (server: ReturnType<typeof serverOf>, capabilities: JsonObject = everything): Promise<RawPeer> => {
-    if (isModern) return rawPeer(server, { meta: modernMeta(version, capabilities) });
-    const peer = await rawPeer(server);
-    await openSession(peer, version, capabilities);
-    return peer;
-  };
+  const open = (server: ReturnType<typeof serverOf>, capabilities: JsonObject = everything): Promise<RawPeer> =>
+    openPeer(server, version, capabilities);
 
-  test("elicit returns the parsed answer", async () => {
+  test("elicit returns the parsed content", async () => {
     const peer = await open(
       serverOf(async (ctx) => {
         const { name, age } = await ctx.elicit({
@@ -75,7 +71,7 @@ describe.each([
     );
   });
 
-  test("questions one after another, each with its own answer", async () => {
+  test("sequential elicitations each receive their response", async () => {
     const peer = await open(
       serverOf(async (ctx) => {
         const schema = z.object({ v: z.string() });
@@ -88,7 +84,7 @@ describe.each([
     expect(textOf(await callAnswering(peer, isModern, answers))).toBe("ab");
   });
 
-  test("elicitation, sampling and roots asked together go out together", async () => {
+  test("elicitation, sampling and roots requests of one turn are sent together", async () => {
     const peer = await open(
       serverOf(async (ctx) => {
         const [form, message, roots] = await Promise.all([
@@ -107,7 +103,7 @@ describe.each([
     expect(textOf(await callAnswering(peer, isModern, [round]))).toBe("x m file:///a");
   });
 
-  test("an answer that is nested 10,000 levels deep fails the call, before a validator sees it", async () => {
+  test("a response that is nested 10,000 levels deep fails the call before it is validated", async () => {
     let validated = 0;
     const schema = z.looseObject({ v: z.string().optional() }).refine(() => ++validated > 0);
     const peer = await open(serverOf(async (ctx) => JSON.stringify(await ctx.elicit({ message: "?", schema }))));
@@ -117,7 +113,7 @@ describe.each([
     expect(validated).toBe(0);
   });
 
-  test("declining and cancelling can be told apart", async () => {
+  test("a declined elicitation throws Declined, and a cancelled one Cancelled", async () => {
     const server = serverOf(async (ctx) => {
       try {
         await ctx.elicit({ message: "?", schema: z.object({}) });
@@ -144,7 +140,7 @@ describe.each([
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("declined") as string }] });
   });
 
-  test("a client that cannot be asked gets an error that names the capability, before anything is sent", async () => {
+  test("a client without the capability receives an error that names it, and no input request", async () => {
     const peer = await open(
       serverOf((ctx) => ctx.elicit({ message: "?", schema: z.object({}) })),
       { sampling: {} },
@@ -158,7 +154,7 @@ describe.each([
     expect(peer.received.filter((message) => "method" in message)).toEqual([]);
   });
 
-  test("one of several questions that lacks its capability ends the call with that error, not with the others", async () => {
+  test("a missing capability of one of several input requests fails the call with that error", async () => {
     const peer = await open(
       serverOf((ctx) => Promise.all([ctx.elicit({ message: "?", schema: z.object({}) }), ctx.roots()])),
       { roots: {} },
@@ -167,7 +163,7 @@ describe.each([
     expect(error).toMatchObject({ data: { requiredCapabilities: { elicitation: { form: {} } } } });
   });
 
-  test("a bare elicitation capability means form mode alone", async () => {
+  test("an empty elicitation capability means form mode only", async () => {
     const peer = await open(
       serverOf((ctx) => ctx.elicit({ message: "?", url: "https://example.com/" })),
       { elicitation: {} },
@@ -185,7 +181,7 @@ describe.each([
     expect((await peer.request("tools/call", { name: "ask" })).error.message).toContain("sampling.tools");
   });
 
-  test("what is in once runs once, however often the handler runs", async () => {
+  test("once runs its function once, and the handler several times", async () => {
     const effect = vi.fn<() => string>(() => "made");
     const peer = await open(
       serverOf(async (ctx) => {
@@ -200,7 +196,7 @@ describe.each([
     expect(effect).toHaveBeenCalledTimes(1);
   });
 
-  test("inputRequired asks in the wire's own form, with a state of the handler's", async () => {
+  test("inputRequired sends its requests unchanged, with the state of the handler", async () => {
     const peer = await open(
       serverOf((ctx) => {
         if (ctx.requestState === undefined) {
@@ -228,14 +224,14 @@ describe.each([
         }),
       );
 
-    test("inputRequired without a state of the handler's takes answers that come without one", async () => {
+    test("inputRequired without a state accepts responses without a state", async () => {
       const inputResponses = { who: accept({ a: 1 }), unasked: accept({}) };
       const response = (await inWireForm()).request("tools/call", { name: "ask", inputResponses });
       expect(textOf(await response)).toBe(JSON.stringify(accept({ a: 1 })));
     });
 
     test.each([{ who: 12345 }, { who: [accept({})] }, { who: null }, [accept({})], null])(
-      "what is no answer never reaches a handler: %j",
+      "a malformed response is rejected before the handler runs: %j",
       async (inputResponses) => {
         const { error } = await (await inWireForm()).request("tools/call", { name: "ask", inputResponses });
         expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("inputResponses") as string });
@@ -243,7 +239,7 @@ describe.each([
     );
   }
 
-  test("prompts and resources ask like tools", async () => {
+  test("prompts and resources can send input requests", async () => {
     const schema = z.object({ v: z.string() });
     const server = createServer({
       name: "x",
@@ -290,7 +286,7 @@ describe("the state of a modern call", () => {
 
   const answered = { inputResponses: { who: accept({ name: "Ada" }) } };
 
-  test("it is sealed: it cannot be read, and one changed character is refused with a fixed message", async () => {
+  test("is sealed: it cannot be read, and a changed character is rejected with a fixed message", async () => {
     const { peer, requestState } = await firstRound();
     expect(atob(requestState.replaceAll("-", "+").replaceAll("_", "/"))).not.toContain("who");
     const changed = requestState.slice(0, 40) + (requestState[40] === "A" ? "B" : "A") + requestState.slice(41);
@@ -304,7 +300,7 @@ describe("the state of a modern call", () => {
     expect(textOf(await peer.request("tools/call", { name: "ask", ...answered, requestState }))).toBe("Ada");
   });
 
-  test("it is bound to the caller, the method, the name and the arguments", async () => {
+  test("is bound to the caller, the method, the name and the arguments", async () => {
     const ada: Principal = { issuer: "https://i", subject: "ada", scopes: [] };
     const server = createServer({
       name: "x",
@@ -333,7 +329,7 @@ describe("the state of a modern call", () => {
     expect(textOf(await peer.request("tools/call", { name: "ask", ...answered, requestState }))).toBe("Ada");
   });
 
-  test("it expires", async () => {
+  test("expires", async () => {
     let now = 1000;
     const clock = { now: () => now, setTimeout: () => 0, clearTimeout: () => {} };
     const { peer, requestState } = await firstRound(asking({ clock, limits: { stateTtl: 60_000 } }));
@@ -343,7 +339,7 @@ describe("the state of a modern call", () => {
     expect((await peer.request("tools/call", { name: "ask", ...answered, requestState })).error.code).toBe(-32602);
   });
 
-  test("keys can be rotated: an older key of the ring still opens, a removed one does not", async () => {
+  test("opens with an older key, and not with a removed one", async () => {
     const [older, newer] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
     const { requestState } = await firstRound(asking({ stateKeys: [older] }));
     const request = { name: "ask", ...answered, requestState };
@@ -353,7 +349,7 @@ describe("the state of a modern call", () => {
     expect((await removed.peer.request("tools/call", request)).error.code).toBe(-32602);
   });
 
-  test("an answer is only taken for a question of the round that it answers", async () => {
+  test("accepts a response only to a request of the last round", async () => {
     const server = serverOf(async (ctx) => {
       const schema = z.object({ v: z.string() });
       const one = await ctx.elicit({ message: "1", key: "one", schema });
@@ -379,7 +375,7 @@ describe("the state of a modern call", () => {
   });
 
   test.each(["none", 5, true, null, [], { who: 12345 }, { who: null }, { who: [] }])(
-    "responses of a wrong type are refused: %j",
+    "rejects responses of a wrong type: %j",
     async (inputResponses) => {
       const { peer, requestState } = await firstRound();
       const { error } = await peer.request("tools/call", { name: "ask", inputResponses, requestState });
@@ -392,7 +388,7 @@ describe("the state of a modern call", () => {
     ["one of another key", { nobody: accept({ name: "Ada" }) }],
     ["one that does not match the form", { who: accept({ name: 5 }) }],
     ["none at all", undefined],
-  ])("an answer that does not fit is asked for again: %s", async (_, inputResponses) => {
+  ])("sends a request again after an invalid response: %s", async (_, inputResponses) => {
     const { peer, requestState } = await firstRound();
     const { result } = await peer.request("tools/call", { name: "ask", inputResponses, requestState });
     expect(result).toMatchObject({
@@ -401,13 +397,13 @@ describe("the state of a modern call", () => {
     });
   });
 
-  test("extra answers are ignored", async () => {
+  test("ignores extra responses", async () => {
     const { peer, requestState } = await firstRound();
     const inputResponses = { ...answered.inputResponses, extra: accept({}) };
     expect(textOf(await peer.request("tools/call", { name: "ask", inputResponses, requestState }))).toBe("Ada");
   });
 
-  test("finally blocks run when a call is ended to ask, and its signal is of no further use to the client", async () => {
+  test("finally blocks run when a call ends with input requests", async () => {
     const released = vi.fn<() => void>();
     const server = serverOf(async (ctx) => {
       try {
@@ -421,7 +417,7 @@ describe("the state of a modern call", () => {
     expect(released).toHaveBeenCalledTimes(1);
   });
 
-  test("a handler that swallows the end of its call cannot answer in place of the question", async () => {
+  test("a handler that catches the suspension cannot replace the input requests with a result", async () => {
     const server = serverOf(async (ctx) => {
       try {
         await ctx.elicit({ message: "?", schema: z.object({}) });
@@ -434,7 +430,7 @@ describe("the state of a modern call", () => {
     expect((await peer.request("tools/call", { name: "ask" })).result.resultType).toBe("input_required");
   });
 
-  test("a state that grows over its limit is an error of the server, not of the client", async () => {
+  test("a state over its limit is an internal error", async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const server = serverOf(
       async (ctx) => {
@@ -451,7 +447,7 @@ describe("the state of a modern call", () => {
     expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: "too_large" });
   });
 
-  test("a handler of a request that may not be answered with questions cannot ask", async () => {
+  test("input requests are an error in a method that the revision does not allow them in", async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const listed = resource("r://{id}", {
       list: async (ctx) => (await ctx.roots()).map(({ uri }) => uri),
@@ -463,11 +459,11 @@ describe("the state of a modern call", () => {
     expect(onError.mock.calls[0]?.[0]).toMatchObject({ message: expect.stringContaining("resources/list") as string });
   });
 
-  test("inputRequired asks nothing but what there is to ask", () => {
-    expect(() => inputRequired({ inputRequests: { q: { method: "tools/call" } } })).toThrow("cannot ask tools/call");
+  test("inputRequired rejects a method that is no input request", () => {
+    expect(() => inputRequired({ inputRequests: { q: { method: "tools/call" } } })).toThrow("cannot send tools/call");
   });
 
-  test("two questions with one key are a defect that onError is told of", async () => {
+  test("two input requests with one key are reported to onError", async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const question = { message: "?", key: "same", schema: z.object({}) };
     const server = serverOf((ctx) => Promise.all([ctx.elicit(question), ctx.elicit(question)]), { onError });
@@ -477,8 +473,8 @@ describe("the state of a modern call", () => {
   });
 });
 
-describe("the questions of a legacy session", () => {
-  test("a cancelled call withdraws its question", async () => {
+describe("input requests of a legacy session", () => {
+  test("a cancelled call cancels its input request", async () => {
     const peer = await rawPeer(serverOf((ctx) => ctx.elicit({ message: "?", schema: z.object({}) })));
     await openSession(peer, "2025-11-25", everything);
     peer.send({ jsonrpc: "2.0", id: "c", method: "tools/call", params: { name: "ask" } });
@@ -489,7 +485,7 @@ describe("the questions of a legacy session", () => {
     });
   });
 
-  test("a response settles only the question whose id it has, to type and value", async () => {
+  test("a response settles only the request with the same id, by type and value", async () => {
     const peer = await rawPeer(
       serverOf(async (ctx) => JSON.stringify(await ctx.elicit({ message: "?", schema: z.object({ a: z.string() }) }))),
     );
@@ -501,7 +497,7 @@ describe("the questions of a legacy session", () => {
     expect(textOf(await response)).toBe('{"a":"true"}');
   });
 
-  test("the client's error reaches the handler", async () => {
+  test("a client's error rejects the input request", async () => {
     const server = serverOf((ctx) => ctx.roots().then(String, (error: Error) => `refused: ${error.message}`));
     const peer = await rawPeer(server);
     await openSession(peer, "2025-11-25", everything);
@@ -518,7 +514,7 @@ describe("the questions of a legacy session", () => {
     ["tools/call", { name: "ask" }],
     ["prompts/get", { name: "ask" }],
     ["resources/read", { uri: "ask://it" }],
-  ])("the client's error is not the error of %s itself", async (method, params) => {
+  ])("a client's error has another code in the response of %s", async (method, params) => {
     const ask = (_: unknown, ctx: Context): Promise<never> =>
       ctx.elicit({ message: "?", schema: z.object({}) }) as never;
     const server = serverOf((ctx) => ask(undefined, ctx), {
@@ -537,7 +533,7 @@ describe("the questions of a legacy session", () => {
     });
   });
 
-  test("a form for 2025-06-18 says titled choices as enumNames, and several choices as text", async () => {
+  test("a form on 2025-06-18 has enumNames for titled choices, and text for several choices", async () => {
     const schema = {
       type: "object",
       properties: {
@@ -565,7 +561,7 @@ describe("the questions of a legacy session", () => {
   });
 });
 
-describe("the context of servers is asked for", () => {
+describe("includeContext is sent", () => {
   const params = {
     messages: [{ role: "user" as const, content: { type: "text" as const, text: "hi" } }],
     maxTokens: 1,
@@ -583,7 +579,7 @@ describe("the context of servers is asked for", () => {
     await openSession(peer, version, { sampling });
     const response = peer.request("tools/call", { name: "ask" });
     const question = await peer.nextRequest("sampling/createMessage");
-    expect("includeContext" in question.params!).toBe(isAsked);
+    expect("includeContext" in question.params).toBe(isAsked);
     peer.answer(question, { role: "assistant", model: "m", content: { type: "text", text: "yo" } });
     expect(textOf(await response)).toBe("m");
   });
@@ -599,13 +595,13 @@ describe("the context of servers is asked for", () => {
   });
 });
 
-test("a choice of tools needs the capability for tools", async () => {
+test("toolChoice requires the capability sampling.tools", async () => {
   const ask = serverOf((ctx) => ctx.sample({ messages: [], maxTokens: 1, toolChoice: { mode: "none" } }));
   const peer = await rawPeer(ask, { meta: modernMeta(modern, { sampling: {} }) });
   expect((await peer.request("tools/call", { name: "ask" })).error.message).toContain("sampling.tools");
 });
 
-test("a handler may take its context apart", async () => {
+test("a handler may destructure its context", async () => {
   const apart = tool({
     call: async (_, { progress, elicit, once, log, signal }) => {
       progress(1);

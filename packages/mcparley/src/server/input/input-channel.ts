@@ -1,8 +1,7 @@
 import type { Awaitable } from "../../rpc/awaitable.ts";
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
-import { ErrorCode } from "../../mcp/errors.ts";
-import type { JsonObject, JsonRpcErrorBody, Prepared } from "../../rpc/messages.ts";
-import { type ClientCapabilities, canElicit } from "../../mcp/capabilities.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import type { JsonObject, Prepared } from "../../rpc/messages.ts";
+import type { ClientCapabilities } from "../../mcp/capabilities.ts";
 import { type Budget, checkBudget } from "../../schema/budget.ts";
 import type { Progress } from "../../mcp/progress.ts";
 import type { InputRequired } from "./input-required.ts";
@@ -25,18 +24,6 @@ export class InvalidResponse extends LocalError {
   constructor(message: string) {
     super("invalid_message", message);
   }
-}
-
-/**
- * The error of a call whose client refused an input request. It has another code than the refusal: the caller would take
- * "Method not found" for its own method.
- */
-export function refusedInput(method: string, { code, message, data }: JsonRpcErrorBody): ProtocolError {
-  const text = `The client answered ${method} with ${code}: ${message.slice(0, 500)}`;
-  return new ProtocolError(ErrorCode.InvalidRequest, text, {
-    data: { method, code },
-    cause: new ProtocolError(code, message, { data }),
-  });
 }
 
 /** Reads a client's response. Throws `InvalidResponse` if it does not match, is nested too deep or is too large. */
@@ -69,34 +56,3 @@ export interface Recorded {
 }
 
 export type Run = () => Awaitable<JsonObject | Prepared | InputRequired>;
-
-/** Throws -32021, naming the capability, if the client has not declared the required capability. */
-export function requireCapability(declared: ClientCapabilities, required: ClientCapabilities): void {
-  if (isDeclared(declared, required)) return;
-  const names = Object.keys(required).flatMap((name) => {
-    const inner = Object.keys((required[name] as JsonObject | undefined) ?? {});
-    return inner.length === 0 ? [name] : inner.map((part) => `${name}.${part}`);
-  });
-  throw new ProtocolError(
-    ErrorCode.MissingRequiredClientCapability,
-    `This request needs the client capability ${names.join(", ")}, which the client has not declared.`,
-    { data: { requiredCapabilities: required } },
-  );
-}
-
-function isDeclared(declared: ClientCapabilities, required: ClientCapabilities): boolean {
-  const { elicitation, sampling, roots } = required;
-  if (elicitation && !canElicit(declared, elicitation.url ? "url" : "form")) return false;
-  if (roots && !declared.roots) return false;
-  if (!sampling) return true;
-  if (!declared.sampling) return false;
-  return !sampling.tools || !!declared.sampling.tools;
-}
-
-/** Returns the capability that an input request requires. */
-export function capabilityFor(method: string, params: JsonObject): ClientCapabilities {
-  const [feature] = method.split("/");
-  if (feature === "elicitation") return { elicitation: params.mode === "url" ? { url: {} } : { form: {} } };
-  if (feature === "sampling") return { sampling: params.tools || params.toolChoice ? { tools: {} } : {} };
-  return { roots: {} };
-}

@@ -1,12 +1,11 @@
-import { isUnavailable, reaching } from "../../store/reaching.ts";
-import type { Store } from "../../store/store.ts";
+import { isUnavailable, withStoreErrors } from "../../store/store-errors.ts";
 import { fromBase64Url, toBase64Url } from "../../rpc/base64.ts";
 import { storeOf } from "../store-of.ts";
 import type { ServerCore } from "../core.ts";
 import { type SealingKey, type StateKeys, importKey } from "./sealed-state.ts";
 
-/** A key of the ring in the store. */
-interface KeptKey {
+/** A key in the store. */
+interface StoredKey {
   /** In base64url. */
   key: string;
   /** Milliseconds since the epoch. */
@@ -16,9 +15,9 @@ interface KeptKey {
 const day = 86_400_000;
 /** Milliseconds after which the key that seals is replaced. */
 const rotation = day;
-/** Milliseconds after which an unused ring expires. */
+/** Milliseconds after which unused keys expire. */
 const ttl = 30 * day;
-/** Milliseconds between two reads of the ring, unless a state was sealed with an unknown key. */
+/** Milliseconds between two reads of the keys, unless a state was sealed with an unknown key. */
 const freshness = 60_000;
 /** The same for a state with an unknown key. A client that sends forged states must not cause a read for each. */
 const unknownInterval = 1_000;
@@ -26,70 +25,57 @@ const unknownInterval = 1_000;
 const skew = 60_000;
 
 /**
- * The keys with which all processes of a server seal the states of calls. The first process that needs a key creates it in the
- * store. The key is replaced every day; a replaced key opens states until they expire.
+ * Returns the keys with which all processes of a server seal the states of calls. The server must have a store.
+ *
+ * The first process that needs a key creates it in the store. The key is replaced every day, and a replaced key opens states
+ * until they expire. `current` reads the keys once a minute. If the store is unavailable, it returns the last ones.
  */
-export class SharedKeys implements StateKeys {
-  readonly #core: ServerCore;
-  readonly #store: Store;
-  #ring: Promise<SealingKey[]> | undefined;
-  #readAt = -Infinity;
+export function sharedKeys(core: ServerCore): StateKeys {
+  const { clock, limits } = core;
+  const store = withStoreErrors(storeOf(core)!);
+  let ring: Promise<SealingKey[]> | undefined;
+  let readAt = -Infinity;
 
-  /** `core` must have a store. */
-  constructor(core: ServerCore) {
-    this.#core = core;
-    this.#store = reaching(storeOf(core)!);
-  }
-
-  /** Returns the ring, which is read once a minute. If the store is unavailable, returns the last one. */
-  async current(): Promise<SealingKey[]> {
-    return this.#readAgain(freshness);
-  }
-
-  /** Returns the ring with keys that were added since the last read. */
-  async newest(): Promise<SealingKey[]> {
-    return this.#readAgain(unknownInterval);
-  }
-
-  #readAgain(interval: number): Promise<SealingKey[]> {
-    const now = this.#core.clock.now();
-    if (this.#ring && now - this.#readAt < interval) return this.#ring;
-    const before = this.#ring;
-    this.#readAt = now;
-    const ring = this.#read().catch((error: unknown) => {
-      if (this.#ring === ring) this.#ring = before;
+  function readAgain(interval: number): Promise<SealingKey[]> {
+    const now = clock.now();
+    if (ring && now - readAt < interval) return ring;
+    const before = ring;
+    readAt = now;
+    const reading = read().catch((error: unknown) => {
+      if (ring === reading) ring = before;
       if (!before || !isUnavailable(error)) throw error;
-      this.#core.report(error, undefined);
+      core.report(error, undefined);
       return before;
     });
-    this.#ring = ring;
-    return ring;
+    ring = reading;
+    return reading;
   }
 
-  async #read(): Promise<SealingKey[]> {
+  async function read(): Promise<SealingKey[]> {
     const name = "state-keys";
     for (;;) {
-      const text = await this.#store.get(name);
-      const kept = text === undefined ? [] : (JSON.parse(text) as KeptKey[]);
-      const due = this.#due(kept);
-      if (due === kept) return Promise.all(kept.map(({ key }) => importKey(fromBase64Url(key)!)));
+      const text = await store.get(name);
+      const stored = text === undefined ? [] : (JSON.parse(text) as StoredKey[]);
+      const due = dueKeys(stored);
+      if (due === stored) return Promise.all(stored.map(({ key }) => importKey(fromBase64Url(key)!)));
       // Of several processes that create a key at the same time, one succeeds, and the others use its key.
-      await this.#store.compareAndSet(name, text, JSON.stringify(due), { ttl });
+      await store.compareAndSet(name, text, JSON.stringify(due), { ttl });
     }
   }
 
-  /** Returns the ring that should be in the store now: with a new key if the first one is old, and without expired keys. */
-  #due(kept: KeptKey[]): KeptKey[] {
-    const { clock, limits } = this.#core;
+  /** Returns the keys that should be in the store now: with a new key if the first one is old, and without expired keys. */
+  function dueKeys(stored: StoredKey[]): StoredKey[] {
     const now = clock.now();
-    const [sealing] = kept;
-    if (sealing && now - sealing.madeAt < rotation) return kept;
+    const [sealing] = stored;
+    if (sealing && now - sealing.madeAt < rotation) return stored;
     const key = toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
-    // A key sealed for the last time when the key before it in the ring was created, or a little later on another machine.
-    const useful = kept.filter((_, index) => {
-      const replacedAt = kept[index - 1]?.madeAt ?? now;
+    // A key sealed for the last time when the key before it in the list was created, or a little later on another machine.
+    const useful = stored.filter((_, index) => {
+      const replacedAt = stored[index - 1]?.madeAt ?? now;
       return now - replacedAt < limits.stateTtl + freshness + skew;
     });
     return [{ key, madeAt: now }, ...useful];
   }
+
+  return { current: () => readAgain(freshness), newest: () => readAgain(unknownInterval) };
 }

@@ -5,9 +5,9 @@ import { isObject } from "../../rpc/messages.ts";
 
 /** A URL that a user must visit before a call can continue. */
 export interface UrlVisit {
-  /** Tells the user why to visit the URL. */
+  /** The reason to visit the page, for the user. */
   message: string;
-  /** Must be https, or http on a loopback address, without a user name or password. It must not contain a secret. */
+  /** The URL of the page: https, or http on a loopback address, without a user name or password. It must not contain a secret. */
   url: string;
   /** Identifies the visit in `server.elicitationComplete`. 1 to 256 characters that no other visit has. Default: a random id. */
   elicitationId?: string;
@@ -24,13 +24,26 @@ const maxIdLength = 256;
  * Only 2025-11-25 has this error. Clients of other revisions, and clients that cannot send their user to a URL, get -32600
  * with the same message. `ctx.elicit({ message, url })` works on every revision that has visits. Throws `TypeError` if a
  * visit is invalid.
+ *
+ * @example
+ * ```ts
+ * import { tool, urlRequired } from "mcparley/server";
+ *
+ * const linked = new Set<string>();
+ * const balance = tool({
+ *   description: "Returns the balance of the linked account.",
+ *   call: (_, { principal }) => {
+ *     if (principal && linked.has(principal.subject)) return "12 EUR";
+ *     throw urlRequired({ message: "Link your account.", url: "https://bank.example/link" });
+ *   },
+ * });
+ * ```
  */
 export function urlRequired(
   visits: UrlVisit | readonly UrlVisit[],
   message = "This request requires the user to visit a URL first.",
 ): ProtocolError {
-  const list = (Array.isArray(visits) ? visits : [visits]) as readonly UrlVisit[];
-  const elicitations = list.map((visit) => ({
+  const elicitations = [visits].flat().map((visit) => ({
     mode: "url",
     elicitationId: crypto.randomUUID(),
     ...visit,

@@ -35,7 +35,15 @@ export interface JsonLoggerOptions {
 /**
  * Makes a logger that writes one line of JSON for each message: `time` (ISO 8601), `level`, `msg`, and the fields.
  *
- * Characters that control a terminal, are invisible or reorder text are written as JSON escapes.
+ * Characters that control a terminal, are invisible or reorder text are written as JSON escapes. Pass the logger to `logTo`.
+ *
+ * @example
+ * ```ts
+ * import { createServer, jsonLogger, logTo } from "mcparley/server";
+ *
+ * const logger = jsonLogger({ level: "warn", fields: { region: "eu-1" } });
+ * const server = createServer({ name: "hello", version: "1.0.0", observers: [logTo(logger)] });
+ * ```
  */
 export function jsonLogger(options: JsonLoggerOptions = {}): StructuredLogger {
   // oxlint-disable-next-line no-console -- stderr exists on every runtime, and a server on stdio does not use it

@@ -62,6 +62,20 @@ export interface SessionEnd {
  * Receives the events of a server, for traces, metrics, logs or an audit. Each member is optional.
  *
  * If an observer throws, the error goes to the server's `onError` and changes no response.
+ *
+ * @example
+ * ```ts
+ * import { type ServerObserver, createServer } from "mcparley/server";
+ *
+ * const slowCalls: ServerObserver = {
+ *   started: ({ method, name }) => ({
+ *     ended: ({ durationMs }) => {
+ *       if (durationMs > 1_000) console.warn(`${method} ${name} took ${durationMs} ms.`);
+ *     },
+ *   }),
+ * };
+ * const server = createServer({ name: "hello", version: "1.0.0", observers: [slowCalls] });
+ * ```
  */
 export interface ServerObserver extends CallObserver<ServerCall> {
   /** Called when a request was rejected before a call started. */
@@ -163,7 +177,7 @@ class SeenCall implements ServerCall {
 
   get known(): boolean {
     const { core, method, params } = this.#call;
-    if (!methodTable.has(method) && !core.extensionMethod(method)) return false;
+    if (!methodTable.has(method) && !core.extensionMethods.has(method)) return false;
     const { tools, prompts } = core.offering;
     if (method === Method.callTool) return tools.get(String(params.name)) !== undefined;
     return method !== Method.getPrompt || prompts.get(String(params.name)) !== undefined;

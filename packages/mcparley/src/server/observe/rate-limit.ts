@@ -4,9 +4,9 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { refuseStore } from "../../store/server-store.ts";
 import type { Store } from "../../store/store.ts";
-import { callerKey } from "../caller.ts";
 import { storeOf } from "../store-of.ts";
 import type { Call } from "../dispatch/call.ts";
+import { callerKey } from "../dispatch/context.ts";
 import type { Middleware, MiddlewareCall } from "../dispatch/middleware.ts";
 
 /** Options of `rateLimit`. */
@@ -36,6 +36,14 @@ const maxBuckets = 10_000;
  * call. While the store is unavailable, and without one, each process counts by itself.
  *
  * A call over the limit gets an error with the seconds to wait. Over HTTP its status is 429.
+ *
+ * @example
+ * ```ts
+ * import { createServer, rateLimit } from "mcparley/server";
+ *
+ * const server = createServer({ name: "search", version: "1.0.0" });
+ * server.use(rateLimit({ perSecond: 5, burst: 20 }));
+ * ```
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
   refuseStore(options, "rateLimit");

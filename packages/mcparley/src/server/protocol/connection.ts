@@ -46,7 +46,7 @@ export class ServerConnection implements Connection {
   /** The modern calls in flight, by id. The session holds those of legacy revisions. */
   readonly #calls = new Map<RequestId, Call>();
   /** The reason for which all calls were cancelled. Undefined while the connection is open. */
-  #gaveUp: Error | undefined;
+  #aborted: Error | undefined;
   readonly #answering = new Set<Promise<unknown>>();
   /** The subset of `#answering` that are open streams. A stream ends only when one peer ends it. */
   readonly #streams = new Set<Promise<unknown>>();
@@ -76,7 +76,7 @@ export class ServerConnection implements Connection {
   async open(): Promise<void> {
     await this.#transport.start({
       message: (value) => this.#receive(value),
-      malformed: (error) => this.#refuse(ErrorCode.ParseError, error.message),
+      malformed: (error) => this.#reply(refusal(undefined, error.message, ErrorCode.ParseError)),
       ended: () => void this.#drain(),
       closed: (cause) => this.#end(cause),
     });
@@ -85,20 +85,18 @@ export class ServerConnection implements Connection {
   async close(): Promise<void> {
     for (const call of this.#calls.values()) call.end?.();
     await Promise.allSettled(this.#streams);
-    this.#giveUp(new LocalError("closed", "The server closed the connection."));
+    this.#abort(new LocalError("closed", "The server closed the connection."));
     await this.#transport.close();
     await this.closed;
   }
 
   #receive(value: unknown): void {
     if (Array.isArray(value)) return this.#track(this.#receiveBatch(value));
-    const reply = this.#take(value);
-    if (isPromise(reply))
-      this.#track(
-        reply.then((ready) => this.#reply(ready)),
-        isListen(value),
-      );
-    else this.#reply(reply);
+    const reply = this.#handle(value);
+    if (!isPromise(reply)) return this.#reply(reply);
+    const isStream = isObject(value) && value.method === Method.listen;
+    const replied = reply.then((ready) => this.#reply(ready));
+    this.#track(replied, isStream);
   }
 
   /**
@@ -116,7 +114,7 @@ export class ServerConnection implements Connection {
   }
 
   /** Handles one message and returns the reply. Starts synchronously, so that messages take effect in order of arrival. */
-  #take(value: unknown): Awaitable<Reply | undefined> {
+  #handle(value: unknown): Awaitable<Reply | undefined> {
     const classified = classify(value, this.#core.limits.idLength);
     switch (classified.kind) {
       case "request":
@@ -127,20 +125,18 @@ export class ServerConnection implements Connection {
       case "response":
         this.#whenLegacy((legacy) => legacy.answered(classified.message));
         return undefined;
-      default: {
-        const error = new ProtocolError(ErrorCode.InvalidRequest, `Invalid message: ${classified.reason}.`);
-        return replyToError(classified.id, error, undefined);
-      }
+      default:
+        return refusal(classified.id, `Invalid message: ${classified.reason}.`);
     }
   }
 
   #answer(request: JsonRpcRequest): Awaitable<Reply | undefined> {
     if (isModernRequest(request)) return this.#answerModern(request);
+    // A server on stdio does not need the code of legacy revisions before a legacy client connects.
     const legacy = (this.#legacy ??= this.#loadLegacy());
     return isPromise(legacy) ? legacy.then((loaded) => loaded.answer(request)) : legacy.answer(request);
   }
 
-  /** Loads the code of legacy revisions, which a server on stdio does not need before a legacy client connects. */
   #loadLegacy(): Promise<LegacyConnection> {
     const loading = import("./legacy.ts").then(
       ({ LegacyConnection }) => new LegacyConnection(this.#core, { link: this.#link, principal: this.#principal }),
@@ -159,30 +155,17 @@ export class ServerConnection implements Connection {
 
   #answerModern(request: JsonRpcRequest): Awaitable<Reply | undefined> {
     const { id } = request;
-    const refusal = this.#refuseModern(id);
-    if (refusal) return replyToError(id, refusal, undefined);
+    const { inFlight } = this.#core.limits;
+    if (this.#calls.has(id)) return refusal(id, `A request with the id ${JSON.stringify(id)} is in flight already.`);
+    if (this.#calls.size >= inFlight)
+      return refusal(id, `More than ${inFlight} calls in flight. Wait for answers first.`);
     const call = openCall(this.#core, request, { link: this.#link, principal: this.#principal });
     if (!(call instanceof Call)) return call;
     const reply = answer(call);
     if (!isPromise(reply)) return reply;
     this.#calls.set(id, call);
-    if (this.#gaveUp) call.cancel(this.#gaveUp);
+    if (this.#aborted) call.cancel(this.#aborted);
     return reply.finally(() => this.#calls.delete(id));
-  }
-
-  #refuseModern(id: RequestId): ProtocolError | undefined {
-    if (this.#calls.has(id)) {
-      return new ProtocolError(
-        ErrorCode.InvalidRequest,
-        `A request with the id ${JSON.stringify(id)} is in flight already.`,
-      );
-    }
-    const { inFlight } = this.#core.limits;
-    if (this.#calls.size < inFlight) return undefined;
-    return new ProtocolError(
-      ErrorCode.InvalidRequest,
-      `More than ${inFlight} calls in flight. Wait for answers first.`,
-    );
   }
 
   #notified(message: JsonRpcNotification): void {
@@ -195,33 +178,28 @@ export class ServerConnection implements Connection {
 
   async #receiveBatch(batch: unknown[]): Promise<void> {
     const legacy = await this.#legacy;
-    const refusal = legacy ? legacy.refuseBatch(batch.length) : 'Send "initialize" before a batch.';
-    if (refusal !== undefined) return this.#refuse(ErrorCode.InvalidRequest, refusal);
-    const replies = await all(batch.map((value) => this.#take(value)));
+    const wrong = legacy ? legacy.refuseBatch(batch.length) : 'Send "initialize" before a batch.';
+    if (wrong !== undefined) return this.#reply(refusal(undefined, wrong));
+    const replies = await all(batch.map((value) => this.#handle(value)));
     const messages = replies.filter((reply) => reply !== undefined).map(({ message }) => message);
     if (messages.length > 0) void this.#send(messages);
   }
 
-  /** Refuses a line that is no message, or a batch. */
-  #refuse(code: number, message: string): void {
-    this.#reply(replyToError(undefined, new ProtocolError(code, message), undefined));
-  }
-
   #send(message: JsonRpcMessage | JsonRpcResponse[]): Awaitable<void> {
-    return recover(
-      () => this.#transport.send(message) as Awaitable<void>,
-      (error) => this.#notSent(message, error),
+    return recover<void>(
+      () => this.#transport.send(message),
+      (error) => this.#sendFailed(message, error),
     );
   }
 
   /** Handles a message that could not be sent, because it is not valid JSON or because the transport is closed. */
-  #notSent(message: JsonRpcMessage | JsonRpcResponse[], error: unknown): void {
+  #sendFailed(message: JsonRpcMessage | JsonRpcResponse[], error: unknown): void {
     this.#core.report(error, undefined);
     if (Array.isArray(message) || !("result" in message)) return;
-    const failed = replyToError(message.id, new ProtocolError(ErrorCode.InternalError, "Internal error"), undefined);
+    const failed = refusal(message.id, "Internal error", ErrorCode.InternalError);
     // A closed transport cannot send this error either. The peer is gone, so nothing else can be done.
-    void recover(
-      () => this.#transport.send(failed.message) as Awaitable<void>,
+    void recover<void>(
+      () => this.#transport.send(failed.message),
       () => {},
     );
   }
@@ -239,31 +217,32 @@ export class ServerConnection implements Connection {
   async #drain(): Promise<void> {
     for (const call of this.#calls.values()) call.end?.();
     this.#whenLegacy((legacy) => {
-      legacy.cannotBeAsked(new LocalError("closed", "The client closed its side and can answer no more."));
+      legacy.failRequests(new LocalError("closed", "The client closed its side and can answer no more."));
     });
     while (this.#answering.size > 0) await Promise.allSettled(this.#answering);
-    this.#giveUp(new LocalError("closed", "The client closed its side."));
+    this.#abort(new LocalError("closed", "The client closed its side."));
     await this.#transport.close();
   }
 
   #end(cause: Error | undefined): void {
-    this.#giveUp(new LocalError("closed", "The connection was closed.", { cause }));
+    this.#abort(new LocalError("closed", "The connection was closed.", { cause }));
     void Promise.allSettled(this.#answering).then(() => this.#settleClosed());
   }
 
   #reset(cause: Error): void {
     this.#core.report(cause, undefined);
-    this.#giveUp(cause);
+    this.#abort(cause);
     void this.#transport.close();
   }
 
-  #giveUp(cause: Error): void {
-    this.#gaveUp = cause;
+  #abort(cause: Error): void {
+    this.#aborted = cause;
     for (const call of this.#calls.values()) call.cancel(cause);
     this.#whenLegacy((legacy) => legacy.end(cause));
   }
 }
 
-function isListen(value: unknown): boolean {
-  return isObject(value) && value.method === Method.listen;
+/** Makes the reply to a message that is not answered. The id is undefined if it could not be read. */
+function refusal(id: RequestId | undefined, message: string, code: number = ErrorCode.InvalidRequest): Reply {
+  return replyToError(id, new ProtocolError(code, message), undefined);
 }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { toFetch } from "../../http/to-fetch.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { type RawPeer, modernMeta, openPeer, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { createServer } from "../create-server.ts";
 import { tool } from "../definition.ts";
@@ -41,12 +41,7 @@ const custom = ({ received }: RawPeer): unknown[] =>
 beforeAll(() => import("../features/tools.ts"));
 
 describe.each(["2024-11-05", "2025-11-25", "2026-07-28"])("on %s", (version) => {
-  const open = async (server: ReturnType<typeof serve>["server"]): Promise<RawPeer> => {
-    if (version === "2026-07-28") return rawPeer(server, { meta: modernMeta(version) });
-    const peer = await rawPeer(server);
-    await openSession(peer, version);
-    return peer;
-  };
+  const open = (server: ReturnType<typeof serve>["server"]): Promise<RawPeer> => openPeer(server, version);
 
   test("a call sends custom notifications before its result, and none afterwards", async () => {
     let later!: Context;
@@ -78,7 +73,7 @@ describe.each(["2024-11-05", "2025-11-25", "2026-07-28"])("on %s", (version) => 
     expect(peer.received.filter((message) => "method" in message)).toEqual([]);
   });
 
-  test("keys of _meta that the specification forbids are refused", async () => {
+  test("keys of _meta that the specification forbids are rejected", async () => {
     const { server } = serve((ctx) => {
       for (const send of [
         () => ctx.notify("com.example/a", { _meta: { "a b": 1 } }),
@@ -174,7 +169,7 @@ test("a modern client over HTTP can send custom notifications", async () => {
   await close();
 });
 
-test("of a flood of notifications 100 wait for the handler, and the loss of the others is reported once", async () => {
+test("100 notifications wait for the handler, and the loss of further ones is reported once", async () => {
   let open!: () => void;
   const gate = new Promise<void>((resolve) => (open = resolve));
   const seen: unknown[] = [];
@@ -214,7 +209,7 @@ test("an error of the handler is reported, as are params that are nested too dee
   expect(errors.map(String).toSorted()).toEqual([expect.stringContaining("broken"), expect.stringContaining("nested")]);
 });
 
-test("the session whose roots changed is the one of its later calls, and an error of the handler is reported", async () => {
+test("onRootsChanged receives the session of the client's later calls, and its error is reported", async () => {
   const changed: ClientSession[] = [];
   let called: ClientSession | undefined;
   const { server, errors } = serve(

@@ -1,5 +1,5 @@
 import { isCustom } from "../../mcp/custom-notifications.ts";
-import { BoundedQueue } from "../../rpc/bounded-queue.ts";
+import { type Enqueue, boundedQueue } from "../../rpc/bounded-queue.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonRpcNotification } from "../../rpc/messages.ts";
 import { checkParams } from "../dispatch/dispatch.ts";
@@ -10,7 +10,7 @@ import type { Session } from "./session.ts";
 const maxWaiting = 100;
 
 /** The notifications that wait for the handler, by session. Modern revisions have no sessions, and one queue per server. */
-const queues = new WeakMap<object, BoundedQueue>();
+const queues = new WeakMap<object, Enqueue>();
 
 /** Passes a notification that MCP does not define to the server's `onNotification`, one after another for each session. */
 export function receiveCustom(
@@ -26,13 +26,15 @@ export function receiveCustom(
   } catch (error) {
     return report(error);
   }
+  const onFull = (): void => {
+    const why = `More than ${maxWaiting} custom notifications of a client wait for onNotification. Later ones are dropped.`;
+    report(new LocalError("too_large", why));
+  };
   const key = session ?? core;
-  let queue = queues.get(key);
-  if (!queue) queues.set(key, (queue = new BoundedQueue({ max: maxWaiting, report, onFull: () => report(tooMany()) })));
-  queue.add(() => onNotification({ method, params }, session));
-}
-
-function tooMany(): LocalError {
-  const why = `More than ${maxWaiting} custom notifications of a client wait for onNotification. Later ones are dropped.`;
-  return new LocalError("too_large", why);
+  let enqueue = queues.get(key);
+  if (!enqueue) {
+    enqueue = boundedQueue({ max: maxWaiting, report, onFull });
+    queues.set(key, enqueue);
+  }
+  enqueue(() => onNotification({ method, params }, session));
 }

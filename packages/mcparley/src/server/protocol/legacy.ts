@@ -18,13 +18,13 @@ import { Call, type Link } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../core.ts";
 import { receiveCustom } from "./custom-notifications.ts";
-import { keepInitialize } from "./kept.ts";
 import { type RequestSource, unsupportedVersion } from "./modern.ts";
-import { checkVisits } from "./required-visits.ts";
 import { Session, type SharedBy } from "./session.ts";
+import { checkStoredSize } from "./stored-size.ts";
+import { checkVisits } from "./url-visits.ts";
 
 /** The connection on which a session is opened. */
-export interface Way {
+interface SessionSource {
   /** Sends messages to the client. */
   link: Link;
   principal: Principal | undefined;
@@ -35,25 +35,25 @@ export interface Way {
   isTransient?: boolean;
 }
 
-export interface Opened {
+interface Opened {
   reply: Reply;
   /** Undefined if the request was rejected. */
   session: Session | undefined;
 }
 
 /** Answers `initialize` and opens the session (2025-11-25, basic/lifecycle). */
-export function initialize(core: ServerCore, request: JsonRpcRequest, way: Way): Opened {
+export function initialize(core: ServerCore, request: JsonRpcRequest, source: SessionSource): Opened {
   try {
     checkParams(request.params ?? {}, core.limits);
     const params = readInitializeParams(request.params ?? {});
-    const session = openSession(core, params, way);
+    const session = openSession(core, params, source);
     const result = { ...initializeResult(session) };
     return { reply: { message: { jsonrpc: "2.0", id: request.id, result }, status: 200 }, session };
   } catch (error) {
     if (!(error instanceof ProtocolError)) core.report(error, undefined);
     const refusal =
       error instanceof ProtocolError ? error : new ProtocolError(ErrorCode.InternalError, "Internal error");
-    core.refused(request.method, way.principal, refusal);
+    core.refused(request.method, source.principal, refusal);
     return { reply: replyToError(request.id, refusal, undefined), session: undefined };
   }
 }
@@ -62,13 +62,15 @@ export function initialize(core: ServerCore, request: JsonRpcRequest, way: Way):
  * Opens a session from the params of its `initialize` request. Throws -32602 if they are larger than a session may be, and
  * -32022 if the server serves no legacy revision.
  */
-export function openSession(core: ServerCore, given: InitializeParams, way: Way): Session {
-  const { link, principal, address, shared, isTransient = false } = way;
+export function openSession(core: ServerCore, given: InitializeParams, source: SessionSource): Session {
+  const { link, principal, address, shared, isTransient = false } = source;
   const served = legacyRevisions.filter(({ version }) => core.serves(version));
   const revision = negotiateLegacy(given.protocolVersion, served);
   if (!revision) throw unsupportedVersion(core, given.protocolVersion);
-  const { params, size } = keepInitialize(core.limits, { ...given, protocolVersion: revision.version });
-  const { clientInfo: info, capabilities, protocolVersion } = params;
+  const { clientInfo: info, capabilities } = given;
+  const protocolVersion = revision.version;
+  const size = JSON.stringify({ protocolVersion, capabilities, clientInfo: info }).length;
+  checkStoredSize(core.limits, size, []);
   const peer = { info, capabilities, revision: protocolVersion, address };
   return new Session({ core, revision, peer, link, principal, shared, size, isTransient });
 }
@@ -124,8 +126,9 @@ export function answerInSession(
     checkTurn(session, request);
     checkProgressToken(params, core.limits.idLength);
   } catch (error) {
-    core.refused(method, principal, error as ProtocolError);
-    return replyToError(id, error as ProtocolError, revision);
+    if (!(error instanceof ProtocolError)) throw error;
+    core.refused(method, principal, error);
+    return replyToError(id, error, revision);
   }
   // Nearly every request of a session has the same address, and then shares its peer.
   const peer = address === session.peer.address ? session.peer : { ...session.peer, address };
@@ -176,26 +179,31 @@ export function notified(session: Session, message: JsonRpcNotification): void {
   if (method === Notification.initialized) session.ready();
   else if (method === Notification.cancelled) session.cancel(params);
   else if (method === Notification.progress) session.progressed(params);
-  else if (method === Notification.rootsChanged) rootsChanged(session);
+  else if (method === Notification.rootsChanged) {
+    const { core } = session;
+    guarded(
+      () => core.definition.onRootsChanged?.(session),
+      (error) => core.report(error, undefined),
+    );
+  }
 }
 
-function rootsChanged(session: Session): void {
-  const { core } = session;
-  guarded(
-    () => core.definition.onRootsChanged?.(session),
-    (error) => core.report(error, undefined),
-  );
+/** Returns why a session refuses a batch of this many messages, or undefined if it accepts the batch. */
+export function batchProblem(session: Session | undefined, length: number): string | undefined {
+  if (!session?.revision.batches) return "Batches are not part of this revision: send one message at a time.";
+  const { batch } = session.core.limits;
+  return length === 0 || length > batch ? `A batch holds 1 to ${batch} messages; got ${length}.` : undefined;
 }
 
 /** Serves legacy revisions on one connection, such as stdio. It has at most one session, opened by `initialize`. */
 export class LegacyConnection {
   readonly #core: ServerCore;
-  readonly #way: Way;
+  readonly #source: SessionSource;
   #session: Session | undefined;
 
-  constructor(core: ServerCore, way: Way) {
+  constructor(core: ServerCore, source: SessionSource) {
     this.#core = core;
-    this.#way = way;
+    this.#source = source;
   }
 
   /** Whether a client has opened the session. */
@@ -211,11 +219,15 @@ export class LegacyConnection {
   /** Answers a request. `principal` is that of the request, if each request has its own credential. */
   answer(
     request: JsonRpcRequest,
-    principal: Principal | undefined = this.#way.principal,
+    principal: Principal | undefined = this.#source.principal,
   ): Awaitable<Reply | undefined> {
-    if (this.#session) return answerInSession(this.#session, request, { link: this.#way.link, principal });
+    if (this.#session) return answerInSession(this.#session, request, { link: this.#source.link, principal });
     const { id, method } = request;
-    if (method === Method.initialize) return this.#initialize(request);
+    if (method === Method.initialize) {
+      const { reply, session } = initialize(this.#core, request, this.#source);
+      this.#session = session;
+      return reply;
+    }
     if (method === Method.ping) return { message: { jsonrpc: "2.0", id, result: {} }, status: 200 };
     const error = new ProtocolError(ErrorCode.InvalidRequest, `Send "initialize" before ${method.slice(0, 200)}.`);
     return replyToError(id, error, undefined);
@@ -231,25 +243,15 @@ export class LegacyConnection {
 
   /** Returns why a batch of this many messages is refused, or undefined if it is accepted. */
   refuseBatch(length: number): string | undefined {
-    if (!this.#session?.revision.batches) {
-      return "Batches are not part of this revision: send one message at a time.";
-    }
-    const { batch } = this.#core.limits;
-    return length === 0 || length > batch ? `A batch holds 1 to ${batch} messages; got ${length}.` : undefined;
+    return batchProblem(this.#session, length);
   }
 
-  /** Fails the input requests in flight. Called when the client can send nothing more. */
-  cannotBeAsked(cause: Error): void {
-    this.#session?.cannotBeAsked(cause);
+  /** Fails the pending requests to the client. Called when the client can send nothing more. */
+  failRequests(cause: Error): void {
+    this.#session?.failRequests(cause);
   }
 
   end(cause: Error): void {
     this.#session?.end(cause);
-  }
-
-  #initialize(request: JsonRpcRequest): Reply {
-    const { reply, session } = initialize(this.#core, request, this.#way);
-    this.#session = session;
-    return reply;
   }
 }

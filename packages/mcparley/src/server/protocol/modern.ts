@@ -1,12 +1,11 @@
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
-import { type JsonObject, type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
-import type { ClientCapabilities, Implementation } from "../../mcp/capabilities.ts";
+import { type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
+import type { Implementation } from "../../mcp/capabilities.ts";
 import { readLoggingLevel } from "../../mcp/logging.ts";
 import { MetaKey } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
 import { modernEncoderOf, findRevision, latestLegacy, latestModern } from "../../mcp/revisions/index.ts";
-import type { Revision } from "../../mcp/revisions/revision.ts";
 import { type Reply, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link } from "../dispatch/call.ts";
 import type { Principal } from "../dispatch/context.ts";
@@ -33,40 +32,29 @@ export function isModernRequest({ method, params }: JsonRpcRequest): boolean {
  * reply instead if the metadata of the request is missing or invalid.
  */
 export function openCall(core: ServerCore, request: JsonRpcRequest, source: RequestSource): Call | Reply {
-  try {
-    return readCall(core, request, source);
-  } catch (error) {
-    core.refused(request.method, source.principal, error as ProtocolError);
-    return replyToError(request.id, error as ProtocolError, latestModern);
-  }
-}
-
-function readCall(core: ServerCore, request: JsonRpcRequest, { link, principal, address }: RequestSource): Call {
   const { id, method, params = {} } = request;
+  const { link, principal, address } = source;
   const meta = isObject(params._meta) ? params._meta : {};
-  const revision = readRevision(core, meta);
-  const encoder = modernEncoderOf(revision);
-  const capabilities = meta[MetaKey.clientCapabilities];
-  if (!isObject(capabilities)) throw malformed(MetaKey.clientCapabilities, "an object");
-  checkProgressToken(params, core.limits.idLength);
-  const level = meta[MetaKey.logLevel];
-  const logLevel = level === undefined ? undefined : readLoggingLevel(level, `params._meta["${MetaKey.logLevel}"]`);
-  const peer = {
-    info: readClientInfo(meta),
-    capabilities: capabilities as ClientCapabilities,
-    revision: revision.version,
-    address,
-  };
-  const session = undefined;
-  return new Call({ core, revision, encoder, id, method, params, peer, principal, link, logLevel, session });
-}
-
-function readRevision(core: ServerCore, meta: JsonObject): Revision {
-  const requested = meta[MetaKey.protocolVersion];
-  if (typeof requested !== "string") throw malformed(MetaKey.protocolVersion, "a string");
-  const revision = findRevision(requested);
-  if (revision?.kind === "modern" && core.serves(requested)) return revision;
-  throw unsupportedVersion(core, requested);
+  const { [MetaKey.protocolVersion]: version, [MetaKey.clientCapabilities]: capabilities } = meta;
+  const { [MetaKey.clientInfo]: clientInfo, [MetaKey.logLevel]: level } = meta;
+  try {
+    if (typeof version !== "string") throw malformed(MetaKey.protocolVersion, "a string");
+    const revision = findRevision(version);
+    if (revision?.kind !== "modern" || !core.serves(version)) throw unsupportedVersion(core, version);
+    if (!isObject(capabilities)) throw malformed(MetaKey.clientCapabilities, "an object");
+    checkProgressToken(params, core.limits.idLength);
+    const logLevel = level === undefined ? undefined : readLoggingLevel(level, `params._meta["${MetaKey.logLevel}"]`);
+    // The client's name is only displayed, so a request with a malformed one is not rejected.
+    const info = isImplementation(clientInfo) ? clientInfo : undefined;
+    const peer = { info, capabilities, revision: version, address };
+    const encoder = modernEncoderOf(revision);
+    const session = undefined;
+    return new Call({ core, revision, encoder, id, method, params, peer, principal, link, logLevel, session });
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    core.refused(method, principal, error);
+    return replyToError(id, error, latestModern);
+  }
 }
 
 /** Makes the error that names the versions of the server (2026-07-28, basic/versioning). */
@@ -77,11 +65,8 @@ export function unsupportedVersion({ versions }: ServerCore, requested: string):
   return new ProtocolError(ErrorCode.UnsupportedProtocolVersion, message, { data });
 }
 
-/** Reads the client's name. It is only displayed, so a malformed one does not refuse the request. */
-function readClientInfo(meta: JsonObject): Implementation | undefined {
-  const info = meta[MetaKey.clientInfo];
-  const readable = isObject(info) && typeof info.name === "string" && typeof info.version === "string";
-  return readable ? (info as unknown as Implementation) : undefined;
+function isImplementation(info: unknown): info is Implementation {
+  return isObject(info) && typeof info.name === "string" && typeof info.version === "string";
 }
 
 function malformed(key: string, type: string): ProtocolError {

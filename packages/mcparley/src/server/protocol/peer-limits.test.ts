@@ -61,7 +61,7 @@ describe.each([modern, "2025-11-25"])("on revision %s", (revision) => {
 
   test("a request id has at most 1,024 characters, and a longer one is not repeated in the error", async () => {
     const peer = await connect(revision);
-    expect((await peer.request("tools/list", {}, "i".repeat(1024))).error).toBeUndefined();
+    expect((await peer.request("tools/list", {}, { id: "i".repeat(1024) })).error).toBeUndefined();
     peer.send({ jsonrpc: "2.0", id: "i".repeat(1025), method: "tools/list", params: { _meta: modernMeta(modern) } });
     const refused = await peer.next((message) => "error" in message);
     expect(refused).toMatchObject({ error: { code: -32600, message: expect.stringContaining("1024") as string } });

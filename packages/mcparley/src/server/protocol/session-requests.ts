@@ -1,14 +1,15 @@
 import { Method, Notification } from "../../mcp/methods.ts";
 import { type Progress, readProgress } from "../../mcp/progress.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { guarded } from "../../rpc/guarded.ts";
-import { type JsonObject, type RequestId, notification } from "../../rpc/messages.ts";
+import { type JsonObject, isObject, notification } from "../../rpc/messages.ts";
 import { PendingRequests } from "../../rpc/pending-requests.ts";
 import type { ServerCore } from "../core.ts";
 import type { Link } from "../dispatch/call.ts";
-import type { SharedBy } from "./session.ts";
+import type { Session, SharedBy } from "./session.ts";
 
-/** The connection of a request to the client, and its options. */
-export interface RequestWay {
+/** The connection and the options of a request to the client. */
+export interface RequestOptions {
   link: Link;
   signal: AbortSignal;
   /** Milliseconds to wait for the response. Default: `limits.askTimeout`. */
@@ -46,10 +47,13 @@ export class SessionRequests {
   }
 
   /** Sends a request when the client is ready. Resolves with its result. */
-  send(method: string, given: JsonObject, { link, signal, timeout, onProgress }: RequestWay): Promise<JsonObject> {
-    const id = this.#nextId();
+  send(method: string, given: JsonObject, { link, signal, timeout, onProgress }: RequestOptions): Promise<JsonObject> {
+    const number = this.pending.nextId();
+    const id = this.#shared ? `${this.#shared.requestIdPrefix}${number}` : number;
     // The id is also the progress token.
-    const params = slow.has(method) ? { ...given, _meta: { ...(given._meta as object), progressToken: id } } : given;
+    const params = slow.has(method)
+      ? { ...given, _meta: { ...(isObject(given._meta) && given._meta), progressToken: id } }
+      : given;
     let isSent = false;
     const send = (): void => {
       isSent = true;
@@ -66,7 +70,11 @@ export class SessionRequests {
         link.send(notification(Notification.cancelled, { requestId: id, reason }));
       },
     });
-    const sendWhenReady = (): void => (this.#early ? this.#sendLater(send) : send());
+    const sendWhenReady = (): void => {
+      if (!this.#early) return send();
+      this.#early.add(send);
+      this.#timer ??= this.#core.clock.setTimeout(() => this.start(), READY_WAIT_MS);
+    };
     if (typeof id === "string") this.#sendShared(id, answer, sendWhenReady);
     else sendWhenReady();
     return answer;
@@ -76,11 +84,6 @@ export class SessionRequests {
   end(cause: Error): void {
     this.#core.clock.clearTimeout(this.#timer);
     this.pending.failAll(cause);
-  }
-
-  #nextId(): RequestId {
-    const number = this.pending.nextId();
-    return this.#shared ? `${this.#shared.questions}${number}` : number;
   }
 
   /** Sends a request after the other processes know of it, because any of them may receive the response. */
@@ -107,9 +110,44 @@ export class SessionRequests {
       );
     };
   }
+}
 
-  #sendLater(send: () => void): void {
-    this.#early?.add(send);
-    this.#timer ??= this.#core.clock.setTimeout(() => this.start(), READY_WAIT_MS);
+/** The number of pings in a row without an answer after which the connection is closed. */
+const maxFailures = 2;
+
+/**
+ * Pings the client of a session at each `interval`, in milliseconds, as long as its link is open (2025-11-25,
+ * basic/utilities/ping). An answer with an error shows as well that the client is there. Returns a function that ends it.
+ */
+export function startPings(session: Session, link: Link, interval: number): () => void {
+  const { clock } = session.core;
+  const ended = new AbortController();
+  let failures = 0;
+  let timer: unknown;
+
+  function end(): void {
+    clock.clearTimeout(timer);
+    ended.abort(new LocalError("closed", "The session needs no more pings."));
   }
+
+  async function ping(): Promise<void> {
+    if (link.isOpen === false) return session.endPings();
+    try {
+      await session.request(Method.ping, {}, { link, signal: ended.signal, timeout: interval });
+      failures = 0;
+    } catch (error) {
+      const isSilent = error instanceof LocalError && error.code === "timeout";
+      failures = isSilent ? failures + 1 : 0;
+    }
+    if (ended.signal.aborted) return;
+    if (failures === 0) timer = clock.setTimeout(() => void ping(), interval);
+    else if (failures < maxFailures) void ping();
+    else {
+      session.endPings();
+      link.reset?.(new LocalError("timeout", `The client answered none of ${maxFailures} pings.`));
+    }
+  }
+
+  timer = clock.setTimeout(() => void ping(), interval);
+  return end;
 }

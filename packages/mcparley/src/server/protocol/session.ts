@@ -2,7 +2,9 @@ import { checkCustom } from "../../mcp/custom-notifications.ts";
 import { checkMetaKeys } from "../../mcp/checks/check-metadata.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcResponse, type RequestId, notification } from "../../rpc/messages.ts";
-import type { LoggingLevel } from "../../mcp/logging.ts";
+import { type LoggingLevel, readLoggingLevel } from "../../mcp/logging.ts";
+import { Method } from "../../mcp/methods.ts";
+import { readResourceUri } from "../../mcp/resources.ts";
 import { legacyEncoderOf } from "../../mcp/revisions/legacy-encoders.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
@@ -10,14 +12,12 @@ import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
 import { type Change, type Listener, toNotification } from "../changes.ts";
 import type { ClientSession, Peer, Principal } from "../dispatch/context.ts";
 import type { ServerCore } from "../core.ts";
-import { mayReceive } from "../features/resource-access.ts";
-import { checkKept } from "./kept.ts";
-import { startPings } from "./pings.ts";
-import { changeSession } from "./session-methods.ts";
-import { type RequestWay, SessionRequests } from "./session-requests.ts";
+import { mayReceive, requireScopes, scopesOf } from "../dispatch/scopes.ts";
+import { type RequestOptions, SessionRequests, startPings } from "./session-requests.ts";
+import { checkStoredSize } from "./stored-size.ts";
 import { visitsOf } from "./url-visits.ts";
 
-export interface SessionInit {
+interface SessionInit {
   core: ServerCore;
   revision: Revision;
   peer: Peer;
@@ -25,7 +25,7 @@ export interface SessionInit {
   /** Sends messages that belong to no request of the client. */
   link: Link;
   shared?: SharedBy | undefined;
-  /** Characters that the session keeps of its `initialize`. 0 if there was none. */
+  /** Number of characters that the session stores of its `initialize` request. Default: 0. */
   size?: number;
   /** Whether the session ends with its request, because the endpoint has no sessions. Default: false. */
   isTransient?: boolean;
@@ -33,8 +33,8 @@ export interface SessionInit {
 
 /** Set if other processes serve the session as well. Changes then come from the owner of its stream. */
 export interface SharedBy {
-  /** The start of the ids of this copy's input requests. No other copy uses it. */
-  questions: string;
+  /** Prefix of the ids of this copy's requests to the client. No other copy uses it. */
+  requestIdPrefix: string;
   /** Called before an input request is sent. It is sent when this resolves. Never rejects. */
   asking(id: string): Promise<void>;
   /** Called when an input request is answered or abandoned. */
@@ -127,32 +127,37 @@ export class Session implements Listener, ClientSession {
     if (ready && !this.#isReady) this.ready();
   }
 
-  /** Answers a request that changes the state of the session. */
-  change(call: Call): JsonObject {
-    return changeSession(this, call);
-  }
-
-  /** Subscribes the client to a resource. Throws -32602 if it would then be subscribed to more than the limits allow. */
-  subscribe(uri: string): void {
+  /**
+   * Answers a method that only sessions have: it sets the log level, or changes the subscriptions. Throws -32602 if the
+   * client would then be subscribed to more than the limits allow, and 403 if it lacks a scope.
+   */
+  change({ core, method, params, principal }: Call): JsonObject {
+    if (method === Method.setLevel) {
+      this.logLevel = readLoggingLevel(params.level, "params.level");
+      return {};
+    }
+    const uri = readResourceUri(params);
     this.#subscriptions ??= new Set();
-    if (this.#subscriptions.has(uri)) return;
+    if (method === Method.unsubscribe) {
+      if (this.#subscriptions.delete(uri)) this.#uriSize -= uri.length;
+      return {};
+    }
+    requireScopes(scopesOf(core, uri), principal);
+    if (this.#subscriptions.has(uri)) return {};
     this.checkSubscriptions([...this.#subscriptions, uri]);
     this.#subscriptions.add(uri);
     this.#uriSize += uri.length;
+    return {};
   }
 
-  /** Characters that the session keeps of its client. */
+  /** Number of characters that the session stores of its client. */
   get keptSize(): number {
     return this.#size + this.#uriSize;
   }
 
   /** Throws -32602 if the session may not be subscribed to all of these URIs. */
   checkSubscriptions(uris: readonly string[]): void {
-    checkKept(this.core.limits, this.#size, uris);
-  }
-
-  unsubscribe(uri: string): void {
-    if (this.#subscriptions?.delete(uri)) this.#uriSize -= uri.length;
+    checkStoredSize(this.core.limits, this.#size, uris);
   }
 
   wants(change: Change): boolean {
@@ -178,14 +183,14 @@ export class Session implements Listener, ClientSession {
     return this.send(method, params);
   }
 
-  /** Sends the client a request on `link` once it is ready (2025-11-25, basic/lifecycle). Resolves with its result. */
-  request(method: string, params: JsonObject, way: RequestWay): Promise<JsonObject> {
+  /** Sends the client a request once it is ready (2025-11-25, basic/lifecycle). Resolves with the result. */
+  request(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(new LocalError("closed", "The session of this client has ended."));
     if (!this.#requests) {
       this.#requests = new SessionRequests(this.core, this.#shared);
       if (this.#isReady) this.#requests.start();
     }
-    return this.#requests.send(method, params, way);
+    return this.#requests.send(method, params, options);
   }
 
   /** Called before the client is asked to visit a URL, so that its completion is sent to this session. */
@@ -233,8 +238,8 @@ export class Session implements Listener, ClientSession {
     this.#calls?.get(params.requestId as RequestId)?.cancel(cancelledFor(params.reason));
   }
 
-  /** Fails the pending input requests. Called when the client can send nothing more. */
-  cannotBeAsked(cause: Error): void {
+  /** Fails the pending requests to the client. Called when the client can send nothing more. */
+  failRequests(cause: Error): void {
     this.#requests?.pending.failAll(cause);
   }
 

@@ -1,5 +1,12 @@
+import { canElicit } from "../../mcp/capabilities.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
 import { Notification } from "../../mcp/methods.ts";
+import type { Awaitable } from "../../rpc/awaitable.ts";
+import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { type JsonObject, isFailure, isObject } from "../../rpc/messages.ts";
 import type { ServerCore } from "../core.ts";
+import { type Reply, replyToError } from "../dispatch/reply.ts";
+import { findWrongVisit } from "../input/url-required.ts";
 import type { Session } from "./session.ts";
 
 /** Maximum number of visits of one session that are not complete. One more displaces the oldest. */
@@ -10,7 +17,7 @@ export class UrlVisits {
   readonly #sessions = new Map<string, Session>();
   readonly #ids = new Map<Session, Set<string>>();
 
-  /** Notes that the client of a session was asked for a visit. If two sessions use the same id, the later one has it. */
+  /** Records that the client of a session was asked for a visit. If two sessions use the same id, the later one replaces the earlier. */
   add(id: string, session: Session): void {
     this.take(id);
     const ids = this.#ids.get(session) ?? new Set();
@@ -55,4 +62,28 @@ export async function completeVisit(core: ServerCore, elicitationId: string): Pr
   const session = visitsOf(core).take(elicitationId);
   if (session) return session.send(Notification.elicitationComplete, params);
   return (await core.changes.relay?.completeVisit?.(elicitationId)) ?? false;
+}
+
+/**
+ * Checks a reply with the error -32042 before it is sent, and records its visits (2025-11-25, client/elicitation, URL
+ * Elicitation Required Error). Replaces it with another error if its list of visits is invalid, or if the client cannot send
+ * its user to a URL. Returns all other replies unchanged.
+ */
+export function checkVisits(session: Session, reply: Reply | undefined): Awaitable<Reply | undefined> {
+  if (!reply || !isFailure(reply.message)) return reply;
+  const { id, error } = reply.message;
+  if (error.code !== ErrorCode.UrlElicitationRequired) return reply;
+  const { core, revision, peer } = session;
+  const visits: unknown = isObject(error.data) ? error.data.elicitations : undefined;
+  const wrong = findWrongVisit(visits);
+  if (wrong !== undefined) {
+    core.report(new LocalError("invalid_result", `The error -32042 of a handler was not sent: ${wrong}.`), undefined);
+    return replyToError(id, new ProtocolError(ErrorCode.InternalError, "Internal error"), revision);
+  }
+  if (!canElicit(peer.capabilities, "url")) {
+    const message = `${error.message} It needs the client capability elicitation.url, which the client has not declared.`;
+    return replyToError(id, new ProtocolError(ErrorCode.InvalidRequest, message), revision);
+  }
+  const ids = (visits as JsonObject[]).map(({ elicitationId }) => String(elicitationId));
+  return Promise.all(ids.map((one) => session.visiting(one))).then(() => reply);
 }

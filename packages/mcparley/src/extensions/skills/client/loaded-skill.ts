@@ -11,6 +11,9 @@ import { type SkillFrontMatter, type SkillResource, digestOf, exactText, skillFi
 import { isPlainPath, pathIn, quoted, rootOf, uriOf } from "../skill-uri.ts";
 import { type OfferedSkill, SkillRefused } from "./offered-skill.ts";
 
+/** Maximum size of the reply with a small file in bytes. */
+const defaultReplySize = 25_165_824;
+
 /** A file of a skill, read and verified. */
 export interface SkillContent {
   /** URI of the file. */
@@ -172,15 +175,13 @@ function decoded(path: string): string[] {
  * result may be older than the entry.
  */
 async function readFile(
-  { client, bytes: most }: Pick<SkillReading, "client" | "bytes">,
+  { client, bytes: maxBytes }: Pick<SkillReading, "client" | "bytes">,
   { uri, listed }: Target,
   options: RequestOptions,
 ): Promise<SkillContent> {
-  const request: CallOptions = {
-    ...options,
-    fresh: true,
-    maxReply: replySize(listed?.size ?? most),
-  };
+  // JSON may use six characters for one byte, as in `\u0000`. The rest is for the URI, the type and the metadata.
+  const maxReply = Math.max(defaultReplySize, 6 * (listed?.size ?? maxBytes) + 65_536);
+  const request: CallOptions = { ...options, fresh: true, maxReply };
   const { contents } = await client.readResource(uri, request);
   const [content, ...others] = contents;
   if (!isObject(content) || others.length > 0 || content.uri !== uri) {
@@ -201,17 +202,6 @@ async function readFile(
   };
 }
 
-/** Maximum size of the reply with a small file in bytes. */
-const defaultReplySize = 25_165_824;
-
-/**
- * Returns the maximum size of the reply with a file in bytes. JSON may use six characters for one byte, as in `\u0000`. The
- * rest is for the URI, the type and the metadata.
- */
-function replySize(size: number): number {
-  return Math.max(defaultReplySize, 6 * size + 65_536);
-}
-
 async function verify({ uri, size, digest }: SkillResource, bytes: Uint8Array): Promise<void> {
   if (bytes.length !== size) {
     throw new SkillRefused("size", uri, `${uri} has ${bytes.length} bytes, but its skill lists ${size}. ${stale}`);
@@ -225,7 +215,7 @@ async function verify({ uri, size, digest }: SkillResource, bytes: Uint8Array): 
   }
 }
 
-const stale = "If the skill has changed, get it again. It then needs a new approval.";
+const stale = "If the skill has changed, load it again by its URI. It then needs a new approval.";
 
 function bytesOf(content: ResourceContents): Uint8Array {
   const { text, blob } = content as { text?: unknown; blob?: unknown };
@@ -242,23 +232,17 @@ function bytesOf(content: ResourceContents): Uint8Array {
 function difference(one: unknown, other: unknown, path = "front matter"): string | undefined {
   if (Array.isArray(one) && Array.isArray(other)) {
     if (one.length !== other.length) return path;
-    return firstOf(
-      one.map((_, index) => String(index)),
-      (index) => difference(one[Number(index)], other[Number(index)], `${path}[${index}]`),
-    );
+    for (const [index, value] of one.entries()) {
+      const found = difference(value, other[index], `${path}[${index}]`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
-  if (isObject(one) && isObject(other)) {
-    return firstOf(new Set([...Object.keys(one), ...Object.keys(other)]), (key) => {
-      const isInBoth = Object.hasOwn(one, key) && Object.hasOwn(other, key);
-      return isInBoth ? difference(one[key], other[key], `${path}.${key}`) : `${path}.${key}`;
-    });
-  }
-  return one === other ? undefined : path;
-}
-
-function firstOf(keys: Iterable<string>, find: (key: string) => string | undefined): string | undefined {
-  for (const key of keys) {
-    const found = find(key);
+  if (!isObject(one) || !isObject(other)) return one === other ? undefined : path;
+  for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
+    const member = `${path}.${key}`;
+    if (!Object.hasOwn(one, key) || !Object.hasOwn(other, key)) return member;
+    const found = difference(one[key], other[key], member);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -50,7 +50,8 @@ export function readEntry(entry: unknown, limits: SkillLimits): SkillEntry {
   const root = typeof uri === "string" ? rootOf(uri) : undefined;
   if (typeof uri !== "string" || root === undefined) throw invalid('its "uri" is not that of a SKILL.md in a folder');
   checkFrontMatter(frontmatter, root);
-  if (resources !== "dynamic") checkResources(resources, { uri, root, limits });
+  if (resources !== "dynamic") checkResources(resources, { manifest: uri, root, limits });
+  // The members were checked above.
   return entry as unknown as SkillEntry;
 }
 
@@ -64,7 +65,7 @@ function checkFrontMatter(frontmatter: unknown, root: string): void {
 
 function checkResources(
   resources: unknown,
-  { uri, root, limits }: { uri: string; root: string; limits: SkillLimits },
+  { manifest, root, limits }: { manifest: string; root: string; limits: SkillLimits },
 ): void {
   if (!Array.isArray(resources)) throw invalid('its "resources" are neither an array nor "dynamic"');
   if (resources.length > limits.files) {
@@ -72,26 +73,28 @@ function checkResources(
   }
   const paths = new Set<string>();
   let bytes = 0;
-  for (const resource of resources as unknown[]) {
+  let listsManifest = false;
+  for (const resource of resources) {
     const { uri, size } = checkResource(resource, root);
+    listsManifest ||= uri === manifest;
     const path = pathIn(root, uri);
     if (paths.has(path)) throw invalid(`it lists ${quoted(path)} twice`);
     paths.add(path);
     bytes += size;
   }
-  if (!(resources as SkillResource[]).some((resource) => resource.uri === uri)) {
-    throw invalid("it does not list its own SKILL.md");
-  }
+  if (!listsManifest) throw invalid("it does not list its own SKILL.md");
   if (bytes > limits.bytes) throw tooLarge(`it has ${bytes} bytes; the limit is ${limits.bytes}`);
 }
 
 function checkResource(resource: unknown, root: string): SkillResource {
-  const { uri, digest, size } = isObject(resource) ? resource : ({} as JsonObject);
+  const { uri, digest, size }: JsonObject = isObject(resource) ? resource : {};
   const shown = uri === undefined ? "a file without a URI" : quoted(uri);
   if (typeof uri !== "string" || !isInside(root, uri)) throw invalid(`it lists ${shown}, which is not in its folder`);
   if (typeof digest !== "string" || !digestPattern.test(digest)) throw invalid(`the digest of ${shown} is invalid`);
-  if (!Number.isSafeInteger(size) || (size as number) < 0) throw invalid(`the size of ${shown} is invalid`);
-  return { uri, digest, size: size as number };
+  if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0) {
+    throw invalid(`the size of ${shown} is invalid`);
+  }
+  return { uri, digest, size };
 }
 
 function invalid(reason: string): LocalError {

@@ -48,7 +48,7 @@ async function hostOf(server: Server, options: Partial<SkillHostOptions> = {}, r
 }
 
 describe.each(supportedVersions)("a host, to a server that speaks %s", (revision) => {
-  test("lists skills without reading them, and loads and reads what is verified", async () => {
+  test("lists skills without reading them, and verifies the files that it loads", async () => {
     const reads: string[] = [];
     const server = createServer({
       name: "s",
@@ -60,13 +60,16 @@ describe.each(supportedVersions)("a host, to a server that speaks %s", (revision
     const [one] = await host.list().all();
     expect(one).toMatchObject({ uri, server: "memory:s", frontmatter: { name: "pdf", metadata: { version: "1" } } });
     expect(await host.get(uri)).toEqual(one);
-    expect([reads, asked]).toEqual([[], []]);
+    expect(reads).toEqual([]);
+    expect(asked).toEqual([]);
     const loaded = await host.load(one ?? "");
-    expect([reads, asked]).toEqual([[uri], ["new"]]);
+    expect(reads).toEqual([uri]);
+    expect(asked).toEqual(["new"]);
     expect(loaded.text).toBe(manifest);
     expect(loaded.body).toBe("See [the forms](references/FORMS.md).\n");
     expect(loaded.files).toEqual(["SKILL.md", "references/A guide.md"]);
-    expect([loaded.server, loaded.frontmatter.name]).toEqual(["memory:s", "pdf"]);
+    expect(loaded.server).toBe("memory:s");
+    expect(loaded.frontmatter.name).toBe("pdf");
     for (const file of [
       "references/A guide.md",
       "./references/A%20guide.md#top",
@@ -140,7 +143,7 @@ async function refusal(action: Promise<unknown>): Promise<SkillRefused> {
   return error as SkillRefused;
 }
 
-describe("what was read is not what the entry says", () => {
+describe("content that differs from the entry", () => {
   test.each<[SkillRefused["reason"], string, (one: Hostile) => void]>([
     ["digest", "SKILL.md of the same size", ({ contents }) => contents.set(uri, manifest.replace("forms", "evils"))],
     ["size", "SKILL.md with more in it", ({ contents }) => contents.set(uri, `${manifest}more`)],
@@ -179,7 +182,7 @@ describe("what was read is not what the entry says", () => {
     expect(one.reads).toEqual([uri]);
   });
 
-  test("a supporting file is refused by itself, and can be read once it is as it was", async () => {
+  test("only the changed file is rejected, and it can be read after it is restored", async () => {
     const one = hostile();
     const { host } = await hostOf(one.server);
     const loaded = await host.load(uri);
@@ -194,7 +197,7 @@ describe("what was read is not what the entry says", () => {
     expect(one.reads).toEqual([uri, forms, forms]);
   });
 
-  test("contents of another URI, several contents, or none", async () => {
+  test("rejects contents of another URI, several contents, or none", async () => {
     for (const contents of [
       [{ uri: "skill://team/pdf/other", text: manifest }],
       [
@@ -214,7 +217,7 @@ describe("what was read is not what the entry says", () => {
   });
 });
 
-describe("nothing is read but the files of the skill, from its own server", () => {
+describe("only the files of the skill are read, from its own server", () => {
   test.each([
     "references/OTHER.md",
     "../pdf/references/FORMS.md",
@@ -240,7 +243,7 @@ describe("nothing is read but the files of the skill, from its own server", () =
     expect(one.reads).toEqual([uri]);
   });
 
-  test("each listed path can be read, also with characters that have a meaning in references", async () => {
+  test("each listed path can be read, also with characters that are special in references", async () => {
     const names = ["a#b.md", "a:b.md", "c?d.md", "100%.md", "x%20y.md", "x y.md", "{e}.md", "d#1/ü&=+.md", "日本.md"];
     const files = Object.fromEntries(names.map((name) => [name, name]));
     const made = skill({ "SKILL.md": manifest, ...files });
@@ -256,7 +259,7 @@ describe("nothing is read but the files of the skill, from its own server", () =
     expect((await loaded.read("%E6%97%A5%E6%9C%AC.md")).text).toBe("日本.md");
   });
 
-  test("a file that the server adds later is not the skill's, until the skill is got and approved again", async () => {
+  test("a file that the server adds later belongs to the skill only after it is fetched and approved again", async () => {
     const one = hostile();
     const { host, asked } = await hostOf(one.server);
     const before = await host.load(uri);
@@ -273,7 +276,7 @@ describe("nothing is read but the files of the skill, from its own server", () =
     expect(asked).toEqual(["new", "changed"]);
   });
 
-  test("a skill of one server is not loaded from another, though its URI is the same", async () => {
+  test("a skill of one server is not loaded from another server with the same URI", async () => {
     const [one, other] = [hostile(), hostile()];
     const { host: first } = await hostOf(one.server, { server: "first" });
     const { host: second } = await hostOf(other.server, { server: "second" });
@@ -288,20 +291,21 @@ describe("nothing is read but the files of the skill, from its own server", () =
 describe("an approval is bound to server, skill and content", () => {
   const kept = (): Map<string, string> => new Map();
 
-  test("the same files are approved once, wherever approvals are kept", async () => {
+  test("the same files are approved once with each kind of store", async () => {
     const approvals = kept();
     const first = await hostOf(hostile().server, { approvals });
     await first.host.load(uri);
     await first.host.load(uri);
     const second = await hostOf(hostile().server, { approvals });
     await second.host.load(uri);
-    expect([first.asked, second.asked]).toEqual([["new"], []]);
+    expect(first.asked).toEqual(["new"]);
+    expect(second.asked).toEqual([]);
     const elsewhere = await hostOf(hostile().server, { approvals, server: "elsewhere" });
     await elsewhere.host.load(uri);
     expect(elsewhere.asked).toEqual(["new"]);
   });
 
-  test("a changed, added or removed file needs another, also when the old files come back", async () => {
+  test("a changed, added or removed file needs a new approval, also if the old files are restored", async () => {
     const one = hostile();
     const entry = one.entries[0] as SkillEntry;
     const { host, asked } = await hostOf(one.server);
@@ -330,7 +334,7 @@ describe("an approval is bound to server, skill and content", () => {
   );
 });
 
-describe("entries are checked before anything is done with them", () => {
+describe("entries are checked before they are used", () => {
   const file = (more: JsonObject): JsonObject => ({ ...listed("skill://team/pdf/x", "x"), ...more });
   const own = listed(uri, manifest);
   test.each<[string, unknown]>([
@@ -372,7 +376,7 @@ describe("entries are checked before anything is done with them", () => {
     expect(one.reads).toEqual([]);
   });
 
-  test("files and bytes at the limits are taken, and beyond them refused with the reason", async () => {
+  test("files and bytes at the limits are accepted, and beyond them rejected with the reason", async () => {
     const many = (count: number): SkillResource[] => [
       own,
       ...Array.from({ length: count - 1 }, (_, at) => listed(`skill://team/pdf/${at}`, "")),
@@ -392,7 +396,7 @@ describe("entries are checked before anything is done with them", () => {
     await expect(host.load(uri)).rejects.toMatchObject({ code: "too_large" });
   });
 
-  test("an entry of another skill is no answer, and a skill that is listed twice is taken once", async () => {
+  test("an entry of another skill is rejected, and a skill that is listed twice is returned once", async () => {
     const one = hostile(({ entries }) => entries.push(entries[0]));
     one.get = { ...(one.entries[0] as SkillEntry), uri: "skill://other/pdf/SKILL.md", resources: "dynamic" };
     const { host, errors } = await hostOf(one.server);
@@ -401,7 +405,7 @@ describe("entries are checked before anything is done with them", () => {
     expect(errors[0]).toContain("twice");
   });
 
-  test("an entry that was kept is checked again", async () => {
+  test("a stored entry is checked again", async () => {
     const { host } = await hostOf(hostile().server);
     const [offered] = await host.list().all();
     const forged = { ...offered, resources: [own, file({ uri: "file:///etc/passwd" })] };
@@ -410,7 +414,7 @@ describe("entries are checked before anything is done with them", () => {
 });
 
 describe("dynamic skills", () => {
-  test("are refused unless they are allowed, and asked about each time", async () => {
+  test("are rejected unless allowed, and each load needs an approval", async () => {
     const strict = await hostOf(entryWith({ resources: "dynamic" }).server);
     expect((await refusal(strict.host.load(uri))).reason).toBe("dynamic");
     const { host, asked } = await hostOf(entryWith({ resources: "dynamic" }).server, { dynamic: true });
@@ -424,7 +428,7 @@ describe("dynamic skills", () => {
     }
   });
 
-  test("have their front matter compared, and their bytes counted", async () => {
+  test("are checked for their front matter and their size", async () => {
     const liar = entryWith({ resources: "dynamic" });
     liar.contents.set(uri, manifest.replace("Does", "Did"));
     const first = await hostOf(liar.server, { dynamic: true });
@@ -436,7 +440,7 @@ describe("dynamic skills", () => {
   });
 });
 
-test("a server without skills is said to have none, and is sent nothing", async () => {
+test("a server without skills is reported as such, and receives no request", async () => {
   const methods: string[] = [];
   const server = createServer({ name: "s", version: "1", resources: {} }).use((call, next) => {
     methods.push(call.method);

@@ -10,7 +10,7 @@ import { isInside } from "../skill-uri.ts";
 import { type LoadedSkill, loadSkill } from "./loaded-skill.ts";
 import { type OfferedSkill, type SkillLimits, SkillRefused, readEntry } from "./offered-skill.ts";
 
-/** The question to the user before a skill is loaded. */
+/** A request for the user's approval, before a skill is loaded. */
 export interface SkillApprovalRequest {
   /** The skill, with its server, its front matter and all its files. */
   readonly skill: OfferedSkill;
@@ -76,13 +76,33 @@ export interface SkillHost {
   readDirectory(uri: string, options?: RequestOptions): PagedList<Resource>;
 }
 
-/** Returns the skills of a client's server. Throws nothing; the methods throw `not_capable` if the server has no skills. */
+/**
+ * Returns the skills of a client's server. Throws nothing; the methods throw `not_capable` if the server has no skills.
+ *
+ * @example
+ * ```ts
+ * import { connect } from "mcparley/client";
+ * import { skillsOf } from "mcparley/skills";
+ *
+ * declare function askUser(question: string): Promise<boolean>;
+ *
+ * const client = await connect("https://example.com/mcp");
+ * const skills = skillsOf(client, {
+ *   server: "shop",
+ *   approve: ({ skill, reason }) => askUser(`Load ${skill.uri} of ${skill.server} (${reason})?`),
+ * });
+ * for await (const offered of skills.list()) {
+ *   const { text } = await skills.load(offered);
+ *   console.log(text);
+ * }
+ * ```
+ */
 export function skillsOf(client: Client, options: SkillHostOptions): SkillHost {
   const { approve, server = client.target, approvals = new Map<string, string>() } = options;
   const limits: SkillLimits = { ...skillLimits, ...options.limits };
   const report = (error: Error): void => options.onError?.(error);
 
-  async function take(entry: unknown): Promise<OfferedSkill> {
+  async function readSkill(entry: unknown): Promise<OfferedSkill> {
     const skill = { ...readEntry(entry, limits), server };
     await revokeIfChanged(approvals, skill);
     return skill;
@@ -91,19 +111,19 @@ export function skillsOf(client: Client, options: SkillHostOptions): SkillHost {
   async function get(uri: string, request: RequestOptions = {}): Promise<OfferedSkill> {
     settingsOf(client, SkillMethod.get);
     const { skill } = await client.request(SkillMethod.get, { uri }, request);
-    const taken = await take(skill);
-    if (taken.uri === uri) return taken;
-    throw new LocalError("invalid_message", `${SkillMethod.get} was called with ${uri} and returned ${taken.uri}.`);
+    const found = await readSkill(skill);
+    if (found.uri === uri) return found;
+    throw new LocalError("invalid_message", `${SkillMethod.get} was called with ${uri} and returned ${found.uri}.`);
   }
 
   return {
     get isOffered() {
       return declared(client) !== undefined;
     },
-    list: (request = {}) => listSkills(client, { take, report }, request),
+    list: (request = {}) => listSkills(client, { readSkill, report }, request),
     get,
     async load(given, request = {}) {
-      const skill = typeof given === "string" ? await get(given, request) : known(given, server, limits);
+      const skill = typeof given === "string" ? await get(given, request) : checkGiven(given, server, limits);
       settingsOf(client, "Loading a skill");
       if (skill.resources === "dynamic" && options.dynamic !== true) {
         const why = `The files of ${skill.uri} are dynamic and cannot be verified. Set "dynamic" to load such skills.`;
@@ -118,7 +138,7 @@ export function skillsOf(client: Client, options: SkillHostOptions): SkillHost {
 
 function listSkills(
   client: Client,
-  { take, report }: { take: (entry: unknown) => Promise<OfferedSkill>; report: (error: Error) => void },
+  { readSkill, report }: { readSkill: (entry: unknown) => Promise<OfferedSkill>; report: (error: Error) => void },
   request: RequestOptions,
 ): PagedList<OfferedSkill> {
   const listed = new Set<string>();
@@ -131,7 +151,7 @@ function listSkills(
       return client.request(SkillMethod.list, cursor === undefined ? {} : { cursor }, request);
     },
     async read(entry) {
-      const skill = await take(entry);
+      const skill = await readSkill(entry);
       if (listed.has(skill.uri)) throw new TypeError("it is listed twice");
       listed.add(skill.uri);
       return skill;
@@ -166,7 +186,7 @@ function listDirectory(
 }
 
 /** Checks an entry of the caller like one from the server, because it may come from a file or another server. */
-function known(given: OfferedSkill, server: string, limits: SkillLimits): OfferedSkill {
+function checkGiven(given: OfferedSkill, server: string, limits: SkillLimits): OfferedSkill {
   if (given.server === server) return { ...readEntry(given, limits), server };
   const why = `The skill ${given.uri} belongs to ${given.server} and cannot be loaded from ${server}.`;
   throw new SkillRefused("unlisted", given.uri, why);
@@ -186,7 +206,7 @@ function settingsOf(client: Client, what: string): JsonObject {
 }
 
 function notCapable(what: string, needed: string): LocalError {
-  return new LocalError("not_capable", `${what} needs ${needed}, which the server has not declared.`);
+  return new LocalError("not_capable", `${what} requires ${needed}, and the server has not declared it.`);
 }
 
 /** The stored value if the skill has changed since its approval. */
@@ -194,17 +214,17 @@ const revoked = "revoked";
 
 /** Revokes an approval if the server now lists other files. It stays revoked if the server lists the approved files again. */
 async function revokeIfChanged(approvals: SkillApprovals, skill: OfferedSkill): Promise<void> {
-  const kept = await approvals.get(keyOf(skill));
-  if (kept === undefined || kept === revoked || kept === (await contentOf(skill))) return;
+  const stored = await approvals.get(keyOf(skill));
+  if (stored === undefined || stored === revoked || stored === (await contentOf(skill))) return;
   await approvals.set(keyOf(skill), revoked);
 }
 
 /** Asks for an approval unless the same files were approved before. Throws `Declined`. */
 async function requireApproval(approvals: SkillApprovals, skill: OfferedSkill, approve: ApproveSkill): Promise<void> {
   const content = await contentOf(skill);
-  const kept = await approvals.get(keyOf(skill));
-  if (content !== undefined && kept === content) return;
-  const reason = content === undefined ? "dynamic" : kept === undefined ? "new" : "changed";
+  const stored = await approvals.get(keyOf(skill));
+  if (content !== undefined && stored === content) return;
+  const reason = content === undefined ? "dynamic" : stored === undefined ? "new" : "changed";
   const answer: unknown = await approve({ skill, reason });
   if (answer !== true) throw new Declined(`The skill ${skill.uri} of ${skill.server} was not approved.`);
   if (content !== undefined) await approvals.set(keyOf(skill), content);

@@ -21,6 +21,14 @@ const maxLength = 65_536;
  * Supports the YAML on whose meaning all readers agree: mappings, lists, text in all forms, numbers, comments. Anchors,
  * tags, tabs, and quotes or brackets over several lines are refused, because a client must compare the values that it
  * read with those that the server read. Takes linear time. Throws `FrontMatterError`.
+ *
+ * @example
+ * ```ts
+ * import { readFrontMatter } from "mcparley/skills";
+ *
+ * const { frontmatter, body } = readFrontMatter("---\nname: refunds\n---\nAsk first.");
+ * console.log(frontmatter.name, body); // refunds Ask first.
+ * ```
  */
 export function readFrontMatter(markdown: string): FrontMatter {
   const text = markdown.startsWith("\uFEFF") ? markdown.slice(1) : markdown;

@@ -26,10 +26,10 @@ interface Place {
  * the library makes the values, because it recurses into nested collections.
  */
 export function checkTokens(yaml: string, tokens: readonly CST.Token[], fail: Fail): void {
-  const odd = /[^\t\n\x20-\x7e\x80-\ud7ff\ud800-\ufefe\uff00-\ufffd]/.exec(yaml);
-  if (odd) {
-    const code = odd[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
-    fail(odd.index, `YAML does not allow the character U+${code}`, "Remove it, or escape it in double quotes.");
+  const invalid = /[^\t\n\x20-\x7e\x80-\ud7ff\ud800-\ufefe\uff00-\ufffd]/.exec(yaml);
+  if (invalid) {
+    const code = invalid[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+    fail(invalid.index, `YAML does not allow the character U+${code}`, "Remove it, or escape it in double quotes.");
   }
   let documents = 0;
   for (const token of tokens) {
@@ -47,7 +47,7 @@ export function checkTokens(yaml: string, tokens: readonly CST.Token[], fail: Fa
   }
 }
 
-/** Checks what stands around values: white space, comments, indicators. */
+/** Checks the tokens around values: white space, comments, indicators. */
 function checkMarks(tokens: readonly CST.SourceToken[], fail: Fail): void {
   for (const { type, offset, source } of tokens) {
     // A tab may stand for any number of columns.
@@ -123,7 +123,7 @@ function checkBlockItem({ start, sep, value }: CST.CollectionItem, fail: Fail): 
   if (comment) fail(comment.offset, "a comment is between the key and its text", "Move the comment above the key.");
 }
 
-/** Refuses what brackets may leave out: a value, a key, the entry after the last comma, and braces around a pair. */
+/** Refuses incomplete entries in brackets: without a value or a key, after the last comma, or a pair without braces. */
 function checkFlowItem(token: CST.FlowCollection, { start, key, sep, value }: CST.CollectionItem, fail: Fail): void {
   const isPair = token.start.type === "flow-map-start";
   const isBlank = !key && !sep && !value && token.items.length === 1;
@@ -161,9 +161,9 @@ function checkPlain({ offset, source }: CST.FlowScalar, { inFlow, fail }: Place)
   let at = offset;
   for (const line of source.split("\n")) {
     const text = line.replace(/^ +/, "");
-    // The start of another value, which does not count as one here: the author probably meant it to.
-    const isOdd = /^(?:[#&*!|>%@`,\]}"'[{]|[?:-](?: |$))/.test(text) || (inFlow && /^[?:]/.test(text));
-    if (isOdd) cannotBegin(at + line.length - text.length, text, fail);
+    // An indicator at the start of a line: the author probably meant another value.
+    const isIndicator = /^(?:[#&*!|>%@`,\]}"'[{]|[?:-](?: |$))/.test(text) || (inFlow && /^[?:]/.test(text));
+    if (isIndicator) cannotBegin(at + line.length - text.length, text, fail);
     at += line.length + 1;
   }
 }

@@ -31,7 +31,7 @@ export class FrontMatterError extends Error {
   }
 }
 
-export interface YamlMapping {
+interface YamlMapping {
   readonly value: JsonObject;
   /** The line of each key of the outermost mapping. */
   readonly lines: ReadonlyMap<string, number>;

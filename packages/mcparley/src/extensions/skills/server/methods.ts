@@ -12,16 +12,17 @@ import type { Catalog, FoundFile } from "./catalog.ts";
 import type { Skill } from "./skill.ts";
 
 /** Maximum number of skills on a page. An entry lists all files of its skill, so that pages can be large. */
-const mostOnPage = 100;
+const maxPageSize = 100;
 const revisionKinds = ["modern", "legacy"] as const;
 
 /** The pages of `skills/list`. A server's pages are prepared on first use, and again after a skill has changed. */
-export interface SkillPages {
+interface SkillPages {
   of(core: ServerCore): PreparedLists<Entry<Skill>>;
   /** Discards the pages of all servers. */
   clear(): void;
 }
 
+/** Returns the prepared pages of `skills/list`. */
 export function skillPages(catalog: Catalog): SkillPages {
   const source: ListSource<Entry<Skill>> = {
     member: "skills",
@@ -33,7 +34,7 @@ export function skillPages(catalog: Catalog): SkillPages {
     of(core) {
       let lists = prepared.get(core);
       if (!lists) {
-        const pageSize = Math.min(core.limits.pageSize, mostOnPage);
+        const pageSize = Math.min(core.limits.pageSize, maxPageSize);
         lists = new PreparedLists(source, { pageSize, cache: core.listCache, serverInfo: core.info });
         prepared.set(core, lists);
       }
@@ -56,7 +57,8 @@ export function skillMethods(
       revisionKinds,
       async answer(call) {
         const cursor = readCursor(call.params);
-        await counted(catalog);
+        // Skills may be added while the sizes and digests are calculated.
+        for (let counting = catalog.counting(); counting; counting = catalog.counting()) await counting;
         return pages.of(call.core).page(call, cursor);
       },
     },
@@ -65,11 +67,6 @@ export function skillMethods(
       [SkillMethod.readDirectory]: { revisionKinds, answer: async (call: Call) => readDirectory(catalog, call) },
     }),
   };
-}
-
-/** Calculates the sizes and digests of all files, including those of skills that are added during the calculation. */
-async function counted(catalog: Catalog): Promise<void> {
-  for (let more = catalog.counting(); more; more = catalog.counting()) await more;
 }
 
 async function getSkill(catalog: Catalog, call: Call): Promise<JsonObject> {
@@ -88,14 +85,14 @@ async function getSkill(catalog: Catalog, call: Call): Promise<JsonObject> {
 function readDirectory(catalog: Catalog, call: Call): JsonObject {
   const uri = readResourceUri(call.params);
   const cursor = readCursor(call.params);
-  const held = [...catalog.folder(uri)].filter((child) => isVisible(catalog, child, call.principal));
-  if (held.length === 0) throw invalidParams(`${uri.slice(0, 500)} is not a directory of this server`, { uri });
+  const visible = [...catalog.folder(uri)].filter((child) => isVisible(catalog, child, call.principal));
+  if (visible.length === 0) throw invalidParams(`${uri.slice(0, 500)} is not a directory of this server`, { uri });
   const start = cursor === undefined ? 0 : readPosition(cursor);
   const { pageSize } = call.core.limits;
-  const page = held.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(start, start + pageSize);
+  const page = visible.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(start, start + pageSize);
   return {
     resources: page.map(([child, found]) => call.encoder.resource(found ? fileResource(found) : directory(child))),
-    ...(held.length > start + pageSize && { nextCursor: cursorFor(start + pageSize) }),
+    ...(visible.length > start + pageSize && { nextCursor: cursorFor(start + pageSize) }),
     ...cacheOf(catalog, call),
   };
 }

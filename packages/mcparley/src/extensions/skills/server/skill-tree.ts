@@ -8,7 +8,7 @@ interface Folder {
 }
 
 /** A skill, and a path relative to its folder. */
-export interface PlaceInSkill {
+interface PathInSkill {
   readonly entry: Entry<Skill>;
   readonly below: string;
 }
@@ -37,9 +37,9 @@ export class SkillTree {
   }
 
   /** Returns the skills whose folders contain a path, innermost first. A skill contains its own path. */
-  around(path: string): PlaceInSkill[] {
+  around(path: string): PathInSkill[] {
     const names = path.split("/");
-    const found: PlaceInSkill[] = [];
+    const found: PathInSkill[] = [];
     let folder = this.#root.folders.get(names[0]!);
     for (let depth = 1; folder; depth++) {
       if (folder.entry) found.push({ entry: folder.entry, below: names.slice(depth).join("/") });

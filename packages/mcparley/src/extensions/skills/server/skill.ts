@@ -48,6 +48,16 @@ export interface Skill {
  * dynamic: clients cannot verify it, and many refuse it. Throws `LocalError` `invalid_definition` if the files do not
  * form a skill (agentskills.io/specification) or exceed 512 files or 16 MiB. If its `cause` is a `FrontMatterError`, that
  * error has the line.
+ *
+ * @example
+ * ```ts
+ * import { skill } from "mcparley/skills";
+ *
+ * const refunds = skill({
+ *   "SKILL.md": "---\nname: refunds\ndescription: How to refund an order.\n---\nRead limits.md first.",
+ *   "limits.md": "At most 500 EUR without an approval.",
+ * });
+ * ```
  */
 export function skill(files: Readonly<Record<string, SkillFile>>, options: { scopes?: readonly string[] } = {}): Skill {
   const prepared = new Map(Object.entries(files).map(([path, source]) => [path, prepareFile(path, source)]));

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../rpc/messages.ts";
 import { resource } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
 import { supportedVersions } from "../../../mcp/revisions/index.ts";
-import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
+import { type RawPeer, modernMeta, openPeer, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import type { SkillEntry, SkillResource } from "../skill-entry.ts";
 import { skill } from "./skill.ts";
 import { type Skills, skills } from "./skills.ts";
@@ -27,13 +27,6 @@ function serve(given: Skills, more: object = {}): Server {
   return createServer({ name: "s", version: "1", extensions: [given], ...more });
 }
 
-async function open(server: Server, version: string): Promise<RawPeer> {
-  if (version === modern) return rawPeer(server, { meta: modernMeta(modern) });
-  const peer = await rawPeer(server);
-  await openSession(peer, version);
-  return peer;
-}
-
 interface TextOrBlob {
   uri: string;
   text?: string;
@@ -48,7 +41,7 @@ const list = async (peer: RawPeer): Promise<SkillEntry[]> =>
 
 describe.each(supportedVersions)("a server with skills, to a client of %s", (version) => {
   test("lists each with its front matter and all its files", async () => {
-    const peer = await open(serve(skills({ "team/pdf": skill(files) })), version);
+    const peer = await openPeer(serve(skills({ "team/pdf": skill(files) })), version);
     const { result } = await peer.request("skills/list");
     const resources = Object.entries(files).map(([path, content]) => ({
       uri: `skill://team/pdf/${path.replace(" ", "%20")}`,
@@ -70,23 +63,25 @@ describe.each(supportedVersions)("a server with skills, to a client of %s", (ver
     }
   });
 
-  test("gives each file byte for byte", async () => {
-    const peer = await open(serve(skills({ "team/pdf": skill(files) })), version);
+  test("returns each file byte for byte", async () => {
+    const peer = await openPeer(serve(skills({ "team/pdf": skill(files) })), version);
     const [entry] = await list(peer);
     for (const { uri, digest, size } of manifestOf(entry)) {
       const { contents } = (await peer.request("resources/read", { uri })).result as { contents: TextOrBlob[] };
       const [content] = contents;
       const bytes =
         content?.text === undefined ? Buffer.from(content?.blob ?? "", "base64") : Buffer.from(content.text, "utf8");
-      expect([content?.uri, sum(bytes), bytes.length]).toEqual([uri, digest, size]);
+      expect(content?.uri).toEqual(uri);
+      expect(sum(bytes)).toEqual(digest);
+      expect(bytes.length).toEqual(size);
     }
     const [logo] = (await peer.request("resources/read", { uri: "skill://team/pdf/assets/logo.png" })).result
       .contents as JsonObject[];
     expect(logo).toMatchObject({ mimeType: "image/png", blob: Buffer.from(png).toString("base64") });
   });
 
-  test("shows SKILL.md among its resources, and reads folders", async () => {
-    const peer = await open(serve(skills({ "team/pdf": skill(files) })), version);
+  test("lists SKILL.md in its resources, and lists folders", async () => {
+    const peer = await openPeer(serve(skills({ "team/pdf": skill(files) })), version);
     const listed = (await peer.request("resources/list")).result.resources;
     const shown = {
       uri: "skill://team/pdf/SKILL.md",
@@ -110,8 +105,8 @@ describe.each(supportedVersions)("a server with skills, to a client of %s", (ver
     ]);
   });
 
-  test("refuses what it does not serve as -32602", async () => {
-    const peer = await open(serve(skills({ "team/pdf": skill(files) })), version);
+  test("rejects unknown skills and folders with -32602", async () => {
+    const peer = await openPeer(serve(skills({ "team/pdf": skill(files) })), version);
     for (const [method, uri] of [
       ["skills/get", "skill://team/other/SKILL.md"],
       ["skills/get", "skill://team/pdf"],
@@ -127,9 +122,9 @@ describe.each(supportedVersions)("a server with skills, to a client of %s", (ver
   });
 });
 
-const connectTo = (given: Skills, more?: object): Promise<RawPeer> => open(serve(given, more), modern);
+const connectTo = (given: Skills, more?: object): Promise<RawPeer> => openPeer(serve(given, more), modern);
 
-test("it declares the extension, and resources even while there are none", async () => {
+test("the extension is declared, and resources even without skills", async () => {
   const declared = async (given: Skills): Promise<unknown> =>
     (await (await connectTo(given)).request("server/discover")).result.capabilities;
   expect(await declared(skills())).toMatchObject({
@@ -160,13 +155,13 @@ test.each([
   expect((await peer.request("resources/read", { uri })).error).toMatchObject({ code: -32602, data: { uri } });
 });
 
-describe("skills in skills", () => {
+describe("nested skills", () => {
   const nested = skills({
     "outer/inner": skill({ "SKILL.md": manifest("inner"), "a.md": "inner a" }),
     outer: skill({ "SKILL.md": manifest("outer"), "inner/a.md": "outer a", "b.md": "b" }),
   });
 
-  test("the outer one lists the files of the inner one, which are what the inner one says", async () => {
+  test("the outer skill lists the files of the inner skill, with the same digests", async () => {
     const peer = await connectTo(nested);
     const entries = await list(peer);
     const inner = entries.find(({ frontmatter }) => frontmatter.name === "inner")!.resources as { uri: string }[];
@@ -182,18 +177,19 @@ describe("skills in skills", () => {
     expect(contents).toMatchObject([{ text: "inner a" }]);
   });
 
-  test("an inner one that makes the outer one too large is refused, and nothing changes", async () => {
+  test("an inner skill that makes the outer one too large is rejected, and nothing changes", async () => {
     const many = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`f${at}.md`, "x"]));
     const given = skills({ outer: skill({ ...many, "SKILL.md": manifest("outer") }) });
     const inner = skill({ ...many, "SKILL.md": manifest("inner") });
     expect(() => given.set("outer/inner", inner)).toThrow('"outer" has 802 files');
-    expect([given.size, given.has("outer/inner")]).toEqual([1, false]);
+    expect(given.size).toBe(1);
+    expect(given.has("outer/inner")).toBe(false);
     const [entry] = await list(await connectTo(given));
     expect(entry?.resources.length).toBe(401);
   });
 });
 
-test("a skill with a file that is made when it is read is dynamic", async () => {
+test("a skill with a generated file is dynamic", async () => {
   let reads = 0;
   const report = skill({ "SKILL.md": manifest("report"), "today.md": () => `Read ${++reads} times.` });
   const peer = await connectTo(skills({ report }));
@@ -205,7 +201,7 @@ test("a skill with a file that is made when it is read is dynamic", async () => 
   }
 });
 
-test("a file that is elsewhere is read when it is asked for, and not before", async () => {
+test("a stored file is read only when a client requests it", async () => {
   let reads = 0;
   const stored = { digest: sum("text"), size: 4, mimeType: "text/x-own", read: () => (reads++, "text") };
   const peer = await connectTo(skills({ a: skill({ "SKILL.md": manifest("a"), x: stored }) }));
@@ -226,7 +222,7 @@ test("a large text is sent as base64 only if it would be longer in JSON", async 
   expect((await read("p.txt"))?.text).toBe(prose);
 });
 
-describe("what is no skill is refused where it is defined", () => {
+describe("an invalid skill is rejected when it is defined", () => {
   const content = manifest("a");
   test.each([
     [() => skill({ "README.md": content }), "no SKILL.md"],
@@ -259,7 +255,7 @@ describe("what is no skill is refused where it is defined", () => {
     expect(define).toThrow(reason);
   });
 
-  test("a name of 64 characters and 512 files are the most", () => {
+  test("a name of 64 characters and 512 files are accepted, and more are rejected", () => {
     const name = "a".repeat(64);
     const many = (count: number): Record<string, string> =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, ""]));
@@ -269,7 +265,7 @@ describe("what is no skill is refused where it is defined", () => {
   });
 });
 
-test("scopes hide a skill, also from the folders around it, and refuse it", async () => {
+test("scopes hide a skill, also from its parent folders, and reject its requests", async () => {
   const server = serve(
     skills({
       "team/open": skill({ "SKILL.md": manifest("open") }),
@@ -297,7 +293,7 @@ test("scopes hide a skill, also from the folders around it, and refuse it", asyn
   expect((await anyone.request("skills/list")).result.cacheScope).toBe("private");
 });
 
-test("long lists come in pages, and no entry is split", async () => {
+test("long lists are split into pages between entries", async () => {
   const names = Array.from({ length: 250 }, (_, at) => `s${at}`);
   const given = skills(Object.fromEntries(names.map((name) => [name, skill({ "SKILL.md": manifest(name) })])));
   const peer = await connectTo(given, { limits: { pageSize: 120 } });
@@ -320,31 +316,33 @@ test("long lists come in pages, and no entry is split", async () => {
   expect(rest.result.resources).toHaveLength(120);
 });
 
-test("skills come, change and go while a server runs, and those who listen are told", async () => {
+test("skills can be added, changed and removed while a server runs, and subscribers are notified", async () => {
   const given = skills();
   const [one, other] = [serve(given), serve(given)];
-  const peer = await open(one, "2025-11-25");
+  const peer = await openPeer(one, "2025-11-25");
   await peer.request("resources/subscribe", { uri: "skill://a/SKILL.md" });
   given.set("a", skill({ "SKILL.md": manifest("a"), "b.md": "b" }));
   expect(await peer.nextNotification("notifications/resources/list_changed")).toBeTruthy();
   expect((await list(peer)).map(({ uri }) => uri)).toEqual(["skill://a/SKILL.md"]);
-  expect(await list(await open(other, modern))).toHaveLength(1);
+  expect(await list(await openPeer(other, modern))).toHaveLength(1);
   given.set("a", skill({ "SKILL.md": manifest("a", "license: MIT\n"), "b.md": "b" }));
   expect((await peer.nextNotification("notifications/resources/updated")).params).toEqual({
     uri: "skill://a/SKILL.md",
   });
   expect(await list(peer)).toMatchObject([{ frontmatter: { license: "MIT" } }]);
   expect([...given].map(([path]) => path)).toEqual(["a"]);
-  expect([given.delete("a"), given.delete("a"), given.size]).toEqual([true, false, 0]);
+  expect(given.delete("a")).toBe(true);
+  expect(given.delete("a")).toBe(false);
+  expect(given.size).toBe(0);
   expect(await list(peer)).toEqual([]);
   expect((await peer.request("resources/read", { uri: "skill://a/SKILL.md" })).error.code).toBe(-32002);
 });
 
-test("a server can be mounted with its skills' files", async () => {
+test("a mounted server serves the files of its skills", async () => {
   const outer = createServer({ name: "outer", version: "1" }).mount(
     "in",
     serve(skills({ pdf: skill({ "SKILL.md": manifest("pdf") }) })),
   );
-  const peer = await open(outer, modern);
+  const peer = await openPeer(outer, modern);
   expect((await peer.request("resources/read", { uri: "skill://pdf/SKILL.md" })).result.contents).toHaveLength(1);
 });

@@ -29,6 +29,19 @@ const resourceName = "skill files";
  * The keys are paths, `acme/billing/refunds`, whose last part is the skill's name; its files are then resources such
  * as `skill://acme/billing/refunds/SKILL.md`. Clients without the extension find each `SKILL.md` in their list of
  * resources. Throws `LocalError` `invalid_definition`, naming the skill.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from "mcparley/server";
+ * import { skill, skills } from "mcparley/skills";
+ *
+ * const refunds = skill({ "SKILL.md": "---\nname: refunds\ndescription: How to refund an order.\n---\nAsk first." });
+ * const server = createServer({
+ *   name: "shop",
+ *   version: "1.0.0",
+ *   extensions: [skills({ "billing/refunds": refunds })],
+ * });
+ * ```
  */
 export function skills(
   given: Readonly<Record<string, Skill>> = {},
@@ -37,7 +50,7 @@ export function skills(
   const catalog = new Catalog();
   const pages = skillPages(catalog);
   for (const [path, skill] of Object.entries(given)) catalog.set(path, skill);
-  const files = new OfferedFiles(catalog);
+  const files = offerFiles(catalog);
 
   function changed(path: string, before: Skill | undefined): void {
     pages.clear();
@@ -73,51 +86,52 @@ export function skills(
   };
 }
 
-/** The resource for the files of all skills, in each server that has the skills. Absent while there are no skills. */
-class OfferedFiles {
-  readonly #catalog: Catalog;
-  readonly #resource: ReturnType<typeof filesOf>;
-  /** Weak references, because several servers can share the skills and a server may be discarded. */
-  readonly #servers = new Set<WeakRef<ResourceRegistry>>();
-
-  constructor(catalog: Catalog) {
-    this.#catalog = catalog;
-    this.#resource = filesOf(catalog);
-  }
-
+interface OfferedFiles {
   /** Adds the resource to a server. Throws `invalid_definition` if the server has another resource of this name. */
-  addTo(resources: ResourceRegistry): void {
-    if (resources.has(resourceName)) {
-      const why = `The resource name "${resourceName}" is reserved for the files of skills. Choose another name for the resource.`;
-      throw new LocalError("invalid_definition", why);
-    }
-    for (const held of this.#servers) if (!held.deref()) this.#servers.delete(held);
-    this.#servers.add(new WeakRef(resources));
-    this.#offer(resources);
-  }
+  addTo(resources: ResourceRegistry): void;
+  /** Called after a skill has changed. Notifies the servers of the changed files. */
+  update(changedUris: readonly string[]): void;
+}
 
-  /** Called when a skill has changed. Notifies the servers of the files that differ. */
-  update(changed: readonly string[]): void {
-    for (const held of this.#servers) {
-      const resources = held.deref();
-      if (!resources) this.#servers.delete(held);
-      else {
-        this.#offer(resources);
-        for (const uri of changed) resources.updated(uri);
-      }
-    }
-  }
+/** Offers the files of all skills as one resource of each server that has the skills. Absent while there are no skills. */
+function offerFiles(catalog: Catalog): OfferedFiles {
+  const files = filesOf(catalog);
+  // Weak references, because several servers can share the skills and a server may be discarded.
+  const servers = new Set<WeakRef<ResourceRegistry>>();
 
-  #offer(resources: ResourceRegistry): void {
-    if (this.#catalog.size > 0) resources.set(resourceName, this.#resource);
+  function offer(resources: ResourceRegistry): void {
+    if (catalog.size > 0) resources.set(resourceName, files);
     else resources.delete(resourceName);
   }
+
+  return {
+    addTo(resources) {
+      if (resources.has(resourceName)) {
+        const why = `The resource name "${resourceName}" is reserved for the files of skills. Choose another name for the resource.`;
+        throw new LocalError("invalid_definition", why);
+      }
+      for (const server of servers) if (!server.deref()) servers.delete(server);
+      servers.add(new WeakRef(resources));
+      offer(resources);
+    },
+    update(changedUris) {
+      for (const server of servers) {
+        const resources = server.deref();
+        if (!resources) {
+          servers.delete(server);
+          continue;
+        }
+        offer(resources);
+        for (const uri of changedUris) resources.updated(uri);
+      }
+    },
+  };
 }
 
 /** Returns the resource that serves all files of all skills. A file is found by its whole URI; no path is resolved. */
 function filesOf(catalog: Catalog): ReturnType<typeof resource<string>> {
   return resource<string>("skill://{+path}", {
-    description: "A file of a skill. Begin with the skill's SKILL.md.",
+    description: "A file of a skill. Start with the SKILL.md of the skill.",
     list: ({ principal }) =>
       [...catalog.entries()]
         .filter(({ definition }) => isGranted(definition.scopes, principal))

@@ -118,7 +118,7 @@ describe.each([
     return (await tasksOf(client).result(task?.taskId ?? "", options)).content;
   };
 
-  test("gives its result, having looked as often as it was asked to", async () => {
+  test("returns its result, and is polled at the suggested interval", async () => {
     const client = await connected(serve(), pinned);
     const content = await eventually(result(client, "slow"));
     expect(content).toEqual([{ type: "text", text: "done" }]);
@@ -134,7 +134,7 @@ describe.each([
     );
   });
 
-  test("is made of tools that are tasks alone, with their output checked", async () => {
+  test("is created for tools that require one, and its output is validated", async () => {
     const client = await connected(serve(), pinned);
     for await (const _tool of client.listTools());
     expect(await eventually(client.callTool("must"))).toEqual({ name: "must" });
@@ -143,7 +143,7 @@ describe.each([
     await expect(bare.callTool("must")).rejects.toMatchObject({ code: isLegacy ? -32601 : -32021 });
   });
 
-  test("has its questions answered by the handlers of the client, each once", async () => {
+  test("sends its input requests to the handlers of the client, each once", async () => {
     const elicit = vi.fn(({ message }: { message: string }) => ({
       action: "accept" as const,
       content: { name: message[0] ?? "" },
@@ -153,7 +153,7 @@ describe.each([
     expect(elicit.mock.calls.map(([question]) => question.message)).toEqual(["A?", "B?", "C?"]);
   });
 
-  test("that the tool or the protocol knows as an error is that error", async () => {
+  test("that ends with a tool error or protocol error fails with this error", async () => {
     const client = await connected(serve(), pinned);
     const own = tasksOf(client);
     const failed = (await own.start("fails")).task?.taskId ?? "";
@@ -162,7 +162,7 @@ describe.each([
     await expect(eventually(own.result(broken))).rejects.toMatchObject({ code: -32000, message: "no disk" });
   });
 
-  test("is cancelled when the caller does not want it any more", async () => {
+  test("is cancelled when the caller aborts", async () => {
     const client = await connected(serve(), pinned);
     const controller = new AbortController();
     const running = result(client, "slow", { signal: controller.signal });
@@ -175,7 +175,7 @@ describe.each([
     expect(onError).not.toHaveBeenCalled();
   });
 
-  test("is cancelled when its time limit is over, which is unlimited unless given", async () => {
+  test("is cancelled at its time limit, which is unlimited by default", async () => {
     const client = await connected(serve(), pinned);
     const late = result(client, "slow", { timeout: { total: 5000 } });
     late.catch(() => {});
@@ -187,7 +187,7 @@ describe.each([
     expect(aborted).toHaveBeenCalledTimes(1);
   });
 
-  test("can be started, looked at, cancelled, and taken up again by another client", async () => {
+  test("can be started, read, cancelled, and followed by another client", async () => {
     const server = serve();
     const client = await connected(server, pinned);
     const started = await tasksOf(client).start("slow");
@@ -209,8 +209,8 @@ describe.each([
   });
 });
 
-describe("in the extension's form", () => {
-  test("rounds of questions come before the task, and are answered by the same handlers", async () => {
+describe("in the form of the extension", () => {
+  test("input requests before the task are answered by the same handlers", async () => {
     const asked: string[] = [];
     const client = await connected(serve(), {
       elicit: ({ message }) => {
@@ -222,7 +222,7 @@ describe("in the extension's form", () => {
     expect(asked).toEqual(["Before?", "After?"]);
   });
 
-  test("a person may take any time to answer; what the person refuses, the task is told", async () => {
+  test("a user may take any time to answer, and the task receives a declined request", async () => {
     let answer!: (value: { action: "decline" }) => void;
     const elicit = (): Promise<{ action: "decline" }> => new Promise((resolve) => (answer = resolve));
     const client = await connected(serve(), { elicit });
@@ -249,7 +249,7 @@ describe("in the extension's form", () => {
     expect(await tasksOf(client).get(taskId)).toMatchObject({ status: "cancelled" });
   });
 
-  test("confirming is asked once, for the call", async () => {
+  test("the confirmation is requested once for the call", async () => {
     const confirm = vi.fn(() => true);
     const client = await connected(serve(), { confirm });
     await eventually(client.callTool("slow"));
@@ -259,7 +259,7 @@ describe("in the extension's form", () => {
   });
 });
 
-describe("whatever a server says", () => {
+describe("replies of a server", () => {
   const created = {
     resultType: "task",
     taskId: "t1",
@@ -283,7 +283,7 @@ describe("whatever a server says", () => {
     await client.close();
   });
 
-  test("the suggested interval is kept to, within reason, and may change", async () => {
+  test("the suggested interval is used within limits, and can change", async () => {
     const peer = modernPeer();
     const client = await open(peer);
     const running = client.callTool("t");
@@ -313,7 +313,7 @@ describe("whatever a server says", () => {
     await client.close();
   });
 
-  test("a question that is shown again is not asked again, and a new one is", async () => {
+  test("a repeated input request is not answered again, and a new one is", async () => {
     const asked: string[] = [];
     const peer = modernPeer();
     const client = await open(peer, {
@@ -355,7 +355,7 @@ describe("whatever a server says", () => {
   test.each([
     [{ resultType: "task" }, "no taskId"],
     [{ ...created, status: "sleeping" }, '"sleeping"'],
-  ])("a task that is none is refused: %j", async (result, why) => {
+  ])("rejects an invalid task: %j", async (result, why) => {
     const peer = modernPeer();
     const client = await open(peer);
     const running = client.callTool("t");
@@ -368,18 +368,18 @@ describe("whatever a server says", () => {
   });
 
   test.each([
-    [{ status: "completed" }, "completed, without its outcome"],
-    [{ status: "failed" }, "failed, without its outcome"],
+    [{ status: "completed" }, "sent no result"],
+    [{ status: "failed" }, "sent no error"],
     [{ status: "input_required" }, "has no input requests"],
     [{ status: "nonsense" }, '"nonsense"'],
-  ])("checks each later state of a task: %j", async (said, why) => {
+  ])("checks each later state of a task: %j", async (change, why) => {
     const peer = modernPeer();
     const client = await open(peer);
     const running = client.callTool("t");
     running.catch(() => {});
     peer.answer(await peer.request("tools/call"), created);
     await clock.advance(1000);
-    peer.answer(await peer.request("tasks/get"), { ...working, ...said });
+    peer.answer(await peer.request("tasks/get"), { ...working, ...change });
     await expect(running).rejects.toMatchObject({
       code: "invalid_message",
       message: expect.stringContaining(why) as string,
@@ -387,7 +387,7 @@ describe("whatever a server says", () => {
     await client.close();
   });
 
-  test("a task where none can be is an invalid answer", async () => {
+  test("rejects a task as the reply to another request", async () => {
     const peer = modernPeer();
     const client = await open(peer);
     const running = client.getPrompt("p");
@@ -405,7 +405,7 @@ describe("whatever a server says", () => {
     await without.close();
   });
 
-  test("a connection that breaks is opened again, and the task is still there", async () => {
+  test("a broken connection is opened again, and the task is followed", async () => {
     const first = modernPeer();
     const second = modernPeer();
     const client = await openClient(peerTransports(first, second), { clock, onError, extensions: [followTasks()] });
@@ -420,7 +420,7 @@ describe("whatever a server says", () => {
     await client.close();
   });
 
-  test("a server that stays out of reach is given up on, with the task named", async () => {
+  test("a server that stays unavailable fails the call, and the error names the task", async () => {
     const peers = Array.from({ length: 9 }, () => modernPeer());
     const client = await openClient(peerTransports(...peers), { clock, onError, extensions: [followTasks()] });
     const running = client.callTool("t");
@@ -442,14 +442,14 @@ describe("whatever a server says", () => {
     await client.close();
   });
 
-  test("a result that no extension knows is not gone on from", async () => {
+  test("a result that no extension supports is rejected", async () => {
     const peer = modernPeer();
     const client = await open(peer);
     await expect(client.follow("tools/call", { resultType: "other" })).rejects.toMatchObject({ code: "not_capable" });
     await client.close();
   });
 
-  test("a listener that throws harms nothing", async () => {
+  test("a listener that throws does not affect the call", async () => {
     onTask.mockImplementation(() => {
       throw new Error("disk full");
     });
@@ -490,7 +490,7 @@ describe("servers of 2025-11-25", () => {
     await client.close();
   });
 
-  test("a result that is not waited for to the end is looked at again", async () => {
+  test("the result is requested again after a timeout", async () => {
     const peer = scriptedPeer({
       initialize: () => initializeResult("2025-11-25", capabilities),
       "tools/list": () => listed("required"),

@@ -4,7 +4,7 @@ import { Method } from "../../../mcp/methods.ts";
 import { guarded } from "../../../rpc/guarded.ts";
 import type { ClientExtension, PreparedCall } from "../../../client/extension.ts";
 import { type DetailedTask, type Task, TaskMethod, taskType, tasksId } from "../task.ts";
-import { followRequested, followTask, readTask } from "./task-follower.ts";
+import { followRequested, followTask, readTask, taskSupportOf } from "./task-follower.ts";
 
 /** Options of `followTasks`. */
 export interface FollowTasksOptions {
@@ -21,11 +21,19 @@ export interface FollowTasksOptions {
  * If a server answers a tool call with a task, the client follows it to its result: it reads the task at the interval
  * that the server suggests, passes its input requests to the client's handlers, and cancels the task if the call is
  * aborted. On 2025-11-25 it creates a task only for tools that require one.
+ *
+ * @example
+ * ```ts
+ * import { connect } from "mcparley/client";
+ * import { followTasks } from "mcparley/tasks";
+ *
+ * const client = await connect("https://example.com/mcp", {
+ *   extensions: [followTasks({ onTask: ({ taskId, status }) => console.log(taskId, status) })],
+ * });
+ * const result = await client.callTool("index");
+ * ```
  */
 export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtension {
-  const tell = (task: Task, report: (error: unknown) => void): void => {
-    guarded(() => onTask?.(task), report);
-  };
   const mirroredNames = { [TaskMethod.get]: "taskId", [TaskMethod.update]: "taskId", [TaskMethod.cancel]: "taskId" };
   return {
     id: tasksId,
@@ -36,15 +44,16 @@ export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtensio
     },
     follow(result, request) {
       if (request.method !== Method.callTool) return undefined;
-      const see = (task: Task): void => tell(task, request.report);
+      const notify = (task: Task): void => guarded(() => onTask?.(task), request.report);
       if (request.revision.requestedTasks) {
-        return isObject(result.task) ? () => followRequested(request, result.task as JsonObject, see) : undefined;
+        const { task } = result;
+        return isObject(task) ? () => followRequested(request, task, notify) : undefined;
       }
       if (result.resultType !== taskType) return undefined;
       return async () => {
         const task = readTask(result, request.what);
-        see(task);
-        return outcomeOf(await followTask(request, task, see), request.what);
+        notify(task);
+        return outcomeOf(await followTask(request, task, notify), request.what);
       };
     },
   };
@@ -56,8 +65,7 @@ async function needsTask({ method, params, revision, capabilities, tool }: Prepa
   const { requests } = isObject(capabilities.tasks) ? capabilities.tasks : {};
   const tools = isObject(requests) && isObject(requests.tools) ? requests.tools : {};
   if (!tools.call) return false;
-  const { execution } = ((await tool()) ?? {}) as { execution?: { taskSupport?: string } };
-  return execution?.taskSupport === "required";
+  return taskSupportOf(await tool()) === "required";
 }
 
 /** Returns the result of a task that is over. Throws if it has none. */
@@ -70,6 +78,6 @@ function outcomeOf(task: DetailedTask, what: string): JsonObject {
   }
   throw new LocalError(
     "invalid_message",
-    `The server says that the task of ${what} is ${task.status}, without its outcome.`,
+    `The task of ${what} is ${task.status}, but the server sent no ${task.status === "failed" ? "error" : "result"}.`,
   );
 }

@@ -130,7 +130,7 @@ describe("a poll that fails", () => {
     expect(await stateOf(running)).toBe(code);
   });
 
-  test("is repeated for about a minute, and then the call rejects and names the task, which goes on", async () => {
+  test("is repeated for about a minute, and then the call rejects and names the task, which continues", async () => {
     const peer = modernPeer();
     await open([peer]);
     const { running, poll } = await callAsTask(peer);

@@ -3,7 +3,7 @@ import { pause } from "../../../rpc/abort.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { type DetailedTask, type Task, TaskMethod, type TaskStatus, isOver } from "../task.ts";
-import { Patience, delayOf, isUnavailable } from "./patience.ts";
+import { TaskDeadline, delayOf, isUnavailable } from "./deadline.ts";
 
 const statuses: readonly TaskStatus[] = ["working", "input_required", "completed", "failed", "cancelled"];
 
@@ -15,13 +15,19 @@ const longestInterval = 300_000;
 
 /** Checks a task from a server. A task that the caller only knows by its id gets the status `working`. */
 export function readTask(received: JsonObject, what: string): DetailedTask {
-  const { taskId, status = "working" } = received;
-  if (typeof taskId !== "string" || taskId === "") throw malformed(what, "has no taskId");
-  if (!statuses.includes(status as TaskStatus)) {
-    throw malformed(what, `has the unknown status ${JSON.stringify(status)}`);
-  }
   const { resultType: _, _meta: __, ...task } = received;
-  return { ...task, status } as unknown as DetailedTask;
+  const { taskId, status: value = "working" } = task;
+  if (typeof taskId !== "string" || taskId === "") throw malformed(what, "has no taskId");
+  const status = statuses.find((one) => one === value);
+  if (status === undefined) throw malformed(what, `has the unknown status ${JSON.stringify(value)}`);
+  // The details of a status are checked where they are used.
+  return { ...task, taskId, status } as unknown as DetailedTask;
+}
+
+/** Returns the task support of a listed tool (2025-11-25, Tool-Level Negotiation). */
+export function taskSupportOf(tool: unknown): unknown {
+  const execution = isObject(tool) ? tool.execution : undefined;
+  return isObject(execution) ? execution.taskSupport : undefined;
 }
 
 /** Converts a task of 2025-11-25 to the form of the extension. */
@@ -34,42 +40,42 @@ export function fromRequested(received: JsonObject): JsonObject {
   };
 }
 
-/** Reads one task until it is over, and answers its input requests (SEP-2663, Task Polling). Cancels it if the caller aborts. */
+/** Reads a task until it is over, and answers its input requests (SEP-2663, Task Polling). Cancels it if the caller aborts. */
 export function followTask(
   request: FollowedCall,
   created: DetailedTask,
-  see: (task: Task) => void,
+  onTask: (task: Task) => void,
 ): Promise<DetailedTask> {
   const { taskId } = created;
   // A server may list an input request again before it has processed the response.
   const answered = new Set<string>();
   let unsent: JsonObject | undefined;
 
-  async function sendResponses({ signal }: Patience): Promise<void> {
+  async function sendResponses({ signal }: TaskDeadline): Promise<void> {
     if (!unsent) return;
     await request.send(TaskMethod.update, { taskId, inputResponses: unsent }, { signal });
     unsent = undefined;
   }
 
   return poll(request, created, {
-    see,
-    async read(patience) {
-      await sendResponses(patience);
-      const received = await request.send(TaskMethod.get, { taskId }, { signal: patience.signal });
+    onTask,
+    async read(deadline) {
+      await sendResponses(deadline);
+      const received = await request.send(TaskMethod.get, { taskId }, { signal: deadline.signal });
       return readTask({ ...received, taskId }, request.what);
     },
-    async outcome(task, patience) {
+    async outcome(task, deadline) {
       if (isOver(task)) return task;
       if (task.status !== "input_required") return undefined;
-      const { inputRequests } = task as { inputRequests?: unknown };
+      const { inputRequests } = task;
       if (!isObject(inputRequests)) {
         throw new LocalError("invalid_message", `The task of ${request.what} needs input, but has no input requests.`);
       }
       const open = Object.entries(inputRequests).filter(([key]) => !answered.has(key));
       if (open.length === 0) return undefined;
       for (const [key] of open) answered.add(key);
-      unsent = await patience.pausing(() => request.answer(Object.fromEntries(open)));
-      await patience.keep(() => sendResponses(patience), isUnavailable);
+      unsent = await deadline.pauseDuring(() => request.answer(Object.fromEntries(open)));
+      await deadline.retry(() => sendResponses(deadline), isUnavailable);
       return undefined;
     },
   });
@@ -82,22 +88,22 @@ export function followTask(
 export function followRequested(
   request: FollowedCall,
   received: JsonObject,
-  see: (task: Task) => void,
+  onTask: (task: Task) => void,
 ): Promise<JsonObject> {
   const { send, what } = request;
   const created = readTask(fromRequested(received), what);
   const { taskId } = created;
-  see(created);
+  onTask(created);
 
   return poll<JsonObject>(request, created, {
-    see,
+    onTask,
     async read({ signal }) {
       const task = await send(TaskMethod.get, { taskId }, { signal });
       return readTask({ ...fromRequested(task), taskId }, what);
     },
-    async outcome(task, patience) {
+    async outcome(task, deadline) {
       if (!isOver(task) && task.status !== "input_required") return undefined;
-      const { signal } = patience;
+      const { signal } = deadline;
       const waitForResult = async (): Promise<JsonObject | undefined> => {
         try {
           return await send(TaskMethod.result, { taskId }, { signal });
@@ -109,7 +115,7 @@ export function followRequested(
         }
       };
       // A JSON-RPC error is the outcome of the task, unless it asks to try again.
-      return patience.keep(waitForResult, (error) =>
+      return deadline.retry(waitForResult, (error) =>
         error instanceof LocalError ? isUnavailable(error) : delayOf(error) > 0,
       );
     },
@@ -117,32 +123,36 @@ export function followRequested(
 }
 
 interface Polling<T> {
-  readonly see: (task: Task) => void;
-  read(this: void, patience: Patience): Promise<DetailedTask>;
+  readonly onTask: (task: Task) => void;
+  read(this: void, deadline: TaskDeadline): Promise<DetailedTask>;
   /** Returns undefined to read the task again later. */
-  outcome(this: void, task: DetailedTask, patience: Patience): Promise<T | undefined>;
+  outcome(this: void, task: DetailedTask, deadline: TaskDeadline): Promise<T | undefined>;
 }
 
-async function poll<T>(request: FollowedCall, created: DetailedTask, { see, read, outcome }: Polling<T>): Promise<T> {
-  const patience = new Patience(request, created.taskId);
+async function poll<T>(
+  request: FollowedCall,
+  created: DetailedTask,
+  { onTask, read, outcome }: Polling<T>,
+): Promise<T> {
+  const deadline = new TaskDeadline(request, created.taskId);
   let task = created;
   // A task of an earlier process, or one that does not start as `working`, is read at once.
   let wait = task.status === "working" && task.createdAt !== undefined;
   try {
     for (;;) {
-      if (wait) await pause(request.clock, intervalOf(task), patience.signal);
+      if (wait) await pause(request.clock, intervalOf(task), deadline.signal);
       wait = true;
-      task = await patience.keep(() => read(patience), isUnavailable);
-      see(task);
-      const found = await outcome(task, patience);
+      task = await deadline.retry(() => read(deadline), isUnavailable);
+      onTask(task);
+      const found = await outcome(task, deadline);
       if (found) return found;
     }
   } catch (error) {
     // The caller does not wait for the reply.
-    if (patience.gaveUp) request.send(TaskMethod.cancel, { taskId: task.taskId }).catch(request.report);
+    if (deadline.isAbandoned) request.send(TaskMethod.cancel, { taskId: task.taskId }).catch(request.report);
     throw error;
   } finally {
-    patience.end();
+    deadline.release();
   }
 }
 
@@ -152,5 +162,5 @@ function intervalOf({ pollIntervalMs }: { pollIntervalMs?: unknown }): number {
 }
 
 function malformed(what: string, why: string): LocalError {
-  return new LocalError("invalid_message", `${what} was answered with a task that ${why}.`);
+  return new LocalError("invalid_message", `The task of ${what} ${why}.`);
 }

@@ -6,7 +6,7 @@ import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
 import type { CallToolResult } from "../../../mcp/tools.ts";
 import { type TaskDetails, type Task, TaskMethod, taskType } from "../task.ts";
-import { fromRequested, readTask } from "./task-follower.ts";
+import { fromRequested, readTask, taskSupportOf } from "./task-follower.ts";
 
 /** The reply to a tool call: its result, or a task. */
 export type CallReply =
@@ -46,25 +46,39 @@ export interface ClientTasks {
   ): Promise<Subscription>;
 }
 
-/** Returns the tasks of a client that was connected with `extensions: [followTasks()]`. */
+/**
+ * Returns the tasks of a client that was connected with `extensions: [followTasks()]`.
+ *
+ * @example
+ * ```ts
+ * import { connect } from "mcparley/client";
+ * import { followTasks, tasksOf } from "mcparley/tasks";
+ *
+ * const client = await connect("https://example.com/mcp", { extensions: [followTasks()] });
+ * const tasks = tasksOf(client);
+ * const { task, result } = await tasks.start("index");
+ * const final = task ? await tasks.result(task.taskId) : result;
+ * ```
+ */
 export function tasksOf(client: Client): ClientTasks {
   const isRequested = (): boolean => client.server.revisionKind === "legacy";
   return {
     async start(name, args = {}, options = {}) {
       const params: JsonObject = { name, arguments: args };
       if (isRequested() && (await canBeTask(client, name, options))) params.task = {};
-      const answer = await client.request(Method.callTool, params, { ...options, follow: false });
-      const said = isRequested() && isObject(answer.task) ? fromRequested(answer.task) : answer;
-      const isTask = said !== answer || answer.resultType === taskType;
-      return isTask ? { task: readTask(said, name) } : { result: answer as unknown as CallToolResult };
+      const reply = await client.request(Method.callTool, params, { ...options, follow: false });
+      if (isRequested() && isObject(reply.task)) return { task: readTask(fromRequested(reply.task), name) };
+      if (reply.resultType === taskType) return { task: readTask(reply, name) };
+      // The client has checked the result of a tool call.
+      return { result: reply as unknown as CallToolResult };
     },
     async get(taskId, options) {
-      const said = await client.request(TaskMethod.get, { taskId }, options);
-      return readTask(isRequested() ? fromRequested(said) : said, TaskMethod.get);
+      const task = await client.request(TaskMethod.get, { taskId }, options);
+      return readTask(isRequested() ? fromRequested(task) : task, TaskMethod.get);
     },
     async result(taskId, options) {
-      const kept = isRequested() ? { task: { taskId } } : { resultType: taskType, taskId };
-      const result = await client.follow(Method.callTool, kept, options);
+      const created = isRequested() ? { task: { taskId } } : { resultType: taskType, taskId };
+      const result = await client.follow(Method.callTool, created, options);
       if (Array.isArray(result.content)) return result as unknown as CallToolResult;
       throw new LocalError("invalid_message", `The result of the task ${taskId} is not the result of a tool call.`);
     },
@@ -81,7 +95,7 @@ async function listenToTasks(
   options: RequestOptions | undefined,
 ): Promise<Subscription> {
   const wanted = new Set(taskIds);
-  const see = (method: string, received: JsonObject): void => {
+  const notify = (method: string, received: JsonObject): void => {
     const task = readTask(client.server.revisionKind === "legacy" ? fromRequested(received) : received, method);
     if (wanted.has(task.taskId)) onTask(task);
   };
@@ -89,15 +103,17 @@ async function listenToTasks(
   const readAll = async (): Promise<void> => {
     if (client.server.revisionKind !== "legacy") return;
     await Promise.all(
-      [...wanted].map(async (taskId) => see(TaskMethod.get, await client.request(TaskMethod.get, { taskId }, options))),
+      [...wanted].map(async (taskId) =>
+        notify(TaskMethod.get, await client.request(TaskMethod.get, { taskId }, options)),
+      ),
     );
   };
   const extension: ListenExtension = {
     filter: { taskIds: [...wanted] },
     notified(method, params) {
-      if (method === TaskMethod.changed || method === TaskMethod.statusChanged) see(method, params);
+      if (method === TaskMethod.changed || method === TaskMethod.statusChanged) notify(method, params);
     },
-    // A server that is unavailable now sends the next change.
+    // A failure is ignored, because the server also sends the next change.
     missed: () => void readAll().catch(() => {}),
   };
   const subscription = await client.listen({ extension }, () => {}, options);
@@ -114,8 +130,8 @@ async function canBeTask(client: Client, name: string, { signal }: RequestOption
   if (!client.server.capabilities.tasks) return false;
   for await (const tool of client.listTools(signal ? { signal } : {})) {
     if (tool.name !== name) continue;
-    const { execution } = tool as { execution?: { taskSupport?: string } };
-    return execution?.taskSupport === "optional" || execution?.taskSupport === "required";
+    const support = taskSupportOf(tool);
+    return support === "optional" || support === "required";
   }
   return false;
 }

@@ -50,11 +50,13 @@ test("names the task in the header of each request, and rejects a header that na
   ] as const) {
     for (const header of [crypto.randomUUID(), undefined]) {
       const { status, error } = await post(method, { taskId, ...more }, header, declared);
-      expect([status, error.code]).toEqual([400, -32020]);
+      expect(status).toBe(400);
+      expect(error.code).toBe(-32020);
     }
   }
   const refused = await post("tools/call", { name: "t", arguments: {} }, "t", {});
-  expect([refused.status, refused.error.code]).toEqual([400, -32021]);
+  expect(refused.status).toBe(400);
+  expect(refused.error.code).toBe(-32021);
 });
 
 const ask = tool({

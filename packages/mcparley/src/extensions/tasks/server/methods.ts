@@ -36,7 +36,7 @@ export function taskMethods(runnerOf: (call: Call) => Runner): Record<string, Ex
 }
 
 async function get(call: Call, runner: Runner): Promise<JsonObject> {
-  const record = await runner.revived(await find(call, runner));
+  const record = await runner.revive(await find(call, runner));
   return call.session ? { ...toRequestedTask(record) } : { ...toDetailedTask(record, call) };
 }
 
@@ -58,7 +58,7 @@ async function cancel(call: Call, runner: Runner): Promise<JsonObject> {
   );
   if (!call.session) return {};
   if (!record) throw notFound();
-  if (isOver(found)) throw invalidParams(`Cannot cancel the task: it is ${found.status} already.`);
+  if (isOver(found)) throw invalidParams(`Cannot cancel the task: its status is already ${found.status}.`);
   return { ...toRequestedTask(record) };
 }
 
@@ -85,7 +85,7 @@ function positionOf(cursor: string): string {
   }
   const position = /^task:([\x20-\x7e]{1,100})$/.exec(decoded)?.[1];
   if (position !== undefined) return position;
-  throw invalidParams("params.cursor is not one that this server gave. List again from the start.");
+  throw invalidParams("params.cursor is invalid. Request the first page again, without a cursor.");
 }
 
 /**
@@ -116,6 +116,7 @@ async function waitForResult(call: Call, runner: Runner): Promise<JsonObject> {
   if (!record) throw invalidParams("The ttl of the task has passed.");
   if (record.error) throw ProtocolError.from(record.error);
   if (!record.result) throw new ProtocolError(ErrorCode.InternalError, "The task was cancelled.");
+  // Only calls of tools become tasks, and their results were checked before they were stored.
   const { _meta: meta, ...encoded } = call.encoder.callToolResult(record.result as unknown as CallToolResult);
   return { ...encoded, _meta: { ...meta, [relatedTask]: { taskId } } };
 }
@@ -145,7 +146,7 @@ async function respond(
 ): Promise<void> {
   const record = await runner.table.update(taskId, (now) => (isOver(now) ? undefined : withResponses(now, responseTo)));
   // The process of the task may have died. Another run then reads the responses.
-  if (record) await runner.revived(record);
+  if (record) await runner.revive(record);
 }
 
 /** Returns the task that a request names. A task of another caller is reported like one that does not exist. */

@@ -4,37 +4,37 @@ import type { Store } from "../../../store/store.ts";
 const runnersKey = "task-runners";
 const sweepKey = "task-sweep";
 const aliveKey = (runner: string): string => `task-runner:${runner}`;
-const begunLog = (runner: string): string => `tasks-begun:${runner}`;
+const startedLog = (runner: string): string => `tasks-begun:${runner}`;
 
-/** Maximum length of the log of the tasks that one process began. Running tasks are appended again before they drop out. */
-const maxNoted = 10_000;
+/** Maximum length of a process's log of started tasks. Running tasks are appended again before they drop out. */
+const maxLogged = 10_000;
 const pageSize = 200;
 /** Milliseconds after which the list of processes expires. */
 const listTtl = 30 * 86_400_000;
 
-export interface OrphansInit {
+interface OrphansInit {
   store: Store;
   clock: Clock;
   lease: number;
   /** Milliseconds for which a task may be kept. */
   maxTtlMs: number;
-  /** The tasks that run here. */
+  /** Returns the tasks that run in this process. */
   running: () => Iterable<string>;
-  /** Takes over a task whose process has died. Returns whether it needs nothing more: it has ended, or runs somewhere. */
+  /** Takes over a task whose process has died. Returns whether it is over or runs again. */
   adopt: (taskId: string) => Promise<boolean>;
   report: (error: unknown) => void;
 }
 
 /**
- * Finds the tasks of dead processes of this server, also if no client asks for them.
+ * Finds the tasks of dead processes of this server, even if no client reads them.
  *
- * Each process has a log of the tasks that it began, and a lease that it renews. Once per lease, one of the processes looks for
- * those whose lease has expired.
+ * Each process has a log of the tasks that it started, and a lease that it renews. Once per lease, one of the processes
+ * searches for processes whose lease has expired.
  */
 export class Orphans {
   readonly #init: OrphansInit;
   readonly #id: string = crypto.randomUUID();
-  #noted = 0;
+  #logged = 0;
   #joined: Promise<void> | undefined;
   #timer: unknown;
   #failing = false;
@@ -58,17 +58,17 @@ export class Orphans {
     next();
   }
 
-  /** Logs a task before it begins. Rejects if the store is unavailable; the task must not begin then. */
-  async note(taskId: string): Promise<void> {
+  /** Logs a task before it starts. Rejects if the store is unavailable; the task must not start then. */
+  async log(taskId: string): Promise<void> {
     this.#joined ??= this.#join().catch((error: unknown) => {
       this.#joined = undefined;
       throw error;
     });
     await this.#joined;
     await this.#append(taskId);
-    if (++this.#noted < maxNoted / 2) return;
+    if (++this.#logged < maxLogged / 2) return;
     for (const running of this.#init.running()) await this.#append(running);
-    this.#noted = 0;
+    this.#logged = 0;
   }
 
   /** Deletes the lease of this process, so that its tasks are found at the next search. */
@@ -80,7 +80,7 @@ export class Orphans {
 
   async #append(taskId: string): Promise<void> {
     const { store, maxTtlMs } = this.#init;
-    await store.append(begunLog(this.#id), taskId, { ttl: maxTtlMs, maxLength: maxNoted });
+    await store.append(startedLog(this.#id), taskId, { ttl: maxTtlMs, maxLength: maxLogged });
   }
 
   async #join(): Promise<void> {
@@ -119,11 +119,11 @@ export class Orphans {
     if (gone.size > 0) await this.#changeRunners((runners) => runners.filter((runner) => !gone.has(runner)));
   }
 
-  /** Returns whether no task of a dead process needs anything more. */
+  /** Returns whether all tasks of a dead process are over or run again. */
   async #adoptAllOf(runner: string): Promise<boolean> {
     let isDone = true;
     for (let after: string | undefined; ;) {
-      const entries = await this.#init.store.readFrom(begunLog(runner), after, pageSize);
+      const entries = await this.#init.store.readFrom(startedLog(runner), after, pageSize);
       for (const { value } of entries) isDone = (await this.#init.adopt(value)) && isDone;
       after = entries.at(-1)?.position;
       if (entries.length < pageSize) return isDone;

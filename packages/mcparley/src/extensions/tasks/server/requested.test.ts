@@ -137,7 +137,7 @@ describe("declarations", () => {
       expect(result).toEqual({ content: [{ type: "text", text: "plain false" }] });
       expect((await peer.request("tools/call", { name: "must", task: {} })).error).toMatchObject({
         code: -32600,
-        message: expect.stringContaining("only be called as a task") as string,
+        message: expect.stringContaining("be called only as a task") as string,
       });
     }
   });
@@ -305,7 +305,7 @@ describe("tasks/cancel", () => {
     expect((await peer.request("tasks/cancel", { taskId })).result).toMatchObject({ taskId, status: "cancelled" });
     expect((await peer.request("tasks/cancel", { taskId })).error).toMatchObject({
       code: -32602,
-      message: expect.stringContaining("cancelled already") as string,
+      message: expect.stringContaining("already cancelled") as string,
     });
     expect((await waiting).error).toMatchObject({ message: "The task was cancelled." });
     finish("too late");

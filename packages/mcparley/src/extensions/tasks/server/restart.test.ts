@@ -265,7 +265,7 @@ describe("a task whose process has died", () => {
     expect((await get(second, taskId)).status).toBe("working");
     await flushPromises();
     expect(aborted).toHaveBeenCalledWith(
-      expect.objectContaining({ message: expect.stringContaining("took the task over") as string }),
+      expect.objectContaining({ message: expect.stringContaining("took over the task") as string }),
     );
     finishFirst("stale");
     await clock.advance(lease);

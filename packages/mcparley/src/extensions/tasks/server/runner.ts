@@ -11,8 +11,8 @@ import { storeOf } from "../../../server/store-of.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
 import { isOver } from "../task.ts";
 import { Orphans } from "./orphans.ts";
-import { Places } from "./places.ts";
 import type { TaskDefaults, TaskTiming } from "./settings.ts";
+import { TaskSlots } from "./slots.ts";
 import { type StoredRequest, type TaskRecord, TaskTable, ended } from "./stored-task.ts";
 import { TaskRun } from "./task-run.ts";
 
@@ -31,7 +31,7 @@ export class Runner {
   readonly table: TaskTable;
   readonly core: ServerCore;
   readonly defaults: TaskDefaults;
-  readonly #places: Places;
+  readonly #slots: TaskSlots;
   readonly #orphans: Orphans;
   /** The calls that were made from stored requests. They are tasks already. */
   readonly #reruns = new WeakSet<Call>();
@@ -41,13 +41,13 @@ export class Runner {
     this.defaults = defaults;
     const report = (error: unknown): void => core.report(error, undefined);
     this.table = new TaskTable(storeOf(core) ?? memoryStore({ clock: core.clock }), core.clock, report);
-    this.#places = new Places(defaults);
+    this.#slots = new TaskSlots(defaults);
     this.#orphans = new Orphans({
       store: this.table.store,
       clock: core.clock,
       lease: defaults.lease,
       maxTtlMs: defaults.maxTtlMs,
-      running: () => this.#places.taskIds(),
+      running: () => this.#slots.taskIds(),
       adopt: (taskId) => this.#adopt(taskId),
       report,
     });
@@ -66,9 +66,9 @@ export class Runner {
   async begin(call: Call, settings: NewTask): Promise<TaskRun> {
     const taskId = crypto.randomUUID();
     const owner = principalKey(call.principal);
-    this.#places.requireOpen();
-    this.#places.requireRoomFor(owner);
-    return this.#places.hold({ taskId, owner }, async () => {
+    this.#slots.requireOpen();
+    this.#slots.requireFree(owner);
+    return this.#slots.occupy({ taskId, owner }, async () => {
       const { answers, once, order } = (await call.startedInput)?.recorded() ?? { answers: [], once: [], order: 0 };
       const run = this.#makeRun(taskId, call, order);
       const now = this.core.clock.now();
@@ -96,16 +96,16 @@ export class Runner {
   }
 
   /** Returns the current state of a task. If its process has died, runs it again if that is allowed, and fails it otherwise. */
-  async revived(record: TaskRecord): Promise<TaskRecord> {
+  async revive(record: TaskRecord): Promise<TaskRecord> {
     const { taskId, owner, again } = record;
-    if (isOver(record) || this.#places.has(taskId) || (await this.table.isHeld(taskId))) return record;
+    if (isOver(record) || this.#slots.has(taskId) || (await this.table.isHeld(taskId))) return record;
     // Leases also expire while the store is unavailable. Give the living processes time to renew theirs.
     if (this.core.clock.now() - this.table.failedAt < this.defaults.lease / 2) return record;
     if (!again || crashesOf(record) >= maxCrashes) return this.#fail(record);
-    // Without a place the task waits: another process may have one, or this one later.
-    const { isClosed } = this.#places;
-    if (isClosed || this.#places.has(taskId) || !this.#places.hasRoomFor(owner)) return record;
-    await this.#places.hold({ taskId, owner }, () => this.#runAgain(record, again));
+    // Without a free slot the task waits: another process may have one, or this one later.
+    const { isClosed } = this.#slots;
+    if (isClosed || this.#slots.has(taskId) || !this.#slots.hasFree(owner)) return record;
+    await this.#slots.occupy({ taskId, owner }, () => this.#runAgain(record, again));
     return (await this.table.read(taskId)) ?? record;
   }
 
@@ -117,7 +117,7 @@ export class Runner {
   }
 
   async close(): Promise<void> {
-    await this.#places.close();
+    await this.#slots.close();
     await this.#orphans.end();
   }
 
@@ -142,18 +142,18 @@ export class Runner {
     return new TaskRun({ table, clock: core.clock, taskId, id: crypto.randomUUID(), call, order, lease, report });
   }
 
-  /** Stores a new task. The record is the last part, so that no step that fails leaves a task that nobody runs. */
+  /** Stores a new task. The record is the last part, so that no failed step leaves a task without a run. */
   async #store(record: TaskRecord, run: TaskRun): Promise<void> {
     const { taskId, owner } = record;
     const { maxTtlMs, lease, listForAnyone } = this.defaults;
-    await this.#orphans.note(taskId);
+    await this.#orphans.log(taskId);
     try {
       await this.table.claim(taskId, run.id, lease);
       // The list of anonymous callers would show each of them the tasks of all others.
       if (owner !== "" || listForAnyone) await this.table.addToList(owner, taskId, maxTtlMs);
       await run.watch();
       await this.table.create(record);
-      this.#places.requireOpen();
+      this.#slots.requireOpen();
     } catch (error) {
       // The store may have done the step that failed.
       await run.discard(() => this.table.remove(taskId));
@@ -164,8 +164,8 @@ export class Runner {
   /** Takes over a task of a dead process. Returns whether the task is over or runs here. */
   async #adopt(taskId: string): Promise<boolean> {
     const record = await this.table.read(taskId);
-    if (!record || isOver(record) || this.#places.has(taskId)) return true;
-    return isOver(await this.revived(record)) || this.#places.has(taskId);
+    if (!record || isOver(record) || this.#slots.has(taskId)) return true;
+    return isOver(await this.revive(record)) || this.#slots.has(taskId);
   }
 
   /** Fails a task whose process has died. */
@@ -192,12 +192,12 @@ export class Runner {
     const run = this.#makeRun(taskId, call, 0);
     if (!(await table.claim(taskId, run.id, this.defaults.lease))) return undefined;
     try {
-      await this.#orphans.note(taskId);
+      await this.#orphans.log(taskId);
       await run.watch();
       const taken = await table.update(taskId, (found) =>
         isOver(found) || found.run !== record.run ? undefined : { ...found, run: run.id, crashes: crashesOf(found) },
       );
-      if (taken?.run !== run.id || isOver(taken) || this.#places.isClosed) {
+      if (taken?.run !== run.id || isOver(taken) || this.#slots.isClosed) {
         await run.discard(() => table.leave(taskId, run.id));
         return undefined;
       }
@@ -249,7 +249,7 @@ async function dispatchUnprepared(call: Call): Promise<JsonObject> {
 
 function died({ again }: TaskRecord): { code: number; message: string } {
   const message = again
-    ? `The process that ran this task ended before it did, ${maxCrashes} times.`
-    : "The process that ran this task ended before it did. It is unknown what it had done until then.";
+    ? `The processes that ran this task ended before the task, ${maxCrashes} times.`
+    : "The process that ran this task ended before the task. It is unknown what the task had done until then.";
   return { code: ErrorCode.InternalError, message };
 }

@@ -4,8 +4,8 @@ import type { Clock } from "../../../rpc/clock.ts";
 import type { JsonObject, JsonRpcErrorBody } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
 import type { Peer, Principal } from "../../../server/dispatch/context.ts";
-import { encodeRequest } from "../../../server/input/encode-request.ts";
-import { reaching } from "../../../store/reaching.ts";
+import { encodeRequest } from "../../../server/input/input-request.ts";
+import { withStoreErrors } from "../../../store/store-errors.ts";
 import type { LogEntry, Store } from "../../../store/store.ts";
 import { type DetailedTask, type RequestedTask, type Task, type TaskStatus, isOver } from "../task.ts";
 
@@ -150,7 +150,7 @@ export class TaskTable {
 
   /** `report` is called with errors that belong to no operation. */
   constructor(store: Store, clock: Clock, report: (error: unknown) => void) {
-    this.store = reaching(store, () => {
+    this.store = withStoreErrors(store, () => {
       this.failedAt = clock.now();
     });
     this.#clock = clock;

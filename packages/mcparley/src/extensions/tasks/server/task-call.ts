@@ -124,7 +124,7 @@ export class TaskCall {
 
   #requireSupport(): void {
     if (this.#call.session === undefined) return requireExtension(this.#call, tasksId);
-    const message = "This tool can only be called as a task, which this client does not support.";
+    const message = "This tool can be called only as a task, and this client does not support tasks.";
     throw new ProtocolError(ErrorCode.InvalidRequest, message);
   }
 
@@ -166,7 +166,7 @@ function createdResult(record: TaskRecord): JsonObject {
 
 /** The error if a tool must be a task, and its server does not have the extension. */
 export function noTasks(): LocalError {
-  const cure = "Give the server extensions: [tasks()] of mcparley/tasks.";
+  const cure = "Add extensions: [tasks()] of mcparley/tasks to the server.";
   return new LocalError(
     "invalid_definition",
     `The tool must be a task, but the server does not support tasks. ${cure}`,

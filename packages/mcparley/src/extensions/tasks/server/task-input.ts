@@ -2,16 +2,15 @@ import { ToolError } from "../../../mcp/errors.ts";
 import { ProtocolError } from "../../../rpc/errors.ts";
 import type { JsonObject, Prepared } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
-import { checkRequest } from "../../../server/input/check-request.ts";
 import {
   type InputChannel,
   InvalidResponse,
   type ServerRequest,
   type Recorded,
   type Run,
-  capabilityFor,
   readResponse,
 } from "../../../server/input/input-channel.ts";
+import { capabilityFor, checkRequest } from "../../../server/input/input-request.ts";
 import { InputRequired } from "../../../server/input/input-required.ts";
 import { type InputResponse, type TaskInputRequest, type TaskRecord, withInputRequests } from "./stored-task.ts";
 
@@ -27,7 +26,7 @@ interface PendingRequest {
   reject(error: unknown): void;
 }
 
-export interface TaskInputInit {
+interface TaskInputInit {
   call: Call;
   record: TaskRecord;
   /** Number of input requests without a key that were sent before the task was created. */

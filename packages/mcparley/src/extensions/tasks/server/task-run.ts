@@ -1,9 +1,10 @@
 import type { Clock } from "../../../rpc/clock.ts";
 import { LocalError } from "../../../rpc/errors.ts";
+import { ErrorCode } from "../../../mcp/errors.ts";
 import { Notification } from "../../../mcp/methods.ts";
 import type { Progress } from "../../../mcp/progress.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
-import { isUnavailable } from "../../../store/reaching.ts";
+import { isUnavailable } from "../../../store/store-errors.ts";
 import { isOver, relatedTask } from "../task.ts";
 import { type Ending, type TaskRecord, type TaskTable, ended } from "./stored-task.ts";
 import { TaskInput } from "./task-input.ts";
@@ -11,7 +12,7 @@ import { TaskInput } from "./task-input.ts";
 /** Number of attempts per lease to store a change of a task. */
 const triesPerLease = 5;
 
-export interface TaskRunInit {
+interface TaskRunInit {
   table: TaskTable;
   clock: Clock;
   taskId: string;
@@ -120,7 +121,7 @@ export class TaskRun {
    */
   async stop(): Promise<void> {
     const reason = closing();
-    const outcome = this.#outcome ?? { error: { code: -32603, message: reason.message } };
+    const outcome = this.#outcome ?? { error: { code: ErrorCode.InternalError, message: reason.message } };
     const mayRunAgain = !this.#outcome && this.#record.again !== undefined;
     const { table } = this.#init;
     await this.#end(reason, () =>
@@ -161,8 +162,8 @@ export class TaskRun {
   #renewLater(): void {
     const { clock, lease, table } = this.#init;
     const left = this.#endsBy - clock.now();
-    // No message tells that the ttl has passed, so the task is read when that is due. A later run of a short task reads it
-    // more often, because it knows only the latest time.
+    // The store sends no message when the ttl has passed, so the task is read at that time. A later run of a short task
+    // reads it more often, because it knows only the latest possible time.
     const interval = Math.min(lease / 3, this.#record.ttlMs / 4);
     this.#timer = clock.setTimeout(
       () => {
@@ -246,5 +247,8 @@ function expired(): LocalError {
 }
 
 function takenOver(): LocalError {
-  return new LocalError("aborted", "This process did not renew its lease in time, and another one took the task over.");
+  return new LocalError(
+    "aborted",
+    "This process did not renew its lease in time, and another process took over the task.",
+  );
 }

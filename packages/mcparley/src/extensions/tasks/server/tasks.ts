@@ -27,6 +27,21 @@ const taskCalls = new WeakMap<object, TaskCall>();
  * one, in the memory of the process. A task belongs to the caller who created it, and nobody else can see it. If the server
  * has no `auth`, its id, which cannot be guessed, is the only protection. Clients of 2025-11-25 are answered in the form of
  * that revision. Throws `TypeError` for invalid options.
+ *
+ * @example
+ * ```ts
+ * import { createServer, memoryStore, tool } from "mcparley/server";
+ * import { asTask, tasks } from "mcparley/tasks";
+ *
+ * const index = tool({ extensions: [asTask()], call: async () => "Indexed 10,000 files." });
+ * const server = createServer({
+ *   name: "search",
+ *   version: "1.0.0",
+ *   tools: { index },
+ *   store: memoryStore(),
+ *   extensions: [tasks({ ttlMs: 3_600_000 })],
+ * });
+ * ```
  */
 export function tasks(options: TasksOptions = {}): ServerExtension {
   const defaults = readOptions(options);
@@ -63,6 +78,21 @@ export function tasks(options: TasksOptions = {}): ServerExtension {
  * The client receives the task at once, and the handler runs in the background. The task contains its input requests, its
  * progress is the task's status message, and its signal is aborted if the task is cancelled. Throws `TypeError` for invalid
  * settings.
+ *
+ * @example
+ * ```ts
+ * import { tool } from "mcparley/server";
+ * import { asTask } from "mcparley/tasks";
+ *
+ * const index = tool({
+ *   description: "Indexes all files.",
+ *   extensions: [asTask({ support: "required", pollIntervalMs: 5_000 })],
+ *   call: async (_, ctx) => {
+ *     ctx.progress({ progress: 1, total: 2, message: "Reading files" });
+ *     return "Indexed 10,000 files.";
+ *   },
+ * });
+ * ```
  */
 export function asTask(settings: ToolTasks = {}): ToolExtension {
   const { support = "optional", start = "before" } = settings;
@@ -92,6 +122,25 @@ export function asTask(settings: ToolTasks = {}): ToolExtension {
  * continues in the background. Returns whether the call is a task.
  *
  * With `required`, the call is rejected if the client does not support tasks.
+ *
+ * @example
+ * ```ts
+ * import { tool } from "mcparley/server";
+ * import { asTask, continueAsTask } from "mcparley/tasks";
+ *
+ * declare const cache: Map<string, string>;
+ * declare function render(name: string): Promise<string>;
+ *
+ * const report = tool({
+ *   extensions: [asTask({ start: "handler" })],
+ *   call: async (_, ctx) => {
+ *     const ready = cache.get("report");
+ *     if (ready !== undefined) return ready;
+ *     await continueAsTask(ctx);
+ *     return render("report");
+ *   },
+ * });
+ * ```
  */
 export async function continueAsTask(
   ctx: Context,

@@ -58,7 +58,7 @@ const listen = (peer: RawPeer, notifications: JsonObject, id: string | number = 
   peer.send({ jsonrpc: "2.0", id, method: "subscriptions/listen", params: { notifications, _meta: meta } });
 const sent = (peer: RawPeer): JsonObject[] =>
   peer.received.flatMap((message) =>
-    "method" in message && message.method === "notifications/tasks" ? [message.params as JsonObject] : [],
+    "method" in message && message.method === "notifications/tasks" ? [message.params] : [],
   );
 
 describe("notifications/tasks", () => {

@@ -44,7 +44,7 @@ export function watchTask(
       while (hasChanged && !isStopped) {
         hasChanged = false;
         const found = await table.read(taskId);
-        const record = found && (await runner.revived(found));
+        const record = found && (await runner.revive(found));
         if (isStopped) return;
         if (see(record) === false || !record || isOver(record)) stop();
       }

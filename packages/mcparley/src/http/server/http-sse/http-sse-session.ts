@@ -13,8 +13,7 @@ import type { EventStream } from "../event-stream.ts";
 import type { OpenExchange } from "../open-exchanges.ts";
 import { HttpRefusal } from "../refusal.ts";
 
-type Heard = Exclude<Classified, { kind: "invalid" }>;
-type Answering = Awaitable<Reply | undefined>;
+type Message = Exclude<Classified, { kind: "invalid" }>;
 
 interface SessionInit {
   /** The session id. A POST names the session only by this id, so it must not be guessable. */
@@ -23,10 +22,24 @@ interface SessionInit {
   /** The sender of the request that opened the stream. */
   sender: Sender;
   events: EventStream;
+  /** Called when the session has ended. */
   onEnd: () => void;
 }
 
-/** A session of the HTTP+SSE transport. The client posts messages, and the server sends all its messages on one stream. */
+/**
+ * A session of the HTTP+SSE transport. The client posts messages, and the server sends all its messages on one stream.
+ *
+ * ```mermaid
+ * stateDiagram-v2
+ *   [*] --> open: the client opened the stream
+ *   open --> ending: the endpoint drains (endStream)
+ *   ending --> ended: no request is in flight
+ *   open --> ended: the client disconnects, answers no pings (reset) or never sends initialize
+ *   open --> ended: the session is displaced, or the endpoint closes (end)
+ *   ending --> ended: closeTimeout is over (end)
+ *   ended --> [*]
+ * ```
+ */
 export class HttpSseSession implements Link, OpenExchange {
   due = 0;
   readonly id: string;
@@ -40,6 +53,7 @@ export class HttpSseSession implements Link, OpenExchange {
   readonly #events: EventStream;
   readonly #onEnd: () => void;
   readonly #legacy: LegacyConnection;
+  /** Number of POSTs whose replies have not been sent. */
   #answering = 0;
   #state: "open" | "ending" | "ended" = "open";
 
@@ -69,10 +83,18 @@ export class HttpSseSession implements Link, OpenExchange {
 
   /** Processes a message or a batch at once. Throws a refusal of 400 for an invalid one. */
   receive(value: unknown, principal: Principal | undefined): void {
-    if (Array.isArray(value)) return this.#receiveBatch(value, principal);
-    const heard = this.#read(value);
-    if (heard.kind !== "request") return this.#hear(heard);
-    void this.#answerAll([this.#legacy.answer(heard.message, principal)]).then(([json]) => this.#say(json));
+    const isBatch = Array.isArray(value);
+    const values: readonly unknown[] = isBatch ? value : [value];
+    const problem = isBatch ? this.#legacy.refuseBatch(values.length) : undefined;
+    if (problem !== undefined) throw new HttpRefusal(400, problem);
+    const messages = values.map((one) => readMessage(classify(one, this.#core.limits.idLength)));
+    const replies: Awaitable<Reply | undefined>[] = [];
+    for (const { kind, message } of messages) {
+      if (kind === "request") replies.push(this.#legacy.answer(message, principal));
+      else if (kind === "notification") this.#legacy.notified(message);
+      else this.#legacy.answered(message);
+    }
+    if (replies.length > 0) void this.#sendReplies(replies, isBatch);
   }
 
   send(message: JsonRpcMessage): void {
@@ -85,7 +107,7 @@ export class HttpSseSession implements Link, OpenExchange {
     }
   }
 
-  beat(): void {
+  onInterval(): void {
     this.#events.comment();
   }
 
@@ -109,39 +131,15 @@ export class HttpSseSession implements Link, OpenExchange {
     this.#onEnd();
   }
 
-  #receiveBatch(batch: readonly unknown[], principal: Principal | undefined): void {
-    const refusal = this.#legacy.refuseBatch(batch.length);
-    if (refusal !== undefined) throw new HttpRefusal(400, refusal);
-    const all = batch.map((value) => this.#read(value));
-    const answering: Answering[] = [];
-    for (const heard of all) {
-      if (heard.kind === "request") answering.push(this.#legacy.answer(heard.message, principal));
-      else this.#hear(heard);
-    }
-    void this.#answerAll(answering).then((answers) =>
-      this.#say(answers.length === 0 ? undefined : `[${answers.join(",")}]`),
-    );
-  }
-
-  #read(value: unknown): Heard {
-    return readable(classify(value, this.#core.limits.idLength));
-  }
-
-  #hear(heard: Heard): void {
-    if (heard.kind === "notification") this.#legacy.notified(heard.message);
-    else if (heard.kind === "response") this.#legacy.answered(heard.message);
-  }
-
-  /** Returns the replies as JSON. Requests that the client cancelled have no reply. */
-  async #answerAll(answering: readonly Answering[]): Promise<string[]> {
+  /** Sends the replies to one POST together. A request that the client cancelled has no reply. */
+  async #sendReplies(pending: readonly Awaitable<Reply | undefined>[], isBatch: boolean): Promise<void> {
     this.#answering++;
-    const replies = await all(answering);
-    return replies.flatMap((reply) => (reply ? [encodeReply(this.#core, reply.message)] : []));
-  }
-
-  #say(json: string | undefined): void {
+    const replies = await all(pending);
+    const encoded = replies.flatMap((reply) => (reply ? [encodeReply(this.#core, reply.message)] : []));
     this.#answering--;
-    if (json !== undefined && this.#state !== "ended") this.#events.send(json);
+    if (encoded.length > 0 && this.#state !== "ended") {
+      this.#events.send(isBatch ? `[${encoded.join(",")}]` : encoded.join(""));
+    }
     this.#endIfDone();
   }
 
@@ -154,10 +152,10 @@ export class HttpSseSession implements Link, OpenExchange {
 
 /** Throws a refusal of 400 for an invalid message. Batches are not checked here, because their session checks them. */
 export function checkPosted(value: unknown): void {
-  if (!Array.isArray(value)) readable(classify(value));
+  if (!Array.isArray(value)) readMessage(classify(value));
 }
 
-function readable(heard: Classified): Heard {
-  if (heard.kind !== "invalid") return heard;
-  throw new HttpRefusal(400, `Invalid message: ${heard.reason}.`, { id: heard.id });
+function readMessage(message: Classified): Message {
+  if (message.kind !== "invalid") return message;
+  throw new HttpRefusal(400, `Invalid message: ${message.reason}.`, { id: message.id });
 }

@@ -93,7 +93,7 @@ async function ready(client: RawHttp, headers: Headers = {}, revision?: string):
 }
 
 describe.each(["node", "fetch"])("over %s", (adapter) => {
-  test("a stream says where to post, and what is posted is answered on the stream", async () => {
+  test("sends the URL for messages on the stream, and replies on the stream", async () => {
     const { client } = await serve({}, {}, adapter);
     const { endpoint, post, next, stream } = await open(client);
     expect(endpoint).toMatch(/^\/messages\?sessionId=[0-9a-f-]{36}$/);
@@ -112,7 +112,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     await stream.leave();
   });
 
-  test("a client that goes away takes its session and its calls with it", async () => {
+  test("ends the session and its calls when the client disconnects", async () => {
     const slow = gate();
     const { client } = await serve({}, { tools: { slow: tool(slow) } }, adapter);
     const { stream, post } = await ready(client);
@@ -124,7 +124,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     expect((await post(request("ping"))).status).toBe(404);
   });
 
-  test("it is off unless it is switched on", async () => {
+  test("is off by default", async () => {
     const { client } = await serve({ legacySse: false }, {}, adapter);
     expect((await client.send({ method: "GET" })).status).toBe(404);
   });
@@ -139,14 +139,14 @@ describe("revisions", () => {
     ["2025-11-25", "2025-11-25"],
     ["2026-07-28", "2025-11-25"],
     ["1.0", "2025-11-25"],
-  ])("a client that asks for %s gets %s", async (asked, agreed) => {
+  ])("negotiates %s as %s", async (asked, agreed) => {
     const { client } = await serve();
     const { post, next } = await open(client);
     await post(initialize(asked));
     expect((await next()).result).toMatchObject({ protocolVersion: agreed });
   });
 
-  test("a client of 2025-11-25 has titles, structured content and forms", async () => {
+  test("supports titles, structured content and forms for a client of 2025-11-25", async () => {
     const output = { type: "object", properties: { guests: { type: "number" } }, required: ["guests"] } as const;
     const book = tool({
       title: "Book a table",
@@ -176,7 +176,7 @@ describe("revisions", () => {
     expect(await next()).toMatchObject({ id: 2, result: { structuredContent: { guests: 2 } } });
   });
 
-  test("before initialize there are pings alone", async () => {
+  test("answers only pings before initialize", async () => {
     const { client } = await serve();
     const { post, next } = await open(client);
     await post(request("ping", {}, 1));
@@ -185,7 +185,7 @@ describe("revisions", () => {
     expect(await next()).toMatchObject({ id: 2, error: { code: -32600 } });
   });
 
-  test("the endpoint for the other revisions stays what it was", async () => {
+  test("still serves the endpoint of the other revisions", async () => {
     const { client } = await serve();
     const discovered = await client.send({
       path: "/mcp",
@@ -197,7 +197,7 @@ describe("revisions", () => {
 });
 
 describe("messages", () => {
-  test("a question is asked on the stream and answered by a POST", async () => {
+  test("sends an input request on the stream, and reads the response from a POST", async () => {
     const ask = tool({
       call: async (_, ctx) => {
         const { content } = await ctx.sample({ messages: [], maxTokens: 1 });
@@ -214,7 +214,7 @@ describe("messages", () => {
     expect(await next()).toMatchObject({ id: 1, result: { content: [{ text: '{"type":"text","text":"Hi"}' }] } });
   });
 
-  test("progress comes before the result, all of it", async () => {
+  test("sends all progress before the result", async () => {
     const progress = tool({
       call: (_, ctx) => {
         for (let done = 1; done <= 50; done++) ctx.progress(done);
@@ -228,7 +228,7 @@ describe("messages", () => {
     expect(await next()).toMatchObject({ id: 1 });
   });
 
-  test("a cancelled call is not answered, and the others are", async () => {
+  test("sends no reply to a cancelled call, and replies to the others", async () => {
     const slow = gate();
     const { client } = await serve({}, { tools: { slow: tool(slow), echo } });
     const { post, next } = await ready(client);
@@ -241,14 +241,14 @@ describe("messages", () => {
     expect(await next()).toMatchObject({ id: 6 });
   });
 
-  test("changes are told on the stream", async () => {
+  test("sends change notifications on the stream", async () => {
     const { client, server } = await serve();
     const { next } = await ready(client);
     server.tools.set("another", echo);
     expect(await next()).toMatchObject({ method: "notifications/tools/list_changed" });
   });
 
-  test("a batch is answered as one on the revision that has batches", async () => {
+  test("answers a batch with a batch on the revision that has batches", async () => {
     const { client } = await serve();
     const { post, stream } = await ready(client, {}, "2025-03-26");
     expect((await post([request("ping", {}, 1), initialized, request("ping", {}, 2)])).status).toBe(202);
@@ -258,7 +258,7 @@ describe("messages", () => {
     expect((await post([{ nonsense: true }])).status).toBe(400);
   });
 
-  test("a result that is no JSON is an error of this call alone", async () => {
+  test("fails only the call whose result is not JSON", async () => {
     const bad = tool({ call: () => ({ content: [], _meta: { size: 1n } }) as never });
     const { client, errors } = await serve({}, { tools: { bad } });
     const { post, next } = await ready(client);
@@ -267,7 +267,7 @@ describe("messages", () => {
     expect(errors).toHaveLength(1);
   });
 
-  test("what is none is refused where it is posted", async () => {
+  test("answers the POST of an invalid message with 400", async () => {
     const { client } = await serve({ maxBody: 1_000 });
     const { post, endpoint } = await ready(client);
     const text = async (body: string, type = "application/json"): Promise<number> =>
@@ -281,7 +281,7 @@ describe("messages", () => {
     expect(await refused.json()).toMatchObject({ id: 3, error: { code: -32600 } });
   });
 
-  test("each path has its method, and clients of another transport are sent away from them", async () => {
+  test("answers other methods of each path with 405, and a GET that accepts no stream with 406", async () => {
     const { client } = await serve();
     const posted = await client.post(initialize());
     expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET"]);
@@ -299,7 +299,7 @@ describe("a session belongs to the principal that opened it", () => {
   };
   const authenticate = (head: HttpRequestHead): Principal | undefined => known[head.header("authorization") ?? ""];
 
-  test("and is there for no other", async () => {
+  test("and does not exist for other principals", async () => {
     const { client } = await serve({ auth: authenticate });
     const { post } = await ready(client, { authorization: "alice" });
     expect((await post(request("ping"), { authorization: "bob" })).status).toBe(404);
@@ -307,7 +307,7 @@ describe("a session belongs to the principal that opened it", () => {
     expect((await post(request("ping"))).status).toBe(202);
   });
 
-  test("which may come with another credential, that counts for what it asks", async () => {
+  test("which may send another credential, whose scopes apply to the request", async () => {
     const write = tool({ scopes: ["write"], call: () => "written" });
     const { client } = await serve({ auth: authenticate }, { tools: { write } });
     const { post, next } = await ready(client, { authorization: "alice" });
@@ -317,7 +317,7 @@ describe("a session belongs to the principal that opened it", () => {
     expect(await next()).toMatchObject({ id: 2, error: {} });
   });
 
-  test("and a session that nobody has does not exist", async () => {
+  test("and an unknown session does not exist", async () => {
     const { client } = await serve();
     const json = { "content-type": "application/json" };
     const unknown = { body: request("ping"), headers: json };
@@ -327,7 +327,7 @@ describe("a session belongs to the principal that opened it", () => {
 });
 
 describe("guards and limits", () => {
-  test("a foreign Host or Origin is refused on both paths", async () => {
+  test("refuses a foreign Host or Origin on both paths", async () => {
     const { client } = await serve();
     const { post } = await ready(client);
     expect((await client.send({ method: "GET", headers: { host: "evil.example" } })).status).toBe(403);
@@ -335,7 +335,7 @@ describe("guards and limits", () => {
     expect((await post(request("ping"), { origin: "https://evil.example" })).status).toBe(403);
   });
 
-  test("there are no more sessions than may be, and those that end make room", async () => {
+  test("opens no more than sessions.max sessions, and another one after one has ended", async () => {
     const { client } = await serve({ sessions: { max: 2 } });
     const first = await ready(client);
     await ready(client);
@@ -345,7 +345,7 @@ describe("guards and limits", () => {
     await open(client);
   });
 
-  test("a stream whose client does not initialize it within 30 s is ended, others are not", async () => {
+  test("ends a stream that is not initialized within 30 s, and no other", async () => {
     const { client, clock } = await serve({ keepAlive: 600_000 });
     const idle = await open(client);
     const used = await ready(client);
@@ -356,14 +356,14 @@ describe("guards and limits", () => {
     expect(await used.next()).toMatchObject({ id: 1 });
   });
 
-  test("a silent stream gets a comment every 5 s", async () => {
+  test("sends a comment on a silent stream every 5 s", async () => {
     const { client, clock } = await serve();
     const { stream } = await ready(client);
     await clock.advance(5_000);
     expect(await stream.next()).toBe(":");
   });
 
-  test("closing answers what is in flight, then ends the streams", async () => {
+  test("close answers the requests in flight, then ends the streams", async () => {
     const slow = gate();
     const { client, close } = await serve({}, { tools: { slow: tool(slow) } });
     const busy = await ready(client);
@@ -379,7 +379,7 @@ describe("guards and limits", () => {
     await closing;
   });
 
-  test("closing gives up what takes too long", async () => {
+  test("close cancels calls that exceed closeTimeout", async () => {
     const slow = gate();
     const { client, clock, close } = await serve({}, { tools: { slow: tool(slow) } });
     const { post, stream } = await ready(client);
@@ -401,7 +401,7 @@ describe("paths", () => {
     expect((await client.send({ method: "GET", path: "/sse" })).status).toBe(404);
   });
 
-  test("work beside an endpoint that is at every path", async () => {
+  test("have precedence over an endpoint at every path", async () => {
     const server = createServer({ name: "test", version: "1.0.0" });
     const client = rawHttp("http://localhost/sse", toFetch(server, { legacySse: true }).fetch);
     const { post, next } = await open(client);
@@ -418,6 +418,6 @@ describe("paths", () => {
     { legacySse: { path: "/x", messages: "/x" } },
   ] satisfies HttpOptions[])("must differ: %j", (options) => {
     const server = createServer({ name: "test", version: "1.0.0" });
-    expect(() => toFetch(server, options)).toThrow(/need a path each/);
+    expect(() => toFetch(server, options)).toThrow(/legacySse.path and legacySse.messages must differ/);
   });
 });

@@ -1,6 +1,6 @@
 import { LocalError } from "../../../rpc/errors.ts";
 import { type Principal, principalKey } from "../../../server/dispatch/context.ts";
-import { readAccept } from "../../accept.ts";
+import { requireEventStream } from "../accept.ts";
 import { readJson } from "../body.ts";
 import type { Cluster, HttpSseRelay } from "../cluster.ts";
 import type { EndpointContext, Sender } from "../endpoint-context.ts";
@@ -12,12 +12,12 @@ import type { Part } from "../route.ts";
 import { SessionShares, displaced, neverUsed, tableIsFull } from "../sessions/session-shares.ts";
 import { HttpRefusal, notAllowed, shown, shuttingDown } from "../refusal.ts";
 
-/** The exchange of messages with the other processes of the server. */
-interface Shared extends Pick<Cluster, "guard"> {
+/** The connection to the other processes of the server. */
+interface SharedRelay extends Pick<Cluster, "withStore"> {
   relay: HttpSseRelay;
 }
 
-export interface HttpSseOptions {
+interface HttpSseOptions {
   /** The path to which clients post their messages. */
   messages: string | undefined;
   /** The limits of the bodies of posted messages. */
@@ -37,7 +37,7 @@ export class HttpSse {
   readonly #sessions = new Map<string, HttpSseSession>();
   /** A session counts as unused until it is initialized, and as busy always, because its stream is open. */
   readonly #shares: SessionShares<HttpSseSession>;
-  #shared: Promise<Shared> | undefined;
+  #shared: Promise<SharedRelay> | undefined;
 
   constructor(context: EndpointContext, options: HttpSseOptions) {
     this.#context = context;
@@ -60,18 +60,32 @@ export class HttpSse {
     return part === "stream" ? this.#getStream(exchange, sender) : this.#postMessage(exchange, sender.principal);
   }
 
-  /** Answers a request for a stream. */
+  /** Opens a session and its stream. */
   async #getStream(exchange: HttpExchange, sender: Sender): Promise<void> {
+    const { core, open } = this.#context;
     if (exchange.method !== "GET") throw notAllowed(exchange.method, "GET");
-    if (this.#context.open.isEnding) throw shuttingDown();
-    if (!readAccept(exchange.header("accept")).events) {
-      throw new HttpRefusal(406, "A GET is answered with an event stream: send Accept: text/event-stream.");
-    }
+    if (open.isEnding) throw shuttingDown();
+    requireEventStream(exchange);
     if (!this.#shares.hasRoomFor(sender.caller)) throw tableIsFull(60);
     const shared = await this.#useShared();
     const { principal } = sender;
-    const id = shared ? await shared.guard(() => shared.relay.open(principal)) : crypto.randomUUID();
-    this.#open(exchange, sender, id);
+    const id = shared ? await shared.withStore(() => shared.relay.open(principal)) : crypto.randomUUID();
+
+    const events = new EventStream(exchange);
+    const onEnd = (): void => {
+      this.#shares.delete(session);
+      this.#sessions.delete(id);
+      shared?.relay.close(id);
+      open.remove(session);
+    };
+    const session = new HttpSseSession({ id, core, sender, events, onEnd });
+    // There is room: `hasRoomFor` has checked it, and a new session stores nothing yet.
+    this.#shares.makeRoomFor(session, (victim) => victim.end(displaced));
+    this.#shares.open(session);
+    this.#sessions.set(id, session);
+    open.add(session);
+    events.write(`event: endpoint\ndata: ${this.#options.messages}?sessionId=${id}\n\n`);
+    exchange.onGone(() => session.end(new LocalError("closed", "The client closed its stream.")));
   }
 
   /** Accepts the POST of a message with 202. The reply is sent on the stream of the session. */
@@ -79,7 +93,7 @@ export class HttpSse {
     if (exchange.method !== "POST") throw notAllowed(exchange.method, "POST");
     const id = new URLSearchParams(exchange.query).get("sessionId");
     if (id === null) {
-      throw new HttpRefusal(400, "There is no sessionId in the URL. Open a stream, and post to where it says.");
+      throw new HttpRefusal(400, "The URL has no sessionId. Open a stream, and post to the URL of its endpoint event.");
     }
     const session = this.#find(id, principal);
     if (session) this.#receive(session, await readJson(exchange, this.#options.bodies), principal);
@@ -90,12 +104,12 @@ export class HttpSse {
   /** Forwards a posted message to the process that has the session's stream. Throws a refusal of 404 if no process has it. */
   async #forward(exchange: HttpExchange, id: string, principal: Principal | undefined): Promise<void> {
     const shared = await this.#useShared();
-    if (!shared || !(await shared.guard(() => shared.relay.isOnOtherNode(id, principal)))) {
-      throw new HttpRefusal(404, `There is no session "${shown(id)}", or not any more. Open a new stream.`);
+    if (!shared || !(await shared.withStore(() => shared.relay.isOnOtherNode(id, principal)))) {
+      throw new HttpRefusal(404, `Session "${shown(id)}" does not exist or has expired. Open a new stream.`);
     }
     const value = await readJson(exchange, this.#options.bodies);
     checkPosted(value);
-    await shared.guard(() => shared.relay.forward(id, value, principal));
+    await shared.withStore(() => shared.relay.forward(id, value, principal));
   }
 
   /** Ends the sessions and their calls. */
@@ -105,15 +119,15 @@ export class HttpSse {
     await (await this.#shared)?.relay.stop();
   }
 
-  #useShared(): Promise<Shared | undefined> | undefined {
-    this.#shared ??= this.#context.cluster?.load().then(({ openHttpSse, guard }) => ({
+  #useShared(): Promise<SharedRelay | undefined> | undefined {
+    this.#shared ??= this.#context.cluster?.load().then(({ openHttpSse, withStore }) => ({
       relay: openHttpSse((...posted) => this.#receivePosted(...posted)),
-      guard,
+      withStore,
     }));
     return this.#shared;
   }
 
-  /** Processes a message that was posted to another process. That process has answered the POST. */
+  /** Processes a message that was posted to another process, which has answered the POST. */
   #receivePosted(id: string, value: unknown, principal: Principal | undefined): void {
     try {
       const session = this.#find(id, principal);
@@ -131,27 +145,7 @@ export class HttpSse {
     this.#shares.makeRoomForGrowth(session, (victim) => victim.end(displaced));
   }
 
-  #open(exchange: HttpExchange, sender: Sender, id: string): void {
-    const { core, open } = this.#context;
-    const events = new EventStream(exchange);
-    const session = new HttpSseSession({ id, core, sender, events, onEnd: () => leave() });
-    // There is room, because #getStream has checked it and an empty session keeps nothing.
-    this.#shares.makeRoomFor(session, (victim) => victim.end(displaced));
-    const leave = (): void => {
-      this.#shares.delete(session);
-      this.#sessions.delete(session.id);
-      void this.#shared?.then((shared) => shared?.relay.close(session.id));
-      open.remove(session);
-    };
-    this.#sessions.set(session.id, session);
-    this.#shares.open(session);
-    open.add(session);
-    const { messages } = this.#options;
-    events.write(`event: endpoint\ndata: ${messages}?sessionId=${session.id}\n\n`);
-    exchange.onGone(() => session.end(new LocalError("closed", "The client closed its stream.")));
-  }
-
-  /** Another caller's session does not exist for this one. */
+  /** Returns a session of a caller. Undefined for the session of another caller. */
   #find(id: string, principal: Principal | undefined): HttpSseSession | undefined {
     const session = this.#sessions.get(id);
     return session && principalKey(session.principal) === principalKey(principal) ? session : undefined;

@@ -1,10 +1,9 @@
 import { type Awaitable, after } from "../../../rpc/awaitable.ts";
-import type { JsonRpcRequest, RequestId } from "../../../rpc/messages.ts";
+import type { RequestId } from "../../../rpc/messages.ts";
 import { findRevision, unnamedOverHttp } from "../../../mcp/revisions/index.ts";
 import type { ServerCore } from "../../../server/core.ts";
 import type { Link } from "../../../server/dispatch/call.ts";
 import { Session } from "../../../server/protocol/session.ts";
-import type { Belonging } from "../respond.ts";
 import type { LegacyContext, Sender } from "../endpoint-context.ts";
 import type { HttpRequestHead } from "../../exchange.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../../header-names.ts";
@@ -12,17 +11,25 @@ import type { HttpSession } from "./http-session.ts";
 import { HttpRefusal, shown } from "../refusal.ts";
 import type { SessionTable } from "./sessions.ts";
 
-interface SessionRequest {
+/** A request of a legacy revision, whose session is not known yet. */
+interface LegacyRequest {
   readonly head: HttpRequestHead;
   readonly sender: Sender;
   /** The id of the request, for a refusal. */
   readonly id: RequestId | undefined;
 }
 
+/** The session of a legacy request. */
+export interface RequestSession {
+  readonly session: Session;
+  /** The session in the endpoint's table. Undefined if the endpoint has none: `session` then exists for this request only. */
+  readonly found: HttpSession | undefined;
+}
+
 const visibleAscii = /^[!-~]+$/;
 
-/** Discards standalone messages. Used if there is no session. */
-export const nowhere: Link = { send: () => {} };
+/** Discards messages that belong to no request. Used if the endpoint has no sessions. */
+export const noLink: Link = { send: () => {} };
 
 /** Refuses a version that the server does not serve (2025-06-18, transports, "Protocol Version Header"). */
 export function checkVersion(core: ServerCore, head: HttpRequestHead, id: RequestId | undefined): void {
@@ -36,31 +43,14 @@ function requireServed(core: ServerCore, version: string, id: RequestId | undefi
   throw new HttpRefusal(400, `The MCP-Protocol-Version "${shown(version)}" is not supported. ${supported}`, { id });
 }
 
-/** The session of a legacy request. */
-export interface Place {
-  readonly session: Session;
-  /** Undefined if the endpoint has no sessions. `session` then exists for this request only. */
-  readonly found: HttpSession | undefined;
-}
-
 /** Returns the session of a legacy request. If the endpoint has no sessions, returns one for this request only. */
-export function placeOf(context: LegacyContext, request: SessionRequest): Awaitable<Place> {
-  if (!context.sessions) return { session: ephemeral(context, request), found: undefined };
+export function sessionOf(context: LegacyContext, request: LegacyRequest): Awaitable<RequestSession> {
+  if (!context.sessions) return { session: transientSession(context, request), found: undefined };
   return after(findSession(context.sessions, request), (found) => ({ session: found.session, found }));
 }
 
-/** Returns the session of a response, and the resumable stream that the response may become. */
-export function belongingOf(
-  context: LegacyContext,
-  { session, found }: Place,
-  requests: readonly JsonRpcRequest[],
-): Belonging {
-  const stream = found && context.resumption?.answer(found, requests);
-  return { session, stream };
-}
-
 /** Returns the session that a request names. Throws a refusal: 400 if it names none, 404 if the session is unknown. */
-export function findSession(sessions: SessionTable, { head, sender, id }: SessionRequest): Awaitable<HttpSession> {
+export function findSession(sessions: SessionTable, { head, sender, id }: LegacyRequest): Awaitable<HttpSession> {
   const sessionId = head.header(SESSION_ID_HEADER);
   if (sessionId === undefined) {
     const cure = 'Send "initialize" first, and the id from its response with every later request.';
@@ -79,10 +69,10 @@ export function findSession(sessions: SessionTable, { head, sender, id }: Sessio
 }
 
 /** Makes a session for one request. The client's capabilities are unknown, so input requests throw an error that names them. */
-function ephemeral({ core }: LegacyContext, { head, sender, id }: SessionRequest): Session {
+function transientSession({ core }: LegacyContext, { head, sender, id }: LegacyRequest): Session {
   const revision = findRevision(head.header(PROTOCOL_VERSION_HEADER)) ?? unnamedOverHttp;
   requireServed(core, revision.version, id);
   const { principal, address } = sender;
   const peer = { info: undefined, capabilities: {}, revision: revision.version, address };
-  return new Session({ core, revision, peer, principal, link: nowhere, isTransient: true });
+  return new Session({ core, revision, peer, principal, link: noLink, isTransient: true });
 }

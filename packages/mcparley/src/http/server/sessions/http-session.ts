@@ -1,16 +1,19 @@
-import type { Classified, JsonObject, JsonRpcMessage, JsonRpcRequest } from "../../../rpc/messages.ts";
+import type { Awaitable } from "../../../rpc/awaitable.ts";
+import { type Classified, type JsonRpcMessage, type JsonRpcRequest, encode } from "../../../rpc/messages.ts";
 import { Notification } from "../../../mcp/methods.ts";
 import type { Reply } from "../../../server/dispatch/reply.ts";
 import type { Link } from "../../../server/dispatch/call.ts";
 import { type Principal, principalKey } from "../../../server/dispatch/context.ts";
 import { notified } from "../../../server/protocol/legacy.ts";
 import type { Session, SharedBy } from "../../../server/protocol/session.ts";
-import type { Standalone } from "./standalone.ts";
+import type { HttpExchange } from "../../exchange.ts";
+import { EventStream, type Events } from "../event-stream.ts";
+import type { OpenExchange, OpenExchanges } from "../open-exchanges.ts";
 
 /** Maximum number of standalone streams of one session. One more ends the oldest. */
 const maxStreams = 4;
 /** Maximum number of messages that wait while the client has no standalone stream open. */
-const maxMissed = 100;
+const maxWaiting = 100;
 
 /** A message without a reply: a notification or a response. */
 export type OneWayMessage = Exclude<Classified, { kind: "invalid" | "request" }>;
@@ -33,8 +36,9 @@ export class HttpSession implements Link {
   readonly caller: string;
   countedSize = 0;
   wasUsed = false;
-  #streams: Standalone[] | undefined;
-  #missed: Map<unknown, JsonRpcMessage> | undefined;
+  #streams: StandaloneStream[] | undefined;
+  /** The messages that wait for a stream, by `waitingKey`. */
+  #waiting: Map<unknown, JsonRpcMessage> | undefined;
 
   constructor(id: string, now: number, caller: string) {
     this.id = id;
@@ -60,7 +64,7 @@ export class HttpSession implements Link {
   }
 
   /** The stream for messages that belong to no request. Undefined if none is open. */
-  get stream(): Standalone | undefined {
+  get stream(): StandaloneStream | undefined {
     return this.#streams?.at(-1);
   }
 
@@ -82,21 +86,31 @@ export class HttpSession implements Link {
     }
   }
 
-  /** Called before the reply to a request is sent. Stores the changes of the request, and returns the reply to send. */
-  beforeReply?(request: JsonRpcRequest, reply: Reply | undefined): Promise<Reply | undefined>;
-
-  send(message: JsonRpcMessage): void {
-    const { stream } = this;
-    if (stream) stream.send(message);
-    else this.#miss(message);
+  /** Called before the reply to a request is sent. Returns the reply to send. Sessions in a store save their changes here. */
+  beforeReply(_request: JsonRpcRequest, reply: Awaitable<Reply | undefined>): Awaitable<Reply | undefined> {
+    return reply;
   }
 
-  attach(stream: Standalone): void {
+  send(message: JsonRpcMessage): void {
+    if (this.stream) {
+      this.stream.sendEncoded(encode(message));
+    } else if ("method" in message) {
+      this.#waiting ??= new Map();
+      this.#waiting.set(waitingKey(message), message);
+      if (this.#waiting.size > maxWaiting) this.#waiting.delete(this.#waiting.keys().next().value);
+    }
+  }
+
+  attach(stream: StandaloneStream): void {
     this.#streams ??= [];
     this.#streams.push(stream);
     if (this.#streams.length > maxStreams) this.#streams.shift()?.end();
-    for (const message of this.#missed?.values() ?? []) if (this.#isWanted(message)) stream.send(message);
-    this.#missed = undefined;
+    for (const message of this.#waiting?.values() ?? []) {
+      // The credential that opens the stream may have fewer scopes than the one that subscribed.
+      const uri = updatedUri(message);
+      if (uri === undefined || this.session.wants({ uri })) stream.sendEncoded(encode(message));
+    }
+    this.#waiting = undefined;
     this.session.startPings();
   }
 
@@ -106,7 +120,7 @@ export class HttpSession implements Link {
     this.endStreams();
   }
 
-  detach(stream: Standalone): void {
+  detach(stream: StandaloneStream): void {
     this.#streams = this.#streams?.filter((other) => other !== stream);
   }
 
@@ -122,24 +136,58 @@ export class HttpSession implements Link {
     this.endStreams();
     this.session.end(cause);
   }
+}
 
-  /** Whether a message that waited is still wanted. The credential that opens the stream may have fewer scopes. */
-  #isWanted(message: JsonRpcMessage): boolean {
-    if (!("method" in message) || message.method !== Notification.resourceUpdated) return true;
-    return this.session.wants({ uri: String(message.params?.uri) });
-  }
-
-  #miss(message: JsonRpcMessage): void {
-    if (!("method" in message)) return;
-    this.#missed ??= new Map();
-    this.#missed.set(kindOf(message), message);
-    if (this.#missed.size > maxMissed) this.#missed.delete(this.#missed.keys().next().value);
-  }
+/** Returns the URI of an updated resource. Undefined for any other message. */
+function updatedUri(message: JsonRpcMessage): string | undefined {
+  const isUpdate = "method" in message && message.method === Notification.resourceUpdated;
+  return isUpdate ? String(message.params?.uri) : undefined;
 }
 
 /** Returns the key of a waiting message. A later notification of the same change has the same key; other keys are unique. */
-function kindOf(message: JsonRpcMessage & { method: string; params?: JsonObject }): unknown {
-  const { method, params } = message;
-  if (method === Notification.resourceUpdated) return `${method} ${String(params?.uri)}`;
-  return method.endsWith("/list_changed") ? method : message;
+function waitingKey(message: JsonRpcMessage & { method: string }): unknown {
+  const uri = updatedUri(message);
+  if (uri !== undefined) return `${message.method} ${uri}`;
+  return message.method.endsWith("/list_changed") ? message.method : message;
+}
+
+/** The response to a GET: a stream for messages that belong to no request of the session (2025-11-25, transports). */
+export class StandaloneStream implements OpenExchange {
+  due = 0;
+  readonly #events: Events;
+  readonly #leave: () => void;
+
+  /** `begin` makes the stream, which calls `leave` when the exchange no longer carries it. */
+  constructor(
+    exchange: HttpExchange,
+    { open, session }: { open: OpenExchanges; session: HttpSession },
+    begin: (leave: () => void) => Events = () => new EventStream(exchange),
+  ) {
+    this.#leave = () => {
+      open.remove(this);
+      session.detach(this);
+    };
+    this.#events = begin(this.#leave);
+    open.add(this);
+    session.attach(this);
+    exchange.onGone(() => this.end());
+  }
+
+  /** Sends a message that is already encoded as JSON. */
+  sendEncoded(json: string): void {
+    this.#events.send(json);
+  }
+
+  onInterval(): void {
+    this.#events.comment();
+  }
+
+  endStream(): void {
+    this.end();
+  }
+
+  end(): void {
+    this.#leave();
+    this.#events.end();
+  }
 }

@@ -1,20 +1,24 @@
 import { type Awaitable, isPromise } from "../../../rpc/awaitable.ts";
+import { LocalError } from "../../../rpc/errors.ts";
 import type { Classified, JsonRpcRequest } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
-import type { Reply } from "../../../server/dispatch/reply.ts";
+import { findRevision } from "../../../mcp/revisions/index.ts";
 import { answerInSession, initialize } from "../../../server/protocol/legacy.ts";
 import type { HttpExchange } from "../../exchange.ts";
-import { SESSION_ID_HEADER } from "../../header-names.ts";
+import { LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../../header-names.ts";
 import type { EndpointContext, LegacyContext, Posted, Sender } from "../endpoint-context.ts";
+import { requireEventStream } from "../accept.ts";
+import type { Cluster } from "../cluster.ts";
 import type { HttpOptions } from "../options.ts";
-import { HttpRefusal, shuttingDown } from "../refusal.ts";
+import { HttpRefusal, notAllowed, shuttingDown } from "../refusal.ts";
 import { PostResponse } from "../respond.ts";
-import { type Place, belongingOf, checkVersion, nowhere, placeOf } from "./find-session.ts";
-import type { HttpSession, OneWayMessage } from "./http-session.ts";
+import { type RequestSession, checkVersion, findSession, noLink, sessionOf } from "./find-session.ts";
+import { type HttpSession, type OneWayMessage, StandaloneStream } from "./http-session.ts";
 import { postBatch } from "./post-batch.ts";
-import { deleteSession, getStream } from "./session-methods.ts";
 import { tableIsFull } from "./session-shares.ts";
-import { Sessions } from "./sessions.ts";
+import { type SessionTable, Sessions } from "./sessions.ts";
+
+type Message = Exclude<Classified, { kind: "invalid" }>;
 
 /** Opens the legacy side of an endpoint. Without sessions, each request is independent and no stream is resumable. */
 export async function openLegacyEndpoint(context: EndpointContext, options: HttpOptions): Promise<LegacyEndpoint> {
@@ -23,24 +27,20 @@ export async function openLegacyEndpoint(context: EndpointContext, options: Http
   const limits = sessions === true ? {} : sessions;
   const cluster = await context.cluster?.load();
   if (cluster)
-    return new LegacyEndpoint({ ...context, ...cluster.openSessions(context, { limits, events }) }, cluster.guard);
-  const kept = new Sessions(context.core.clock, limits);
-  return new LegacyEndpoint({ ...context, sessions: kept, resumption: undefined });
+    return new LegacyEndpoint({ ...context, ...cluster.openSessions(context, { limits, events }) }, cluster.withStore);
+  const inMemory = new Sessions(context.core.clock, limits);
+  return new LegacyEndpoint({ ...context, sessions: inMemory, resumption: undefined });
 }
 
-/** Serves one request, and may turn an error into a refusal. */
-type Guard = <T>(serve: () => Awaitable<T>) => Awaitable<T>;
-type Message = Exclude<Classified, { kind: "invalid" }>;
-
-/** The legacy revisions at one endpoint: sessions, and the HTTP methods GET and DELETE. */
+/** The legacy revisions at one endpoint: POST for messages and batches, GET and DELETE for sessions. */
 export class LegacyEndpoint {
   readonly #context: LegacyContext;
-  readonly #guard: Guard;
+  readonly #run: <T>(serve: () => Awaitable<T>) => Awaitable<T>;
 
-  /** `guard` runs each request. */
-  constructor(context: LegacyContext, guard: Guard = (serve) => serve()) {
+  /** `withStore` runs each request, if the sessions are in a store. */
+  constructor(context: LegacyContext, withStore?: Cluster["withStore"]) {
     this.#context = context;
-    this.#guard = guard;
+    this.#run = withStore ?? ((serve) => serve());
   }
 
   /** The number of open sessions. */
@@ -49,19 +49,19 @@ export class LegacyEndpoint {
   }
 
   post(posted: Posted, message: Message): Awaitable<void> {
-    return this.#guard(() => postLegacy(this.#context, posted, message));
+    return this.#run(() => postLegacy(this.#context, posted, message));
   }
 
   postBatch(posted: Posted, batch: readonly unknown[]): Awaitable<void> {
-    return this.#guard(() => postBatch(this.#context, posted, batch));
+    return this.#run(() => postBatch(this.#context, posted, batch));
   }
 
   get(exchange: HttpExchange, sender: Sender): Awaitable<void> {
-    return this.#guard(() => getStream(this.#context, exchange, sender));
+    return this.#run(() => getStream(this.#context, exchange, sender));
   }
 
   delete(exchange: HttpExchange, sender: Sender): Awaitable<void> {
-    return this.#guard(() => deleteSession(this.#context, exchange, sender));
+    return this.#run(() => deleteSession(this.#context, exchange, sender));
   }
 
   /** Ends the sessions and their calls. Sessions in a store stay there for the other processes. */
@@ -71,45 +71,31 @@ export class LegacyEndpoint {
   }
 }
 
-/** Answers a POST of a legacy revision: opens a session, or handles a message of one. */
+/** Answers a POST of one message: opens a session, or handles a message of one. */
 function postLegacy(context: LegacyContext, posted: Posted, { kind, message }: Message): Awaitable<void> {
-  const { exchange: head } = posted;
+  const { core, sessions, resumption } = context;
+  const { exchange: head, principal, address } = posted;
   const id = kind === "request" ? message.id : undefined;
-  checkVersion(context.core, head, id);
+  checkVersion(core, head, id);
   if (kind !== "request") return receive(context, posted, { kind, message } as OneWayMessage);
-  const isNamed = context.sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
-  if (message.method === Method.initialize && !isNamed) return openSession(context, posted, message);
+  const namesSession = sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
+  if (message.method === Method.initialize && !namesSession) return openSession(context, posted, message);
 
+  const answer = ({ session, found }: RequestSession): Awaitable<void> => {
+    const stream = found && resumption?.replyStream(found, [message]);
+    const response = new PostResponse(context, posted, { session, stream });
+    const reply = answerInSession(session, message, { link: response, principal, address });
+    return response.settle(found ? found.beforeReply(message, reply) : reply);
+  };
   // Unless the sessions are in a store, one is found without waiting. A promise would cost time in every request (ADR 24).
-  const found = placeOf(context, { head, sender: posted, id });
-  const answer = (place: Place): Awaitable<void> => answerAt(place, context, { posted, request: message });
-  return isPromise(found) ? found.then(answer) : answer(found);
-}
-
-function answerAt(
-  place: Place,
-  context: LegacyContext,
-  { posted, request }: { posted: Posted; request: JsonRpcRequest },
-): Awaitable<void> {
-  const { principal, address } = posted;
-  const response = new PostResponse(context, posted, belongingOf(context, place, [request]));
-  const reply = answerInSession(place.session, request, { link: response, principal, address });
-  return response.settle(place.found?.beforeReply ? storeState(place.found, request, reply) : reply);
-}
-
-/** Stores the changes that a request made to its session, before its reply is sent. */
-async function storeState(
-  session: HttpSession,
-  request: JsonRpcRequest,
-  reply: Awaitable<Reply | undefined>,
-): Promise<Reply | undefined> {
-  return session.beforeReply!(request, await reply);
+  const target = sessionOf(context, { head, sender: posted, id });
+  return isPromise(target) ? target.then(answer) : answer(target);
 }
 
 /** Handles a notification or response of a session. */
 async function receive(context: LegacyContext, posted: Posted, received: OneWayMessage): Promise<void> {
   const { exchange: head } = posted;
-  const { found } = await placeOf(context, { head, sender: posted, id: undefined });
+  const { found } = await sessionOf(context, { head, sender: posted, id: undefined });
   if (found) await found.receive(received);
   else if (received.kind === "response") {
     throw new HttpRefusal(400, "This response belongs to no session. Send the Mcp-Session-Id header of its session.");
@@ -120,16 +106,57 @@ async function receive(context: LegacyContext, posted: Posted, received: OneWayM
 /** Answers `initialize`, and adds the session to the table if the endpoint has sessions. */
 async function openSession(context: LegacyContext, posted: Posted, request: JsonRpcRequest): Promise<void> {
   const { core, sessions, open } = context;
-  const { principal } = posted;
+  const { principal, address, caller } = posted;
   if (open.isEnding) throw shuttingDown(request.id);
-  const prepared = sessions?.prepare(posted.caller);
-  if (sessions && !prepared) throw tableIsFull(sessions.retryAfter, request.id);
-  const { address } = posted;
-  const way = { link: prepared ?? nowhere, principal, address, shared: prepared?.shared, isTransient: !sessions };
-  const { reply, session } = initialize(core, request, way);
-  if (!sessions || !prepared || !session) return new PostResponse(context, posted).finish(reply);
-  prepared.session = session;
-  await sessions.add(prepared);
-  posted.exchange.decorate({ [SESSION_ID_HEADER]: prepared.id });
+  const opened = sessions?.prepare(caller);
+  if (sessions && !opened) throw tableIsFull(sessions.retryAfter, request.id);
+  const { reply, session } = initialize(core, request, {
+    link: opened ?? noLink,
+    principal,
+    address,
+    shared: opened?.shared,
+    isTransient: !sessions,
+  });
+  if (sessions && opened && session) {
+    opened.session = session;
+    await sessions.add(opened);
+    posted.exchange.decorate({ [SESSION_ID_HEADER]: opened.id });
+  }
   return new PostResponse(context, posted).finish(reply);
+}
+
+/** Answers a GET: opens the standalone stream of a session, or resumes one. */
+async function getStream(context: LegacyContext, exchange: HttpExchange, sender: Sender): Promise<void> {
+  const { resumption, open } = context;
+  const { session } = await requireSession(context, exchange, sender);
+  session.session.principal = sender.principal;
+  if (open.isEnding) throw shuttingDown();
+  requireEventStream(exchange);
+  if (!resumption || !session.session.revision.resumable) return void new StandaloneStream(exchange, { open, session });
+  const lastEventId = exchange.header(LAST_EVENT_ID_HEADER);
+  return lastEventId ? resumption.resume(exchange, session, lastEventId) : resumption.open(exchange, session);
+}
+
+/** Shared by all sessions: making a stack takes as long as the rest of ending a session. */
+const endedByClient = new LocalError("closed", "The client ended its session.");
+
+/** Answers a DELETE: ends the session and its calls. */
+async function deleteSession(context: LegacyContext, exchange: HttpExchange, sender: Sender): Promise<void> {
+  const { session, sessions } = await requireSession(context, exchange, sender);
+  await sessions.delete(session, endedByClient);
+  exchange.respond(204, {});
+}
+
+/** Returns the session of a GET or DELETE. These methods exist only in legacy revisions and with sessions. */
+async function requireSession(
+  { core, sessions }: LegacyContext,
+  exchange: HttpExchange,
+  sender: Sender,
+): Promise<{ session: HttpSession; sessions: SessionTable }> {
+  const isLegacy =
+    exchange.header(SESSION_ID_HEADER) !== undefined ||
+    findRevision(exchange.header(PROTOCOL_VERSION_HEADER))?.kind === "legacy";
+  if (!sessions || !isLegacy) throw notAllowed(exchange.method, "POST");
+  checkVersion(core, exchange, undefined);
+  return { session: await findSession(sessions, { head: exchange, sender, id: undefined }), sessions };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rawHttp } from "mcparley-tests/support/raw-http.ts";
+import { openHttpSession, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import { coreOf, createServer } from "../../../server/create-server.ts";
 import { tool } from "../../../server/definition.ts";
 import { fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
@@ -7,8 +7,6 @@ import { openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { toFetch } from "../../to-fetch.ts";
 
 const idle = 60_000;
-const clientInfo = { name: "raw", version: "1.0.0" };
-const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
 
 function serve() {
   const clock = fakeClock();
@@ -16,13 +14,7 @@ function serve() {
   const { fetch, close } = toFetch(server, { sessions: { idle } });
   const client = rawHttp("http://localhost/mcp", fetch);
   /** Opens a session over HTTP and returns the header that names it. */
-  const open = async (): Promise<Record<string, string>> => {
-    const answer = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params: initialize });
-    await answer.text();
-    const session = { "mcp-session-id": answer.headers.get("mcp-session-id") ?? "" };
-    await (await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }, session)).text();
-    return session;
-  };
+  const open = (): Promise<Record<string, string>> => openHttpSession(client);
   return { clock, server, client, close, open, listeners: () => coreOf(server).changes.size };
 }
 

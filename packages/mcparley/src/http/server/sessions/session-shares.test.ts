@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "../../../testing/fake-clock.ts";
-import { type Seat, SessionShares } from "./session-shares.ts";
+import { type TableSession, SessionShares } from "./session-shares.ts";
 
-interface TestSeat extends Seat {
+interface TestSession extends TableSession {
   name: string;
   isBusy: boolean;
   lastUsed: number;
@@ -13,17 +13,17 @@ function table(max: number, totalSize?: number) {
   const clock = fakeClock();
   const ended: string[] = [];
   const options = totalSize === undefined ? { max } : { max, totalSize };
-  const shares = new SessionShares<TestSeat>({
+  const shares = new SessionShares<TestSession>({
     clock,
     options,
     onUnused: ({ name }) => ended.push(name),
   });
-  const open = (name: string, caller: string, keptSize = 0): TestSeat => {
+  const open = (name: string, caller: string, keptSize = 0): TestSession => {
     const seat = { name, caller, isBusy: false, lastUsed: clock.now(), keptSize, countedSize: 0, wasUsed: false };
     shares.open(seat);
     return seat;
   };
-  const used = (name: string, caller: string, keptSize = 0): TestSeat => {
+  const used = (name: string, caller: string, keptSize = 0): TestSession => {
     const seat = open(name, caller, keptSize);
     shares.used(seat);
     return seat;
@@ -34,7 +34,7 @@ function table(max: number, totalSize?: number) {
 
 const [alice, bob] = ['["issuer","alice"]', '["issuer","bob"]'];
 
-describe("the session that gives way", () => {
+describe("the displaced session", () => {
   test("is an unused one, although another caller has more that are used", () => {
     const { open, used, displacedBy } = table(4);
     for (const name of ["a1", "a2", "a3"]) used(name, "a");
@@ -42,7 +42,7 @@ describe("the session that gives way", () => {
     expect(displacedBy("c")).toBe("b1");
   });
 
-  test("is the one that was used the longest ago, and not the oldest", () => {
+  test("is the least recently used one, and not the oldest", () => {
     const { shares, used, displacedBy } = table(3);
     const first = used("first", "a");
     const second = used("second", "a");
@@ -62,7 +62,7 @@ describe("the session that gives way", () => {
     expect(displacedBy(bob)).toBeUndefined();
   });
 
-  test("is the idle one of a principal rather than a busy one", () => {
+  test("is an idle one of a principal before a busy one", () => {
     const { used, displacedBy } = table(3);
     const busy = used("busy", alice);
     busy.isBusy = true;
@@ -78,7 +78,7 @@ describe("the session that gives way", () => {
     expect(displacedBy("b")).toBeUndefined();
   });
 
-  test("is none that was deleted", () => {
+  test("is never one that was deleted", () => {
     const { shares, open, used, displacedBy } = table(2);
     shares.delete(open("unused", "a"));
     shares.delete(used("used", "a"));
@@ -88,7 +88,7 @@ describe("the session that gives way", () => {
 });
 
 describe("the total size of the sessions", () => {
-  const seat = (caller: string, keptSize: number): TestSeat => ({
+  const seat = (caller: string, keptSize: number): TestSession => ({
     name: "new",
     caller,
     isBusy: false,
@@ -97,7 +97,7 @@ describe("the total size of the sessions", () => {
     countedSize: 0,
     wasUsed: false,
   });
-  const makeRoom = ({ shares }: ReturnType<typeof table>, newcomer: TestSeat): string[] | undefined => {
+  const makeRoom = ({ shares }: ReturnType<typeof table>, newcomer: TestSession): string[] | undefined => {
     const displaced: string[] = [];
     const hasRoom = shares.makeRoomFor(newcomer, (victim) => {
       displaced.push(victim.name);
@@ -106,7 +106,7 @@ describe("the total size of the sessions", () => {
     return hasRoom ? displaced : undefined;
   };
 
-  test("lets as many give way as a new session needs, and none if it fits exactly", () => {
+  test("displaces as many as a new session needs, and none if it fits exactly", () => {
     const sessions = table(100, 1_000);
     for (const name of ["a1", "a2", "a3"]) sessions.used(name, "a", 300);
     expect(makeRoom(sessions, seat("b", 100))).toEqual([]);
@@ -114,7 +114,7 @@ describe("the total size of the sessions", () => {
     expect(makeRoom(sessions, seat("b", 900))).toEqual(["a2", "a3"]);
   });
 
-  test("refuses a new session if none may give way", () => {
+  test("refuses a new session if none may be displaced", () => {
     const sessions = table(100, 1_000);
     sessions.used("a1", alice, 600);
     expect(makeRoom(sessions, seat("b", 400))).toEqual([]);
@@ -129,7 +129,7 @@ describe("the total size of the sessions", () => {
     expect(makeRoom(sessions, seat("b", 1_000))).toEqual([]);
   });
 
-  test("lets others of its caller give way if a session keeps more than before, and then that session itself", () => {
+  test("displaces other sessions of its caller if a session has grown, and then that session itself", () => {
     const { shares, used } = table(100, 1_000);
     used("b1", "b", 100);
     used("a1", "a", 100);
@@ -152,7 +152,7 @@ describe("the total size of the sessions", () => {
   });
 });
 
-test("unused sessions end after their time and not before, and used ones stay", async () => {
+test("an unused session ends after exactly sessions.handshake, and a used one stays", async () => {
   const { clock, open, used, ended } = table(10);
   open("first", "a");
   used("used", "a");
@@ -169,7 +169,7 @@ test("unused sessions end after their time and not before, and used ones stay", 
   expect(clock.pending).toBe(0);
 });
 
-test("the search passes over at most 64 busy sessions, and goes on from there the next time", () => {
+test("the search skips at most 64 busy sessions, and the next search continues after them", () => {
   const { used, displacedBy } = table(200);
   const seats = Array.from({ length: 150 }, (_, index) => used(`s${index}`, "a"));
   let looks = 0;

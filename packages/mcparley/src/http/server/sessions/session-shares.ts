@@ -14,18 +14,18 @@ const maxLooks = 64;
 /** Shared by all sessions: making a stack takes as long as the rest of ending a session. */
 export const displaced: LocalError = new LocalError(
   "closed",
-  "The session gave way to another, because the server is full.",
+  "The session was displaced by another, because the server is full.",
 );
 export const neverUsed: LocalError = new LocalError("closed", "The client sent nothing after it opened the session.");
 
 /** The refusal of a new session. `retryAfter` is in seconds. */
 export function tableIsFull(retryAfter: number, id?: RequestId): HttpRefusal {
-  const message = "The server has as many sessions as it allows (sessions.max, sessions.totalSize). Try again later.";
+  const message = "The server has no room for another session (sessions.max, sessions.totalSize). Try again later.";
   return new HttpRefusal(503, message, { headers: { "retry-after": String(retryAfter) }, id });
 }
 
-/** A session as an item of a table that its callers share. */
-export interface Seat {
+/** A session of a table, with the facts by which `SessionShares` orders it. */
+export interface TableSession {
   /** The caller that opened the session; see `callerKey`. */
   readonly caller: string;
   /** Milliseconds since the epoch. */
@@ -53,7 +53,7 @@ interface SharesInit<S> {
  *
  * All operations take constant time on average, also at a full table.
  */
-export class SessionShares<S extends Seat> {
+export class SessionShares<S extends TableSession> {
   readonly #max: number;
   readonly #totalSize: number;
   /** Milliseconds until an unused session ends. */
@@ -220,7 +220,7 @@ export class SessionShares<S extends Seat> {
  * set, and moves them to the end of the order. Only the number of skipped busy sessions is limited, because each use of a
  * session causes at most one skip.
  */
-function idleIn<S extends Seat>(shares: Shares<S>, caller: string): S | undefined {
+function idleIn<S extends TableSession>(shares: Shares<S>, caller: string): S | undefined {
   let looks = Math.min(maxLooks, shares.count(caller));
   for (const session of shares.of(caller)) {
     const { isBusy } = session;

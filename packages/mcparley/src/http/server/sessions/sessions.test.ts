@@ -4,7 +4,7 @@ import type { AnyServerDefinition } from "../../../server/options.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../testing/fake-clock.ts";
 import { gate } from "mcparley-tests/support/gate.ts";
-import { type RawAnswer, type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
+import { type RawAnswer, type RawHttp, openHttpSession, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpOptions } from "../options.ts";
 import { toFetch } from "../../to-fetch.ts";
 
@@ -42,13 +42,8 @@ const request = (method: string, params: object = {}, id: number | string = 1): 
 const notification = (method: string, params: object = {}): object => ({ jsonrpc: "2.0", method, params });
 
 /** Opens a session and returns the headers of its requests. */
-async function open(client: RawHttp, headers: Record<string, string> = {}): Promise<Record<string, string>> {
-  const answer = await client.post(initialize(), headers);
-  expect(answer.status).toBe(200);
-  const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id")! };
-  await client.post(notification("notifications/initialized"), session);
-  return session;
-}
+const open = (client: RawHttp, headers: Record<string, string> = {}): Promise<Record<string, string>> =>
+  openHttpSession(client, { headers });
 
 async function statusOf(answering: Promise<RawAnswer>): Promise<number> {
   const answer = await answering;
@@ -64,7 +59,7 @@ const modernMeta = {
 const modernHeaders = { "mcp-protocol-version": "2026-07-28", "mcp-method": "server/discover" };
 
 describe("a session", () => {
-  test("begins with initialize, whose answer names it, and is used by its id", async () => {
+  test("starts with initialize, whose response has its id", async () => {
     const { client } = serve();
     const answer = await client.post(initialize("2025-06-18"));
     expect(answer.status).toBe(200);
@@ -85,13 +80,13 @@ describe("a session", () => {
     });
   });
 
-  test("has an id that no other has", async () => {
+  test("has a unique id", async () => {
     const { client } = serve();
     const sessions = await Promise.all(Array.from({ length: 50 }, () => open(client)));
     expect(new Set(sessions.map((session) => session["mcp-session-id"])).size).toBe(50);
   });
 
-  test("must be named: without its id the answer is 400, with a wrong one 404", async () => {
+  test("requires its id: none is answered with 400, an unknown one with 404", async () => {
     const { client } = serve();
     await open(client);
     const missing = await client.post(ping);
@@ -107,7 +102,7 @@ describe("a session", () => {
     expect(await statusOf(client.send({ method: "GET", headers: { "mcp-protocol-version": "2025-06-18" } }))).toBe(400);
   });
 
-  test("answers errors with 200, since 404 would say that it is gone", async () => {
+  test("answers errors with 200, because 404 would mean that it has ended", async () => {
     const { client } = serve();
     const session = await open(client);
     const unknown = await client.post(request("nothing/here"), session);
@@ -116,7 +111,7 @@ describe("a session", () => {
     expect(await statusOf(client.post(request("tools/call", {}), session))).toBe(200);
   });
 
-  test("takes any version that exists in its header, and answers 400 to others", async () => {
+  test("accepts any supported version in the header, and answers others with 400", async () => {
     const { client } = serve();
     const session = await open(client);
     expect(await statusOf(client.post(ping, { ...session, "mcp-protocol-version": "2025-03-26" }))).toBe(200);
@@ -137,7 +132,7 @@ describe("a session", () => {
     expect(await statusOf(client.post(initialize(), { "mcp-session-id": "gone" }))).toBe(404);
   });
 
-  test("is one of two eras at the same endpoint, at the same time", async () => {
+  test("coexists with modern requests at the same endpoint", async () => {
     const { client } = serve();
     const session = await open(client);
     const [modern, legacy] = await Promise.all([
@@ -149,8 +144,8 @@ describe("a session", () => {
   });
 });
 
-describe("a session is forgotten", () => {
-  test("at once when its client deletes it, with all that goes on in it", async () => {
+describe("a session ends", () => {
+  test("when its client deletes it, together with its calls and streams", async () => {
     const slow = gate();
     const { client } = serve({}, { tools: { slow: tool(slow) } });
     const session = await open(client);
@@ -179,21 +174,21 @@ describe("a session is forgotten", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("but not while a stream of it is open or a call of it in flight", async () => {
+  test("but not while it has an open stream or a call in flight", async () => {
     const slow = gate();
-    const { client, clock } = serve({ sessions: { idle: 30 * minute } }, { tools: { slow: tool(slow) } });
+    const { client, clock } = serve({ sessions: { idle: 2 * minute } }, { tools: { slow: tool(slow) } });
     const watching = await open(client);
     const calling = await open(client);
     const standalone = await client.send({ method: "GET", headers: watching });
     const answering = client.post(request("tools/call", { name: "slow" }), calling);
     await slow.entered;
-    await clock.advance(120 * minute);
+    await clock.advance(8 * minute);
     expect(await statusOf(client.post(ping, watching))).toBe(200);
     expect(await statusOf(client.post(ping, calling))).toBe(200);
     await standalone.leave();
     slow.open("done");
     await (await answering).text();
-    await clock.advance(32 * minute);
+    await clock.advance(3 * minute);
     expect(await statusOf(client.post(ping, watching))).toBe(404);
     expect(await statusOf(client.post(ping, calling))).toBe(404);
   });
@@ -207,7 +202,7 @@ describe("a session is forgotten", () => {
     expect(await statusOf(client.post(ping, session))).toBe(503);
   });
 
-  test("with its calls, when the server closes and does not wait any longer", async () => {
+  test("with its calls, when closeTimeout is over", async () => {
     const slow = gate();
     const { client, close, clock } = serve({ closeTimeout: 1_000 }, { tools: { slow: tool(slow) } });
     const session = await open(client);
@@ -223,7 +218,7 @@ describe("a session is forgotten", () => {
     expect(await (await answering).next()).toBeUndefined();
   });
 
-  test("and exists only after a good initialize", async () => {
+  test("and never existed if initialize failed", async () => {
     const { client } = serve({ sessions: { max: 1 } });
     const bad = { ...initialize(), params: { protocolVersion: "2025-11-25" } };
     for (let count = 0; count < 3; count++) {
@@ -234,7 +229,7 @@ describe("a session is forgotten", () => {
     await open(client);
   });
 
-  test("so that there is room for others: if the table is full of busy sessions the answer is 503 until then", async () => {
+  test("and makes room: a table full of busy sessions is answered with 503 until one ends", async () => {
     const { client } = serve({ sessions: { max: 2 } });
     const [first, second] = [await open(client), await open(client)];
     const stream = await client.send({ method: "GET", headers: first });
@@ -256,7 +251,7 @@ describe("a session belongs to the principal that opened it", () => {
     return subject ? { issuer: "https://issuer.example", subject, scopes } : undefined;
   };
 
-  test("another one gets 404 for it, by any method", async () => {
+  test("another principal gets 404 for every method", async () => {
     const { client } = serve({ auth: authenticate });
     const session = await open(client, { authorization: "alice" });
     for (const authorization of ["bob", ""]) {
@@ -268,13 +263,13 @@ describe("a session belongs to the principal that opened it", () => {
     expect(await statusOf(client.post(ping, session))).toBe(200);
   });
 
-  test("an anonymous one is not for those who have signed in", async () => {
+  test("a principal gets 404 for an anonymous session", async () => {
     const { client } = serve({ auth: authenticate });
     const session = await open(client);
     expect(await statusOf(client.post(ping, { ...session, authorization: "alice" }))).toBe(404);
   });
 
-  test("the scopes are those of each request, not those of the first", async () => {
+  test("the scopes are those of each request, not of the first one", async () => {
     const guarded = tool({ scopes: ["write"], call: () => "written" });
     const { client } = serve({ auth: authenticate }, { tools: { guarded } });
     const session = await open(client, { authorization: "alice" });
@@ -290,7 +285,7 @@ describe("a session belongs to the principal that opened it", () => {
 });
 
 describe("a standalone stream", () => {
-  test("carries what belongs to no request, with a comment when it is silent", async () => {
+  test("carries messages that belong to no request, and comments when it is silent", async () => {
     const { client, server, clock } = serve();
     const session = await open(client);
     const stream = await client.send({ method: "GET", headers: { ...session, accept: "text/event-stream" } });
@@ -303,7 +298,7 @@ describe("a standalone stream", () => {
     await stream.leave();
   });
 
-  test("of which there are two gets each message once, on the newer, and on the older when that is gone", async () => {
+  test("gets each message once if there are two: the newer one, or the older one after that has ended", async () => {
     const { client, server } = serve();
     const session = await open(client);
     const older = await client.send({ method: "GET", headers: session });
@@ -316,7 +311,7 @@ describe("a standalone stream", () => {
     await older.leave();
   });
 
-  test("beyond the fourth ends the oldest", async () => {
+  test("ends the oldest one if it is the fifth", async () => {
     const { client } = serve();
     const session = await open(client);
     const streams: RawAnswer[] = [];
@@ -326,7 +321,7 @@ describe("a standalone stream", () => {
     for (const stream of others) await stream.leave();
   });
 
-  test("begins with what its client missed, the last of each kind", async () => {
+  test("starts with the missed messages, the last one of each kind", async () => {
     const note = { kind: "resource", uri: "note://1", read: () => "" } as const;
     const { client, server } = serve({}, { resources: {} });
     const session = await open(client);
@@ -348,7 +343,7 @@ describe("a standalone stream", () => {
     await next.leave();
   });
 
-  test("begins with the last 100 messages if its client missed more", async () => {
+  test("starts with the last 100 messages if more were missed", async () => {
     const { client, server } = serve({}, { resources: {} });
     const session = await open(client);
     for (let note = 0; note < 150; note++) {
@@ -367,7 +362,7 @@ describe("a standalone stream", () => {
     await stream.leave();
   });
 
-  test("is refused with 406 to a client that cannot read it", async () => {
+  test("is refused with 406 if the client does not accept event streams", async () => {
     const { client } = serve();
     const session = await open(client);
     expect(await statusOf(client.send({ method: "GET", headers: { ...session, accept: "application/json" } }))).toBe(
@@ -377,7 +372,7 @@ describe("a standalone stream", () => {
 });
 
 describe("without sessions", () => {
-  test("each legacy request is served by itself, in the revision of its header", async () => {
+  test("each legacy request is independent, in the revision of its header", async () => {
     const { client } = serve({ sessions: false });
     const opened = await client.post(initialize("2025-06-18"));
     expect(opened.status).toBe(200);
@@ -389,7 +384,7 @@ describe("without sessions", () => {
     expect(await called.json()).toMatchObject({ id: 1, result: { content: [{ text: "{}" }] } });
   });
 
-  test("a request that names no revision is one of 2025-03-26", async () => {
+  test("a request without a version is one of 2025-03-26", async () => {
     const { client } = serve({ sessions: false });
     const batch = await client.post([ping]);
     expect(batch.status).toBe(200);
@@ -397,7 +392,7 @@ describe("without sessions", () => {
     expect(await statusOf(client.post([ping], { "mcp-protocol-version": "2025-06-18" }))).toBe(400);
   });
 
-  test("there is no GET, no DELETE, and no response to take", async () => {
+  test("GET and DELETE are answered with 405, and responses with 400", async () => {
     const { client } = serve({ sessions: false });
     for (const method of ["GET", "DELETE"]) {
       const answer = await client.send({ method, headers: { "mcp-session-id": "x" } });
@@ -408,7 +403,7 @@ describe("without sessions", () => {
     expect(await statusOf(client.post({ jsonrpc: "2.0", id: 1, result: {} }))).toBe(400);
   });
 
-  test("initialize declares nothing that needs a session", async () => {
+  test("initialize declares no capability that needs a session", async () => {
     const { client } = serve({ sessions: false }, { prompts, resources });
     const opened = await client.post(initialize());
     expect((await opened.json()).result.capabilities).toEqual({ tools: {}, prompts: {}, resources: {} });
@@ -421,7 +416,7 @@ describe("without sessions", () => {
     ["resources/subscribe", { uri: "note://1" }],
     ["resources/unsubscribe", { uri: "note://1" }],
     ["logging/setLevel", { level: "debug" }],
-  ])("%s is not found, because nothing could ever be sent", async (method, params) => {
+  ])("%s is an unknown method, because no later message could be sent", async (method, params) => {
     const { client } = serve({ sessions: false }, { resources });
     const header = { "mcp-protocol-version": "2025-11-25" };
     const answer = await client.post(request(method, params), header);
@@ -436,7 +431,7 @@ describe("without sessions", () => {
     expect(await answer.text()).not.toContain("notifications/message");
   });
 
-  test("a handler that asks gets an error that names what is missing, and nobody is asked", async () => {
+  test("an input request fails with the missing capability, and is not sent", async () => {
     const asking = tool({ call: async (_, ctx) => JSON.stringify(await ctx.roots()) });
     const { client } = serve({ sessions: false }, { tools: { asking } });
     const answer = await client.post(request("tools/call", { name: "asking" }));
@@ -445,8 +440,8 @@ describe("without sessions", () => {
   });
 });
 
-describe("a legacy client that goes away", () => {
-  test("has not cancelled its call", async () => {
+describe("the call of a legacy client", () => {
+  test("continues after the client has disconnected", async () => {
     const slow = gate();
     const { client } = serve({}, { tools: { slow: tool(slow) } });
     const session = await open(client);
@@ -461,7 +456,7 @@ describe("a legacy client that goes away", () => {
     slow.open("");
   });
 
-  test("that cancels gets an answer without a message", async () => {
+  test("gets an empty response if the client cancels it", async () => {
     const slow = gate();
     const { client } = serve({}, { tools: { slow: tool(slow) } });
     const session = await open(client);
@@ -473,7 +468,7 @@ describe("a legacy client that goes away", () => {
   });
 });
 
-describe("an id in use", () => {
+describe("a request id in use", () => {
   test("is refused within its session, and is free in another", async () => {
     const slow = gate();
     const { client } = serve({}, { tools: { slow: tool(slow), echo } });
@@ -492,7 +487,7 @@ describe("an id in use", () => {
     expect((await (await answering).json()).result.content).toEqual([{ type: "text", text: "done" }]);
   });
 
-  test("too many at once are answered with 429", async () => {
+  test("requests over limits.inFlight are answered with 429", async () => {
     const slow = gate();
     const { client } = serve({}, { tools: { slow: tool(slow) }, limits: { inFlight: 1 } });
     const session = await open(client);
@@ -507,7 +502,7 @@ describe("an id in use", () => {
   });
 });
 
-test("an error while a cancellation is processed is reported, and the notification is answered with 202", async () => {
+test("reports an error while a cancellation is processed, and answers the notification with 202", async () => {
   const errors: unknown[] = [];
   const waiting = gate();
   const onError = (error: unknown): void => void errors.push(error);
@@ -515,7 +510,7 @@ test("an error while a cancellation is processed is reported, and the notificati
   const session = await open(client);
   const calling = client.post(request("tools/call", { name: "waiting" }, 7), session);
   const { signal } = await waiting.entered;
-  // As on Workers, where a request cannot use the signal of another.
+  // Workers throw this error if a request uses the signal of another one.
   const failure = new Error("Cannot perform I/O on behalf of a different request.");
   const abort = vi.spyOn(AbortController.prototype, "abort").mockImplementation(() => {
     throw failure;

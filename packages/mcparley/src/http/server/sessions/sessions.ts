@@ -11,7 +11,23 @@ export const defaultIdleTimeout = 1_800_000;
 /** Number of sweeps for idle sessions per idle timeout. */
 const sweepsPerLimit = 30;
 
-/** The legacy sessions of an endpoint. */
+/**
+ * The legacy sessions of an endpoint.
+ *
+ * ```mermaid
+ * stateDiagram-v2
+ *   [*] --> unused: initialize has succeeded (add)
+ *   unused --> idle: the first request (find)
+ *   idle --> busy: a call is in flight, or a stream is open
+ *   busy --> idle: no call and no stream is left
+ *   unused --> ended: no request for sessions.handshake
+ *   idle --> ended: no request for sessions.idle
+ *   unused --> ended: displaced by a session, DELETE (delete), or the endpoint closes (clear)
+ *   idle --> ended: displaced by a session, DELETE (delete), or the endpoint closes (clear)
+ *   busy --> ended: displaced by a session, DELETE (delete), or the endpoint closes (clear)
+ *   ended --> [*]
+ * ```
+ */
 export interface SessionTable {
   /** Number of sessions in this process. */
   readonly size: number;

@@ -1,0 +1,81 @@
+import { link, unlessAborted } from "../../rpc/abort.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { findNotJson } from "../../rpc/not-json.ts";
+import { Declined, McpError } from "../../mcp/errors.ts";
+import { Method } from "../../mcp/methods.ts";
+import { type CallEnd, startCall } from "../../mcp/observe.ts";
+import type { ClientCall } from "../observer.ts";
+import type { RequestOptions } from "../options.ts";
+import type { Session } from "../connect/session.ts";
+import { type Call, type Next, endOf, nameOf, sessionFor, untimed } from "./call.ts";
+
+/** Throws `invalid_message` for a message with a value that JSON cannot carry. The error names the member. */
+export function requireJson({
+  what,
+  params,
+  options,
+}: Pick<Call, "what" | "params"> & { options?: RequestOptions }): void {
+  const wrong = findNotJson(params, "") ?? findNotJson(options?.meta, "meta");
+  if (wrong === undefined) return;
+  throw new LocalError("invalid_message", `${what} was not sent: ${wrong}, which JSON cannot carry.`);
+}
+
+/** Makes the error for a request that the server of a session cannot answer. */
+export function notCapable({ revision }: Session, method: string, capability: string | undefined): LocalError {
+  if (!revision.clientRequests.has(method)) {
+    return new LocalError("not_capable", `Protocol revision ${revision.version} of this connection has no ${method}.`);
+  }
+  const message = `${method} needs the server capability "${capability}", which the server has not declared.`;
+  return new LocalError("not_capable", message, { data: { capability } });
+}
+
+/** Runs the rest of a call within its observers. Each is notified of its end exactly once. */
+export async function observe(call: Call, next: Next): Promise<JsonObject> {
+  const { core, method, params, options } = call;
+  const { revision, connection } = await sessionFor(call);
+  const at = core.clock.now();
+  const started: ClientCall = {
+    side: "client",
+    at,
+    method,
+    name: nameOf(params),
+    revision: revision.version,
+    target: core.transports.target,
+    network: connection.network,
+  };
+  const run = startCall(core.options.observers ?? [], started, core.report);
+  const end = (how: Omit<CallEnd, "durationMs">): void => run.ended({ ...how, durationMs: core.clock.now() - at });
+  const linked = link(options.signal, core.closing);
+  call.options = { ...options, meta: { ...run.meta, ...options.meta } };
+  try {
+    // `within` of an observer may wait for something else than the call.
+    const running = Promise.resolve(run.within(() => next.step(call, next.next)));
+    const result = await unlessAborted(running, linked.signal, call.what);
+    const failed = method === Method.callTool && result.isError === true;
+    end({ outcome: failed ? "tool_error" : "ok", code: undefined, message: undefined });
+    return result;
+  } catch (error) {
+    end({ ...endOf(error), message: error instanceof McpError ? error.message : "" });
+    throw error;
+  } finally {
+    linked.unlink();
+  }
+}
+
+/** Asks the user before a tool call. Throws `Declined` if the user does not confirm it. */
+export async function confirm(call: Call, next: Next): Promise<JsonObject> {
+  const { core, params, options, what } = call;
+  const name = String(params.name);
+  const args = isObject(params.arguments) ? params.arguments : {};
+  const linked = link(options.signal, core.closing);
+  try {
+    const source = core.inputSource(what, linked.signal);
+    const asked = core.options.confirm?.({ tool: core.tools.get(name)?.tool, name, arguments: args }, source);
+    const confirmed: unknown = await untimed(call, unlessAborted(Promise.resolve(asked), linked.signal, what));
+    if (confirmed !== true) throw new Declined(`${what} was not confirmed.`);
+  } finally {
+    linked.unlink();
+  }
+  return next.step(call, next.next);
+}

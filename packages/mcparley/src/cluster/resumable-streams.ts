@@ -1,0 +1,245 @@
+import type { JsonRpcRequest } from "../rpc/messages.ts";
+import type { ReplyStream } from "../http/server/respond.ts";
+import type { ClusterNode } from "./cluster-node.ts";
+import { type FollowedInit, FollowedStream } from "./followed-stream.ts";
+import { type StreamHead, StreamLog, isRepeatable } from "./stream-log.ts";
+import type { Resumption } from "../http/server/cluster.ts";
+import type { EndpointContext } from "../http/server/endpoint-context.ts";
+import type { HttpExchange } from "../http/exchange.ts";
+import { type HttpSession, StandaloneStream } from "../http/server/sessions/http-session.ts";
+import { type OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
+import type { EventOptions } from "../http/server/options.ts";
+import { HttpRefusal, shown } from "../http/server/refusal.ts";
+import { type Connection, ResumableStream } from "./resumable-stream.ts";
+
+/** Maximum number of standalone streams of a session that this process remembers without a connection. Their logs remain. */
+const maxDisconnected = 8;
+/** First letter of the id of a stream, by the method of the request that opened it. */
+const postPrefix = "p";
+const getPrefix = "g";
+/** The id of an event: the id of its stream, which contains the node that opened it, and its position. */
+const eventPattern = /^(([pg])([0-9a-f]{16})\.[0-9a-f-]+)_(.*)$/;
+
+/** Makes the streams of legacy sessions resumable on every node. Their events are in logs of the store. */
+export class ResumableStreams implements Resumption {
+  readonly #context: EndpointContext;
+  readonly #node: ClusterNode;
+  readonly #options: { ttl: number; maxLength: number; retry: number };
+  /** Ends connections after `events.maxStream`. */
+  readonly #limits: OpenExchanges | undefined;
+  /** The streams of this process that can still send events, by session and stream id. */
+  readonly #streams = new WeakMap<HttpSession, Map<string, ResumableStream>>();
+  /** The streams of this process whose logs are kept from expiring. */
+  readonly #refreshed = new Set<ResumableStream>();
+  #timer: unknown;
+
+  constructor(context: EndpointContext, node: ClusterNode, options: EventOptions = {}) {
+    const { ttl = 300_000, maxLength = 1_000, retry = 1_000, maxStream } = options;
+    this.#context = context;
+    this.#node = node;
+    this.#options = { ttl, maxLength, retry };
+    this.#limits = maxStream === undefined ? undefined : new OpenExchanges(context.core.clock, maxStream);
+  }
+
+  replyStream(session: HttpSession, requests: readonly JsonRpcRequest[]): ReplyStream | undefined {
+    const { resumable, polls } = session.session.revision;
+    if (!resumable) return undefined;
+    return makeReplyStream(() => this.#createReplyStream(session, requests), polls ? this.#limits : undefined);
+  }
+
+  open(exchange: HttpExchange, session: HttpSession): void {
+    const stream = this.#create(session, { id: this.#newId(getPrefix) });
+    void new StandaloneStream(exchange, { open: this.#context.open, session }, (leave) => {
+      stream.begin(exchange, leave);
+      return stream;
+    });
+    this.#forgetDisconnected(session);
+  }
+
+  async resume(exchange: HttpExchange, session: HttpSession, lastEventId: string): Promise<void> {
+    const [, id = "", prefix = "", owner = "", after = ""] = eventPattern.exec(lastEventId) ?? [];
+    const isReply = prefix === postPrefix;
+    const stream = this.#streamsOf(session).get(id);
+    if (stream && isReply) return this.#resumeReply(exchange, stream, after);
+    if (!stream) {
+      const log = this.#logOf(session, id, { requests: [] });
+      const head = id === "" ? undefined : await log.head();
+      if (!head) {
+        // Not 404, because the client would conclude that the session has ended.
+        const why = "belongs to no stream of this session, or the stream has expired";
+        throw new HttpRefusal(400, `The Last-Event-ID "${shown(lastEventId)}" ${why}.`);
+      }
+      if (isReply) return this.#followReply(exchange, session, { id, owner, log, head }).start(after);
+    }
+    // A standalone stream has no end, so it continues even if this process forgot it or another one opened it.
+    await this.#resumeStandalone(exchange, session, { stream: stream ?? this.#create(session, { id }), after });
+  }
+
+  /** Called when the client of a stream has resumed it on another node. */
+  resumedElsewhere(session: HttpSession, id: string): void {
+    this.#streamsOf(session).get(id)?.resumedElsewhere();
+  }
+
+  stop(): void {
+    for (const stream of this.#refreshed) stream.abandon();
+    this.#limits?.stop();
+    if (this.#timer !== undefined) this.#context.core.clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #resumeReply(exchange: HttpExchange, stream: ResumableStream, after: string): Promise<void> {
+    const { open } = this.#context;
+    const connected: OpenExchange = { due: 0, onInterval: () => stream.comment() };
+    const leave = (): void => open.remove(connected);
+    open.add(connected);
+    exchange.onGone(leave);
+    await resumeOrLeave(stream, exchange, { after, leave });
+  }
+
+  /** Opens a connection to the stream of a reply whose call runs on another node, or has ended. */
+  #followReply(
+    exchange: HttpExchange,
+    session: HttpSession,
+    stream: Pick<FollowedInit, "id" | "owner" | "log" | "head">,
+  ): FollowedStream {
+    return new FollowedStream(exchange, {
+      ...stream,
+      sessionId: session.id,
+      node: this.#node,
+      open: this.#context.open,
+      limits: this.#limits,
+      polls: session.session.revision.polls,
+      retry: this.#options.retry,
+    });
+  }
+
+  async #resumeStandalone(
+    exchange: HttpExchange,
+    session: HttpSession,
+    { stream, after }: { stream: ResumableStream; after: string },
+  ): Promise<void> {
+    let resumed: Promise<void> | undefined;
+    this.#refreshed.add(stream);
+    this.#refreshLater();
+    void new StandaloneStream(exchange, { open: this.#context.open, session }, (leave) => {
+      resumed = resumeOrLeave(stream, exchange, { after, leave });
+      return stream;
+    });
+    return resumed;
+  }
+
+  /** Creates the stream of a reply. It counts as in flight until its last event is in the log, which may be after the reply. */
+  #createReplyStream(session: HttpSession, requests: readonly JsonRpcRequest[]): ResumableStream {
+    const { open, core } = this.#context;
+    const writing: OpenExchange = { due: 0, onInterval: () => {} };
+    open.add(writing);
+    const head: StreamHead = { requests: requests.map((request) => [request.id, isRepeatable(core, request)]) };
+    return this.#create(session, { id: this.#newId(postPrefix), head, onEnd: () => open.remove(writing) });
+  }
+
+  #create(
+    session: HttpSession,
+    { id, head = { requests: [] }, onEnd }: { id: string; head?: StreamHead; onEnd?: () => void },
+  ): ResumableStream {
+    const streams = this.#streamsOf(session);
+    const { core } = this.#context;
+    const stream = new ResumableStream({
+      id,
+      log: this.#logOf(session, id, head),
+      retry: this.#options.retry,
+      polls: session.session.revision.polls,
+      limits: this.#limits,
+      isStandalone: id.startsWith(getPrefix),
+      onEnd: () => {
+        streams.delete(id);
+        this.#refreshed.delete(stream);
+        onEnd?.();
+      },
+      clock: core.clock,
+      report: (error) => core.report(error, undefined),
+    });
+    streams.set(id, stream);
+    this.#refreshed.add(stream);
+    this.#refreshLater();
+    return stream;
+  }
+
+  #logOf({ session, id: sessionId }: HttpSession, id: string, head: StreamHead): StreamLog {
+    const { ttl, maxLength } = this.#options;
+    return new StreamLog({ store: this.#node.store, session, sessionId, id, ttl, maxLength, head });
+  }
+
+  #streamsOf(session: HttpSession): Map<string, ResumableStream> {
+    let streams = this.#streams.get(session);
+    if (!streams) this.#streams.set(session, (streams = new Map()));
+    return streams;
+  }
+
+  #newId(prefix: string): string {
+    return `${prefix}${this.#node.id}.${crypto.randomUUID().slice(0, 18)}`;
+  }
+
+  /** Extends the lifetime of the logs of open streams, also of silent ones. */
+  #refreshLater(): void {
+    this.#timer ??= this.#context.core.clock.setTimeout(() => {
+      this.#timer = undefined;
+      for (const stream of this.#refreshed) {
+        if (stream.isConnected || stream.id.startsWith(postPrefix)) stream.refresh();
+        else this.#refreshed.delete(stream);
+      }
+      if (this.#refreshed.size > 0) this.#refreshLater();
+    }, this.#options.ttl / 3);
+  }
+
+  #forgetDisconnected(session: HttpSession): void {
+    const streams = [...this.#streamsOf(session).values()];
+    const disconnected = streams.filter(({ id, isConnected }) => id.startsWith(getPrefix) && !isConnected);
+    for (const stream of disconnected.slice(0, Math.max(0, disconnected.length - maxDisconnected))) {
+      this.#streamsOf(session).delete(stream.id);
+      this.#refreshed.delete(stream);
+    }
+  }
+}
+
+/**
+ * Returns the stream that the reply to a POST may become. With `limits`, its connection ends after their interval: the client
+ * then has an id to resume from, also if nothing was sent.
+ */
+function makeReplyStream(create: () => ResumableStream, limits: OpenExchanges | undefined): ReplyStream {
+  let response: OpenExchange | undefined;
+  let begun: { stream: ResumableStream; connection: Connection } | undefined;
+  const limit: OpenExchange = {
+    due: 0,
+    onInterval: () => {
+      limits?.remove(limit);
+      // If the response is not a stream yet, its keep-alive turns it into one.
+      response?.onInterval();
+      begun?.stream.release(begun.connection);
+    },
+  };
+  return {
+    opened: (opened) => {
+      response = opened;
+      limits?.add(limit);
+    },
+    begin: (exchange) => {
+      const stream = create();
+      begun = { stream, connection: stream.begin(exchange, () => {}) };
+      return stream;
+    },
+    closed: () => limits?.remove(limit),
+  };
+}
+
+async function resumeOrLeave(
+  stream: ResumableStream,
+  exchange: HttpExchange,
+  { after, leave }: { after: string; leave: () => void },
+): Promise<void> {
+  try {
+    await stream.resume(exchange, after, leave);
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}

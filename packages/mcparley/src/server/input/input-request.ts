@@ -1,0 +1,132 @@
+import { type ClientCapabilities, canElicit } from "../../mcp/capabilities.ts";
+import { isPriority } from "../../mcp/checks/check-metadata.ts";
+import { checkBlock, checkEach, checkMeta, checkRole, invalid } from "../../mcp/checks/check-content.ts";
+import { findUnsafe } from "../../mcp/checks/safe-url.ts";
+import type { ElicitParams, ElicitResult } from "../../mcp/elicitation.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { toRequestedSchema } from "../../mcp/form-schema.ts";
+import { Method, Notification } from "../../mcp/methods.ts";
+import { without } from "../../mcp/revisions/encoder.ts";
+import type { CreateMessageParams } from "../../mcp/sampling.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { compileSchema } from "../../schema/compile-schema.ts";
+import type { Call } from "../dispatch/call.ts";
+import { warnOfSecrets } from "../warnings.ts";
+import { findWrongId } from "./url-required.ts";
+
+/**
+ * Checks an input request before it is sent. Throws a TypeError or SchemaError if its params are invalid, and -32021 if the
+ * client has not declared the required capability.
+ */
+export function checkRequest(
+  declared: ClientCapabilities,
+  { method, params, requires }: { method: string; params: JsonObject; requires: ClientCapabilities },
+): void {
+  checkMeta(params._meta);
+  if (method === Method.elicit) checkElicitation(params);
+  if (method === Method.createMessage) checkSampling(params);
+  requireCapability(declared, requires);
+}
+
+function checkElicitation({ mode = "form", message, url, requestedSchema, elicitationId }: JsonObject): void {
+  if (typeof message !== "string") throw invalid("message", "a string", message);
+  if (mode === "url") {
+    const unsafe = findUnsafe(url) ?? (elicitationId === undefined ? undefined : findWrongId(elicitationId));
+    if (unsafe) throw new TypeError(`elicit: ${unsafe}`);
+  } else if (mode !== "form") throw invalid("mode", '"form" or "url"', mode);
+  else toRequestedSchema(requestedSchema as JsonObject);
+}
+
+const priorities = ["costPriority", "speedPriority", "intelligencePriority"];
+
+function checkSampling(params: JsonObject): void {
+  const { messages, maxTokens, temperature, modelPreferences = {}, tools = [] } = params;
+  checkEach(messages, "messages", checkMessage);
+  if (!Number.isSafeInteger(maxTokens)) throw invalid("maxTokens", "an integer", maxTokens);
+  if (temperature !== undefined && !Number.isFinite(temperature)) throw invalid("temperature", "a number", temperature);
+  if (!isObject(modelPreferences)) throw invalid("modelPreferences", "an object");
+  for (const name of priorities) {
+    const value = modelPreferences[name];
+    if (value !== undefined && !isPriority(value)) throw invalid(`modelPreferences.${name}`, "from 0 to 1", value);
+  }
+  checkEach(tools, "tools", ({ name, inputSchema }, where) => {
+    if (typeof name !== "string") throw invalid(`${where}.name`, "a string", name);
+    try {
+      compileSchema(inputSchema as JsonObject, "input");
+    } catch (cause) {
+      throw new TypeError(`${where}.inputSchema: ${(cause as Error).message}`, { cause });
+    }
+  });
+}
+
+/** Checks a message of a conversation: its blocks are content, tool uses and results of tools. */
+function checkMessage({ role, content, _meta }: JsonObject, where: string): void {
+  checkRole(role, where);
+  checkMeta(_meta, `${where}._meta`);
+  if (Array.isArray(content)) return checkEach(content, `${where}.content`, checkSampled);
+  if (!isObject(content)) throw invalid(`${where}.content`, "a content block or a list of them");
+  checkSampled(content, `${where}.content`);
+}
+
+function checkSampled(block: JsonObject, where: string): void {
+  if (block.type === "tool_use") return;
+  if (block.type === "tool_result") checkEach(block.content, `${where}.content`, checkBlock);
+  else checkBlock(block, where);
+}
+
+/** Throws -32021, naming the capability, if the client has not declared the required capability. */
+function requireCapability(declared: ClientCapabilities, required: ClientCapabilities): void {
+  if (isDeclared(declared, required)) return;
+  const names = Object.keys(required).flatMap((name) => {
+    const inner = Object.keys((required[name] as JsonObject | undefined) ?? {});
+    return inner.length === 0 ? [name] : inner.map((part) => `${name}.${part}`);
+  });
+  throw new ProtocolError(
+    ErrorCode.MissingRequiredClientCapability,
+    `This request needs the client capability ${names.join(", ")}, which the client has not declared.`,
+    { data: { requiredCapabilities: required } },
+  );
+}
+
+function isDeclared(declared: ClientCapabilities, required: ClientCapabilities): boolean {
+  const { elicitation, sampling, roots } = required;
+  if (elicitation && !canElicit(declared, elicitation.url ? "url" : "form")) return false;
+  if (roots && !declared.roots) return false;
+  if (!sampling) return true;
+  if (!declared.sampling) return false;
+  return !sampling.tools || !!declared.sampling.tools;
+}
+
+/** Returns the capability that an input request requires. */
+export function capabilityFor(method: string, params: JsonObject): ClientCapabilities {
+  const [feature] = method.split("/");
+  if (feature === "elicitation") return { elicitation: params.mode === "url" ? { url: {} } : { form: {} } };
+  if (feature === "sampling") return { sampling: params.tools || params.toolChoice ? { tools: {} } : {} };
+  return { roots: {} };
+}
+
+/** An input request as the revision of its call expresses it, and a function that reads the response. */
+interface EncodedRequest {
+  params: JsonObject;
+  decode: (result: JsonObject) => JsonObject;
+}
+
+/** Encodes an input request for the revision of its call. Its params are those that `checkRequest` accepted. */
+export function encodeRequest(call: Call, method: string, params: JsonObject): EncodedRequest {
+  const { core, encoder, revision, peer } = call;
+  if (method === Method.elicit) {
+    if (isObject(params.requestedSchema)) warnOfSecrets(core, params.requestedSchema);
+    // Visits have ids only in the revision that announces when they are complete.
+    const hasIds = revision.serverNotifications.has(Notification.elicitationComplete);
+    const known = hasIds ? params : without(params, "elicitationId");
+    const { params: encoded, decode } = encoder.elicitation(known as unknown as ElicitParams);
+    return { params: { ...encoded }, decode: (result) => ({ ...decode(result as unknown as ElicitResult) }) };
+  }
+  if (method !== Method.createMessage) return { params, decode: (result) => result };
+  // A client that has not declared the capability does not know this member (client/sampling, Capabilities).
+  const hasContext = !revision.contextCapability || peer.capabilities.sampling?.context;
+  const known = hasContext ? params : without(params, "includeContext");
+  const encoded = encoder.createMessage(known as unknown as CreateMessageParams);
+  return { params: { ...encoded }, decode: (result) => result };
+}

@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { defaultLimits } from "../../packages/mcparley/src/server/options.ts";
+import { parseFolder } from "../../scripts/house/syntax.mjs";
+
+/*
+ * The tables of options in the guides are complete: each lists all members of an interface in the source, and no others.
+ */
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const interfaces = readInterfaces();
+
+/** A node of the syntax tree. */
+type Syntax = Record<string, any>;
+
+interface OptionTable {
+  page: string;
+  /** The heading above the table. */
+  heading: string;
+  /** The interface in the source. */
+  of: string;
+  /** An interface whose members the table leaves out. */
+  without?: string;
+  /** Names in the table that are no members of the interface. */
+  with?: readonly string[];
+}
+
+const tables: readonly OptionTable[] = [
+  { page: "server-options.md", heading: "Options of createServer", of: "ServerDefinition" },
+  { page: "server-options.md", heading: "Options of limits", of: "ServerLimits" },
+  { page: "http-server.md", heading: "Options of listen", of: "ListenOptions", without: "HttpOptions" },
+  { page: "http-server.md", heading: "Options of toFetch and toNodeHandler", of: "HttpOptions" },
+  { page: "http-server.md", heading: "Options of sessions", of: "SessionOptions" },
+  { page: "http-server.md", heading: "Options of cors", of: "CorsOptions" },
+  { page: "resumable-streams.md", heading: "Options of events", of: "EventOptions" },
+  { page: "stdio-server.md", heading: "Options of serveStdio", of: "ServeStdioOptions" },
+  { page: "rate-limits.md", heading: "Options of rateLimit", of: "RateLimitOptions" },
+  { page: "observability.md", heading: "Options of jsonLogger", of: "JsonLoggerOptions" },
+  { page: "opentelemetry.md", heading: "Options of telemetry", of: "TelemetryOptions" },
+  { page: "tools.md", heading: "Members of a tool", of: "ToolDefinition", without: "OtherToolNames" },
+  {
+    page: "prompts.md",
+    heading: "Members of a prompt",
+    of: "PromptDefinition",
+    without: "OtherPromptNames",
+  },
+  { page: "resources.md", heading: "Members of a resource", of: "ResourceDefinition" },
+  { page: "handler-context.md", heading: "Members of the context", of: "Context", with: ["uri"] },
+  { page: "client-options.md", heading: "Options of connect", of: "ConnectOptions" },
+  { page: "client-options.md", heading: "Options of a URL", of: "HttpTarget" },
+  { page: "client-options.md", heading: "Options of a command", of: "CommandTarget" },
+];
+
+test.each(tables)("$page: $heading are those of $of", ({ page, heading, of, without, with: more = [] }) => {
+  const omitted = without === undefined ? [] : membersOf(without);
+  const members = membersOf(of).filter((name) => !omitted.includes(name));
+  expect(namesInTable(page, heading).toSorted()).toEqual([...members, ...more].toSorted());
+});
+
+test("the defaults of limits are those of the source", () => {
+  const rows = rowsOf("server-options.md", "Options of limits");
+  const shown = rows.map(([, name = "", limit]) => [name.replaceAll(/[` ]/g, ""), Number(limit?.replaceAll(",", ""))]);
+  expect(Object.fromEntries(shown)).toEqual(defaultLimits);
+});
+
+/** The names in the first column of a table: `port` of "`port`", and `progress` of "`progress(done)`". */
+function namesInTable(page: string, heading: string): string[] {
+  const cells = rowsOf(page, heading).map(([, cell = ""]) => cell);
+  return [...new Set(cells.flatMap((cell) => [...cell.matchAll(/`(\w+)[^`]*`/g)].map(([, name = ""]) => name)))];
+}
+
+/** The rows of the table below a heading. The first cell of each row has the index 1. */
+function rowsOf(page: string, heading: string): string[][] {
+  const text = readFileSync(path.join(root, "docs", page), "utf8");
+  const section = text.split(/^#+ /m).find((part) => part.split("\n")[0]?.replaceAll("`", "") === heading);
+  if (section === undefined) throw new Error(`${page} has no heading "${heading}".`);
+  const [table = ""] = /^\|(?:.*\n\|)*.*/m.exec(section) ?? [];
+  const [, , ...rows] = table.split("\n");
+  return rows.map((row) => row.split("|"));
+}
+
+/** The members of an interface of the library, with those that it inherits. */
+function membersOf(name: string): string[] {
+  const found = interfaces.get(name);
+  if (!found) throw new Error(`The source has no interface ${name}, or several.`);
+  const own = found.body.body.map(({ key }: Syntax) => String(key.name));
+  return [...new Set<string>([...own, ...found.extends.flatMap(inheritedFrom)])];
+}
+
+/** The members of a type that an interface extends: an interface, or `Omit` of one. */
+function inheritedFrom({ expression, typeArguments }: Syntax): string[] {
+  if (expression.name !== "Omit") return membersOf(expression.name);
+  const [base, keys] = typeArguments.params;
+  const omitted = (keys.types ?? [keys]).map(({ literal }: Syntax) => literal.value);
+  return membersOf(base.typeName.name).filter((name) => !omitted.includes(name));
+}
+
+/** The interfaces of the library by name. Undefined for a name that several have. */
+function readInterfaces(): Map<string, Syntax | undefined> {
+  const found = new Map<string, Syntax | undefined>();
+  for (const { program } of parseFolder(path.join(root, "packages/mcparley/src"))) {
+    for (const statement of program.body as Syntax[]) {
+      const declaration: Syntax = statement.declaration ?? statement;
+      if (declaration.type !== "TSInterfaceDeclaration") continue;
+      const { name } = declaration.id;
+      found.set(name, found.has(name) ? undefined : declaration);
+    }
+  }
+  return found;
+}
