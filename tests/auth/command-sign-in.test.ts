@@ -236,7 +236,7 @@ test("a command ends after its aborted sign-in has ended, so that the next one d
   expect(order).toEqual(["given up"]);
 });
 
-test("a command that waits for the sign-in of another process says so", async () => {
+test("a command reports that it waits for the sign-in of another process", async () => {
   const first = atTerminal();
   const doneFirst = runClientCommand("login", [server.url], { ...first, openUrl: async () => {} });
   await first.seen("Waiting for the sign-in");
