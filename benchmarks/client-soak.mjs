@@ -85,7 +85,7 @@ function overStdio(revision, calls, subscriptions) {
  * @returns {Promise<Finding[]>}
  */
 async function judgeClient(where, { target, revision, calls, subscriptions }) {
-  // Imported now, because the library may have been built only a moment ago.
+  // Imported here, because the library may have been built after this program started.
   const { connect } = await import("mcparley/client");
   /** @type {Map<string, number>} */
   const errors = new Map();

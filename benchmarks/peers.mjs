@@ -23,7 +23,7 @@ function installPackages(folder) {
   const lock = readFileSync(path.join(source, "package-lock.json"), "utf8");
   const marker = path.join(folder, ".made-from");
   if (existsSync(marker) && readFileSync(marker, "utf8") === lock) return undefined;
-  process.stderr.write("Installing what is compared ...\n");
+  process.stderr.write("Installing the peers ...\n");
   for (const file of ["package.json", "package-lock.json"]) cpSync(path.join(source, file), path.join(folder, file));
   const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   const shell = process.platform === "win32";

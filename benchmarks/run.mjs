@@ -53,11 +53,13 @@ async function main() {
   const plan = planOf(values.quick, { implementations: compared(), peers: path.join(root, ".tools/benchmarks") });
   const workloads = allWorkloads(plan).filter(({ id }) => isChosen(id, chosenWorkloads()));
   if (plan.implementations.length === 1 && values.with.length > 0 && !values.with.includes(floor)) {
-    process.stderr.write(`None is called that. There are: ${implementations.map(({ name }) => name).join(", ")}.\n`);
+    process.stderr.write(
+      `No implementation has this name. Available: ${implementations.map(({ name }) => name).join(", ")}.\n`,
+    );
     return 1;
   }
   if (workloads.length === 0) {
-    process.stderr.write("No workload is called that. `npm run bench -- --list` prints their ids.\n");
+    process.stderr.write("No workload has this id. `npm run bench -- --list` prints their ids.\n");
     return 1;
   }
   if (values.list) {

@@ -191,7 +191,7 @@ async function abandon(server, { port, count, before }) {
  * @param {import("./soak/visitors.mjs").Place} place @param {boolean} isAttacked
  */
 async function startVisitors(place, isAttacked) {
-  // Imported now, because the library may have been built only a moment ago.
+  // Imported here, because the library may have been built after this program started.
   const { Traffic } = await import("./soak/traffic.mjs");
   const traffic = new Traffic(place);
   const file = path.join(import.meta.dirname, "soak/attack.mjs");

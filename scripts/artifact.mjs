@@ -158,7 +158,7 @@ function npm(args) {
 
 /** @param {string} what @param {boolean} ok @param {string} [found] */
 function check(what, ok, found = "") {
-  if (!ok) throw new Error(`artifact: not so: ${what}. ${found}`);
+  if (!ok) throw new Error(`artifact: failed: ${what}. ${found}`);
   checks++;
   process.stdout.write(`ok  ${what}\n`);
 }

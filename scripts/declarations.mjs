@@ -3,10 +3,9 @@ import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 /**
- * Finds the declaration files that no entry point of a package reaches, and excludes them from what is published.
+ * Finds the declaration files that no entry point of a package reaches, and excludes them from the package.
  *
- * The compiler writes a declaration file for each module, and needs all of them to build again in steps, so that they are
- * not deleted.
+ * The files are not deleted, because the compiler needs all of them for an incremental build.
  */
 
 const specifiers = /(?:from|import)\s*\(?\s*["'](\.[^"']+)["']/g;

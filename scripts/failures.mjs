@@ -5,8 +5,7 @@ import { fileURLToPath } from "node:url";
 import { root } from "./ready.mjs";
 
 /**
- * The failures of the last runs of the suites, so that the end of a long log can list them again. `node scripts/failures.mjs`
- * prints them.
+ * Lists the failures of the last runs of the suites again, at the end of a long log. `node scripts/failures.mjs` prints them.
  */
 
 const folder = path.join(root, "node_modules", ".mcparley");

@@ -13,7 +13,7 @@ const help = `Tries the parsers and the calls with random values.
   npm run fuzz -- --seed S --path P  one case again, as a failure prints them
 `;
 
-/** Milliseconds beside the trying: for starting, and for making what fails smaller. */
+/** Additional milliseconds for the start, and for shrinking a failing case. */
 const shrinkingAndStarting = 300_000;
 
 const { values } = parseArgs({
@@ -43,7 +43,7 @@ do status = run();
 while (values.forever && status === 0);
 process.exit(status);
 
-/** Runs all properties once, each for its share of the time. Their tests run one after the other, for true timings. */
+/** Runs all properties once, each for its share of the time. Tests run one after another, because parallel tests falsify timings. */
 function run() {
   const env = { ...process.env, FUZZ_SHARE: String((seconds * 1000) / shares) };
   if (values.seed !== undefined) Object.assign(env, { FUZZ_SEED: values.seed });
@@ -74,7 +74,7 @@ function vitest([command = "run", ...args], stdio, env) {
   const only = values.only === undefined ? [] : ["--testNamePattern", escaped(values.only)];
   const file = path.join(root, "node_modules/vitest/vitest.mjs");
   const all = [file, command, "tests/fuzz", "tests/json-schema/against-ajv.test.ts", ...args, ...only];
-  // A loop that never yields cannot be interrupted from inside, nor ended politely; threads end with their process.
+  // A loop that never yields cannot be interrupted from inside and ignores SIGTERM. Threads end with their process.
   const timeout = seconds * 1000 + shrinkingAndStarting;
   return spawnSync(process.execPath, all, { cwd: root, stdio, env, encoding: "utf8", timeout, killSignal: "SIGKILL" });
 }

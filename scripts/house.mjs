@@ -7,8 +7,8 @@ import { knownWays, runWays } from "./house/ways.mjs";
 import { root } from "./ready.mjs";
 
 /**
- * Prints how the source of the library is laid out, beside the figures of other codebases, and the ways of a request,
- * captured by running them. It is a report for reviewers: no figure is a limit, and it never fails.
+ * Prints measures of the library's source beside those of other codebases, and the files that a request passes, recorded in
+ * real calls. The report is for reviewers: no figure is a limit, and it never fails.
  *
  * Flags: `--json` prints everything as JSON, `--list` also prints the places behind the figures.
  *

@@ -36,7 +36,7 @@ async function main() {
     ({ name }) => values.only.length === 0 || values.only.some((part) => name.includes(part)),
   );
   if (wanted.length === 0) {
-    process.stderr.write(`No peer is called that. There are: ${peers.map(({ name }) => name).join(", ")}.\n`);
+    process.stderr.write(`No peer has this name. Available: ${peers.map(({ name }) => name).join(", ")}.\n`);
     return 1;
   }
   makeReady();

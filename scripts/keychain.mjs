@@ -6,8 +6,8 @@ import path from "node:path";
 import { makeReady, root } from "./ready.mjs";
 
 /**
- * Runs the keychain of the library against a real Secret Service: gnome-keyring on a D-Bus session of its own, with a
- * home folder of its own, so that nothing of yours is touched. Reports "not run" if a part of it is unavailable.
+ * Runs the keychain of the library against a real Secret Service: gnome-keyring on a separate D-Bus session with a temporary
+ * home folder, so that the user's keyring is not used. Reports "not run" if a part of it is unavailable.
  */
 const packageName = "@napi-rs/keyring@2.1.2";
 const programs = ["dbus-run-session", "gnome-keyring-daemon"];
@@ -53,7 +53,7 @@ function runIn(home) {
   const check = path.join(root, "tests/keychain/check.mjs");
   const keyring = path.join(tools(), "node_modules/@napi-rs/keyring/index.js");
   const env = { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: home };
-  // The daemon takes the password of its keyring from its input, and leaves it unlocked.
+  // The daemon reads the password of its keyring from stdin, and keeps the keyring unlocked.
   const session = 'echo "of this test" | gnome-keyring-daemon --unlock --components=secrets >/dev/null && exec "$@"';
   const args = ["--", "sh", "-c", session, "sh", process.execPath, check, keyring, home];
   const { status } = spawnSync("dbus-run-session", args, { env, stdio: "inherit", timeout: 60_000 });

@@ -6,7 +6,7 @@ import { root } from "./ready.mjs";
 
 /**
  * Checks the Kubernetes manifest of the deployed example against the schemas of Kubernetes, with a validator that is
- * installed into .tools. Reports "not run" if that, or Python, is unavailable.
+ * installed into .tools. Reports "not run" if the validator or Python is unavailable.
  */
 const validator = "kubernetes-validate==1.37.0";
 const folder = path.join(root, ".tools/manifests");

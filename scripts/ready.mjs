@@ -10,7 +10,7 @@ export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 const minimum = [20, 19];
 
-/** Without these limits npm tries for minutes, and prints nothing, if the registry is unavailable. */
+/** Without these limits npm retries for minutes without output if the registry is unavailable. */
 const patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=30000"];
 /** Milliseconds for an installation. */
 const installLimit = 10 * 60_000;

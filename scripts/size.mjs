@@ -15,8 +15,8 @@ import { makeReady, root } from "./ready.mjs";
  * own. The second includes the reader. Code that is loaded when it is first needed (legacy revisions, elicitation,
  * subscriptions, streams, the JSON Schema evaluator) is counted in the last figure, which is everything.
  *
- * A bundle also fails if a module of a folder that it has no use for is in it: of `forbidden` folders anywhere, and of
- * those `forbiddenAtStart` in the code that is loaded at start.
+ * A bundle also fails if it contains a module of a `forbidden` folder, or of a `forbiddenAtStart` folder in the code that is
+ * loaded at start.
  */
 const withoutReader = {
   name: "without-json-schema-reader",
@@ -119,8 +119,8 @@ async function bundled({ code, platform }, plugins) {
 }
 
 /**
- * The modules of the library's source of which something is in a bundle: by its source map, because the published files
- * that were bundled hold many modules each.
+ * Returns the modules of the library's source that a bundle contains. It reads the source map, because each published file
+ * contains many modules.
  *
  * @param {string} code @param {string} map
  */
@@ -141,7 +141,7 @@ function modulesOf(code, map) {
 }
 
 /**
- * The modules that are in one of the folders. A folder that does not exist fails, so that a rename cannot end a check.
+ * Returns the modules in the folders. Throws if a folder does not exist, so that a rename does not disable a check.
  *
  * @param {readonly string[]} modules @param {readonly string[]} folders
  */
@@ -193,7 +193,7 @@ report(
 const importLimit = 25;
 const emptyTime = fastest(20, () => timed("0"));
 const importTime = fastest(20, () => timed('import "mcparley/server"')) - emptyTime;
-// Milliseconds are those of a machine that starts an empty process in 40; a slower one is given more in proportion.
+// Milliseconds on a machine that starts an empty process in 40 ms. A slower machine has proportionally higher limits.
 const importAllowed = importLimit * Math.max(1, emptyTime / 40);
 report(
   "cold import of ./server",
@@ -218,7 +218,7 @@ function timed(code) {
 }
 
 /**
- * The fastest of many runs: whatever else a machine does only ever adds to one.
+ * Returns the fastest of many runs, because other work of the machine only adds time.
  *
  * @param {number} times @param {() => number} measure
  */

@@ -75,7 +75,7 @@ async function chaos() {
   return run.outcomes.every(({ verdict }) => good.includes(verdict)) && isClean;
 }
 
-/** There is no figure that fails: they are those of the machine. */
+/** No figure fails, because the figures depend on the machine. */
 async function benchmarks() {
   const { measure } = await import("../tests/cluster/benchmarks/measure.mjs");
   process.stdout.write(`\n${await measure()}\n`);

@@ -41,7 +41,7 @@ for (const { name, file, args } of steps) {
   if (status !== 0) failed.push(name);
 }
 
-// The last lines name what failed, because the beginning of a long log may be cut off.
+// The last lines name the failures, because the beginning of a long log may be cut off.
 process.stdout.write("\n");
 for (const name of failed) process.stdout.write(`failed: ${name}\n`);
 for (const name of failedTests()) process.stdout.write(`failed: ${name}\n`);

@@ -7,8 +7,8 @@ import { makeReady, root } from "./ready.mjs";
 
 /**
  * Compiles programs of users with each supported version of TypeScript: the programs of `tests/types/declarations`, with
- * `declaration: true` and `skipLibCheck: false`. Versions that are not there are installed into `tests/types/.generated`. A
- * version that cannot be installed is reported as not run, and fails nothing.
+ * `declaration: true` and `skipLibCheck: false`. Missing versions are installed into `tests/types/.generated`. A
+ * version that cannot be installed is reported as not run, which is no failure.
  *
  * `npm run types -- 5.4.5` runs one version.
  */

@@ -39,14 +39,14 @@ export class AnswerReader {
   #begin(head) {
     const status = Number(head.slice(9, 12));
     if (!head.startsWith("HTTP/1.1 ") || !(status >= 200))
-      throw new Error(`No answer begins with "${head.slice(0, 60)}".`);
+      throw new Error(`An answer cannot start with "${head.slice(0, 60)}".`);
     this.#begun = { status, head };
     const lower = head.toLowerCase();
     this.#chunks = lower.includes("\r\ntransfer-encoding: chunked") ? new ChunkedBody() : undefined;
     const at = lower.indexOf("\r\ncontent-length: ");
     this.#length = at === -1 ? 0 : Number.parseInt(lower.slice(at + 18), 10);
     if (at === -1 && !this.#chunks && status !== 204 && status !== 202)
-      throw new Error(`An answer of status ${status} does not say how long it is.`);
+      throw new Error(`An answer of status ${status} has no length and is not chunked.`);
   }
 
   /** @param {Buffer} arrived @param {number} at @returns {Answer | undefined} */
@@ -67,7 +67,7 @@ export class AnswerReader {
 
   /** @param {Buffer} body @param {number} surplus @returns {Answer} */
   #finish(body, surplus) {
-    if (surplus > 0) throw new Error("More was answered than was asked.");
+    if (surplus > 0) throw new Error("There are more answers than requests.");
     const { status, head } = /** @type {{ status: number, head: string }} */ (this.#begun);
     this.#begun = undefined;
     this.#chunks = undefined;

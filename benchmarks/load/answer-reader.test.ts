@@ -29,7 +29,7 @@ test.each([
   );
 });
 
-test("one answer follows another on the same connection", () => {
+test("reads one answer after another on the same connection", () => {
   const reader = new AnswerReader();
   for (let time = 0; time < 3; time++) {
     expect(reader.push(Buffer.from(plain))?.body.length).toBe(13);
@@ -37,13 +37,13 @@ test("one answer follows another on the same connection", () => {
   }
 });
 
-describe("what is no answer to one request is refused", () => {
+describe("refuses an invalid answer", () => {
   test.each([
-    ["more than was asked", plain + plain, "More was answered"],
-    ["another protocol", "SSH-2.0-OpenSSH\r\n\r\n", 'No answer begins with "SSH'],
-    ["an answer of unknown length", "HTTP/1.1 200 OK\r\n\r\n", "does not say how long"],
-    ["a chunk longer than it says", chunked.replace("6\r\n", "5\r\n"), "longer than it says"],
-    ["a size that is none", chunked.replace("6\r\n", "x\r\n"), "no size of a chunk"],
+    ["more answers than requests", plain + plain, "more answers than requests"],
+    ["another protocol", "SSH-2.0-OpenSSH\r\n\r\n", 'An answer cannot start with "SSH'],
+    ["an answer of unknown length", "HTTP/1.1 200 OK\r\n\r\n", "has no length"],
+    ["a chunk longer than its size", chunked.replace("6\r\n", "5\r\n"), "longer than its size"],
+    ["an invalid size", chunked.replace("6\r\n", "x\r\n"), "is not a chunk size"],
   ])("%s", (_, answer, message) => {
     expect(() => read(answer)).toThrow(message);
   });

@@ -13,7 +13,7 @@ export function checkAnswer(json, id, expected) {
   const response = JSON.parse(json);
   const { result } = response;
   if (response.jsonrpc !== "2.0" || response.id !== id || typeof result !== "object" || result?.isError)
-    throw new Error(`This is no result of request ${id}: ${json.slice(0, 300)}`);
+    throw new Error(`This is not a result of request ${id}: ${json.slice(0, 300)}`);
   const said = saidBy[expected.kind](result);
   const { kind: _, ...wanted } = expected;
   if (isDeepStrictEqual(said, wanted)) return;

@@ -7,7 +7,7 @@ export class ChunkedBody {
   /** @type {Buffer[]} */
   #parts = [];
   #size = 0;
-  /** Bytes of the chunk that are still to come; -2 to 0 while the end of its line is. */
+  /** Remaining bytes of the chunk. From -2 to 0 while the line end after the chunk is read. */
   #left = 0;
   /** @type {"size" | "data" | "end" | "trailer"} */
   #state = "size";
@@ -47,12 +47,12 @@ export class ChunkedBody {
   #isLast(line) {
     if (this.#state === "trailer") return line === "";
     if (this.#state === "end") {
-      if (line !== "") throw new Error("A chunk is longer than it says.");
+      if (line !== "") throw new Error("A chunk is longer than its size.");
       this.#state = "size";
       return false;
     }
     const size = /^[0-9a-f]+(?=$|[; ])/i.exec(line);
-    if (!size) throw new Error(`"${line.slice(0, 40)}" is no size of a chunk.`);
+    if (!size) throw new Error(`"${line.slice(0, 40)}" is not a chunk size.`);
     this.#left = Number.parseInt(size[0], 16);
     this.#state = this.#left === 0 ? "trailer" : "data";
     return false;

@@ -69,7 +69,7 @@ export class Connection {
       const answer = this.#reader.push(arrived);
       if (!answer) return;
       const waiting = this.#waiting;
-      if (!waiting) throw new Error("An answer came that nobody asked for.");
+      if (!waiting) throw new Error("An answer arrived without a request.");
       if (!this.#isDriven) this.#waiting = undefined;
       waiting.resolve(answer);
     } catch (error) {

@@ -6,7 +6,7 @@ import { takeTurns } from "./take-turns.mjs";
 
 /** @import { LoadJob } from "../types.ts" */
 
-/* The program that asks a server, in a process of its own: it is told its job, and then its turns. */
+/* Sends requests to a server from a separate process. The parent process sends the job, then the turns. */
 
 /** @type {LoadJob} */
 const job = given;

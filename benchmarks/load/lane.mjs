@@ -32,7 +32,7 @@ export class Lane {
     const answer = await this.#connection.ask(request.bytes);
     const payload = payloadOf(expectOk(answer));
     checkAnswer(payload.toString("utf8"), request.id, operation.expected);
-    // A copy, as the answer is a part of a larger buffer that is used again.
+    // A copy, because the answer is part of a larger buffer that is reused.
     this.#expected = new Numbered(Buffer.from(payload));
     this.#request = request;
   }
@@ -73,7 +73,7 @@ export class Lane {
     const expected = /** @type {Numbered} */ (this.#expected);
     expected.become(id);
     if (expected.bytes.equals(payload)) return;
-    throw new Error(`Request ${id} was answered otherwise than the first: ${payload.toString("utf8", 0, 300)}`);
+    throw new Error(`Request ${id} has another answer than the first request: ${payload.toString("utf8", 0, 300)}`);
   }
 }
 

@@ -2,7 +2,7 @@
 
 const lineFeed = 10;
 
-/** Puts lines together, in work that is linear in what arrives. */
+/** Splits a stream into lines, in linear time. */
 export class LineReader {
   /** @type {Buffer[]} */
   #parts = [];

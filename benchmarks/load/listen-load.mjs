@@ -8,8 +8,8 @@ import { takeTurns } from "./take-turns.mjs";
 /** @import { LoadJob } from "../types.ts" */
 
 /*
- * The program that holds many streams of changes open: it makes a change, waits until every stream has told of it, and
- * makes the next. Its job and what it says to its parent are those of `http-load.mjs`.
+ * Keeps many change streams open: it makes a change, waits until every stream has received the notification, and makes the
+ * next. Its messages from and to the parent process are those of `http-load.mjs`.
  */
 
 /** @type {LoadJob} */
@@ -19,7 +19,7 @@ const caller = new Connection(job.port);
 const change = new Numbered(post(job, messageOf(job.operation, job.revision), modernHeaders(job.operation)));
 
 try {
-  // Not all at once: a server listens for a limited number of connections that it has not accepted.
+  // Opened in steps, because the backlog of connections that the server has not accepted is limited.
   for (const stream of streams) await stream.open();
   takeTurns(async (end, onChange) => {
     do await tell(onChange);

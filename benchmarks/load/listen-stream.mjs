@@ -15,7 +15,7 @@ const listen = {
 const acknowledged = "notifications/subscriptions/acknowledged";
 const updated = '"method":"notifications/resources/updated"';
 
-/** A stream of changes that is held open, with an id of its own. */
+/** An open change stream, with a separate id. */
 export class ListenStream {
   #socket;
   #request;
@@ -36,7 +36,7 @@ export class ListenStream {
     this.#socket.on("error", (error) => this.#onError?.(error));
   }
 
-  /** Sends the request, and waits until the server has taken it. */
+  /** Sends the request, and waits for the acknowledgment of the server. */
   async open() {
     const first = this.#nextEvent();
     this.#socket.write(this.#request);
@@ -47,7 +47,7 @@ export class ListenStream {
   /** Waits for the next change. */
   async next() {
     const event = await this.#nextEvent();
-    if (!event.includes(updated)) throw new Error(`Instead of a change came ${event.slice(0, 300)}`);
+    if (!event.includes(updated)) throw new Error(`Expected a change, got ${event.slice(0, 300)}`);
   }
 
   /** @returns {Promise<string>} */
@@ -61,7 +61,7 @@ export class ListenStream {
   /** @param {string} text */
   #take(text) {
     this.#rest += text;
-    // An event ends with an empty line, wherever chunks begin.
+    // An event ends with an empty line. Chunks may begin anywhere.
     let end = this.#rest.indexOf("\n\n", Math.max(0, this.#rest.length - text.length - 1));
     while (end !== -1) {
       const event = this.#rest.slice(0, end);

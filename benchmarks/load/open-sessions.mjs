@@ -6,8 +6,8 @@ import { openSession } from "./open-session.mjs";
 /** @import { LoadJob } from "../types.ts" */
 
 /*
- * The program that opens sessions and leaves them: it opens so many each time it is told a number, and says when that
- * is done.
+ * Opens sessions and abandons them. Each message of the parent process contains the number of sessions to open. The reply is
+ * sent when they are open.
  */
 
 /** @type {LoadJob} */

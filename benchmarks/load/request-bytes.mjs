@@ -13,7 +13,7 @@ const meta = {
 
 export const modernRevision = "2026-07-28";
 
-/** A message that is the same but for its id. */
+/** A message whose id can be replaced. */
 export class Numbered {
   #id = firstId;
   #at;

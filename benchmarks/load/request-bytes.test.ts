@@ -7,7 +7,7 @@ import { Numbered, messageOf, modernHeaders, post } from "./request-bytes.mjs";
 
 const job = { port: 3000, accept: "application/json", revision: "2026-07-28" } as LoadJob;
 
-test("a request is sent again with the next id, and is whole each time", () => {
+test("sends a complete request with the next id each time", () => {
   const request = new Numbered(post(job, messageOf(echo, job.revision), modernHeaders(echo)));
   for (const id of [1_000_000, 1_000_001, 1_999_999, 2_000_000, 9_999_999]) {
     request.become(id);
@@ -19,12 +19,12 @@ test("a request is sent again with the next id, and is whole each time", () => {
   }
 });
 
-test("a request of an older revision carries nothing of the newest", () => {
+test("writes no fields of the newest revision into a request of an older one", () => {
   expect(JSON.parse(messageOf(echo, "2025-06-18")).params).toEqual(echo.params);
   expect(JSON.parse(messageOf(echo, "2026-07-28")).params._meta).toBeDefined();
 });
 
-test("bytes without an id cannot be numbered", () => {
+test("refuses bytes without an id", () => {
   expect(() => new Numbered(Buffer.from("{}"))).toThrow("no id");
 });
 
@@ -37,17 +37,17 @@ test.each([
   expect(payloadOf(Buffer.from(body)).toString()).toBe('{"id":1}');
 });
 
-test("a stream without a message has none", () => {
+test("refuses a stream without a message", () => {
   expect(() => payloadOf(Buffer.from(": nothing\n\n"))).toThrow("no message");
 });
 
-test("an answer is taken for what it says, and not for how it is written", () => {
+test("compares the content of an answer, and not its form", () => {
   const said = (result: object, id: unknown = 1): string => JSON.stringify({ result, id, jsonrpc: "2.0" });
   const content = [{ type: "text", text: "x" }];
   const expected = { kind: "text" as const, text: "x" };
   expect(() => checkAnswer(said({ content, resultType: "complete", _meta: {} }), 1, expected)).not.toThrow();
-  expect(() => checkAnswer(said({ content }, "1"), 1, expected)).toThrow("no result of request 1");
-  expect(() => checkAnswer(said({ content, isError: true }), 1, expected)).toThrow("no result");
+  expect(() => checkAnswer(said({ content }, "1"), 1, expected)).toThrow("not a result of request 1");
+  expect(() => checkAnswer(said({ content, isError: true }), 1, expected)).toThrow("not a result");
   expect(() => checkAnswer(said({ content: [...content, ...content] }), 1, expected)).toThrow('Expected {"text":"x"}');
   expect(() =>
     checkAnswer(said({ contents: [{ uri: "a", text: "y" }] }), 1, { kind: "resource", uri: "a", digest: "z" }),

@@ -86,8 +86,9 @@ export class StdioClient {
   #check(line) {
     const expected = /** @type {Numbered} */ (this.#expected);
     const id = expected.idIn(line);
-    if (!this.#awaited.delete(id)) throw new Error(`Nobody awaits this: ${line.toString("utf8", 0, 300)}`);
+    if (!this.#awaited.delete(id)) throw new Error(`No request awaits this message: ${line.toString("utf8", 0, 300)}`);
     expected.become(id);
-    if (!expected.bytes.equals(line)) throw new Error(`Answered otherwise: ${line.toString("utf8", 0, 300)}`);
+    if (!expected.bytes.equals(line))
+      throw new Error(`The answer differs from the first one: ${line.toString("utf8", 0, 300)}`);
   }
 }

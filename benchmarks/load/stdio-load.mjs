@@ -8,8 +8,8 @@ import { takeTurns } from "./take-turns.mjs";
 /** @import { StdioJob } from "../types.ts" */
 
 /*
- * The program that starts a server and asks it on its stdin, so many requests at a time: it is told its job and its
- * turns, and says what the server used when it is asked.
+ * Starts a server and sends requests to its stdin, a given number at the same time. The parent process sends the job and the
+ * turns, and can request the resource usage of the server.
  */
 
 /** @type {StdioJob} */

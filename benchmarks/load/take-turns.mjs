@@ -5,7 +5,7 @@ import { fail } from "./job.mjs";
 /** @import { TurnMessage, Work } from "../types.ts" */
 
 /**
- * Works when the parent process requests it (`measure/turns.mjs`), and reports the end of each turn. Nothing is asked between two
+ * Works when the parent process requests it (`measure/turns.mjs`), and reports the end of each turn. No request is sent between two
  * turns.
  *
  * @param {Work} work

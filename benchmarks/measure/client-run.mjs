@@ -7,8 +7,8 @@ import { takeTurns } from "../load/take-turns.mjs";
 /** @import { BenchmarkClient, ClientTarget } from "../types.ts" */
 
 /*
- * The program that measures a client, in whose process it is: it calls a tool of the floor's server, one call after
- * another. It is told its job, and then its turns.
+ * Measures a client in the same process: it calls a tool of the floor's server, one call after another. The parent process
+ * sends the job, then the turns.
  */
 
 /** @type {ClientTarget} */
@@ -30,6 +30,6 @@ try {
 async function call(client, onAnswer) {
   const begun = performance.now();
   const text = await client.echo(question);
-  if (text !== question) throw new Error(`"${text}" is no echo of "${question}".`);
+  if (text !== question) throw new Error(`"${text}" is not an echo of "${question}".`);
   onAnswer(performance.now() - begun);
 }

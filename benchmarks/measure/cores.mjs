@@ -13,7 +13,7 @@ export function onCore(side, command) {
   return hasTaskset ? ["taskset", "-c", coreOf[side], ...command] : [...command];
 }
 
-/** How programs are put on cores here, in words. */
+/** Describes the assignment of programs to cores on this machine. */
 export function pinning() {
   if (hasTaskset) return `servers on core ${coreOf.server}, load on core ${coreOf.load}`;
   return availableParallelism() > 1 ? "not pinned: there is no taskset" : "one core for servers and load";

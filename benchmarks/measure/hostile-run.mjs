@@ -33,12 +33,12 @@ try {
   fail(error);
 }
 
-/** Makes the kernel record the peak from here on. Without Linux the peak since the start of the process is used. */
+/** Resets the kernel's record of the peak. On other systems than Linux the peak since the start of the process is used. */
 function resetPeak() {
   try {
     writeFileSync("/proc/self/clear_refs", "5");
   } catch {
-    // The figure is then too high, not too low.
+    // Without the reset the figure is too high, and never too low.
   }
 }
 
@@ -48,7 +48,7 @@ function peak() {
     const [, kibibytes] = /^VmHWM:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
     if (kibibytes !== undefined) return Number(kibibytes) * 1024;
   } catch {
-    // No Linux.
+    // The system is not Linux.
   }
   return process.resourceUsage().maxRSS * 1024;
 }

@@ -10,7 +10,7 @@ import { turnsOf } from "./turns.mjs";
 const programs = { requests: "http-load.mjs", changes: "listen-load.mjs" };
 const bothForms = "application/json, text/event-stream";
 
-/** The revision that all implementations of sessions speak. */
+/** The revision that all implementations with sessions support. */
 export const legacyRevision = "2025-06-18";
 export const modernRevision = "2026-07-28";
 

@@ -1,8 +1,8 @@
 // @ts-check
 
 /*
- * Loaded into the process of a server before its own program, and asked by whoever started it: it tells what the process
- * has used. It keeps no process alive.
+ * Loaded into the process of a server before its program. Reports the resource usage of the process when the parent process
+ * requests it. Does not keep the process alive.
  */
 
 /** @type {Record<string, () => unknown>} */

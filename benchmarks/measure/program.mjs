@@ -103,7 +103,7 @@ export class Program {
   }
 
   /**
-   * Waits for something that it does; rejects when it ends instead, or takes too long.
+   * Waits for an event of the program. Rejects if the program ends first, or at the timeout.
    *
    * @template T
    * @param {string} what @param {(resolve: (value: T) => void) => void} begin @param {number} limit

@@ -79,6 +79,6 @@ export async function bundleSample(implementation, peers) {
     logLevel: "silent",
   });
   const [file] = result.outputFiles;
-  if (!file) throw new Error("esbuild gave no file.");
+  if (!file) throw new Error("esbuild returned no file.");
   return { gzip: gzipSync(file.contents).length / kilo, minified: file.contents.length / kilo };
 }

@@ -13,7 +13,7 @@ export function quantile(values, share) {
   const place = (sorted.length - 1) * share;
   const below = sorted[Math.floor(place)];
   const above = sorted[Math.ceil(place)];
-  if (below === undefined || above === undefined) throw new Error("There are no values.");
+  if (below === undefined || above === undefined) throw new Error("The list of values is empty.");
   return below + (above - below) * (place % 1);
 }
 

@@ -13,7 +13,7 @@ const longest = 20;
 
 /**
  * Takes one sample of each contender. Those that work in turns are all started, warmed and then measured in short turns,
- * one after another and back again, so that a slow moment of the machine meets all of them.
+ * one after another and back again, so that a slow moment of the machine affects all of them.
  *
  * @param {readonly Contender[]} contenders @param {Amount | undefined} amount @param {(what: string) => void} onStep
  * @returns {Promise<ReadonlyMap<string, Outcome>>}
@@ -52,7 +52,7 @@ class Round {
     await this.#attempt(name, async () => {
       if (start) this.#running.set(name, await start());
       else if (sample) this.outcomes.set(name, await sample());
-      else throw new Error("There is nothing to run.");
+      else throw new Error("The contender has neither turns nor a sample.");
     });
   }
 
@@ -94,7 +94,7 @@ class Round {
       await act();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      process.stderr.write(`\n${name} is left out: ${reason}\n`);
+      process.stderr.write(`\n${name} is omitted: ${reason}\n`);
       this.outcomes.set(name, reason.slice(0, 400));
       await this.#running.get(name)?.end();
       this.#running.delete(name);

@@ -41,7 +41,7 @@ export async function turnsOf({ load, cpu, end }) {
 
 /** @param {any} message @param {string} wanted */
 export function expect(message, wanted) {
-  if (message !== wanted) throw new Error(message?.failed ?? `The load said ${JSON.stringify(message)}.`);
+  if (message !== wanted) throw new Error(message?.failed ?? `The load sent ${JSON.stringify(message)}.`);
 }
 
 /** @param {LoadReport} report @param {number} cpu microseconds @returns {Sample} */

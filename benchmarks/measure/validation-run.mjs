@@ -3,7 +3,7 @@ import { fail, job } from "../load/job.mjs";
 import { takeTurns } from "../load/take-turns.mjs";
 import { validationCases } from "../workloads/validation-cases.mjs";
 
-/** The program of one validator: validates one value again and again while it has its turn. */
+/** Runs one validator: validates one value repeatedly during its turn. */
 try {
   const { file, name, isValid, batch } = job;
   const found = validationCases[name];

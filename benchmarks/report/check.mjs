@@ -7,10 +7,10 @@ import { alignedTable } from "./markdown.mjs";
 /** What became of a target. @typedef {{ target: Target, reached: boolean, got: Summary | undefined, notRun?: string }} Verdict */
 
 /**
- * Compares results with the targets. A target whose workload was not asked for is left out; one whose workload did not
- * run is not reached.
+ * Compares results with the targets. A target is omitted if its workload was not requested, and missed if its workload failed
+ * to run.
  *
- * With `byCpu` a throughput is judged by the server's CPU time for an answer, which other work of the machine changes
+ * With `byCpu`, throughput is compared by the server's CPU time per answer, because other work of the machine affects it
  * less.
  *
  * @param {readonly Target[]} targets @param {readonly WorkloadResult[]} results @param {{ byCpu?: boolean }} [options]

@@ -23,7 +23,7 @@ function result(ratio: number, cpu: number): WorkloadResult {
   return { id: "w", section: "HTTP", title: "Work", reference: "floor", measures, rows };
 }
 
-test("every target is of something that is measured, and has a limit", () => {
+test("each target has an existing workload and a limit", () => {
   const workloads = new Map(
     allWorkloads(planOf(false, { implementations, peers: "" })).map((workload) => [workload.id, workload]),
   );
@@ -36,7 +36,7 @@ test("every target is of something that is measured, and has a limit", () => {
   }
 });
 
-test("workloads have ids of their own", () => {
+test("workloads have unique ids", () => {
   const ids = allWorkloads(planOf(false, { implementations, peers: "" })).map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
 });
@@ -48,18 +48,18 @@ test.each([
   expect(judge([target], [result(ratio, 1)])[0]?.reached).toBe(reached);
 });
 
-test("judged by CPU time, a throughput that other work took away is not missed", () => {
+test("accepts a low throughput with a sufficient CPU time per answer", () => {
   expect(judge([target], [result(0.3, 1.1)], { byCpu: true })[0]).toMatchObject({ reached: true });
   expect(judge([target], [result(0.9, 1.3)], { byCpu: true })[0]).toMatchObject({ reached: false });
 });
 
-test("a figure may be at most what its target says", () => {
+test("accepts a figure at its target, and misses one above", () => {
   const memory: Target = { workload: "w", measure: "cpu", of: "figure", atMost: 10 };
   expect(judge([memory], [result(1, 1)])[0]?.reached).toBe(true);
   expect(judge([memory], [result(1, 1.1)])[0]?.reached).toBe(false);
 });
 
-test("what did not run is missed, and what was not asked for is left out", () => {
+test("misses workloads that did not run, and omits workloads that were not requested", () => {
   const failed = {
     ...result(1, 1),
     rows: [{ name: "mcparley", notRun: "It broke.", samples: [], figures: {}, ratios: {} }],
@@ -69,7 +69,7 @@ test("what did not run is missed, and what was not asked for is left out", () =>
   expect(verdictsTable(verdicts)).toMatch(/\| w +\| +perSecond, ratio \| +≥ 0.85 \| +– \| It broke. \| MISSED \|/);
 });
 
-test("a table shows every measure, its ratio, its spread, and who did not run", () => {
+test("shows each measure with ratio and spread, and the contenders that did not run", () => {
   const one = result(0.9, 1.25);
   const rows = [...one.rows, { name: "theirs", notRun: "It has\nno sessions.", samples: [], figures: {}, ratios: {} }];
   const table = tableOf({ ...one, rows });

@@ -15,7 +15,7 @@ import { Tally } from "./tally.mjs";
 
 const moments = (...heaps: number[]) => heaps.map((heap) => ({ heap, rss: 0, resources: {} }));
 
-test("memory that rises and stays is flat, and memory that goes on rising is not", () => {
+test("accepts memory that rises and stays, and refuses memory that continues to rise", () => {
   expect(judgeMemory("server", moments(5, 9, 20, 20, 20, 21, 20, 20)).isGood).toBe(true);
   expect(judgeMemory("server", moments(5, 10, 15, 20, 25, 30, 35, 40))).toEqual({
     what: "heap of the server",
@@ -24,11 +24,11 @@ test("memory that rises and stays is flat, and memory that goes on rising is not
   });
 });
 
-test("one moment before a collection is no leak", () => {
+test("accepts one high value before a garbage collection", () => {
   expect(judgeMemory("server", moments(20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 90)).isGood).toBe(true);
 });
 
-test("what is open that was not at the start is named", () => {
+test("names handles that were not open at the start", () => {
   const before = { heap: 0, rss: 0, resources: { PipeWrap: 3 } };
   expect(judgeResources("server", before, before).isGood).toBe(true);
   expect(judgeResources("server", before, { ...before, resources: { PipeWrap: 3, Timeout: 2 } })).toMatchObject({
@@ -37,7 +37,7 @@ test("what is open that was not at the start is named", () => {
   });
 });
 
-test("a call is open until it settles, and counts once", async () => {
+test("counts a call once, and as open until it settles", async () => {
   const tally = new Tally();
   let answer!: () => void;
   const call = tally.watch("echo", new Promise<void>((resolve) => (answer = resolve)));
@@ -50,19 +50,19 @@ test("a call is open until it settles, and counts once", async () => {
   expect(tally.openFor(-1)).toEqual([]);
 });
 
-test("what nobody expected is told, with how often it happened", () => {
+test("reports unexpected answers with their counts", () => {
   const tally = new Tally();
   for (let time = 0; time < 3; time++) tally.surprise("polite", new Error("fetch failed"));
   expect(judgeSurprises(tally.surprises)).toMatchObject({ isGood: false, found: "3 × polite: fetch failed" });
 });
 
-test("a tolerance allows memory to differ more", () => {
+test("accepts a larger difference of memory with a tolerance", () => {
   const grown = moments(20, 20, 20, 20, 20, 25, 25, 25);
   expect(judgeMemory("server", grown).isGood).toBe(false);
   expect(judgeMemory("server", grown, { share: 0.3, megabytes: 10 }).isGood).toBe(true);
 });
 
-test("the heap at rest may grow by a tenth and one megabyte", () => {
+test("accepts growth of the heap at rest by a tenth and one megabyte", () => {
   const held = (heap: number) => ({ heap, rss: 0, resources: {} });
   expect(judgeRest("heap", held(20), held(23)).isGood).toBe(true);
   expect(judgeRest("heap", held(20), held(23.1))).toEqual({

@@ -22,7 +22,7 @@ const politely =
     using({ url, tally }, { revision }, async (client) => {
       for (let time = 0; time < 5; time++) {
         const said = await tally.serve("echo", client.callTool("echo", question));
-        if (said !== question.text) throw new Error("The echo is another.");
+        if (said !== question.text) throw new Error("The echo differs from the text.");
       }
       await tally.serve("list", client.listTools().all());
       const trip = { type: /** @type {const} */ ("ref/prompt"), name: "trip" };
@@ -58,7 +58,7 @@ const answering =
   ({ url, tally }) => {
     return using({ url, tally }, { revision, elicit: accept }, async (client) => {
       const said = await tally.serve("ask", client.callTool("ask"));
-      if (said !== "You said green.") throw new Error(`The tool said ${JSON.stringify(said)}.`);
+      if (said !== "You said green.") throw new Error(`The tool returned ${JSON.stringify(said)}.`);
     });
   };
 
@@ -150,7 +150,7 @@ async function using(place, options, work) {
 function expectFailure(call) {
   return call.then(
     () => {
-      throw new Error("A call succeeded that should not.");
+      throw new Error("A call succeeded that must fail.");
     },
     () => {},
   );

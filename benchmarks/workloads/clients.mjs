@@ -45,7 +45,7 @@ function contenderOf(implementation, clientCase, plan) {
   const { way, mode } = clientCase;
   if (!client) return { name, notRun: "It has no client." };
   if (!client.includes(mode)) return { name, notRun: `Its client does not speak ${modeNames[mode]}.` };
-  if (name === floor && way === "memory") return { name, notRun: "In memory it would only call a function." };
+  if (name === floor && way === "memory") return { name, notRun: "The floor has no transport in memory." };
   const start = () => clientTurns(implementation, clientCase, plan.peers);
   return { name, start, rounds: roundsOf(name, plan.rounds) };
 }

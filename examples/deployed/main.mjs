@@ -15,15 +15,18 @@ const listening = await listen(makeServer({ stateKeys, store }), {
   ...(allowedHosts.length > 0 && { allowedHosts }),
   ...(allowedOrigins.length > 0 && { allowedOrigins, cors: true }),
   ...(trustProxy && { trustProxy }),
-  closeTimeout: 20_000,
+  // Milliseconds for each of `drain` and `close`.
+  closeTimeout: 15_000,
 });
 process.stdout.write(`${listening.url}\n`);
 
 for (const signal of /** @type {const} */ (["SIGTERM", "SIGINT"])) process.once(signal, () => void stop());
 
 async function stop() {
+  // Answers requests while `/readyz` is 503, so that the load balancer can stop sending new ones.
+  await listening.drain();
   await listening.close();
-  // It has connections of its own, and the client stays ours.
+  // The store closes its own connections only. The Redis client belongs to this program.
   await store?.close();
   redis?.destroy();
 }

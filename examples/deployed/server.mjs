@@ -1,7 +1,7 @@
 // @ts-check
 import { createServer, jsonLogger, logTo, prompt, tool } from "mcparley/server";
 
-/** Adds up the words of a text, slowly enough that one sees its progress. */
+/** Counts the words of a text, and reports progress. */
 const countWords = tool({
   description: "Count the words of a text.",
   input: {
@@ -24,7 +24,7 @@ const summarize = prompt({
 });
 
 /**
- * Makes the definition that every process serves.
+ * Creates the server. Every process serves the same definition.
  *
  * @param {{ stateKeys?: readonly Uint8Array[] | undefined, store?: import("mcparley/server").Store | undefined }} settings
  */

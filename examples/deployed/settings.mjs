@@ -30,5 +30,5 @@ function list(value) {
 function readKey(text, index) {
   const key = Buffer.from(text, "base64");
   if (key.length === 32) return new Uint8Array(key);
-  throw new Error(`STATE_KEYS must hold keys of 32 bytes in base64; number ${index + 1} has ${key.length} bytes.`);
+  throw new Error(`STATE_KEYS must contain keys of 32 bytes in base64; key ${index + 1} has ${key.length} bytes.`);
 }

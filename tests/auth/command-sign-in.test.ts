@@ -70,7 +70,7 @@ test("a call signs in after the user agrees, and again for more scopes", async (
   const first = atTerminal({ answers: ["y"] });
   expect(await runClientCommand("call", [server.url, "whoami"], first)).toBe(0);
   expect(first.err()).toContain("The server asks you to sign in:");
-  expect(first.err()).toContain(`It leads to ${new URL(issuer.issuer).host}`);
+  expect(first.err()).toContain(`Its host is ${new URL(issuer.issuer).host}`);
   expect(JSON.parse(first.out())).toMatchObject({ subject: "alice" });
 
   const second = atTerminal();
@@ -114,7 +114,7 @@ test.each(["call", "login"])("Ctrl-C during %s releases the lock for other proce
   const silent = { ...io, openUrl: async () => {} };
   const words = command === "call" ? [server.url, "whoami"] : [server.url];
   const done = runClientCommand(command, words, silent);
-  await io.seen(command === "call" ? "Open it?" : "Waiting for the browser");
+  await io.seen(command === "call" ? "Open it?" : "Waiting for the sign-in");
   io.pressCtrlC();
   expect(await done).toBe(130);
   const next = atTerminal();
@@ -165,7 +165,9 @@ test("a second user of the machine cannot access the credentials of the first", 
 
 test("a manually registered client is stored until the logout, with its secret from the environment", async () => {
   const words = ["login", server.url, "--client-id", byHand.client_id, "--client-secret-env", "SECRET"];
-  expect((await unwatched(words)).json.error.message).toContain("There is no SECRET in the environment");
+  expect((await unwatched(words)).json.error.message).toContain(
+    "The environment variable SECRET, which --client-secret-env names, is not set",
+  );
   expect((await unwatched(words, { SECRET: byHand.client_secret })).json.clientId).toBe("by-hand");
   expect((await unwatched(["logout", server.url])).json.outcome).toBe("revoked");
   expect((await unwatched(["login", server.url])).json.clientId).not.toBe("by-hand");
@@ -214,7 +216,7 @@ test("login ends after --timeout with an error that says so", async () => {
 test("login fails for a server that is started as a program", async () => {
   const io = atTerminal();
   expect(await runClientCommand("login", ["--", "node", "server.js"], io)).toBe(1);
-  expect(io.err()).toContain("login is for servers at a URL");
+  expect(io.err()).toContain("login applies to servers at a URL");
 });
 
 test("a command ends after its aborted sign-in has ended, so that the next one does not wait for it", async () => {
@@ -234,13 +236,13 @@ test("a command ends after its aborted sign-in has ended, so that the next one d
   expect(order).toEqual(["given up"]);
 });
 
-test("a command that waits for the sign-in of another process says so", async () => {
+test("a command reports that it waits for the sign-in of another process", async () => {
   const first = atTerminal();
   const doneFirst = runClientCommand("login", [server.url], { ...first, openUrl: async () => {} });
-  await first.seen("Waiting for the browser");
+  await first.seen("Waiting for the sign-in");
   const second = atTerminal();
   const doneSecond = runClientCommand("login", [server.url], second);
-  await second.seen("Waiting for another mcparley that is signing in");
+  await second.seen("Waiting for another mcparley process that is signing in");
   first.pressCtrlC();
   expect(await doneFirst).toBe(130);
   expect(await doneSecond).toBe(0);

@@ -125,13 +125,13 @@ test("login, a call, more scopes, whoami and logout work with a real authorizati
   expect(whoami.out).toMatch(/^Subject +alice$/m);
   expect(whoami.out).toMatch(/^Client +by-hand$/m);
   expect(whoami.out).toMatch(/^Scopes +notes:read notes:write notes:sign$/m);
-  expect(whoami.out).toMatch(/^Expires +\d{4}-\d\d-\d\dT.* \(in \d+ minutes\), renewed without asking you$/m);
+  expect(whoami.out).toMatch(/^Expires +\d{4}-\d\d-\d\dT.* \(in \d+ minutes\), renewed automatically$/m);
   expect(whoami.out).toContain(path.join(home, ".config/mcparley/credentials"));
 
   expectNoSecrets();
   const revocations = (): number => issuer.requests.filter((one) => one === "POST /token/revocation").length;
   const revokedBefore = revocations();
-  expect((await mcparley(["logout", server.url])).out).toContain("the tokens were revoked");
+  expect((await mcparley(["logout", server.url])).out).toContain("The tokens were revoked");
   expect(revocations()).toBeGreaterThan(revokedBefore);
   expect((await mcparley(["whoami", server.url])).code).toBe(3);
   expectNoSecrets();

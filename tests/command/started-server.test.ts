@@ -38,7 +38,7 @@ describe("the stderr of a started server", () => {
     expect(err).toBe("");
   });
 
-  test("is shown as it arrives with --verbose, and not twice", async () => {
+  test("is shown once, as it arrives, with --verbose", async () => {
     const { err } = await callStarted(fails, { options: ["-v"] });
     expect(err).toContain("server: ready\n");
     expect(err.match(/no such note/g)).toHaveLength(1);
@@ -80,7 +80,7 @@ describe("the environment of a started server", () => {
 });
 
 describe("a server that prints to stdout", () => {
-  test("is warned about at the first line, once, and still used", async () => {
+  test("causes one warning at its first line, and is still used", async () => {
     const start = 'console.log("Listening on \\u001b[2J3000"); console.log("Ready");';
     const { code, out, err } = await callStarted(serverSource({ start, onCall: ok }));
     expect(code).toBe(0);

@@ -14,8 +14,7 @@ import {
 import { settings } from "../../settings.mjs";
 
 /*
- * What somebody writes who wants no library: a switch on the method, and objects that are stringified. Nothing is
- * checked, and nothing is cached.
+ * A server without a library: a switch on the method that stringifies objects. It checks nothing and caches nothing.
  */
 
 const itemPrefix = "bench://items/";

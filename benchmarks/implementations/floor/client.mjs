@@ -6,7 +6,7 @@ import { Agent, request } from "node:http";
 
 /** Connects a client without a library, which sends one request at a time. @param {ClientTarget} target @returns {Promise<BenchmarkClient>} */
 export async function connect(target) {
-  if (target.way === "memory") throw new Error("In memory it would only call a function.");
+  if (target.way === "memory") throw new Error("The floor has no transport in memory.");
   const send = target.way === "http" ? overHttp(target.url) : onStdio(target.command, target.args);
   let id = 0;
   return {

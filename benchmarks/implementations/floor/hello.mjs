@@ -1,4 +1,4 @@
 // @ts-check
 
-/* The least that a process does which says something: it gives back what it is told. */
+/* The smallest process that answers: it writes its input to its output. */
 process.stdin.pipe(process.stdout);

@@ -25,7 +25,7 @@ function makeServer() {
   return server;
 }
 
-/** Its limit is 10 MiB unless one is given, and there is a message that is a little longer. */
+/** The default limit is 10 MiB, and one message of the benchmarks is slightly longer. */
 const maxBufferSize = 16 * 1024 * 1024;
 const enableJsonResponse = settings.answers === "json";
 const sessions = new Map();

@@ -13,7 +13,7 @@ import { verdictOf } from "./verdict.mjs";
  * @typedef {object} Attacker
  * @property {string} name
  * @property {readonly string[]} reaches The limits whose refusals the server must have sent.
- * @property {readonly string[]} [allows] Other answers that are right. Any other answer is a surprise.
+ * @property {readonly string[]} [allows] Other correct answers. Any other answer is a surprise.
  * @property {number} pause Milliseconds between two waves.
  * @property {(site: Site) => () => Promise<void>} prepare Returns the function that runs one wave.
  */
@@ -23,7 +23,7 @@ const remembered = 300;
 /** Milliseconds within which a request must have an answer. */
 const longest = 30_000;
 
-/** The place from which one attacker works: an IP address of its own, and the counts of its answers. */
+/** The client address of one attacker, with the counts of its answers. */
 export class Site {
   /** Answers by verdict. @type {Record<string, number>} */
   counts = {};
@@ -47,7 +47,7 @@ export class Site {
     this.#signal = signal;
   }
 
-  /** The attack has to end. */
+  /** Whether the attack must end. */
   get isOver() {
     return this.#signal.aborted;
   }

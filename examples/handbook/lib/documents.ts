@@ -9,21 +9,21 @@ export interface Section {
   path: string;
   /** The document's title. */
   title: string;
-  /** The heading of this part; the title again for what stands before the first heading. */
+  /** The heading of this part. The title for text before the first heading. */
   heading: string;
-  /** The line of the document on which the part begins, from 1. */
+  /** The first line of the part in the document, from 1. */
   line: number;
   text: string;
 }
 
 export const resources: string = join(import.meta.dirname, "..", "resources");
 
-/** The URI of a document: the server's name, its folder, the path in it. */
+/** Returns the URI of a document: the server's name, its folder, the path in it. */
 export function uriOf(path: string): string {
   return `handbook://resources/${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** The paths of all Markdown documents, in the order of their names. */
+/** Returns the paths of all Markdown documents, by name. */
 export async function documentPaths(): Promise<string[]> {
   const entries = await readdir(resources, { recursive: true });
   return entries
@@ -36,7 +36,7 @@ export function readDocument(path: string): Promise<string> {
   return readFile(join(resources, path), "utf8");
 }
 
-/** Cuts a document at its headings. */
+/** Splits a document at its headings. */
 export function sectionsOf(path: string, markdown: string): Section[] {
   const lines = markdown.split("\n");
   const title = /^# (.+)$/m.exec(markdown)?.[1] ?? path;
@@ -54,7 +54,7 @@ export function sectionsOf(path: string, markdown: string): Section[] {
   }));
 }
 
-/** All sections of all documents that hold any text. */
+/** Returns the sections of all documents that contain text. */
 export async function allSections(): Promise<Section[]> {
   const paths = await documentPaths();
   const sections = await Promise.all(paths.map(async (path) => sectionsOf(path, await readDocument(path))));

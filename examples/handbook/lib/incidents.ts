@@ -19,7 +19,7 @@ export interface Incident {
 
 const columns = "id,severity,service,trigger,began,detected,mitigated,customers,detected_by,postmortem";
 
-/** Reads the incidents line by line. Throws where a line is not what its header says. */
+/** Reads the incidents line by line. Throws if a line does not match the header. */
 export async function* readIncidents(signal?: AbortSignal): AsyncGenerator<Incident> {
   const input = createReadStream(join(resources, "incidents.csv"), { encoding: "utf8", ...(signal && { signal }) });
   let number = 0;
@@ -46,12 +46,12 @@ function parse(line: string, number: number): Incident {
   return { id, severity, service, trigger, ...times, customers: affected, detectedBy, postmortem };
 }
 
-/** Minutes between two times. */
+/** Returns the minutes between two times. */
 export function minutes(from: number, to: number): number {
   return Math.round((to - from) / 60_000);
 }
 
-/** The value that a share of the values does not exceed; 0.5 gives the median. */
+/** Returns the quantile of the values for a share from 0 to 1. The share 0.5 returns the median. */
 export function quantile(values: readonly number[], share: number): number {
   if (values.length === 0) return 0;
   const sorted = values.toSorted((a, b) => a - b);

@@ -3,17 +3,17 @@ import type { Section } from "./documents.ts";
 export interface Hit {
   section: Section;
   score: number;
-  /** The part of the text that answers best, in one line. */
+  /** The most relevant part of the text, in one line. */
   snippet: string;
 }
 
-/** How fast more of the same word stops to count, and how much a long section is held against it (Okapi BM25). */
+/** Okapi BM25: the saturation of repeated words, and the penalty of long sections. */
 const saturation = 1.4;
 const lengthWeight = 0.6;
-/** A word in a heading says more than one in the text. */
+/** The weight of a word in a heading, relative to a word in the text. */
 const headingWeight = 4;
 
-/** The sections that match a query best, best first; a word at the end may be the beginning of one. */
+/** Returns the sections that match a query best, best first. The last word of the query also matches as a prefix. */
 export function rank(query: string, sections: readonly Section[], limit: number): Hit[] {
   const wanted = [...new Set(words(query))];
   if (wanted.length === 0) return [];
@@ -26,7 +26,7 @@ export function rank(query: string, sections: readonly Section[], limit: number)
       const frequency = counts.get(word) ?? 0;
       return (rarity(word, counted) * frequency * (saturation + 1)) / (frequency + saturation * length);
     });
-    // A section that holds all the words answers better than one that holds one of them often.
+    // A section with all words is more relevant than one with many occurrences of one word.
     return { section, score: (sum(score) * score.filter((points) => points > 0).length) / wanted.length };
   });
   return scores
@@ -40,7 +40,7 @@ export function rank(query: string, sections: readonly Section[], limit: number)
     }));
 }
 
-/** A word that few sections hold tells more about them. */
+/** Returns the weight of a word: a word that occurs in few sections weighs more. */
 function rarity(word: string, counted: readonly { counts: Map<string, number> }[]): number {
   const holding = counted.filter(({ counts }) => counts.has(word)).length;
   return Math.log(1 + (counted.length - holding + 0.5) / (holding + 0.5));
@@ -54,7 +54,7 @@ function countWords({ title, heading, text }: Section): Map<string, number> {
   return counts;
 }
 
-/** The words of a text in the form in which they are compared. */
+/** Returns the words of a text in normal form, for comparison. */
 function words(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !stopWords.has(word)).map(stem);
 }
@@ -65,7 +65,7 @@ const stopWords = new Set(
   ),
 );
 
-/** Takes off the endings of English that matter for a search: reviews, reviewed and reviewing are one word. */
+/** Removes English endings, so that reviews, reviewed and reviewing are one word. */
 function stem(word: string): string {
   if (word.length < 5) return word.replace(/^(\w{3})s$/, "$1");
   return word

@@ -1,10 +1,10 @@
-/** The languages that are suggested for `code_review`, those we write most first. */
+/** The suggested languages for `code_review`, the most used ones first. */
 const languages = (
   "TypeScript Python Go SQL Shell Rust Java Kotlin JavaScript C C++ C# Swift Ruby PHP Scala Elixir Haskell Terraform " +
   "YAML Dockerfile HTML CSS"
 ).split(" ");
 
-/** Names by which people call a language besides its own. */
+/** Other names of languages. */
 const nicknames: Record<string, string> = {
   bash: "Shell",
   golang: "Go",
@@ -13,7 +13,7 @@ const nicknames: Record<string, string> = {
   ts: "TypeScript",
 };
 
-/** Called with what was typed and the arguments that are filled in already; the code itself may give the answer away. */
+/** Suggests languages for the typed text. If the argument `code` is already known, its language is first. */
 export default function complete(typed: string, others: Record<string, string>): string[] {
   const wanted = typed.toLowerCase();
   const matching = languages.filter((language) => language.toLowerCase().startsWith(wanted));

@@ -1,4 +1,4 @@
-// Counts a document of the handbook, or standard input where none is named, and prints one JSON object.
+// Counts the words of a document, or of standard input if no document is named, and prints one JSON object.
 import { readFileSync, realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 

@@ -5,7 +5,7 @@ import { type Incident, minutes, quantile, readIncidents } from "../lib/incident
 const groupings = ["service", "trigger", "severity", "detectedBy", "month"] as const;
 type Grouping = (typeof groupings)[number];
 
-/** How often the median is drawn again from the incidents, to see how far chance alone moves it. */
+/** Number of bootstrap samples for the confidence interval of the median. */
 const draws = 4000;
 
 export default tool({
@@ -80,7 +80,7 @@ function remarks(count: number, groups: ReadonlyMap<string, unknown[]>, confiden
   ];
 }
 
-/** Draws as many incidents as there are, with repetition, again and again, and sees where the median falls. */
+/** Returns the confidence interval of the median, by bootstrap: repeated samples of the incidents, with replacement. */
 async function medianRange(incidents: readonly Incident[], signal: AbortSignal): Promise<string> {
   const times = incidents.map(({ began, mitigated }) => minutes(began, mitigated));
   const medians: number[] = [];
@@ -92,7 +92,7 @@ async function medianRange(incidents: readonly Incident[], signal: AbortSignal):
       ),
     );
     if (draw % 500 === 499) {
-      // Lets other calls in, and a cancellation of this one.
+      // Yields, so that other calls and a cancellation of this one are processed.
       await new Promise(setImmediate);
       signal.throwIfAborted();
     }

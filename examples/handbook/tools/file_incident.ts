@@ -35,7 +35,7 @@ export default tool({
       }),
     });
     if (!confirm) throw new ToolError("The user decided not to file the incident. Nothing was written.");
-    // On protocols without sessions the handler runs again after each answer: this must happen once.
+    // On stateless revisions the handler runs again after each answer, and the file must be written once.
     const file = await ctx.once("file", () =>
       write({ title, service, notes, severity, lead: lead ?? "not named yet" }),
     );
@@ -70,7 +70,7 @@ async function write({ title, service, notes, severity, lead }: Report): Promise
   for (let number = (await readdir(drawer)).length + 1; ; number += 1) {
     const name = `${now.slice(0, 10)}-${String(number).padStart(3, "0")}.md`;
     try {
-      // Two people may file at once: whoever comes second takes the next number.
+      // Another call may have created this file at the same time. Take the next number.
       await writeFile(join(drawer, name), `${lines.join("\n")}\n`, { flag: "wx" });
       return `var/incidents/${name}`;
     } catch (error) {

@@ -47,7 +47,7 @@ function show({ section, snippet }: Hit, index: number): string {
   return `${index + 1}. ${section.title}, "${section.heading}" (${section.path}:${section.line})\n   ${snippet}`;
 }
 
-/** One link for each document, however many of its passages were found. */
+/** Returns one link for each document, for any number of its passages. */
 function linksTo(hits: readonly Hit[]): ReturnType<typeof link>[] {
   const documents = new Map(hits.map(({ section }) => [section.uri, section]));
   return [...documents.values()].map(({ uri, title, path }) =>

@@ -7,45 +7,45 @@ function io() {
   return { ...fakeIo(), onTerminate: () => () => {} };
 }
 
-test("the commands that are known here are those that there are", () => {
+test("knows each client command by name", () => {
   expect(clientCommandNames).toEqual([...clientCommands.keys()]);
   for (const name of [...clientCommandNames, "serve"]) expect(help).toContain(`mcparley ${name} `);
   expect(Math.max(...help.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
 });
 
-describe("without a command to run", () => {
+describe("mcparley without a command", () => {
   test.each([["--help"], ["-h"], ["help"]])("%s shows the help", async (word) => {
     const world = io();
     expect(await run([word], world)).toBe(0);
     expect(world.out()).toBe(help);
   });
 
-  test("nothing at all shows the help, and is a usage error", async () => {
+  test("shows the help without any word, and is a usage error", async () => {
     const world = io();
     expect(await run([], world)).toBe(1);
     expect(world.out()).toBe(help);
   });
 
-  test("--version is one line", async () => {
+  test("prints --version as one line", async () => {
     const world = io();
     expect(await run(["--version"], world)).toBe(0);
     expect(world.out()).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
   });
 });
 
-test("an unknown command, and an error of one, is told on stderr with what to do, and exits with 1", async () => {
+test("reports an unknown command and a usage error on stderr with a cure, and exits with 1", async () => {
   const unknown = io();
   expect(await run(["serv"], unknown)).toBe(1);
   expect(unknown.err()).toBe('mcparley: There is no command "serv".\n  Did you mean "serve"?\n');
   const wrong = io();
   expect(await run(["serve", "."], { ...wrong, cwd: "/no/such/place" })).toBe(1);
   expect(wrong.err()).toBe(
-    'mcparley: There is no folder ".".\n  Name the folder that holds prompts/, resources/ or tools/.\n',
+    'mcparley: There is no folder ".".\n  Name the folder that contains prompts/, resources/ or tools/.\n',
   );
   expect(unknown.out() + wrong.out()).toBe("");
 });
 
-test("each command has its help", async () => {
+test("shows the help of each command", async () => {
   for (const name of [...clientCommandNames, "serve"]) {
     const world = io();
     expect(await run([name, "--help"], world), name).toBe(0);

@@ -87,6 +87,6 @@ function explain(error: unknown, io: ProgramIo): number {
     return exitCodes.usage;
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  writeText(io.stderr, `mcparley failed, which it should not. Please report this:\n${detail}\n`);
+  writeText(io.stderr, `mcparley failed with an internal error. Please report it:\n${detail}\n`);
   return exitCodes.internal;
 }

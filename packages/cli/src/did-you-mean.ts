@@ -17,7 +17,7 @@ export function didYouMean(word: string, known: Iterable<string>): string {
   const words = [...known];
   const meant = nearest(word, words);
   if (meant !== undefined) return `Did you mean "${meant}"?`;
-  if (words.length === 0) return "There are none.";
+  if (words.length === 0) return "None are available.";
   const shown = words.slice(0, 12).join(", ");
-  return words.length > 12 ? `Some of those there are: ${shown}.` : `There are: ${shown}.`;
+  return words.length > 12 ? `Available, among others: ${shown}.` : `Available: ${shown}.`;
 }

@@ -1,14 +1,14 @@
 import type { Writable } from "node:stream";
 import { printable } from "mcparley";
 
-/** The escape sequences of this command itself: the colours of `styleFor`, and the removal of a line of progress. */
-// oxlint-disable-next-line no-control-regex -- these are what is looked for
+/** The escape sequences of this command: the colours of `styleFor`, and the removal of a progress line. */
+// oxlint-disable-next-line no-control-regex -- matches escape sequences
 const own = /(\u001b\[(?:1|2|7|22|27|31|33|39)m|\r\u001b\[2K)/;
 
-/** Removes the line of progress. */
+/** Removes the progress line. */
 export const eraseLine = "\r\u001b[2K";
 
-/** Returns text that cannot control the terminal, except for the escape sequences of this command itself. */
+/** Returns text that cannot control the terminal, except for the escape sequences of this command. */
 export function forTerminal(text: string): string {
   // The sequences and the text between them alternate.
   return text

@@ -94,7 +94,7 @@ provesInCommand("elicitation.url.domain", async (version) => {
 
 provesInCommand("elicitation.url.warnings", async (version) => {
   const lured = await run(`call ${target} lure`, version, { answers: ["n"] });
-  expect(lured.io.err()).toContain("a name with letters that may look like others");
+  expect(lured.io.err()).toContain("a name with letters that can look like other letters");
   const fine = await run(`call ${target} visit`, version, { answers: ["n"] });
   expect(fine.io.err()).not.toContain("may look like others");
 });
@@ -117,7 +117,7 @@ provesInCommand("cancellation.shown", async (version) => {
   await io.seen("50%");
   io.pressCtrlC();
   expect(await done).toBe(130);
-  expect(io.err()).toContain("Stopping; Ctrl-C once more ends at once.");
+  expect(io.err()).toContain("Stopping. Press Ctrl-C again to exit immediately.");
 });
 
 provesInCommand("security.local.consent", async (version) => {

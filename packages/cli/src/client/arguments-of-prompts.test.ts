@@ -9,7 +9,7 @@ const text = (key: string, value: unknown): { key: string; form: "text"; value: 
 });
 
 describe("promptArguments", () => {
-  test("are text, and optional ones may be left out", () => {
+  test("accepts text, and does not require optional arguments", () => {
     expect(promptArguments(prompt, [text("code", "5")])).toEqual({ code: "5" });
   });
 
@@ -22,7 +22,7 @@ describe("promptArguments", () => {
     expect(() => promptArguments(prompt, given)).toThrow(message);
   });
 
-  test("names what was meant", () => {
+  test("suggests the name of the argument that was probably meant", () => {
     expect(() => promptArguments(prompt, [text("langauge", "b")])).toThrow(
       expect.objectContaining({ hint: 'Did you mean "language"?' }),
     );

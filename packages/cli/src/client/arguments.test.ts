@@ -47,11 +47,11 @@ describe("readArguments", () => {
     );
   });
 
-  test("stdin is taken by one argument only", async () => {
+  test("refuses two arguments that read stdin", async () => {
     await expect(read("a=@-", "b:=@-")).rejects.toThrow("only one argument may be @-");
   });
 
-  test("a JSON object, typed, in a file or on stdin, holds all arguments", async () => {
+  test("reads all arguments from a JSON object, as a word, in a file or on stdin", async () => {
     const all = [
       { key: "a", form: "json", value: 1 },
       { key: "b", form: "json", value: "x=y" },
@@ -61,7 +61,7 @@ describe("readArguments", () => {
     for (const word of [text, `  ${text}`, "@file.json", "@-"]) expect(await readArguments([word], given)).toEqual(all);
   });
 
-  test("key=value replaces a member of the object, wherever it is written", async () => {
+  test("replaces a member of the object by key=value, before or after the object", async () => {
     const given = [
       { key: "b", form: "json", value: 2 },
       { key: "a", form: "text", value: "3" },
@@ -70,7 +70,7 @@ describe("readArguments", () => {
     expect(await readArguments(["a=3", '{"a":1,"b":2}'], sources)).toEqual(given);
   });
 
-  test("a name that begins with @ is a key if a value follows", async () => {
+  test("reads a word that starts with @ as a key if it has a value", async () => {
     expect(await readArguments(["@type=Person"], sources)).toEqual([{ key: "@type", form: "text", value: "Person" }]);
   });
 

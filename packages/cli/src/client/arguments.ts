@@ -40,7 +40,7 @@ export async function readArguments(words: readonly string[], sources: Sources):
   return [...members.filter(({ key }) => !replaced.has(key)), ...given];
 }
 
-/** Whether a word is a JSON object of arguments. A list is also read as one, so that the error says what is expected. */
+/** Whether a word is a JSON object of arguments. A JSON array is included, so that the error names the expected form. */
 function isObjectWord(word: string): boolean {
   return /^\s*\{|^\s*\[[^=]*$|^@[^=]*$/s.test(word);
 }
@@ -57,7 +57,7 @@ async function readObject(word: string, sources: Sources): Promise<Given[]> {
   return Object.entries(value).map(([key, member]) => ({ key, form: "json", value: member }));
 }
 
-const objectForm = "Such as '{\"a\": 1}', @arguments.json or @- for stdin.";
+const objectForm = "Write it as '{\"a\": 1}', @arguments.json, or @- for stdin.";
 
 async function readArgument(word: string, sources: Sources): Promise<Given> {
   const [, key, colon, raw] = /^(?!:=)([^=]+?)(:?)=(.*)$/s.exec(word) ?? [];
@@ -79,7 +79,7 @@ async function readSource(path: string, word: string, sources: Sources): Promise
     const at = word.indexOf("=");
     throw new UsageError(
       `"${word}" names no file after the @.`,
-      at === -1 ? objectForm : `For a text that begins with @ write it as JSON: ${word.slice(0, at)}:='"@..."'`,
+      at === -1 ? objectForm : `Write text that starts with @ as JSON: ${word.slice(0, at)}:='"@..."'`,
     );
   }
   return path === "-" ? sources.stdin() : sources.file(path);
@@ -92,7 +92,7 @@ function notAnArgument(word: string): UsageError {
   );
 }
 
-/** Maximum size of stdin in bytes. Larger arguments are mistakes, and servers refuse them. */
+/** Maximum size of stdin in bytes. Servers refuse larger arguments. */
 const maxBytes = 64 * 1024 * 1024;
 
 /** Reads files from the current folder, and stdin, as UTF-8. */
@@ -116,7 +116,7 @@ async function readAll(stream: Readable): Promise<Buffer> {
   for await (const chunk of stream as AsyncIterable<Buffer | string>) {
     const buffer = Buffer.from(chunk as Buffer);
     bytes += buffer.length;
-    if (bytes > maxBytes) throw new UsageError("stdin holds more than 64 MiB.");
+    if (bytes > maxBytes) throw new UsageError("stdin has more than 64 MiB.");
     chunks.push(buffer);
   }
   return Buffer.concat(chunks);
@@ -128,7 +128,7 @@ function decode(bytes: Buffer, what: string): string {
   } catch {
     throw new UsageError(
       `${what} is not UTF-8 text.`,
-      "A tool takes bytes as base64 where it says so: base64 -w0 FILE | mcparley call ... key=@-",
+      "If the argument accepts base64, encode the file: base64 -w0 FILE | mcparley call ... key=@-",
     );
   }
 }
@@ -156,10 +156,10 @@ export function promptArguments(prompt: Prompt, given: readonly Given[]): Record
 export function textArguments(given: readonly Given[]): Map<string, string> {
   const values = new Map<string, string>();
   for (const { key, value } of given) {
-    if (values.has(key)) throw new UsageError(`${key} is given twice, and takes one value.`);
+    if (values.has(key)) throw new UsageError(`${key} is given twice. It accepts one value.`);
     if (typeof value !== "string") {
       throw new UsageError(
-        `${key} must be text: the arguments of a prompt are.`,
+        `${key} must be text, because the arguments of a prompt are text.`,
         `Write ${key}=${JSON.stringify(value)}`,
       );
     }
@@ -177,7 +177,7 @@ function requireKnown(prompt: Prompt, key: string): void {
 /** Throws `UsageError` if there are more words. */
 export function requireNoMore(words: readonly string[], what: string): void {
   if (words.length === 0) return;
-  throw new UsageError(`${what}; ${words.map((word) => JSON.stringify(word)).join(" ")} is too much.`);
+  throw new UsageError(`${what}. Remove ${words.map((word) => JSON.stringify(word)).join(" ")}.`);
 }
 
 /** Returns the word. Throws `UsageError` with the question if it is missing. */

@@ -26,7 +26,7 @@ describe.each(names)("mcparley %s --help", (name) => {
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
   });
 
-  test("shows only options that the command accepts", async () => {
+  test("shows only options of the command", async () => {
     const shown = new Set((await helpOf(name)).match(/--[a-z-]+(?=[ ,\n])/g));
     expect(shown).toContain("--json");
     for (const definition of optionDefinitions) {
@@ -52,7 +52,7 @@ function valueOf(option: string): string {
   return values[option] ?? "value";
 }
 
-test("each option is described in one place", async () => {
+test("describes each option in one place", async () => {
   const pages = await Promise.all(names.map(helpOf));
   const topics = [...helpTopics.values()].map((topic) => topic(80));
   for (const { name, description } of optionDefinitions) {
@@ -71,7 +71,7 @@ describe("mcparley help", () => {
     for (const line of io.out().split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   });
 
-  test("shows the help of a command, and suggests a topic", async () => {
+  test("shows the help of a command, and suggests a topic for an unknown word", async () => {
     const io = fakeIo({ terminal: true });
     expect(await run(["help", "call"], { ...io, onTerminate: () => () => {} })).toBe(0);
     expect(io.out()).toBe(await helpOf("call"));
@@ -79,12 +79,12 @@ describe("mcparley help", () => {
     expect(io.err()).toContain('There is no help for "option".\n  Did you mean "options"?');
   });
 
-  test("exit-codes lists each code", () => {
+  test("lists each exit code", () => {
     expect(helpTopics.get("exit-codes")!(80)).toMatch(/\n {2}130 +ended with Ctrl-C/);
   });
 });
 
-test("the examples for the handbook work with the handbook", async () => {
+test("has examples that work with the handbook", async () => {
   const cwd = await temporaryFolder({
     "main.ts": "export const one = 1;\n",
     "mcp.json": '{ "mcpServers": { "handbook": { "url": "http://127.0.0.1:1/mcp" } } }',

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { processIo } from "./io.ts";
 
-test("Ctrl-C is listened to until it is not wanted any more", () => {
+test("listens to Ctrl-C until the returned function is called", () => {
   const before = process.listenerCount("SIGINT");
   const heard: string[] = [];
   const stop = processIo().onInterrupt(() => heard.push("interrupt"));

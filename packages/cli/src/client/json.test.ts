@@ -4,12 +4,12 @@ import fc from "fast-check";
 import { JsonSyntaxError, parseJsonWithComments } from "./json.ts";
 
 describe("parseJsonWithComments", () => {
-  test("takes comments and trailing commas, and leaves what looks like them in strings", () => {
+  test("accepts comments and trailing commas, and leaves them in strings", () => {
     const text = '\ufeff// first\n{ "url": "http://a/*b*/", /* two\nlines */ "list": [1, 2,], }';
     expect(parseJsonWithComments(text).value).toEqual({ url: "http://a/*b*/", list: [1, 2] });
   });
 
-  test("reads every JSON document as JSON.parse does", () => {
+  test("parses each JSON document as JSON.parse does", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2, "\t"), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -18,7 +18,7 @@ describe("parseJsonWithComments", () => {
     );
   });
 
-  test("any text gives a value or a JsonSyntaxError", () => {
+  test("returns a value or throws JsonSyntaxError for any text", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[{}[\]",:/*a\\ \n\d-]{0,40}$/), (text) => {
         try {
@@ -30,7 +30,7 @@ describe("parseJsonWithComments", () => {
     );
   });
 
-  test("a key such as __proto__ is an ordinary member", () => {
+  test("reads a key such as __proto__ as an ordinary member", () => {
     const { value } = parseJsonWithComments('{"__proto__": {"polluted": true}}');
     expect(Object.keys(value as object)).toEqual(["__proto__"]);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
@@ -62,21 +62,21 @@ describe("parseJsonWithComments", () => {
     ['{ "a": 1, , "b": 2 }', 1, 11, "expected a key in double quotes but found ,"],
     ["", 1, 1, "the file ends too early"],
     ['{ "a": 01 }', 1, 8, "expected a value but found 01"],
-  ])("%j is refused where it goes wrong", (text, line, column, message) => {
+  ])("refuses %j at the position of the error", (text, line, column, message) => {
     expect(() => parseJsonWithComments(text)).toThrow(expect.objectContaining({ line, column, message }));
   });
 
-  test("deep nesting is refused and does not overflow the stack", () => {
+  test("refuses deep nesting without a stack overflow", () => {
     expect(() => parseJsonWithComments(`${"[".repeat(64)}"["${"]".repeat(64)}`)).not.toThrow();
     expect(() => parseJsonWithComments("[".repeat(65) + "]".repeat(65))).toThrow("more than 64 levels");
     expect(() => parseJsonWithComments("[".repeat(100_000))).toThrow("more than 64 levels");
   });
 
-  test("many lines take linear time", async () => {
+  test("takes linear time for many lines", async () => {
     await expectLinearTime({ head: "[", unit: "1,\n", tail: "1]" }, parseJsonWithComments);
   });
 
-  test("many members of a long key take linear time", async () => {
+  test("takes linear time for many members with a long key", async () => {
     const growing = { head: "", unit: "k", tail: "" };
     const prepare = (key: string): string => `{"${key}": [${"1,".repeat(key.length / 2)}]}`;
     await expectLinearTime(growing, parseJsonWithComments, { prepare });

@@ -75,7 +75,7 @@ export const optionDefinitions: readonly OptionDefinition[] = [
     name: "root",
     value: "DIR",
     commands: connecting,
-    description: "tell the server that it may work in this folder; repeatable",
+    description: "declare this folder as a root that the server may use; repeatable",
   },
   {
     name: "answer",
@@ -96,7 +96,10 @@ export const optionDefinitions: readonly OptionDefinition[] = [
     commands: signingIn,
     description: "never ask: call destructive tools, start commands of configuration files, send complete answers",
   },
-  { name: "no-input", description: "never ask: refuse what needs a yes, and decline questions without an --answer" },
+  {
+    name: "no-input",
+    description: "never ask: refuse actions that need consent, and decline questions without an --answer",
+  },
   {
     name: "log-level",
     value: "LEVEL",

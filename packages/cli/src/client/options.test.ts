@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { readWords } from "./options.ts";
 
 describe("readWords", () => {
-  test("tells words, options and the command after -- apart", () => {
+  test("separates words, options and the command after --", () => {
     const words = readWords([
       "t",
       "--json",
@@ -26,21 +26,21 @@ describe("readWords", () => {
     ["0.5", 500],
     ["500ms", 500],
     ["1h", 3_600_000],
-  ])("--timeout %s", (text, timeout) => {
+  ])("reads --timeout %s", (text, timeout) => {
     expect(readWords(["--timeout", text]).options.timeout).toBe(timeout);
   });
 
-  test.each(["2026-07-28", "2024-11-05", "2024-10-07"])("--revision %s is accepted", (version) => {
+  test.each(["2026-07-28", "2024-11-05", "2024-10-07"])("accepts --revision %s", (version) => {
     expect(readWords(["--revision", version]).options.revision).toBe(version);
   });
 
-  test("--verbose shows every log message unless a level is given", () => {
+  test("shows every log message with --verbose, unless a level is given", () => {
     expect(readWords(["-v"]).options.logLevel).toBe("debug");
     expect(readWords(["-v", "--log-level", "error"]).options.logLevel).toBe("error");
     expect(readWords([]).options.logLevel).toBeUndefined();
   });
 
-  test("what comes again is gathered", () => {
+  test("collects the values of repeated options", () => {
     const { options } = readWords(["-e", "A=1", "--env", "B=x=y", "--answer", "ok=yes", "--answer=n=1"]);
     expect(options.env).toEqual({ A: "1", B: "x=y" });
     expect(options.answers).toEqual({ ok: "yes", n: "1" });
@@ -63,7 +63,7 @@ describe("readWords", () => {
     expect(() => readWords(argv)).toThrow(expect.objectContaining(withHint));
   });
 
-  test("a header that is none is not repeated in the error, since it may hold a token", () => {
+  test("does not repeat an invalid header in the error, because it may contain a token", () => {
     for (const text of ["Bearer secret", "X-A: secret\r\nX-B: c", ": secret"]) {
       expect(() => readWords(["--header", text])).toThrow(
         expect.objectContaining({ message: "--header is not a header." }),

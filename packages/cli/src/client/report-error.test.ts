@@ -21,7 +21,7 @@ describe("exit codes", () => {
     expect(exitCodeOf(error)).toBe(code);
   });
 
-  test("the help explains each", () => {
+  test("explains each exit code in the help", () => {
     expect(exitCodeMeanings.map(([code]) => code)).toEqual(Object.values(exitCodes));
   });
 });
@@ -50,7 +50,7 @@ describe("a server that cannot ask on its revision", () => {
     return io.err();
   };
 
-  test.each(texts)("leads to a hint that names an earlier revision: %s", async (text) => {
+  test.each(texts)("is recognized, and the hint names an earlier revision: %s", async (text) => {
     for (const error of [new ToolError(text), new ProtocolError(-32600, text)]) {
       expect(await hintOf(error, "modern")).toContain("--revision 2025-11-25");
       expect(await hintOf(error, "legacy")).not.toContain("--revision");
@@ -58,7 +58,7 @@ describe("a server that cannot ask on its revision", () => {
     expect(await hintOf(new LocalError("http", text), "modern")).not.toContain("--revision");
   });
 
-  test.each(others)("is not suspected because of: %s", async (text) => {
+  test.each(others)("is not assumed because of: %s", async (text) => {
     expect(await hintOf(new ToolError(text), "modern")).not.toContain("--revision");
   });
 });

@@ -97,14 +97,15 @@ function hintOf(error: unknown, context: ErrorContext): string | undefined {
 function hintFor(error: unknown, target: KnownTarget | undefined): string | undefined {
   if (error instanceof UsageError) return error.hint;
   if (error instanceof ProtocolError && wants("sampling", error))
-    return "--sample TEXT answers in the place of a model.";
-  if (error instanceof ProtocolError && wants("roots", error)) return "--root DIR tells the server where it may work.";
+    return "Answer in place of a model with --sample TEXT.";
+  if (error instanceof ProtocolError && wants("roots", error))
+    return "Declare the folder that the server may use with --root DIR.";
   if (!(error instanceof LocalError)) return undefined;
   if (error.code === "authorization_failed" && isObject(error.data) && typeof error.data.resource === "string")
     return `Accept it: --resource ${visibleLine(error.data.resource)}`;
   if (error.code === "unauthorized" || error.code === "authorization_failed") return accessHint(error, target);
   if (error.code === "sign_in_required") return `Sign in: mcparley login TARGET${atUrl(signInUrl(error))}`;
-  if (error.code === "sign_in_failed") return "Sign in once more: mcparley login TARGET";
+  if (error.code === "sign_in_failed") return "Sign in again: mcparley login TARGET";
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";
   return undefined;
 }
@@ -138,7 +139,7 @@ function environmentHint(error: unknown, context: ErrorContext): string | undefi
 const earlierRevision =
   "The server may be able to ask you on an earlier revision: --revision 2025-11-25 (with --sample TEXT if it asks a model).";
 
-/** What servers write in that case: FastMCP, the SDKs of Python and TypeScript, and mcp-go. */
+/** Error texts of servers in that case: FastMCP, the SDKs of Python and TypeScript, and mcp-go. */
 const cannotAskTexts: readonly RegExp[] = [
   /(?:elicitation|server-initiated (?:requests?|sampling)|server-to-client requests?)\b[^.\n]{0,100}\b(?:not (?:supported|available)|unsupported|unavailable)/i,
   /cannot send '(?:elicitation|sampling|roots)\//i,
@@ -146,8 +147,8 @@ const cannotAskTexts: readonly RegExp[] = [
 ];
 
 /**
- * Whether a server has failed because it cannot ask its client: servers that only do that with requests of their own, as up
- * to 2025-11-25. Their errors have no code for it, so this looks at the text.
+ * Whether a server failed because it cannot send input requests. Some servers support only server-initiated requests, which
+ * exist up to 2025-11-25. Their errors have no specific code, so the text is matched.
  */
 function cannotAsk(error: unknown): boolean {
   const isFromServer = error instanceof ToolError || error instanceof ProtocolError;
@@ -163,7 +164,7 @@ function atUrl(url: string | undefined): string {
   return url === undefined || !URL.canParse(url) ? "" : ` (at ${new URL(url).host})`;
 }
 
-/** Whether a server refused a request because the client lacks a capability. Earlier revisions have no code of their own. */
+/** Whether a server refused a request because the client lacks a capability. Earlier revisions have no specific code. */
 function wants(capability: string, { data }: ProtocolError): boolean {
   return isObject(data) && isObject(data.requiredCapabilities) && capability in data.requiredCapabilities;
 }

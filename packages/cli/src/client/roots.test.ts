@@ -9,7 +9,7 @@ const url = "http://127.0.0.1:1/mcp";
 const where = tool({ call: async (_, ctx) => JSON.stringify(await ctx.roots()) });
 const server = createServer({ name: "roots", version: "1.0.0", tools: { where } });
 
-test.each(["2026-07-28", "2025-11-25"])("--root declares folders as roots on %s", async (revision) => {
+test.each(["2026-07-28", "2025-11-25"])("declares the folders of --root as roots on %s", async (revision) => {
   const cwd = await temporaryFolder({ "a b/file.txt": "", "c/file.txt": "" });
   const words = ["call", url, "where", "--root", "a b", "--root", join(cwd, "c"), "--revision", revision];
   const { code, io } = await runWith({ server, cwd }, words);
@@ -20,7 +20,7 @@ test.each(["2026-07-28", "2025-11-25"])("--root declares folders as roots on %s"
   ]);
 });
 
-test("without --root no roots are declared", async () => {
+test("declares no roots without --root", async () => {
   const { code, io } = await runWith({ server }, ["call", url, "where"]);
   expect(code).toBe(2);
   expect(io.err()).toContain("--root DIR");
@@ -29,7 +29,7 @@ test("without --root no roots are declared", async () => {
 test.each([
   ["missing", "--root missing does not exist."],
   ["file.txt", "--root file.txt is a file, not a folder."],
-])("--root %s is refused before the connection", async (root, message) => {
+])("refuses --root %s before the connection", async (root, message) => {
   const cwd = await temporaryFolder({ "file.txt": "" });
   const { code, io } = await runWith({ server, cwd }, ["list", url, "--root", root]);
   expect([code, io.targets]).toEqual([1, []]);

@@ -12,7 +12,7 @@ const url = "http://127.0.0.1:1/mcp";
 const control = /\u001b\[(?!\d*m|2K)|[\u0000-\u0008\u000b\u000c\u000e-\u001a]/;
 
 describe("Ctrl-C and broken pipes", () => {
-  test("the first Ctrl-C cancels the call, and the server is told", async () => {
+  test("cancels the call at the first Ctrl-C, and notifies the server", async () => {
     cancelled.length = 0;
     const io = fakeIo({ server });
     const done = runClientCommand("call", [url, "wait"], io);
@@ -20,11 +20,11 @@ describe("Ctrl-C and broken pipes", () => {
     io.pressCtrlC();
     expect(await done).toBe(130);
     expect(cancelled).toEqual(["wait"]);
-    expect(io.err()).toContain("Stopping; Ctrl-C once more ends at once.");
+    expect(io.err()).toContain("Stopping. Press Ctrl-C again to exit immediately.");
     expect(io.out()).toBe("");
   });
 
-  test("the second Ctrl-C ends at once, though the connection does not", async () => {
+  test("returns immediately at the second Ctrl-C, before the connection is closed", async () => {
     const never = (() => new Promise(() => {})) as unknown as NonNullable<Parameters<typeof fakeIo>[0]>["connect"];
     const io = fakeIo(never ? { connect: never } : {});
     const done = runClientCommand("list", [url], io);
@@ -34,7 +34,7 @@ describe("Ctrl-C and broken pipes", () => {
     expect(await done).toBe(130);
   });
 
-  test("nobody reading stdout ends the command quietly", async () => {
+  test("ends without an error when the reader of stdout closes the pipe", async () => {
     const io = fakeIo({ server });
     const stdout = new Writable({
       write: (_chunk, _encoding, done) => done(Object.assign(new Error("write EPIPE"), { code: "EPIPE" })),
@@ -62,7 +62,7 @@ describe("errors", () => {
     expect(JSON.parse(json.io.out()).error).toMatchObject({ code: reason, exitCode });
   });
 
-  test("where nobody can sign in, the JSON error holds the URL to sign in at, and the text its host", async () => {
+  test("without a user, have the sign-in URL in JSON, and its host in the text", async () => {
     const at = "https://issuer.example/authorize?state=s";
     const required = new LocalError("sign_in_required", "A person has to sign in.", { data: { url: at } });
     const connect = (() => Promise.reject(required)) as never;
@@ -74,13 +74,13 @@ describe("errors", () => {
     expect((await runWith({ connect }, `list ${url}`)).io.err()).toContain("(at issuer.example)");
   });
 
-  test("an error from a server cannot steer the terminal", async () => {
+  test("cannot control the terminal if they contain text of a server", async () => {
     const connect = (() => Promise.reject(new LocalError("http", hostile))) as never;
     const { io } = await runWith({ connect, terminal: true }, `list ${url} --verbose`);
     expect(io.err()).not.toMatch(control);
   });
 
-  test("an unknown command is refused with the one that was meant", async () => {
+  test("suggest a known command for an unknown one", async () => {
     const { code, io } = await runWith({ server }, "lsit");
     expect(code).toBe(1);
     expect(io.err()).toContain('Did you mean "list"?');

@@ -49,7 +49,7 @@ export async function runClientCommand(name: string, argv: readonly string[], io
   const screen = new Screen(io, () => stop.breakPipe());
   const stop = createStop(io, () => {
     screen.endProgress();
-    screen.note("Stopping; Ctrl-C once more ends at once.");
+    screen.note("Stopping. Press Ctrl-C again to exit immediately.");
   });
   try {
     const work = runCommand(name, argv, { io, screen, stop, connected }).then(
@@ -151,7 +151,8 @@ async function useSession(session: Session, action: Action): Promise<void> {
   const { screen, questions, client } = session;
   try {
     await action(session);
-    for (const name of questions.unasked()) screen.note(`--answer ${name}=... was not asked for.`);
+    for (const name of questions.unasked())
+      screen.note(`--answer ${name}=... was not used, because no question asked for it.`);
   } catch (error) {
     await session.tasks?.cancelAfter(error, client);
     throw error;

@@ -83,7 +83,7 @@ test.each([
   expect(factsOf(property)).toBe(facts);
 });
 
-test("a recursive schema is cut off at a depth and at a number of fields", () => {
+test("limits the depth and the number of fields of a recursive schema", () => {
   const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
   const node = {
     type: "object",
@@ -107,7 +107,7 @@ test("a recursive schema is cut off at a depth and at a number of fields", () =>
   expect(Math.max(...depths)).toBe(5);
 });
 
-test("fields fit the width of a terminal", () => {
+test("wraps fields to the width of a terminal", () => {
   const deep = {
     type: "object",
     properties: { a_rather_long_name: { type: "string", description: "word ".repeat(30) } },

@@ -3,7 +3,7 @@ import { Screen } from "./screen.ts";
 import { fakeIo } from "./testing/fake-io.ts";
 
 describe("Screen", () => {
-  test("what is noted during a question follows its answer", async () => {
+  test("writes notes that arrive during a question after its answer", async () => {
     const io = fakeIo({ terminal: true, env: { NO_COLOR: "1" } });
     const screen = new Screen(io, () => {});
     await screen.quietly(async () => {
@@ -14,7 +14,7 @@ describe("Screen", () => {
     expect(io.err()).toContain("noted\n");
   });
 
-  test("a line of progress makes room for a note, and is drawn again below it", () => {
+  test("removes the progress line before a note, and draws it again below", () => {
     const io = fakeIo({ terminal: true, env: { NO_COLOR: "1" } });
     const screen = new Screen(io, () => {});
     screen.progress({ progress: 1, total: 4 });
@@ -22,7 +22,7 @@ describe("Screen", () => {
     expect(io.err()).toBe("\r\u001b[2K25% (1/4)\r\u001b[2Knoted\n\r\u001b[2K25% (1/4)");
   });
 
-  test("a line of progress never takes more than one line", () => {
+  test("cuts progress to one line", () => {
     const io = fakeIo({ terminal: true, env: { NO_COLOR: "1" } });
     new Screen(io, () => {}).progress({ progress: 1, message: "長い".repeat(100) });
     const drawn = io.err().slice("\r\u001b[2K".length);

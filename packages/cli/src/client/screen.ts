@@ -71,7 +71,7 @@ export class Screen {
     this.status(progressText(report));
   }
 
-  /** Shows what the current call does, in the line of its progress. `text` is safe to show. */
+  /** Shows the status of the current call in the progress line. `text` is safe to show. */
   status(text: string): void {
     if (!this.#io.isTerminal.stderr) {
       this.note(`progress: ${text}`);
@@ -81,7 +81,7 @@ export class Screen {
     if (!this.#held) this.#draw();
   }
 
-  /** Removes the line of progress. */
+  /** Removes the progress line. */
   endProgress(): void {
     this.#erase();
     this.#progress = "";

@@ -1,12 +1,14 @@
+import { statSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { type LoggingMessage, loggingLevels } from "mcparley";
-import type { Client, CommandTarget, RequestOptions } from "mcparley/client";
-import { type CommandIo, version } from "./io.ts";
+import type { Client, CommandTarget, RequestOptions, Root } from "mcparley/client";
+import { type CommandIo, UsageError, version } from "./io.ts";
 import type { ClientOptions } from "./options.ts";
 import { type Questions, createQuestions } from "./questions/questions.ts";
 import { type Screen, paragraph } from "./screen.ts";
 import { type SessionAuth, sessionAuth } from "./sign-in/session-auth.ts";
 import type { ProgramOutput } from "./program-output.ts";
-import { readRoots } from "./roots.ts";
 import type { Stop } from "./stop.ts";
 import { type TaskSupport, taskSupport } from "./task-status.ts";
 import type { Target } from "./config/config-target.ts";
@@ -127,6 +129,19 @@ export async function openSession(target: Target, setting: SessionSetting): Prom
   // Legacy servers choose a level until it is set. Modern servers receive it with each request.
   if (options.logLevel && revisionKind === "legacy" && capabilities.logging) await client.setLogLevel(options.logLevel);
   return { client, io, screen, options, questions, stop, auth, request, tasks };
+}
+
+/** Returns the folders of `--root` as roots. Throws `UsageError` for one that is not a folder. */
+function readRoots(folders: readonly string[], { cwd }: Pick<CommandIo, "cwd">): readonly Root[] {
+  return folders.map((folder) => {
+    const path = resolve(cwd, folder);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found?.isDirectory()) {
+      const what = found ? "is a file, not a folder" : "does not exist";
+      throw new UsageError(`--root ${folder} ${what}.`, "Name a folder, such as --root . for this one.");
+    }
+    return { uri: pathToFileURL(path).href, name: basename(path) || path };
+  });
 }
 
 /** `--timeout` limits the whole call, with or without progress. */

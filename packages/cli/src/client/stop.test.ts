@@ -17,7 +17,7 @@ function makeStop(): ReturnType<typeof createStop> {
 }
 
 describe("the limit of a command", () => {
-  test("ends it when the time is over", () => {
+  test("ends the command when the time is over", () => {
     const stop = makeStop();
     stop.limit(1000);
     vi.advanceTimersByTime(999);
@@ -42,7 +42,7 @@ describe("the limit of a command", () => {
     expect(stop.reason).toBe("timeout");
   });
 
-  test("has no effect after it is removed, and beyond the longest time of a timer", () => {
+  test("has no effect after it is removed, and above the longest time of a timer", () => {
     const stop = makeStop();
     stop.limit(1000);
     stop.limit(undefined);

@@ -62,7 +62,7 @@ export function createStop(io: Pick<CommandIo, "onInterrupt">, onFirst: () => vo
   };
 }
 
-/** The longest time of a timer of the platform, 24 days. A longer limit is none. */
+/** The longest time of a timer, 24 days. A longer limit has no effect. */
 const longest = 2_147_483_647;
 
 /** Calls a function once after the time that was not spent in pauses. */

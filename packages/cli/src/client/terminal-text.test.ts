@@ -1,22 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { cut, visibleLine, widthOf, wrap } from "./terminal-text.ts";
 
-test("visibleLine puts untrusted text on one line, and escapes what controls the terminal", () => {
+test("visibleLine writes untrusted text on one line and escapes control characters", () => {
   expect(visibleLine(" a\r\n\tb\u2800\u001b[2J\u202e\u200b ")).toBe("a b \\x1b[2J\\u{202e}\\u{200b}");
 });
 
-test("cut shortens to columns, not to characters", () => {
+test("cut counts columns, not characters", () => {
   expect([cut("abcdef", 6), cut("abcdef", 4), cut("日本語です", 5)]).toEqual(["abcdef", "abc…", "日本…"]);
 });
 
 describe("wrap", () => {
-  test("breaks at spaces, keeps breaks, and hangs lists", () => {
+  test("breaks at spaces, keeps line breaks, and indents lists", () => {
     expect(wrap("one two three four", 11)).toEqual(["one two", "three four"]);
     expect(wrap("a\n\nb", 20)).toEqual(["a", "", "b"]);
     expect(wrap("- one two three", 10)).toEqual(["- one two", "  three"]);
   });
 
-  test("leaves a long word whole", () => {
+  test("does not break a long word", () => {
     expect(wrap("see https://example.com/a/long/path now", 12)).toEqual([
       "see",
       "https://example.com/a/long/path",
@@ -24,7 +24,7 @@ describe("wrap", () => {
     ]);
   });
 
-  test("counts what a terminal shows", () => {
+  test("counts the columns that a terminal shows", () => {
     expect([
       widthOf("abc"),
       widthOf("日本"),

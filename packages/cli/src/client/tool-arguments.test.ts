@@ -43,7 +43,7 @@ describe("toolArguments", () => {
     expect(coerced(schema, typed)).toEqual(value);
   });
 
-  test("follows references inside the schema, and no others", () => {
+  test("resolves only references inside the schema", () => {
     const $defs = { count: { type: "integer" }, loop: { $ref: "#/$defs/loop" } };
     expect(coerced({ $ref: "#/$defs/count" }, "5", { $defs })).toBe(5);
     expect(coerced({ $ref: "#/$defs/loop" }, "5", { $defs })).toBe("5");
@@ -51,11 +51,11 @@ describe("toolArguments", () => {
     expect(coerced({ $ref: "#/%" }, "5", { $defs })).toBe("5");
   });
 
-  test("JSON stays what it is", () => {
+  test("passes JSON unchanged", () => {
     expect(toolArguments(toolWith({ x: { type: "string" } }), [json("x", { a: [1] })])).toEqual({ x: { a: [1] } });
   });
 
-  test("a key that comes again makes an array, where the schema has one", () => {
+  test("makes an array of a repeated key if the schema has an array", () => {
     const tool = toolWith({ tags: { type: "array", items: { type: "integer" } }, name: { type: "string" } });
     expect(toolArguments(tool, [text("tags", "1"), text("tags", "2"), json("tags", "x")])).toEqual({
       tags: [1, 2, "x"],
@@ -63,7 +63,7 @@ describe("toolArguments", () => {
     expect(() => toolArguments(tool, [text("name", "a"), text("name", "b")])).toThrow("name is given 2 times");
   });
 
-  test("an unknown name is refused with the one that was meant", () => {
+  test("refuses an unknown name and suggests a known one", () => {
     const tool = toolWith({ query: {}, limit: {} });
     const hint = 'Did you mean "query"?';
     expect(() => toolArguments(tool, [text("qurey", "x")])).toThrow(expect.objectContaining({ hint }));
@@ -72,7 +72,7 @@ describe("toolArguments", () => {
     );
   });
 
-  test("a schema that is open takes any name", () => {
+  test("accepts any name if the schema allows additional properties", () => {
     for (const more of [
       { additionalProperties: true },
       { additionalProperties: {} },
@@ -84,24 +84,24 @@ describe("toolArguments", () => {
     expect(toolArguments({ name: "t", inputSchema: { type: "object" } }, [text("b", "1")])).toEqual({ b: "1" });
   });
 
-  test("a tool without properties that closes itself takes none", () => {
+  test("refuses all names if the schema has no properties and forbids additional ones", () => {
     const tool = toolWith({}, { additionalProperties: false });
     expect(() => toolArguments(tool, [text("a", "1")])).toThrow(UsageError);
   });
 
-  test("names of Object.prototype are names like others", () => {
+  test("treats names of Object.prototype as ordinary names", () => {
     const tool = toolWith({ a: {} });
     expect(() => toolArguments(tool, [text("constructor", "1")])).toThrow('no argument "constructor"');
     const open = toolWith({}, { additionalProperties: true });
     expect(Object.entries(toolArguments(open, [text("__proto__", "1")]))).toEqual([["__proto__", "1"]]);
   });
 
-  test("the choices of what is missing are shown", () => {
+  test("shows the choices of a missing argument", () => {
     const tool = toolWith({ by: { enum: ["day", "month"] } }, { required: ["by"] });
     expect(() => toolArguments(tool, [])).toThrow(expect.objectContaining({ hint: "Add by=day|month" }));
   });
 
-  test("what is required and missing is named, with how to give it", () => {
+  test("names missing required arguments, with their form", () => {
     const tool = toolWith({ a: { type: "integer" }, b: { type: "object" }, c: {} }, { required: ["a", "b", "c"] });
     expect(() => toolArguments(tool, [text("c", "1")])).toThrow(
       expect.objectContaining({ message: 'The tool "t" needs a, b.', hint: "Add a=INTEGER b:='{...}'" }),

@@ -44,7 +44,7 @@ function valueOf(key: string, group: readonly Given[], { property, root }: Typed
   const [first] = group;
   if (group.length > 1) {
     if (!types?.has("array")) {
-      throw new UsageError(`${key} is given ${group.length} times, and takes one value.`);
+      throw new UsageError(`${key} is given ${group.length} times. It accepts one value.`);
     }
     return group.map((one) => itemOf(one, { property, root }));
   }

@@ -11,7 +11,7 @@ async function shown(files: Record<string, string>, more: Partial<BannerInput> =
   return banner({ url, contents: live.contents, problems: 0, watching: ".", command: "mcparley", ...more }, plain);
 }
 
-test("it says where, what is offered, how to add it, what to try, and fits 80 columns without colours", async () => {
+test("the banner shows the URL, the contents, the client setups and a command, in 80 columns without colours", async () => {
   const prompts = Array.from({ length: 40 }, (_, index) => [`prompts/prompt_number_${index}.md`, "x"]);
   const text = await shown({
     ...Object.fromEntries(prompts),
@@ -31,19 +31,19 @@ test("it says where, what is offered, how to add it, what to try, and fits 80 co
   expect(text).not.toContain("\u001b");
 });
 
-test("colours are for terminals, and not where NO_COLOR is set", async () => {
+test("the banner has colours only on a terminal without NO_COLOR", async () => {
   const { live } = await serveFiles({ "prompts/a.md": "a" });
   const input = { url, contents: live.contents, problems: 0, watching: undefined, command: "mcparley" };
   expect(banner(input, styleFor(true, {}))).toContain("\u001b[1m");
   expect(banner(input, styleFor(true, { NO_COLOR: "1" }))).not.toContain("\u001b");
 });
 
-test("problems are counted", async () => {
+test("the banner counts the problems", async () => {
   expect(await shown({}, { problems: 1 })).toContain("1 problem in the folder");
   expect(await shown({}, { problems: 2 })).toContain("2 problems in the folder");
 });
 
-test("each client is told in its own dialect", () => {
+test("each client setup has the format of the client", () => {
   const lines = Object.fromEntries(
     clientSetups("My books", url).map(({ client, lines }) => [client, lines.join("\n")]),
   );
@@ -54,7 +54,7 @@ test("each client is told in its own dialect", () => {
   expect(lines["Codex"]).toBe(`[mcp_servers.My-books]\nurl = "${url}"`);
 });
 
-test("what to try is a call of a tool that only reads, with the examples of its schema", async () => {
+test("the command to try calls a read-only tool with the examples of its schema", async () => {
   const tool = (name: string, readOnly: boolean, examples: string) =>
     `import { tool } from "mcparley/server";\nexport const ${name} = tool({ annotations: { readOnlyHint: ${readOnly} }, input: { type: "object", properties: { q: { type: "string", examples: ${examples} } }, required: ["q"] }, call: () => "" });\n`;
   const lineFor = async (files: Record<string, string>) =>
@@ -66,7 +66,7 @@ test("what to try is a call of a tool that only reads, with the examples of its 
   expect(await lineFor({ "tools/x.ts": tool("a", true, "[]") })).toBe(`mcparley list ${url}`);
 });
 
-test("the command is named as it was called", () => {
+test("the name of the command is the one that started it", () => {
   expect(commandName({})).toBe("mcparley");
   expect(commandName({ npm_command: "exec", npm_lifecycle_event: "npx" })).toBe("npx @mcparley/cli");
   expect(commandName({ npm_command: "start", npm_lifecycle_event: "start" })).toBe("npm run mcparley --");

@@ -26,7 +26,8 @@ export function banner(input: BannerInput, style: Style): string {
     `  ${style.bold(client)}${where === undefined ? "" : `, in ${where}`}`,
     ...lines.map((line) => `    ${line}`),
   ]);
-  const end = watching === undefined ? "Ctrl-C ends it." : `Watching ${watching} for changes. Ctrl-C ends it.`;
+  const end =
+    watching === undefined ? "Press Ctrl-C to stop." : `Watching ${watching} for changes. Press Ctrl-C to stop.`;
   return [
     `${style.bold(`${name} ${version}`)}${titled} is served at`,
     "",

@@ -25,7 +25,7 @@ async function processOf(folder: string): Promise<{ load: () => Promise<void>; v
   };
 }
 
-test("two processes of one folder have the same versions, and an edit changes those that it concerns", async () => {
+test("two processes of one folder have the same versions, and an edit changes only the affected ones", async () => {
   const folder = await temporaryFolder({
     "prompts/hello.md": "Hello",
     "resources/a.md": "a",

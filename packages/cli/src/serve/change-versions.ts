@@ -11,8 +11,7 @@ interface Versions {
 }
 
 /**
- * Returns the function that returns the version of a change: a digest of what the folder lists, with the stamps of its
- * files. Processes that serve the same folder return the same versions.
+ * Returns a function that calculates the version of a change: a digest of the folder's lists, with the stamps of its files. Processes that serve the same folder return the same versions.
  */
 export function changeVersions(contents: () => FolderContents): (change: Change) => string {
   const known = new WeakMap<FolderContents, Versions>();

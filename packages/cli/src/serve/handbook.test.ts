@@ -26,7 +26,7 @@ async function serve(client: ConnectOptions = {}) {
 const textsOf = (messages: { content: unknown }[]): string[] =>
   messages.flatMap(({ content }) => ((content as TextContent).type === "text" ? [(content as TextContent).text] : []));
 
-test("its skill is verified, and names what the handbook offers", async () => {
+test("the skill of the handbook is verified, and names entries that the handbook has", async () => {
   const { live, client } = await serve();
   const host = skillsOf(client, { approve: () => true });
   const [one, ...others] = await host.list().all();
@@ -41,7 +41,7 @@ test("its skill is verified, and names what the handbook offers", async () => {
   expect(offered).toEqual(expect.arrayContaining(named));
 });
 
-test("everything in it is in order", async () => {
+test("the handbook has no problems", async () => {
   const { live } = await serve();
   expect(live.problems).toEqual([]);
   expect([...live.server.prompts].map(([name]) => name)).toEqual(["code_review", "data_analysis", "incident_report"]);
@@ -104,7 +104,7 @@ test("incident_report embeds the levels, the template, the picture and the repor
   await expect(client.getPrompt("incident_report", { ...args, severity: "SEV5" })).rejects.toThrow('cannot be "SEV5"');
 });
 
-test("search_documents ranks what answers the question first, and links to where it stands", async () => {
+test("search_documents ranks the best answer first, and links to its document", async () => {
   const { client } = await serve();
   const { content, structuredContent } = await client.callToolResult("search_documents", {
     query: "customer minutes",
@@ -127,7 +127,7 @@ test("search_documents ranks what answers the question first, and links to where
   await expect(client.callTool("search_documents", { query: "x", limit: 0 })).rejects.toThrow("/limit");
 });
 
-test("analyze_incidents counts the data, reports its progress, and can be cancelled", async () => {
+test("analyze_incidents counts incidents, reports progress, and can be cancelled", async () => {
   const { client } = await serve();
   const progress: number[] = [];
   const onProgress = ({ progress: done, total }: { progress: number; total?: number }): void => {
@@ -194,14 +194,14 @@ describe.each(["2025-11-25", "2026-07-28"])("file_incident on %s", (revision) =>
     expect(await filed(folder)).toEqual([]);
   });
 
-  test("says what is missing where the client cannot ask", async () => {
+  test("names the missing capability if the client cannot ask", async () => {
     const { client, folder } = await serve({ revision });
     await expect(client.callTool("file_incident", args)).rejects.toThrow(/elicitation/);
     expect(await filed(folder)).toEqual([]);
   });
 });
 
-test("summarize asks the client's model, with the document and the length", async () => {
+test("summarize sends the document and the length to the client's model", async () => {
   const { client } = await serve({
     sample: ({ messages, maxTokens }) => {
       const [{ text }] = messages.map(({ content }) => content) as [TextContent];
@@ -220,7 +220,7 @@ test("summarize asks the client's model, with the document and the length", asyn
   );
 });
 
-test("word_count counts a document or a text, and nothing outside the documents", async () => {
+test("word_count counts a document or a text, and no file outside the documents", async () => {
   const { client } = await serve();
   const text = "One two\nthree – four's\n";
   expect(await client.callTool("word_count", { text })).toEqual({
@@ -238,7 +238,7 @@ test("word_count counts a document or a text, and nothing outside the documents"
   }
 });
 
-test("the links between the documents lead somewhere", async () => {
+test("the links between the documents have existing targets", async () => {
   const { client } = await serve();
   const uris = new Set((await client.listResources().all()).map(({ uri }) => uri));
   for (const uri of uris) {

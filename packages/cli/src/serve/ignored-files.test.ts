@@ -9,7 +9,7 @@ async function problemsOf(files: Record<string, string | Uint8Array>): Promise<s
   return live.problems.map((problem) => formatProblem(problem));
 }
 
-test("a folder without anything to serve says what is expected and what is ignored", async () => {
+test("reports the expected and the ignored entries of a folder with nothing to serve", async () => {
   const [problem, ...more] = await problemsOf({ "README.md": "# Hi", "x.py": "", "src/main.c": "", ".git/config": "" });
   expect(more).toEqual([]);
   expect(problem).toContain(".: there is nothing to serve in this folder; README.md, src/, x.py are ignored");
@@ -17,18 +17,18 @@ test("a folder without anything to serve says what is expected and what is ignor
   expect(problem).toContain("tools/**/*.ts, .js or .yaml");
 });
 
-test("an empty folder says what is expected", async () => {
+test("reports the expected entries of an empty folder", async () => {
   const [problem] = await problemsOf({});
   expect(problem).toContain(".: there is nothing to serve in this folder — ");
 });
 
-test("many ignored names are counted", async () => {
+test("counts ignored names over the limit", async () => {
   const names = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index + 10}.txt`, ""]));
   const [problem] = await problemsOf(names);
   expect(problem).toContain("f15.txt and 24 more are ignored");
 });
 
-test("scripts in tools/ are reported with the file that would describe them", async () => {
+test("reports scripts in tools/ with the file that would describe them", async () => {
   const problems = await problemsOf({
     "tools/t.ts": tool,
     "tools/run.sh": "",
@@ -44,7 +44,7 @@ test("scripts in tools/ are reported with the file that would describe them", as
   ]);
 });
 
-test("text files in prompts/ and folders in skills/ without SKILL.md are reported", async () => {
+test("reports text files in prompts/, and folders in skills/ without SKILL.md", async () => {
   const problems = await problemsOf({
     "prompts/a.txt": "",
     "prompts/b.md": "Hello",
@@ -59,7 +59,7 @@ test("text files in prompts/ and folders in skills/ without SKILL.md are reporte
   ]);
 });
 
-test("a folder with almost the right name is reported", async () => {
+test("reports a folder with a misspelled name", async () => {
   const problems = await problemsOf({ "tool/t.ts": tool, "Prompts/p.md": "Hello", "resources/a.md": "A" });
   expect(problems).toEqual([
     "Prompts/: this folder is ignored — Rename it to prompts/.",
@@ -67,7 +67,7 @@ test("a folder with almost the right name is reported", async () => {
   ]);
 });
 
-test("a file that is corrected is not reported any more", async () => {
+test("does not report a file after it is corrected", async () => {
   const { live } = await serveFiles({ "x.py": "" });
   expect(live.problems).toHaveLength(1);
   const { writeFile, mkdir } = await import("node:fs/promises");

@@ -56,7 +56,7 @@ function nothingToServe(names: readonly string[]): Problem {
   };
 }
 
-/** A folder such as `tool/` or `Prompts/`, where the right name does not exist beside it. */
+/** Reports a folder such as `tool/` or `Prompts/`, unless the correct folder exists too. */
 function misnamed(name: string, _: number, all: readonly string[]): Problem[] {
   if (!name.endsWith("/")) return [];
   const plain = name.slice(0, -1).toLowerCase();

@@ -37,7 +37,7 @@ function loaded(name: string, greeting: string, shape = "same"): Loaded<Greeter>
   return { name, file: `${name}.md`, shape, definition: { greet: () => greeting } };
 }
 
-test("only what differs is set, replaced or deleted, and what was there before is told of", () => {
+test("sets, replaces and deletes only entries that differ, and reports the previous ones", () => {
   const { take } = setup();
   expect(take(loaded("a", "a1"), loaded("b", "b1")).log).toEqual(["set a", "set b"]);
   expect(take(loaded("a", "a1"), loaded("b", "b1")).log).toEqual([]);
@@ -51,14 +51,14 @@ test("only what differs is set, replaced or deleted, and what was there before i
   expect(take().log).toEqual(["delete a", "changed a2", "delete c", "changed c1"]);
 });
 
-test("new code behind the same list entry is taken up without touching the registry", () => {
+test("uses new code behind an unchanged list entry without a change of the registry", () => {
   const { take, greet } = setup();
   take(loaded("a", "old"));
   expect(take(loaded("a", "new")).log).toEqual([]);
   expect(greet("a")).toBe("new");
 });
 
-test("what the server refuses is a problem of its file, and what stood there before is gone", () => {
+test("reports an entry that the server rejects as a problem, and removes the previous entry", () => {
   const { take } = setup();
   const { log, problems } = take(loaded("refused", "x"), loaded("a", "a"));
   expect(log).toEqual(["set a"]);

@@ -212,7 +212,7 @@ export function liveRegistry<D>({
       } catch (error) {
         if (!(error instanceof LocalError)) throw error;
         drop(loaded.name);
-        const cure = "Correct what is named here; it is read again when it is saved.";
+        const cure = "Correct the file. It is read again when it is saved.";
         problems.push({ file: loaded.file, line: 1, message: error.message, cure });
       }
     }

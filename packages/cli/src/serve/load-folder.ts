@@ -145,7 +145,7 @@ function tooMany(
   { files, filesPlace = { file: "resources" } }: ServerSettings,
   { total, first }: { total: number; first: string },
 ): Problem {
-  const message = `there are ${total} files, and ${files} of them are listed: ${first} and those after it are not`;
+  const message = `the folder has ${total} files, and at most ${files} are listed: ${first} and the files after it are not listed`;
   const cure = `Raise limits.files in ${settingsFile}, or serve a smaller folder.`;
   return { ...filesPlace, message, cure };
 }

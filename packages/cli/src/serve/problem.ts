@@ -66,7 +66,8 @@ export function problemReport(folder: string, cwd: string, write: (line: string)
       const now = new Map(problems.map((problem) => [formatProblem(problem, pathOf(problem.file)), problem.file]));
       for (const line of now.keys()) if (!shown.has(line)) write(line);
       const broken = new Set(now.values());
-      for (const file of new Set(shown.values())) if (!broken.has(file)) write(`${pathOf(file)}: in order again`);
+      for (const file of new Set(shown.values()))
+        if (!broken.has(file)) write(`${pathOf(file)}: the problems are corrected`);
       shown = now;
     },
   };

@@ -67,7 +67,7 @@ async function serve(yaml: string, flags: string[] = []): Promise<Running> {
     io.pressCtrlC();
     await ended;
   });
-  await Promise.race([io.seen("Ctrl-C ends it."), ended]);
+  await Promise.race([io.seen("Press Ctrl-C to stop."), ended]);
   return { io, cwd, url: /http:\/\/127\S+/.exec(io.out())![0] };
 }
 
@@ -92,7 +92,7 @@ async function listed(client: Client): Promise<string[]> {
 
 const forbidden = expect.objectContaining({ message: expect.stringContaining("403") });
 
-test("over HTTP a token is asked for, and the metadata says whose", async () => {
+test("requires a token over HTTP, and names the authorization server in the metadata", async () => {
   const { url } = await serve(authYaml(), ["--no-watch"]);
   const refused = await fetch(url, { method: "POST", body: "{}" });
   expect(refused.status).toBe(401);
@@ -104,7 +104,7 @@ test("over HTTP a token is asked for, and the metadata says whose", async () => 
   expect(await (await as(url, "")).callTool("who")).toBe("alice");
 });
 
-test("what needs scopes is hidden from those who lack them, and refused", async () => {
+test("hides and refuses entries whose scopes the token lacks", async () => {
   const { url } = await serve(authYaml(), ["--no-watch"]);
   const client = await as(url, "notes:read");
   expect(await listed(client)).toEqual(["notes://resources/open.md", "open", "quote", "who"]);
@@ -114,7 +114,7 @@ test("what needs scopes is hidden from those who lack them, and refused", async 
   await expect(client.readResource("skill://secret/SKILL.md")).rejects.toEqual(forbidden);
 });
 
-test("who has them, or one that implies them, gets it", async () => {
+test("serves entries to a token with their scopes, or with a scope that implies them", async () => {
   const { url } = await serve(authYaml(), ["--no-watch"]);
   const client = await as(url, "notes:admin notes:secret");
   expect(await listed(client)).toEqual(
@@ -127,8 +127,8 @@ test("who has them, or one that implies them, gets it", async () => {
   expect((await client.readResource("skill://secret/SKILL.md")).contents).toHaveLength(1);
 });
 
-describe("no other way leads to a file that needs scopes:", () => {
-  test("not a prompt that embeds what an argument names, nor its suggestions", async () => {
+describe("a file that needs scopes cannot be read", () => {
+  test("through a prompt that embeds a named file, nor through its completions", async () => {
     const { url } = await serve(authYaml(), ["--no-watch"]);
     const client = await as(url, "notes:read");
     expect((await client.getPrompt("quote", { file: "open" })).messages).toHaveLength(1);
@@ -139,7 +139,7 @@ describe("no other way leads to a file that needs scopes:", () => {
     expect(await client.complete(template, { name: "path", value: "" })).toMatchObject({ values: ["open.md"] });
   });
 
-  test("not another root that holds it, nor a file that came later", async () => {
+  test("through another root, nor if it is newer than the listing", async () => {
     const { url, cwd } = await serve(`${authYaml()}roots: [{ name: again, path: ./resources/board }]`, ["--no-watch"]);
     const client = await as(url, "notes:read");
     await addFiles(cwd, { "resources/board/new.md": "new" });
@@ -148,37 +148,37 @@ describe("no other way leads to a file that needs scopes:", () => {
     }
   });
 
-  test("not an edit of server.yaml while it is served", async () => {
+  test("after an edit of server.yaml while it is served", async () => {
     const { url, cwd, io } = await serve(authYaml());
     await addFiles(cwd, { "server.yaml": "name: notes\nauth: [" });
     await io.seen("server.yaml:2");
     await addFiles(cwd, { "server.yaml": "name: notes\n", "resources/later.md": "later" });
-    await io.seen("in order again");
+    await io.seen("the problems are corrected");
     expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(401);
     const client = await as(url, "notes:read");
     await expect(client.readResource("notes://resources/board/minutes.md")).rejects.toEqual(forbidden);
   });
 });
 
-test("a rule where nothing is served is a problem, since it may be misspelt", async () => {
+test("reports a rule for a path where nothing is served", async () => {
   const { io } = await serve(`${authYaml()}    tools/amdin: notes:admin\n`, ["--no-watch"]);
   expect(io.err()).toContain('auth.needs names "tools/amdin", where nothing is served');
 });
 
-describe("nothing is served over HTTP where auth cannot be read:", () => {
+describe("serves nothing over HTTP if auth is invalid", () => {
   test.each([
     ["auth:", "auth needs a resource"],
     ["auth: { resource: https://a.example/mcp }", "auth needs issuers"],
-    ["auth: { resource: http://a.example/mcp, issuers: https://as.example }", "is no https URL"],
+    ["auth: { resource: http://a.example/mcp, issuers: https://as.example }", "is not an https URL"],
     ["auth: { resource: https://a.example/mcp, issuers: [] }", "issuers is empty"],
     ["auth: { resource: https://a.example/mcp, issuers: https://as.example, need: {} }", 'unknown key "auth.need"'],
     [
       "auth: { resource: https://a.example/mcp, issuers: https://as.example, needs: { ../a: x } }",
-      '"../a" is no path of what is served',
+      '"../a" is not a path of a served entry',
     ],
     [
       "auth: { resource: https://a.example/mcp, issuers: https://as.example, scopes: offline_access }",
-      "is no scope that a server may ask for",
+      "is not a scope that a server can require",
     ],
     ["auth:\n  resource: [", "server.yaml:"],
     [

@@ -15,10 +15,10 @@ export default tool({
 });
 `;
 
-test("text of a caller cannot control the terminal of mcparley serve: errors and audit", async () => {
+test("text of a caller in errors and audit records cannot control the terminal", async () => {
   const io = fakeServeIo({ cwd: await temporaryFolder({ "tools/breaks.ts": breaks }) });
   const ended = runServe([".", "--port", "0", "--no-watch", "--audit"], io);
-  await io.seen("Ctrl-C ends it.");
+  await io.seen("Press Ctrl-C to stop.");
   const info = { name: `client ${hostile}`, version: "1" };
   const client = await connect(/http:\/\/\S+/.exec(io.out())![0], { info });
   onTestFinished(() => client.close());

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { UsageError } from "../client/io.ts";
 import { readServeOptions } from "./serve-options.ts";
 
-test("the defaults: HTTP on loopback, port 3333, at /mcp, watching", () => {
+test("serves HTTP on loopback, port 3333, at /mcp, with a watch by default", () => {
   expect(readServeOptions(["."])).toEqual({
     folder: ".",
     stdio: false,
@@ -21,13 +21,13 @@ test("the defaults: HTTP on loopback, port 3333, at /mcp, watching", () => {
   });
 });
 
-test("a folder on stdio is watched only when that is asked for", () => {
+test("watches a folder on stdio only with --watch", () => {
   expect(readServeOptions([".", "--stdio"]).watch).toBe(false);
   expect(readServeOptions([".", "--stdio", "--watch"]).watch).toBe(true);
   expect(readServeOptions([".", "--no-watch"]).watch).toBe(false);
 });
 
-test("every option is read, in whatever place", () => {
+test("reads every option, in any order", () => {
   const words =
     "-p 0 --host 0.0.0.0 dir --path /x --allow-host a --allow-host=b --allow-origin https://c --trust-proxy forwarded --name n --store redis://r --audit";
   expect(readServeOptions(words.split(" "))).toMatchObject({
@@ -45,18 +45,18 @@ test("every option is read, in whatever place", () => {
 });
 
 test.each([
-  [[], "Which folder is to be served?"],
+  [[], "Which folder? DIR is missing."],
   [["a", "b"], "One folder can be served, and 2 were named."],
   [[".", "--prot", "1"], "There is no option --prot.", 'Did you mean "--port"?'],
-  [[".", "--port", "x"], '"x" is no port.'],
-  [[".", "--port", "65536"], '"65536" is no port.'],
+  [[".", "--port", "x"], '"x" is not a port.'],
+  [[".", "--port", "65536"], '"65536" is not a port.'],
   [[".", "--port", "-1"], "argument is ambiguous"],
   [[".", "--port"], "argument missing"],
   [[".", "--host", ""], "--host is empty."],
-  [[".", "--path", "mcp"], '"mcp" is no path for the endpoint.'],
-  [[".", "--stdio", "--port", "1"], "--port means nothing with --stdio."],
-  [[".", "--stdio", "--trust-proxy", "forwarded"], "--trust-proxy means nothing with --stdio."],
-  [[".", "--stdio", "--store", "redis://r"], "--store means nothing with --stdio."],
+  [[".", "--path", "mcp"], '"mcp" is not a path for the endpoint.'],
+  [[".", "--stdio", "--port", "1"], "--port does not apply with --stdio."],
+  [[".", "--stdio", "--trust-proxy", "forwarded"], "--trust-proxy does not apply with --stdio."],
+  [[".", "--stdio", "--store", "redis://r"], "--store does not apply with --stdio."],
   [[".", "--watch", "--no-watch"], "--watch and --no-watch exclude each other."],
 ])("%j is refused", (argv: string[], message: string, hint?: string) => {
   const error = (() => {
@@ -71,6 +71,6 @@ test.each([
   if (hint !== undefined) expect((error as UsageError).hint).toBe(hint);
 });
 
-test("--help needs no folder", () => {
+test("needs no folder with --help", () => {
   expect(readServeOptions(["--help"]).help).toBe(true);
 });

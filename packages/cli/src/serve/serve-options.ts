@@ -46,23 +46,23 @@ export function readServeOptions(argv: readonly string[]): ServeOptions {
   const help = values.help === true;
   if (folder === undefined && !help) {
     throw new UsageError(
-      "Which folder is to be served?",
+      "Which folder? DIR is missing.",
       "Name it: mcparley serve DIR, or mcparley serve . for this one.",
     );
   }
   if (rest.length > 0) {
     throw new UsageError(
       `One folder can be served, and ${rest.length + 1} were named.`,
-      'Quote a path with blanks: "my folder".',
+      'Quote a path that contains spaces: "my folder".',
     );
   }
   const stdio = values.stdio === true;
   const unused = (
     ["host", "port", "path", "allow-host", "allow-origin", "trust-proxy", "store", "legacy-sse"] as const
   ).find((name) => stdio && values[name]);
-  if (unused) throw new UsageError(`--${unused} means nothing with --stdio.`, "Leave one of the two out.");
+  if (unused) throw new UsageError(`--${unused} does not apply with --stdio.`, "Remove one of the two.");
   if (values.watch && values["no-watch"])
-    throw new UsageError("--watch and --no-watch exclude each other.", "Leave one of the two out.");
+    throw new UsageError("--watch and --no-watch exclude each other.", "Remove one of the two.");
   return {
     folder: folder ?? ".",
     stdio,
@@ -105,7 +105,7 @@ function parse(argv: readonly string[]): Parsed {
 }
 
 function filled(name: string, value: string | undefined): string | undefined {
-  if (value?.trim() === "") throw new UsageError(`--${name} is empty.`, "Give it a value, or leave it out.");
+  if (value?.trim() === "") throw new UsageError(`--${name} is empty.`, "Give it a value, or remove it.");
   return value;
 }
 
@@ -113,22 +113,22 @@ function readPort(value: string | undefined): number {
   if (value === undefined) return defaultPort;
   const port = Number(value);
   if (/^\d{1,5}$/.test(value) && port <= 65_535) return port;
-  throw new UsageError(`"${value}" is no port.`, "Give a number from 1 to 65535, or 0 for any that is free.");
+  throw new UsageError(`"${value}" is not a port.`, "Give a number from 1 to 65535, or 0 for any free port.");
 }
 
 function readPath(value: string | undefined): string {
   if (value === undefined) return "/mcp";
   if (/^\/[\w./~-]*$/.test(value)) return value;
-  throw new UsageError(`"${value}" is no path for the endpoint.`, "Begin it with a slash, as in /mcp.");
+  throw new UsageError(`"${value}" is not a path for the endpoint.`, "Start it with a slash, as in /mcp.");
 }
 
 /** The output of `mcparley serve --help`, at most 80 columns wide. */
 export const serveHelp: string = `mcparley serve DIR [options]
 
-Serve a folder to MCP clients, over HTTP or, with --stdio, to the one that
-starts it.
+Serve a folder to MCP clients: over HTTP, or with --stdio to the client that
+starts this command.
 
-What the folder may hold
+Contents of the folder
   prompts/**/*.md       Markdown with YAML front matter; the name is the path
   resources/**          files of any kind, each with a URI
   skills/**/SKILL.md    skills: instructions, and the files beside them
@@ -140,7 +140,7 @@ What the folder may hold
 Options
       --stdio              speak the protocol on stdin and stdout
       --host HOST          listen on this address (127.0.0.1)
-  -p, --port PORT          listen on this port (3333); 0 for any that is free
+  -p, --port PORT          listen on this port (3333); 0 for any free port
       --path PATH          the path of the endpoint (/mcp)
       --watch, --no-watch  read the folder again when it changes, and notify
                            clients (on over HTTP, off with --stdio)
@@ -164,7 +164,7 @@ Examples
   mcparley serve handbook --host 0.0.0.0 --allow-host handbook.example.com
 
 Exit codes
-  0    ended by Ctrl-C, or because the client went away
+  0    ended by Ctrl-C, or because the client disconnected
   1    the command line is wrong, there is no such folder, or the port is taken
   70   mcparley itself failed: please report it
 `;

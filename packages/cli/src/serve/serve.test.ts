@@ -17,37 +17,37 @@ function urlIn(io: FakeServeIo): string {
   return url;
 }
 
-test("over HTTP: the banner says where, clients connect there, and Ctrl-C ends it with 0", async () => {
+test("serves HTTP at the URL of the banner, and exits with 0 on Ctrl-C", async () => {
   const cwd = await temporaryFolder({ "books/tools/t.ts": tool, "books/prompts/bad.md": "{{ x }}" });
   const io = fakeServeIo({ cwd });
   const ended = runServe(["books", "--port", "0"], io);
   await io.seen("in the folder");
-  await io.seen("books/prompts/bad.md:1:4: {{ x }} is no argument of this prompt");
+  await io.seen("books/prompts/bad.md:1:4: {{ x }} is not an argument of this prompt");
   expect(io.out()).toMatch(/^books 0\.0\.0 is served at\n\n {2}http:\/\/127\.0\.0\.1:\d+\/mcp\n/);
   expect(io.out()).toContain("1 tool       t\n");
-  expect(io.out()).toContain("Watching books for changes. Ctrl-C ends it.");
+  expect(io.out()).toContain("Watching books for changes. Press Ctrl-C to stop.");
   const client = await connect(urlIn(io));
   onTestFinished(() => client.close());
   expect(await client.callTool("t")).toBe("ok");
   await addFiles(cwd, { "books/prompts/bad.md": "fine" });
-  await io.seen("books/prompts/bad.md: in order again");
+  await io.seen("books/prompts/bad.md: the problems are corrected");
   expect((await client.listPrompts().all()).map(({ name }) => name)).toEqual(["bad"]);
   await client.close();
   io.pressCtrlC();
   expect(await ended).toBe(0);
 });
 
-test("SIGTERM ends it as well; without --watch nothing is watched", async () => {
+test("ends on SIGTERM, and does not watch with --no-watch", async () => {
   const io = fakeServeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
   const ended = runServe([".", "--port", "0", "--no-watch", "--name", "other", "--path", "/x"], io);
-  await io.seen("Ctrl-C ends it.");
+  await io.seen("Press Ctrl-C to stop.");
   expect(io.out()).toMatch(/^other 0\.0\.0 is served at\n\n {2}http:\/\/127\.0\.0\.1:\d+\/x\n/);
   expect(io.out()).not.toContain("Watching");
   io.terminate();
   expect(await ended).toBe(0);
 });
 
-test("a port that is taken is a usage error that names it and the way out", async () => {
+test("reports a port in use as a usage error with a cure", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void other.close());
   await new Promise((resolve) => other.once("listening", resolve));
@@ -56,18 +56,18 @@ test("a port that is taken is a usage error that names it and the way out", asyn
   await expect(runServe([".", "--port", String(port)], io)).rejects.toMatchObject({
     name: "UsageError",
     message: expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`),
-    hint: "Stop the program that uses the port, or choose another port, such as any that is free: --port 0",
+    hint: "Stop the program that uses the port, or choose another port, such as any free port: --port 0",
   });
   expect(io.out()).toBe("");
 });
 
-test("a folder that is not there, or is a file, is a usage error", async () => {
+test("reports a missing folder, and a file in its place, as a usage error", async () => {
   const cwd = await temporaryFolder({ file: "" });
   await expect(runServe(["nowhere"], fakeServeIo({ cwd }))).rejects.toThrow('There is no folder "nowhere".');
   await expect(runServe(["file"], fakeServeIo({ cwd }))).rejects.toThrow('"file" is a file, not a folder.');
 });
 
-test("a server for other machines says that they need its name", async () => {
+test("asks for --allow-host if it listens for other machines", async () => {
   const io = fakeServeIo({ cwd: await temporaryFolder({ "prompts/a.md": "a" }) });
   const ended = runServe([".", "--port", "0", "--host", "0.0.0.0", "--no-watch"], io);
   await io.seen("--allow-host NAME");
@@ -75,12 +75,12 @@ test("a server for other machines says that they need its name", async () => {
   expect(await ended).toBe(0);
 });
 
-test("a request for another host name is refused, unless --allow-host names it", async () => {
+test("refuses requests for another host name, unless --allow-host names it", async () => {
   const cwd = await temporaryFolder({ "prompts/a.md": "a" });
   const statusOf = async (...flags: string[]): Promise<number> => {
     const io = fakeServeIo({ cwd });
     const ended = runServe([".", "--port", "0", "--no-watch", ...flags], io);
-    await io.seen("Ctrl-C ends it.");
+    await io.seen("Press Ctrl-C to stop.");
     const { port } = new URL(urlIn(io));
     const status = await postWithHost(Number(port), "books.example.com");
     io.pressCtrlC();
@@ -91,7 +91,7 @@ test("a request for another host name is refused, unless --allow-host names it",
   expect(await statusOf("--allow-host", "books.example.com")).toBe(200);
 });
 
-test("over stdio nothing but the protocol is on stdout; problems and failures of tools are on stderr", async () => {
+test("writes only protocol messages to stdout over stdio, and problems and tool errors to stderr", async () => {
   const noisy = `${tool.split("\n")[0]}\nexport default tool({ call: () => { throw new Error("boom"); } });\n`;
   const cwd = await temporaryFolder({ "tools/crash.ts": noisy, "tools/t.ts": tool, "prompts/bad.md": "{{ x }}" });
   const stdout = new PassThrough();
@@ -117,7 +117,7 @@ test("over stdio nothing but the protocol is on stdout; problems and failures of
   expect(audited).toContainEqual(expect.objectContaining({ name: "crash", outcome: "error" }));
 });
 
-test("without --audit no call is written down", async () => {
+test("logs no calls without --audit", async () => {
   const stdout = new PassThrough();
   const io = fakeServeIo({ cwd: join(await temporaryFolder({ "books/tools/t.ts": tool }), "books"), stdout });
   const ended = runServe([".", "--stdio"], io);
@@ -129,7 +129,7 @@ test("without --audit no call is written down", async () => {
   expect(io.err()).toBe("");
 });
 
-test("--help is at most 80 columns wide", async () => {
+test("prints --help in 80 columns", async () => {
   const io = fakeServeIo();
   expect(await runServe(["--help"], io)).toBe(0);
   expect(
@@ -161,11 +161,11 @@ function postWithHost(port: number, host: string): Promise<number> {
   });
 }
 
-test("--legacy-sse serves clients of 2024-11-05 beside the endpoint", async () => {
+test("serves clients of 2024-11-05 with --legacy-sse", async () => {
   const cwd = await temporaryFolder({ "tools/t.ts": tool });
   const io = fakeServeIo({ cwd });
   const ended = runServe([".", "--port", "0", "--no-watch", "--legacy-sse"], io);
-  await io.seen("Ctrl-C ends it");
+  await io.seen("Press Ctrl-C to stop.");
   const url = /http:\/\/\S+\/sse/.exec(io.out())?.[0];
   const client = await connect(url!, { revision: "2024-11-05" });
   onTestFinished(() => client.close());
@@ -175,11 +175,11 @@ test("--legacy-sse serves clients of 2024-11-05 beside the endpoint", async () =
   expect(await ended).toBe(0);
 });
 
-test("without --legacy-sse there is no second address", async () => {
+test("has no second address without --legacy-sse", async () => {
   const cwd = await temporaryFolder({ "tools/t.ts": tool });
   const io = fakeServeIo({ cwd });
   const ended = runServe([".", "--port", "0", "--no-watch"], io);
-  await io.seen("Ctrl-C ends it");
+  await io.seen("Press Ctrl-C to stop.");
   expect(io.out()).not.toContain("/sse");
   expect((await fetch(new URL("/sse", urlIn(io)))).status).toBe(404);
   io.pressCtrlC();
@@ -189,7 +189,7 @@ test("without --legacy-sse there is no second address", async () => {
 test.each([
   [{}, ": --port 0"],
   [{ npm_lifecycle_event: "start" }, ": npm start -- --port 0"],
-])("the cure for a port in use can be typed as it is, with the environment %j", async (env, cure) => {
+])("prints a complete cure for a port in use, with the environment %j", async (env, cure) => {
   const taken = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void taken.close());
   await new Promise((resolve) => taken.once("listening", resolve));
@@ -200,7 +200,7 @@ test.each([
   });
 });
 
-test("problems stand at the end, with their number", async () => {
+test("prints problems last, with their number", async () => {
   const cwd = await temporaryFolder({ "tools/t.ts": tool, "tools/run.sh": "", "prompts/bad.md": "{{ x }}" });
   const io = fakeServeIo({ cwd });
   const ended = runServe([".", "--port", "0", "--no-watch"], io);

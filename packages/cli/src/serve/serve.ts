@@ -160,19 +160,19 @@ function namesOf({ contents }: LiveFolder, { allowHosts }: ServeOptions): string
 async function protection({ contents }: LiveFolder, { env }: ServeIo): Promise<ProtectedResource | undefined> {
   const { auth, authProblem } = contents.settings;
   if (authProblem) {
-    throw new UsageError(formatProblem(authProblem), "Nothing is served over HTTP while auth cannot be read.");
+    throw new UsageError(formatProblem(authProblem), "Nothing is served over HTTP while auth is invalid.");
   }
   return auth && (await import("./settings/protect-folder.ts")).protectFolder(auth, env);
 }
 
 const unnamedHost =
-  "Only requests for localhost are answered so far. Name this machine as others call it: --allow-host NAME.";
+  "Only requests for localhost are accepted. Allow the name that clients use for this machine: --allow-host NAME.";
 
 /** Returns the cure for an address that is not available, as it can be typed after the command that the user typed. */
 function hintFor(port: number, { npm_lifecycle_event: script }: ServeIo["env"]): string {
   if (port === 0) return "Give another --host.";
   const options = script === "start" ? "npm start -- --port 0" : "--port 0";
-  return `Stop the program that uses the port, or choose another port, such as any that is free: ${options}`;
+  return `Stop the program that uses the port, or choose another port, such as any free port: ${options}`;
 }
 
 /**
@@ -207,7 +207,7 @@ async function startWatch(live: LiveFolder, report: ProblemReport, tell: (line: 
     onReload: (changed) => {
       report.update(live.problems);
       if (changed.includes(settingsFile))
-        tell(`${settingsFile} changed: roots are taken up now, all else at the next start.`);
+        tell(`${settingsFile} changed: new roots apply now, all other settings at the next start.`);
     },
     onError: (error) => tell(`The folder could not be read again: ${describeError(error)}`),
   });
@@ -218,7 +218,7 @@ async function requireFolder(folder: string, cwd: string): Promise<void> {
   if (found?.isDirectory()) return;
   throw new UsageError(
     found ? `"${folder}" is a file, not a folder.` : `There is no folder "${folder}".`,
-    "Name the folder that holds prompts/, resources/ or tools/.",
+    "Name the folder that contains prompts/, resources/ or tools/.",
   );
 }
 

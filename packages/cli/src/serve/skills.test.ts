@@ -13,7 +13,7 @@ const manifest = (name: string, body = "Do it."): string =>
 const hostOf = (client: Parameters<typeof skillsOf>[0]): SkillHost => skillsOf(client, { approve: () => true });
 const namesOf = (skills: OfferedSkill[]): string[] => skills.map(({ frontmatter }) => frontmatter.name);
 
-test("each folder with a SKILL.md is a skill, with all files in it", async () => {
+test("serves each folder with a SKILL.md as a skill, with all files in it", async () => {
   const png = Uint8Array.from([137, 80, 78, 71, 0, 255]);
   const files = {
     "skills/deploy/SKILL.md": `\uFEFF${manifest("deploy").replaceAll("\n", "\r\n")}`,
@@ -43,7 +43,7 @@ test("each folder with a SKILL.md is a skill, with all files in it", async () =>
   ]);
 });
 
-test("a folder without skills says nothing of them, unless it is watched", async () => {
+test("declares no skills for a folder without them, unless it is watched", async () => {
   const { client } = await serveFiles({ "resources/a.md": "a" });
   expect(hostOf(client).isOffered).toBe(false);
   const watched = await serveFiles({ "resources/a.md": "a" }, { live: { watch: true } });
@@ -62,7 +62,7 @@ test.each([
   ["---\nname: a\ndescription: one: two\n---\n", 3, "the text contains a colon — Put it in quotes."],
   ["---\nname: a\ndescription: x\nmetadata:\n  version: 1.0\n---\n", 4, '"metadata.version" must be a text — Write'],
   ["---\nname: a\ndescription: *x\n---\n", 3, "begin with *"],
-])("a broken one is reported with its place and a cure: %j", async (content, line, said) => {
+])("reports an invalid skill with its place and a cure: %j", async (content, line, said) => {
   const { live, client } = await serveFiles({ "skills/a/SKILL.md": content, "skills/b/SKILL.md": manifest("b") });
   const [problem, ...others] = live.problems.map((one) => formatProblem(one));
   expect(others).toEqual([]);
@@ -72,7 +72,7 @@ test.each([
   expect(namesOf(await hostOf(client).list().all())).toEqual(["b"]);
 });
 
-test("a skill at the top, and one that is too large, are reported", async () => {
+test("reports a skill at the top of skills/, and a skill that is too large", async () => {
   const many = Object.fromEntries(Array.from({ length: 512 }, (_, at) => [`skills/many/${at}.md`, "x"]));
   const { live, client } = await serveFiles({
     ...many,
@@ -85,14 +85,14 @@ test("a skill at the top, and one that is too large, are reported", async () => 
     "skills/fits/a.txt": "x".repeat(1024),
   });
   expect(live.problems.map(({ file, message }) => [file, message])).toEqual([
-    ["skills/SKILL.md", "a skill needs a folder of its own"],
+    ["skills/SKILL.md", "a skill must be in its own folder"],
     ["skills/large/SKILL.md", expect.stringContaining("skills/large/a.txt has")],
-    ["skills/many/SKILL.md", "the skill has 513 files, and clients take 512"],
+    ["skills/many/SKILL.md", "the skill has 513 files, and clients accept at most 512"],
   ]);
   expect(namesOf(await hostOf(client).list().all())).toEqual(["fits"]);
 });
 
-test("a skill is offered with all its files, or not at all", async () => {
+test("offers a skill with all its files, or not at all", async () => {
   const { live, client } = await serveFiles({
     "server.yaml": "limits:\n  files: 3\n",
     "skills/a/SKILL.md": manifest("a"),
@@ -106,7 +106,7 @@ test("a skill is offered with all its files, or not at all", async () => {
   expect(namesOf(await hostOf(client).list().all())).toEqual(["a"]);
 });
 
-test("nothing outside skills/ is reached, by links or by URIs", async () => {
+test("serves nothing outside skills/, by links or by URIs", async () => {
   const outside = await temporaryFolder({ "secret.md": "secret", "lie/SKILL.md": manifest("lie") });
   const folder = await temporaryFolder({ "skills/a/SKILL.md": manifest("a"), "skills/a/b.md": "b", "server.yaml": "" });
   await symlink(join(outside, "secret.md"), join(folder, "skills/a/secret.md"));
@@ -129,7 +129,7 @@ test("nothing outside skills/ is reached, by links or by URIs", async () => {
   await expect(loaded.read("b.md")).rejects.toMatchObject({ code: -32602 });
 });
 
-test("a file that changed since the last look is not what its skill says", async () => {
+test("refuses a file that changed since its skill was loaded, until the skill is loaded again", async () => {
   const folder = await temporaryFolder({ "skills/a/SKILL.md": manifest("a"), "skills/a/b.md": "old" });
   const { live, client } = await serveFolder(folder);
   const host = hostOf(client);
@@ -140,7 +140,7 @@ test("a file that changed since the last look is not what its skill says", async
   expect((await (await host.load("skill://a/SKILL.md")).read("b.md")).text).toBe("new");
 });
 
-test("an edit that keeps the size and the modification time changes the digest", async () => {
+test("changes the digest after an edit that keeps the size and the modification time", async () => {
   const folder = await temporaryFolder({ "skills/a/SKILL.md": manifest("a"), "skills/a/b.md": "old" });
   const path = join(folder, "skills/a/b.md");
   const past = new Date("2020-01-01T00:00:00Z");
@@ -153,7 +153,7 @@ test("an edit that keeps the size and the modification time changes the digest",
   expect((await (await host.load("skill://a/SKILL.md")).read("b.md")).text).toBe("new");
 });
 
-test("each listed file can be read, whatever characters its name has", async () => {
+test("reads each listed file, with any characters in its name", async () => {
   const names = ["a#b.md", "a:b.md", "c?d.md", "100%.md", "x%20y.md", "x y.md", "{e}.md", "d#1/ü&=+.md", "日本.md"];
   const { live, client } = await serveFiles({
     "skills/a:b #1/deploy/SKILL.md": manifest("deploy"),
@@ -169,7 +169,7 @@ test("each listed file can be read, whatever characters its name has", async () 
   for (const { uri } of listed) expect((await client.readResource(uri)).contents).toHaveLength(1);
 });
 
-test("a name with a control character or a direction mark is not served, and reported without the character", async () => {
+test("does not serve a name with a control character or a direction mark, and reports it escaped", async () => {
   const { live, client } = await serveFiles({
     "skills/a/SKILL.md": manifest("a"),
     "skills/a/guide\u202Efdp.md": "x",
@@ -191,7 +191,7 @@ test("a name with a control character or a direction mark is not served, and rep
   await expect(client.readResource(hidden)).rejects.toMatchObject({ code: -32602 });
 });
 
-test("a skill in a skill is one of its own, and its files are the outer one's too", async () => {
+test("serves a skill inside a skill, whose files also belong to the outer skill", async () => {
   const { client } = await serveFiles({
     "skills/outer/SKILL.md": manifest("outer"),
     "skills/outer/inner/SKILL.md": manifest("inner"),
@@ -201,7 +201,7 @@ test("a skill in a skill is one of its own, and its files are the outer one's to
   expect(outer?.resources).toEqual(expect.arrayContaining(inner?.resources as never));
 });
 
-test("skills come, change and go while the folder is watched, and clients are told", async () => {
+test("notifies clients of added, changed and removed skills while the folder is watched", async () => {
   const folder = await temporaryFolder({ "resources/a.md": "a" });
   const { live, client } = await serveFolder(folder, { live: { watch: true } });
   const noticed = new Set<string>();
@@ -233,7 +233,7 @@ test("skills come, change and go while the folder is watched, and clients are to
   }
 });
 
-test("the digest is that of the file on the disk", async () => {
+test("returns the digest of the file on the disk", async () => {
   const folder = await temporaryFolder({ "skills/a/SKILL.md": manifest("a") });
   const { client } = await serveFolder(folder);
   const [one] = await hostOf(client).list().all();

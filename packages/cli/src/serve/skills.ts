@@ -100,13 +100,13 @@ function filesByFolder(files: readonly ResourceFile[], manifests: readonly strin
 const atTop = new FolderProblem({
   file: "skills/SKILL.md",
   line: 1,
-  message: "a skill needs a folder of its own",
+  message: "a skill must be in its own folder",
   cure: "Move the file into skills/NAME/, with the skill's name for NAME.",
 });
 
 function tooMany(limit: number, place: ServerSettings["filesPlace"] = { file: "skills/" }): Problem {
   const message = `there are more than ${limit} files in skills/, and the last skills are not offered`;
-  return { ...place, message, cure: `Raise limits.files in ${settingsFile}, or keep fewer files.` };
+  return { ...place, message, cure: `Raise limits.files in ${settingsFile}, or remove files.` };
 }
 
 /** A skill file with the digest from the last reading. Each read checks the path again and reads the file again. */
@@ -140,13 +140,16 @@ function checkFiles(manifest: ResourceFile, files: readonly ResourceFile[], file
   const wrong = (message: string, cure: string): FolderProblem =>
     new FolderProblem({ file: nameOf(manifest), line: 1, message, cure });
   if (files.length > maxFiles) {
-    throw wrong(`the skill has ${files.length} files, and clients take ${maxFiles}`, "Keep what it refers to.");
+    throw wrong(
+      `the skill has ${files.length} files, and clients accept at most ${maxFiles}`,
+      "Remove files that it does not refer to.",
+    );
   }
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes > maxBytes) {
     throw wrong(
-      `the skill has ${showBytes(bytes)}, and clients take ${showBytes(maxBytes)}`,
-      "Keep what it refers to.",
+      `the skill has ${showBytes(bytes)}, and clients accept at most ${showBytes(maxBytes)}`,
+      "Remove files that it does not refer to.",
     );
   }
   const large = files.find(({ size }) => size > fileSize);
@@ -171,7 +174,7 @@ function makeSkill(place: string, manifest: ResourceFile, files: Record<string, 
     const { cause } = error;
     const isPlaced = cause instanceof FrontMatterError;
     const message = isPlaced ? cause.reason : error.message;
-    const cure = (isPlaced && cause.cure) || "Correct it as agentskills.io/specification says.";
+    const cure = (isPlaced && cause.cure) || "Correct it; see https://agentskills.io/specification.";
     throw new FolderProblem({ file, line: isPlaced ? cause.line : 1, message, cure }, { cause: error });
   }
 }

@@ -49,7 +49,7 @@ async function watched(files: Record<string, string>, uris: string[] = []): Prom
 
 const promptNames = async (client: Client) => (await client.listPrompts().all()).map(({ name }) => name);
 
-test("a new file appears, a removed one goes, and clients are told which list changed", async () => {
+test("adds new files, removes deleted ones, and notifies clients of the changed list", async () => {
   const { folder, client, after } = await watched({});
   expect(await after(() => addFiles(folder, { "prompts/a.md": "Hello" }))).toEqual(["prompts"]);
   expect(await promptNames(client)).toEqual(["a"]);
@@ -59,7 +59,7 @@ test("a new file appears, a removed one goes, and clients are told which list ch
   expect(await promptNames(client)).toEqual([]);
 });
 
-test("a changed resource is told to those who subscribed, and its list entry changes", async () => {
+test("notifies subscribers of a changed resource, and updates its list entry", async () => {
   const uri = "test://resources/a.md";
   const { folder, client, after } = await watched({ "resources/a.md": "old", "resources/b.md": "b" }, [uri]);
   expect(await after(() => addFiles(folder, { "resources/a.md": "longer than before" }))).toEqual([
@@ -72,14 +72,14 @@ test("a changed resource is told to those who subscribed, and its list entry cha
   expect(await after(() => rm(join(folder, "resources/a.md")))).toEqual(["resources", `updated ${uri}`]);
 });
 
-test("a new text of a prompt is taken up, and no list is said to have changed, since none has", async () => {
+test("uses a new text of a prompt without a list change notification", async () => {
   const { folder, client, after } = await watched({ "prompts/a.md": "---\ntitle: A\n---\nold" });
   expect(await after(() => addFiles(folder, { "prompts/a.md": "---\ntitle: A\n---\nnew" }))).toEqual([]);
   expect((await client.getPrompt("a")).messages[0]?.content).toMatchObject({ text: "new" });
   expect(await after(() => addFiles(folder, { "prompts/a.md": "---\ntitle: B\n---\nnew" }))).toEqual(["prompts"]);
 });
 
-test("a broken file goes with its problem, and comes back when it is mended", async () => {
+test("removes an invalid file with a problem, and adds it again when it is corrected", async () => {
   const { folder, live, client, after } = await watched({ "prompts/a.md": "fine", "prompts/b.md": "fine" });
   expect(await after(() => addFiles(folder, { "prompts/a.md": "{{ oops" }))).toEqual(["prompts"]);
   expect(live.problems.map((problem) => formatProblem(problem))).toEqual([
@@ -91,7 +91,7 @@ test("a broken file goes with its problem, and comes back when it is mended", as
   expect(await promptNames(client)).toEqual(["b", "a"]);
 });
 
-test("an edited tool runs its new code, and so does one whose import was edited", async () => {
+test("runs the new code of an edited tool, and of one whose import was edited", async () => {
   const { folder, client, after } = await watched({
     "lib/word.ts": 'export const word = "one";\n',
     "tools/say.ts": `${toolHead}import { word } from "../lib/word.ts";\nexport default tool({ call: () => word });\n`,
@@ -104,7 +104,7 @@ test("an edited tool runs its new code, and so does one whose import was edited"
   expect(await client.callTool("say")).toBe("three");
 });
 
-test("a prompt that embeds a file is broken while the file is away", async () => {
+test("reports a prompt while the file that it embeds is missing", async () => {
   const { folder, live, after } = await watched({
     "prompts/a.md": "![x](../resources/x.md)",
     "resources/x.md": "x",
@@ -118,7 +118,7 @@ test("a prompt that embeds a file is broken while the file is away", async () =>
   expect(live.problems).toEqual([]);
 });
 
-test("another root is watched, though it lies outside the folder", async () => {
+test("watches another root outside the folder", async () => {
   const parent = await temporaryFolder({
     "served/server.yaml": "roots: [{name: books, path: ../books}]\n",
     "books/a.md": "a",

@@ -23,7 +23,7 @@ export const loginCommand: AccountCommand = {
     "mcparley login notes --client-id ID --client-secret-env SECRET",
   ],
   async run(words, setting) {
-    requireNoMore(words, "login takes a TARGET");
+    requireNoMore(words, "login accepts only TARGET");
     const server = serverUrl(setting.target, "login");
     const authorization = await openAuthorization({ ...setting, server, isAskedFor: true });
     const { oauth, storage, client } = authorization;
@@ -38,9 +38,9 @@ export const loginCommand: AccountCommand = {
 };
 
 const outcomes = {
-  revoked: "Signed out of SERVER; the tokens were revoked.",
+  revoked: "Signed out of SERVER. The tokens were revoked.",
   forgotten:
-    "Signed out of SERVER: the tokens are forgotten here. Their server cannot revoke them, so they end by themselves.",
+    "Signed out of SERVER. The tokens were deleted here. The authorization server cannot revoke them, so they remain valid until they expire.",
   not_signed_in: "You were not signed in to SERVER.",
 } as const;
 
@@ -53,7 +53,7 @@ export const logoutCommand: AccountCommand = {
   ],
   examples: ["mcparley logout https://example.com/mcp"],
   async run(words, setting) {
-    requireNoMore(words, "logout takes a TARGET");
+    requireNoMore(words, "logout accepts only TARGET");
     const server = serverUrl(setting.target, "logout");
     const { oauth, storage } = await openAuthorization({ ...setting, server, isAskedFor: true });
     const outcome = await forget(server, { oauth, storage });
@@ -88,7 +88,7 @@ export const whoamiCommand: AccountCommand = {
   ],
   examples: ["mcparley whoami https://example.com/mcp", "mcparley whoami https://example.com/mcp --json"],
   async run(words, setting) {
-    requireNoMore(words, "whoami takes a TARGET");
+    requireNoMore(words, "whoami accepts only TARGET");
     const server = serverUrl(setting.target, "whoami");
     const account = await accountAt(server, await openAuthorization({ ...setting, server, isAskedFor: true }));
     const { screen, options } = setting;
@@ -125,19 +125,19 @@ function showAccount(account: ShownAccount, { style }: View, now: number = Date.
   const rows: [string, string][] = [
     ["Server", server],
     ["Issuer", issuer],
-    ["Subject", subject ?? "(the authorization server does not say)"],
+    ["Subject", subject ?? "(not sent by the authorization server)"],
     ["Client", clientId],
-    ["Scopes", scopes === undefined ? "(the authorization server does not say)" : scopes.join(" ") || "(none)"],
+    ["Scopes", scopes === undefined ? "(not sent by the authorization server)" : scopes.join(" ") || "(none)"],
     ["Expires", expiry(account, now)],
-    ["Kept in", `${keptIn} (encrypted, with its key in ${key})`],
+    ["Stored", `${keptIn} (encrypted, with its key in ${key})`],
   ];
   return rows.map(([label, text]) => `${style.bold(label.padEnd(8))} ${visibleLine(text)}`).join("\n");
 }
 
 function expiry({ expiresAt, isRenewable }: ShownAccount, now: number): string {
-  const renewal = isRenewable ? ", renewed without asking you" : ", and then you sign in again";
-  if (expiresAt === undefined) return `(the authorization server does not say)${renewal}`;
+  const renewal = isRenewable ? ", renewed automatically" : ", not renewed: sign in again then";
+  if (expiresAt === undefined) return `(not sent by the authorization server)${renewal}`;
   const minutes = Math.ceil((Date.parse(expiresAt) - now) / 60_000);
-  const when = minutes > 0 ? `in ${minutes} minute${minutes === 1 ? "" : "s"}` : "over";
+  const when = minutes > 0 ? `in ${minutes} minute${minutes === 1 ? "" : "s"}` : "expired";
   return `${expiresAt} (${when})${renewal}`;
 }

@@ -24,18 +24,18 @@ describe("call", () => {
     expect(JSON.parse(io.out())).toEqual({ sum: 5 });
   });
 
-  test("what is written to be read goes before what is for programs", async () => {
+  test("prints text of the server in place of structured content that differs", async () => {
     expect((await runWith({ server }, `call ${url} both`)).io.out()).toBe("Three.\n");
     const shown = await runWith({ server, terminal: true, env: { NO_COLOR: "1" } }, `call ${url} both`);
-    expect(shown.io.out()).toBe("Three.\n[there is a structured result as well: --json shows it]\n");
+    expect(shown.io.out()).toBe("Three.\n[The result also has structured content: --json shows it.]\n");
   });
 
-  test("--json gives the whole result", async () => {
+  test("prints the whole result with --json", async () => {
     const { io } = await runWith({ server }, `call ${url} add a=2 --json`);
     expect(JSON.parse(io.out())).toMatchObject({ structuredContent: { sum: 3 }, content: [{ type: "text" }] });
   });
 
-  test("a failed tool exits with 5, its text on stderr, or in the document", async () => {
+  test("exits with 5 if the tool fails, with its text on stderr or in the JSON document", async () => {
     const plain = await runWith({ server }, `call ${url} fail`);
     expect([plain.code, plain.io.out()]).toEqual([5, ""]);
     expect(plain.io.err()).toContain("The tool failed: The disk is full.");
@@ -49,7 +49,7 @@ describe("call", () => {
     });
   });
 
-  test("a tool that cannot ask on a modern revision leads to a hint at an earlier one", async () => {
+  test("suggests an earlier revision if the tool cannot send input requests on this one", async () => {
     const ask = tool({
       call: () => {
         throw new ToolError("elicitation via server-initiated requests is unavailable on 2026-07-28 connections.");
@@ -78,7 +78,7 @@ describe("call", () => {
     expect(io.err()).toContain(message);
   });
 
-  test("a usage error is one document with --json", async () => {
+  test("prints a usage error as one JSON document with --json", async () => {
     const { code, io } = await runWith({ server }, `call ${url} ad --json`);
     expect(code).toBe(1);
     expect(JSON.parse(io.out())).toEqual({
@@ -87,7 +87,7 @@ describe("call", () => {
     expect(io.err()).toBe("");
   });
 
-  test("what a server sends cannot steer the terminal, and passes a pipe untouched", async () => {
+  test("escapes control characters of the server on a terminal, and not in a pipe", async () => {
     const shown = await runWith({ server, terminal: true }, `call ${url} hostile`);
     expect(shown.io.out()).toBe("\\x1b[2J\\x1b]0;owned\\x07\\x1b[31mred\n");
     const piped = await runWith({ server }, `call ${url} hostile`);
@@ -96,24 +96,24 @@ describe("call", () => {
     expect(listed.io.out()).not.toMatch(control);
   });
 
-  test("progress and log messages go to stderr, plainly where nobody watches", async () => {
+  test("writes progress and log messages to stderr, as plain lines without a terminal", async () => {
     const { io } = await runWith({ server }, `call ${url} work`);
     expect(io.out()).toBe("done\n");
     expect(io.err()).toBe("[warning] warming up\nprogress: 50% (1/2) half done\nprogress: 100% (2/2)\n");
   });
 
-  test("progress is one line on a terminal, and gone in the end", async () => {
+  test("shows progress as one line on a terminal, and removes it at the end", async () => {
     const { io } = await runWith({ server, terminal: true, env: { NO_COLOR: "1" } }, `call ${url} work`);
     expect(io.err()).toContain("\r\u001b[2K50% (1/2) half done");
     expect(io.err().endsWith("\r\u001b[2K")).toBe(true);
   });
 
-  test("--log-level decides which messages are shown", async () => {
+  test("shows log messages from the level of --log-level", async () => {
     expect((await runWith({ server }, `call ${url} work --log-level debug`)).io.err()).toContain("[debug] not wanted");
     expect((await runWith({ server }, `call ${url} work --log-level error`)).io.err()).not.toContain("warming up");
   });
 
-  test("images are summed up, and saved with --output", async () => {
+  test("summarizes images, and saves them with --output", async () => {
     const { io } = await runWith({ server }, `call ${url} draw`);
     expect(io.out()).toBe("Here it is.\n[image image/png, 3 bytes: --output FILE saves it]\n[link A <note://a>]\n");
     const saved = await runWith({ server, cwd: folder }, `call ${url} draw -o chart.png`);
@@ -124,10 +124,10 @@ describe("call", () => {
     expect(nowhere.code).toBe(1);
   });
 
-  test("a tool that destroys is confirmed at a terminal, unless --yes", async () => {
+  test("asks for confirmation of a destructive tool at a terminal, unless --yes is given", async () => {
     const asked = await runWith({ server, terminal: true, answers: ["n"] }, `call ${url} destroy`);
     expect([asked.code, asked.io.out()]).toEqual([7, ""]);
-    expect(asked.io.err()).toContain('The tool "destroy" may destroy something. Call it?');
+    expect(asked.io.err()).toContain('The tool "destroy" may make destructive changes. Call it?');
     const agreed = await runWith({ server, terminal: true, answers: ["y"] }, `call ${url} destroy`);
     expect(agreed.io.out()).toBe("destroyed\n");
   });
@@ -136,26 +136,26 @@ describe("call", () => {
     ["without a terminal", "", false],
     ["with --no-input", " --no-input", true],
     ["with --allow for another tool", " --allow add", false],
-  ])("a tool that destroys is refused with exit code 7 and the cure %s", async (_how, more, terminal) => {
+  ])("refuses a destructive tool with exit code 7 and the cure %s", async (_how, more, terminal) => {
     const { code, io } = await runWith({ server, terminal }, `call ${url} destroy${more}`);
     expect([code, io.out()]).toEqual([7, ""]);
     expect(io.err().replaceAll(/\s+/g, " ")).toContain("Allow it with --allow destroy, or everything with --yes.");
   });
 
-  test.each(["--yes", "--allow add --allow destroy"])("a tool that destroys is called with %s", async (options) => {
+  test.each(["--yes", "--allow add --allow destroy"])("calls a destructive tool with %s", async (options) => {
     for (const terminal of [true, false]) {
       const { code, io } = await runWith({ server, terminal }, `call ${url} destroy ${options}`);
       expect([code, io.out()]).toEqual([0, "destroyed\n"]);
     }
   });
 
-  test("arguments come from files and stdin", async () => {
+  test("reads arguments from files and stdin", async () => {
     writeFileSync(join(folder, "n.txt"), "40");
     const { io } = await runWith({ server, cwd: folder, stdin: "2" }, `call ${url} add a=@n.txt b:=@-`);
     expect(JSON.parse(io.out())).toEqual({ sum: 42 });
   });
 
-  test("a JSON object holds all arguments, typed, in a file or on stdin", async () => {
+  test("accepts all arguments as a JSON object, as a word, in a file or on stdin", async () => {
     writeFileSync(join(folder, "arguments.json"), '{"a": 40, "b": 2}');
     for (const word of ['{"a": 40, "b": 2}', "@arguments.json", "@-"]) {
       const { io } = await runWith({ server, cwd: folder, stdin: '{"a": 40, "b": 2}' }, ["call", url, "add", word]);
@@ -165,10 +165,10 @@ describe("call", () => {
     expect([unknown.code, unknown.io.err()]).toEqual([1, expect.stringContaining('no argument "x"')]);
   });
 
-  test("a model is there only with --sample", async () => {
+  test("declares the sampling capability only with --sample", async () => {
     const without = await runWith({ server }, `call ${url} think`);
     expect(without.code).toBe(2);
-    expect(without.io.err()).toContain("--sample TEXT answers in the place of a model.");
+    expect(without.io.err()).toContain("Answer in place of a model with --sample TEXT.");
     const { code, io } = await runWith({ server }, ["call", url, "think", "--sample", "canned"]);
     expect([code, io.out()]).toEqual([0, '{"type":"text","text":"canned"}\n']);
   });

@@ -97,9 +97,10 @@ async function callHidden(
 async function confirmDestructive({ name, annotations }: Tool, { options, questions }: Session): Promise<void> {
   if (!annotations?.destructiveHint || annotations.readOnlyHint) return;
   if (options.yes || options.allow.includes(name)) return;
-  const agreed = await questions.confirm(`The tool "${visibleLine(name)}" may destroy something. Call it?`);
+  const agreed = await questions.confirm(`The tool "${visibleLine(name)}" may make destructive changes. Call it?`);
   if (agreed) return;
-  const cure = agreed === undefined ? ` It may destroy something, and ${whyUnasked(options)}. ${cureFor(name)}` : "";
+  const cure =
+    agreed === undefined ? ` It may make destructive changes, and ${whyUnasked(options)}. ${cureFor(name)}` : "";
   throw new Declined(`The tool "${name}" was not called.${cure}`);
 }
 
@@ -109,7 +110,7 @@ function cureFor(name: string): string {
 
 function errorText({ content }: CallToolResult): string {
   const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
-  return texts.join("\n") || "The tool failed and did not say why.";
+  return texts.join("\n") || "The tool failed without an error message.";
 }
 
 function hasBinary({ content }: CallToolResult): boolean {
@@ -140,7 +141,7 @@ function resultText({ content, structuredContent }: CallToolResult, view: View):
   if (!own.some((block) => block.type === "text")) {
     return [...blocks, showJson(structuredContent, view)].join("\n");
   }
-  if (view.terminal) blocks.push(view.style.dim("[there is a structured result as well: --json shows it]"));
+  if (view.terminal) blocks.push(view.style.dim("[The result also has structured content: --json shows it.]"));
   return blocks.join("\n");
 }
 

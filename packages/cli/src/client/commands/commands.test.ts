@@ -16,7 +16,7 @@ afterAll(() => {
 });
 
 describe("list", () => {
-  test("shows everything, with the arguments of tools and prompts", async () => {
+  test("shows all lists, with the arguments of tools and prompts", async () => {
     const { code, io } = await runWith({ server }, `list ${url}`);
     expect(code).toBe(0);
     expect(io.out()).toContain("Example 1.0.0 at memory:example");
@@ -29,7 +29,7 @@ describe("list", () => {
     expect(io.err()).toBe("");
   });
 
-  test("--json is one document, and one kind is listed alone", async () => {
+  test("prints one JSON document with --json, and only the requested kind", async () => {
     const all = JSON.parse((await runWith({ server }, `list ${url} --json`)).io.out());
     expect(Object.keys(all)).toEqual(["server", "revision", "tools", "prompts", "resources", "resourceTemplates"]);
     const prompts = JSON.parse((await runWith({ server }, `list ${url} prompts --json`)).io.out());
@@ -42,7 +42,7 @@ describe("list", () => {
     for (const line of io.out().split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   });
 
-  test("colours are for terminals without NO_COLOR", async () => {
+  test("uses colours only on a terminal without NO_COLOR", async () => {
     const bold = "\u001b[1mTools";
     expect((await runWith({ server, terminal: true }, `list ${url}`)).io.out()).toContain(bold);
     expect((await runWith({ server, terminal: true, env: { NO_COLOR: "1" } }, `list ${url}`)).io.out()).not.toContain(
@@ -51,7 +51,7 @@ describe("list", () => {
     expect((await runWith({ server }, `list ${url}`)).io.out()).not.toContain("\u001b");
   });
 
-  test("an unknown kind is refused with the one that was meant", async () => {
+  test("refuses an unknown kind and suggests a known one", async () => {
     const { code, io } = await runWith({ server }, `list ${url} tool`);
     expect(code).toBe(1);
     expect(io.err()).toContain('"tool" is not a kind of list.\n  Did you mean "tools"?');
@@ -60,7 +60,7 @@ describe("list", () => {
 });
 
 describe("prompt", () => {
-  test("one message is printed as it is, several with their roles", async () => {
+  test("prints one message unchanged, and several with their roles", async () => {
     expect((await runWith({ server }, `prompt ${url} review code=x`)).io.out()).toBe("Review this  code: x\n");
     expect((await runWith({ server }, `prompt ${url} talk`)).io.out()).toBe("user:\nHi\n\nassistant:\nHo\n");
   });
@@ -77,12 +77,12 @@ describe("prompt", () => {
 });
 
 describe("read", () => {
-  test("text goes out as it is", async () => {
+  test("prints text unchanged", async () => {
     expect((await runWith({ server }, `read ${url} note://a`)).io.out()).toBe("text\n");
     expect((await runWith({ server }, `read ${url} note://b`)).io.out()).toBe("note b");
   });
 
-  test("binary data goes to a pipe and to a file, never to a terminal", async () => {
+  test("writes binary data to a pipe or a file, and never to a terminal", async () => {
     const bytes = [0, 255, 27];
     expect([...(await runWith({ server }, `read ${url} note://raw`)).io.bytes()]).toEqual(bytes);
     const shown = await runWith({ server, terminal: true, env: { NO_COLOR: "1" } }, `read ${url} note://raw`);
@@ -91,7 +91,7 @@ describe("read", () => {
     expect([...readFileSync(join(folder, "raw.bin"))]).toEqual(bytes);
   });
 
-  test("a URI that does not exist is refused with the one that was meant", async () => {
+  test("refuses an unknown URI and suggests a known one", async () => {
     const { code, io } = await runWith({ server }, `read ${url} note:/raw`);
     expect(code).toBe(1);
     expect(io.err()).toContain('Did you mean "note://raw"?');
@@ -106,7 +106,7 @@ describe("complete", () => {
     expect(JSON.parse(io.out())).toMatchObject({ values: ["python", "perl"] });
   });
 
-  test("the reference must say what it is", async () => {
+  test("refuses a reference that is neither a prompt nor a URI template", async () => {
     const { code, io } = await runWith({ server }, `complete ${url} review language p`);
     expect(code).toBe(1);
     expect(io.err()).toContain("For the prompt write prompt:review");
@@ -114,7 +114,7 @@ describe("complete", () => {
 });
 
 describe("watch", () => {
-  test("prints changes as they come, as lines of JSON with --json, until Ctrl-C", async () => {
+  test("prints changes as they occur until Ctrl-C, as lines of JSON with --json", async () => {
     const own = exampleServer();
     const io = fakeIo({ server: own });
     const done = runClientCommand("watch", [url, "--json"], io);
@@ -126,21 +126,21 @@ describe("watch", () => {
     expect(JSON.parse(io.out())).toEqual({ at: expect.any(String), kind: "tools" });
   });
 
-  test("--json gives an error as one line, like a change", async () => {
+  test("prints an error as one line with --json", async () => {
     const { code, io } = await runWith({ server }, `watch ${url} --json --timeout never`);
     expect(code).toBe(1);
     expect(io.out().trimEnd().split("\n")).toHaveLength(1);
     expect(JSON.parse(io.out()).error.code).toBe("usage");
   });
 
-  test("a server that tells of no changes is not watched", async () => {
+  test("refuses to watch a server without change notifications", async () => {
     const silent = createServer({ name: "silent", version: "1" });
     const { code, io } = await runWith({ server: silent }, `watch ${url}`);
     expect(code).toBe(2);
-    expect(io.err()).toContain("does not tell when its lists change");
+    expect(io.err()).toContain("does not notify clients of changed lists");
   });
 
-  test("with URIs, prints the updates of these", async () => {
+  test("prints the updates of the given URIs", async () => {
     const own = exampleServer();
     const io = fakeIo({ server: own });
     const done = runClientCommand("watch", [url, "note://a"], io);

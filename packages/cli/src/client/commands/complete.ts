@@ -7,18 +7,21 @@ import { visibleLine } from "../terminal-text.ts";
 
 export const completeCommand: ClientCommand = {
   usage: "TARGET prompt:NAME|URI-TEMPLATE ARGUMENT VALUE [key=text ...]",
-  summary: "ask for the values an argument may have",
+  summary: "complete an argument of a prompt or a resource template",
   details: [
-    "VALUE is what was typed so far; it may be empty, as in ''. key=text gives the arguments that are filled in already. " +
-      "The values are printed one a line, the best first.",
+    "VALUE is the text typed so far. It can be empty: ''. key=text passes an argument that already has a value. " +
+      "The values are printed one per line, the best first.",
   ],
   examples: ["mcparley complete handbook prompt:code_review language py"],
   async prepare(words, io) {
     const [target, argument, value, ...rest] = words;
     const hint = "Such as: mcparley complete handbook prompt:code_review language py";
-    const reference = readReference(requireWord(target, "What is to be completed?", hint));
+    const reference = readReference(
+      requireWord(target, "Which prompt or resource template? prompt:NAME or URI-TEMPLATE is missing.", hint),
+    );
     const name = requireWord(argument, "Which argument? ARGUMENT is missing.", hint);
-    if (value === undefined) throw new UsageError("What was typed so far? VALUE is missing.", "It may be empty: ''");
+    if (value === undefined)
+      throw new UsageError("Which text was typed so far? VALUE is missing.", "VALUE can be empty: ''");
     const context = Object.fromEntries(textArguments(await readArguments(rest, sourcesOf(io))));
     return (session) => complete({ reference, argument: { name, value }, context }, session);
   },
@@ -43,11 +46,11 @@ interface Question {
 async function complete({ reference, argument, context }: Question, session: Session): Promise<void> {
   const { client, request, options, screen } = session;
   if (!client.server.capabilities.completions) {
-    throw new LocalError("not_capable", "This server completes no arguments.");
+    throw new LocalError("not_capable", "This server does not complete arguments.");
   }
   const completion = await client.complete(reference, argument, { ...request, context });
   if (options.json) return printJson(completion, session);
   const { values, total, hasMore } = completion;
   await printText(values.map((one) => (screen.out.terminal ? visibleLine(one) : one)).join("\n"), session);
-  if (hasMore) screen.note(total === undefined ? "There are more." : `${values.length} of ${total}.`);
+  if (hasMore) screen.note(total === undefined ? "The server has more values." : `${values.length} of ${total}.`);
 }

@@ -23,7 +23,7 @@ describe.each(methods)("a server that refuses %s", (method) => {
   const refuse = (code: number) =>
     connectToScript({ ...oneOfEach, [method]: { error: { code, message: "It is out of order" } } });
 
-  test("has no such entries if the method is unknown to it", async () => {
+  test("has no such entries if it does not know the method", async () => {
     const { code, io } = await runWith({ connect: refuse(-32601) }, `list ${url}`);
     expect([code, io.err()]).toEqual([0, ""]);
     for (const one of others) expect(io.out()).toContain(entries[one]);
@@ -33,7 +33,7 @@ describe.each(methods)("a server that refuses %s", (method) => {
     expect([alone.code, alone.io.out()]).toEqual([0, expect.stringContaining("(0)")]);
   });
 
-  test("is listed without that part, which is named on stderr with exit code 2", async () => {
+  test("is listed without that list, which is named on stderr with exit code 2", async () => {
     const { code, io } = await runWith({ connect: refuse(-32603) }, `list ${url}`);
     expect(code).toBe(2);
     expect(io.err()).toBe(`mcparley: The server answered ${method} with -32603: It is out of order\n`);
@@ -57,14 +57,14 @@ describe.each(methods)("a server that refuses %s", (method) => {
     expect(document).not.toHaveProperty(memberOf(method));
   });
 
-  test("fails if only that part is requested", async () => {
+  test("fails if only that list is requested", async () => {
     const { code, io } = await runWith({ connect: refuse(-32603) }, `list ${url} ${kindOf[method]}`);
     expect([code, io.out()]).toEqual([2, ""]);
     expect(io.err()).toContain(`The server answered ${method} with -32603: It is out of order`);
   });
 });
 
-test("a server that refuses every list fails with each of the methods", async () => {
+test("reports each method of a server that refuses every list", async () => {
   const error = { code: -32603, message: "It is out of order" };
   const connect = connectToScript(Object.fromEntries(methods.map((method) => [method, { error }])));
   const { code, io } = await runWith({ connect }, `list ${url}`);
@@ -72,7 +72,7 @@ test("a server that refuses every list fails with each of the methods", async ()
   for (const method of methods) expect(io.err()).toContain(`answered ${method} with -32603`);
 });
 
-test("a refused request is reported with its method", async () => {
+test("reports a refused request with its method", async () => {
   const error = { code: -32603, message: "It is out of order" };
   const answers = { ...oneOfEach, "tools/call": { error }, "resources/read": { error }, "prompts/get": { error } };
   for (const [words, method] of [
@@ -86,7 +86,7 @@ test("a refused request is reported with its method", async () => {
   }
 });
 
-test("an unknown URI is reported also if the server cannot list its resources", async () => {
+test("reports an unknown URI also if the server cannot list its resources", async () => {
   const missing = { code: -32602, message: "No such resource", data: { uri: "note://b" } };
   const connect = connectToScript({ ...oneOfEach, "resources/read": { error: missing }, "resources/list": refused });
   const { code, io } = await runWith({ connect }, `read ${url} note://b`);
@@ -119,7 +119,7 @@ describe("the instructions of a server", () => {
     }
   });
 
-  test("one long line is cut between words", async () => {
+  test("are cut between words if they are one long line", async () => {
     const { io } = await runWith({ server: serverWith("many words ".repeat(100)) }, `list ${url}`);
     expect(io.out()).toMatch(/many words(?: many words)* (?:many )?\.\.\.\n\[1099 characters/);
   });

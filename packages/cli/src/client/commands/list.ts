@@ -25,7 +25,7 @@ export const listCommand: ClientCommand = {
   examples: ["mcparley list http://127.0.0.1:3333/mcp", "mcparley list handbook tools --json"],
   prepare(words) {
     const [word, ...more] = words;
-    requireNoMore(more, "list takes one kind");
+    requireNoMore(more, "list accepts one kind");
     const kind = word === undefined ? undefined : readKind(word);
     return (session) => list(kind, session);
   },

@@ -11,8 +11,8 @@ export const promptCommand: ClientCommand = {
   usage: "TARGET NAME [key=text | key=@file ...]",
   summary: "get a prompt",
   details: [
-    "The arguments of a prompt are text. One message of the user is printed as it is, so that it can be passed on; " +
-      "several are printed with their roles.",
+    "The arguments of a prompt are text. A single user message is printed unchanged, for use in a pipe. " +
+      "Several messages are printed with their roles.",
   ],
   examples: ["mcparley prompt handbook code_review code=@main.ts"],
   async prepare(words, io) {

@@ -20,7 +20,7 @@ export const readCommand: ClientCommand = {
   prepare(words) {
     const [word, ...more] = words;
     const uri = requireWord(word, "Which resource? URI is missing.", "mcparley list TARGET resources shows them.");
-    requireNoMore(more, "read takes one URI");
+    requireNoMore(more, "read accepts one URI");
     return (session) => read(uri, session);
   },
 };

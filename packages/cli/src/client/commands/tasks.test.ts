@@ -37,7 +37,7 @@ function taskServer(ended: () => void = () => {}) {
 describe.each(["2026-07-28", "2025-11-25"])("a tool that is available only as a task, on %s", (revision) => {
   const url = "http://127.0.0.1:1/mcp";
 
-  test("is called as one, and its status is shown as progress", async () => {
+  test("is called as a task, and its status is shown as progress", async () => {
     const io = fakeIo({ server: taskServer() });
     const code = await runClientCommand("call", [url, "report", "--revision", revision], io);
     expect([code, io.out()]).toEqual([0, "It was a good year.\n"]);

@@ -35,7 +35,7 @@ async function watch(uris: readonly string[], session: Session): Promise<void> {
   requireAny(subscription.acknowledged, uris);
   // `--timeout` limits the time until the watch is active.
   stop.limit(undefined);
-  screen.note(`Watching ${describe(subscription.acknowledged)}. Ctrl-C ends.`);
+  screen.note(`Watching ${describe(subscription.acknowledged)}. Press Ctrl-C to stop.`);
   await untilEnd(subscription, request.signal);
   if (failure) throw failure;
 }
@@ -48,7 +48,8 @@ function listsThatChange({ client }: Session): ListenFilter {
 
 function requireAny({ tools, prompts, resources, uris: watched = [] }: ListenFilter, uris: readonly string[]): void {
   if (tools || prompts || resources || watched.length > 0) return;
-  const what = uris.length > 0 ? "does not tell when resources change" : "does not tell when its lists change";
+  const what =
+    uris.length > 0 ? "does not notify clients of changed resources" : "does not notify clients of changed lists";
   throw new LocalError("not_capable", `This server ${what}.`);
 }
 

@@ -34,7 +34,7 @@ async function project(entry: object): Promise<Project> {
 const entry = { command: "node", args: ["server.js", "a b"], env: { KEY: "${TOKEN}", NODE_OPTIONS: "--require ./x" } };
 
 describe("a command of a configuration file", () => {
-  test("is shown before its first start, with its folder and variables, and remembered after a yes", async () => {
+  test("is shown before its first start with its folder and variables, and remembered after a yes", async () => {
     const { folder, list } = await project(entry);
     const first = await list(["y"]);
     expect(first.code).toBe(0);
@@ -49,7 +49,7 @@ describe("a command of a configuration file", () => {
     expect(file.mode & 0o777).toBe(0o600);
   });
 
-  test("is not started on a no, and asked for again", async () => {
+  test("is not started if the user declines, and asked for again", async () => {
     const { list } = await project(entry);
     for (const answer of ["n", "^D"]) {
       const { code, io } = await list([answer]);
@@ -100,7 +100,7 @@ describe("a command of a configuration file", () => {
   });
 });
 
-test("a URL of a configuration file is asked for only if it receives variables of the environment", async () => {
+test("asks for approval of a configured URL only if it receives variables of the environment", async () => {
   const { list, configure } = await project({ url: "https://a.example/mcp", headers: { Accept: "text/plain" } });
   expect((await list()).code).toBe(0);
   await configure({ url: "https://a.example/mcp", headers: { Authorization: "Bearer ${TOKEN}" } });
@@ -111,7 +111,7 @@ test("a URL of a configuration file is asked for only if it receives variables o
   expect(io.err()).toContain("Variables TOKEN\n");
 });
 
-test("a command on the command line is started without a question", async () => {
+test("starts a command of the command line without a question", async () => {
   const { code } = await runWith({ server, terminal: true }, "list tools -- node server.js");
   expect(code).toBe(0);
 });

@@ -16,7 +16,7 @@ export interface Origin {
   readonly name: string;
   /** The folder that the file belongs to, which the entry can refer to. */
   readonly folder: string;
-  /** What the entry starts or connects to. */
+  /** The words of the program to start. Undefined for a URL. */
   readonly command?: readonly string[];
   readonly cwd?: string;
   readonly url?: string;

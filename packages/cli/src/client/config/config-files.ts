@@ -67,7 +67,7 @@ function* entriesOf(file: string): Generator<ConfigEntry> {
 
 function serversIn(parsed: ParsedJson, dialect: string, file: string): object {
   const { value } = parsed;
-  if (!isObject(value)) throw new UsageError(`${file}:1: the file must hold a JSON object.`);
+  if (!isObject(value)) throw new UsageError(`${file}:1: the file must contain a JSON object.`);
   const servers = Object.hasOwn(value, dialect) ? value[dialect] : {};
   if (isObject(servers)) return servers;
   throw new UsageError(`${file}:${parsed.lineOf(dialect)}: "${dialect}" must be an object of servers by name.`);

@@ -89,7 +89,7 @@ class EntryReader {
     return Object.fromEntries(given.map(([name, member]) => [name, this.#scalar(member, key, name)]));
   }
 
-  /** Returns what the user approves: the entry as it is written. */
+  /** Returns the entry as written, for the user's approval. */
   origin({ cwd, envFile = [] }: { cwd?: string; envFile?: string[] }): Origin {
     const { file, name } = this.#entry;
     const command = this.#get("command");
@@ -152,8 +152,8 @@ const reference = /\$\{([^{}]*)\}/g;
 /**
  * Replaces `${env:NAME}`, `${NAME}`, `${NAME:-default}`, `${workspaceFolder}` and the other variables that editors know.
  *
- * Throws `UsageError` for a variable that has no value: a server started with half of its settings fails later and
- * further from the cause. `where` names the setting and its line.
+ * Throws `UsageError` for a variable without a value. Otherwise a server would start with incomplete settings and fail later,
+ * far from the cause. `where` names the setting and its line.
  */
 export function substitute(text: string, variables: Variables, where: string): string {
   return text.replace(reference, (whole: string, name: string) => {
@@ -186,12 +186,12 @@ function variablesIn(text: string): string[] {
 function whyUnset(name: string): string {
   if (name.startsWith("input:")) return "which only an editor can ask for";
   if (/^(env:)?[A-Za-z_]\w*$/.test(name)) return "and that environment variable is not set";
-  return "which is not a variable that is known here";
+  return "which is not a known variable";
 }
 
 function cureFor(name: string): string {
   if (name.startsWith("input:")) return "Write ${env:NAME} instead and set that environment variable.";
   const variable = /^(?:env:)?([A-Za-z_]\w*)$/.exec(name)?.[1];
   if (variable !== undefined) return `Set it: ${variable}=... mcparley ...`;
-  return "Known are ${env:NAME}, ${NAME}, ${NAME:-default}, ${workspaceFolder}, ${userHome} and ${pathSeparator}.";
+  return "Known variables are ${env:NAME}, ${NAME}, ${NAME:-default}, ${workspaceFolder}, ${userHome} and ${pathSeparator}.";
 }

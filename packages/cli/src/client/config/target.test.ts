@@ -39,7 +39,7 @@ describe("resolveTarget", () => {
     expect(started).toEqual({ kind: "command", command: "node", args: ["s.js", "-v"], env: { A: "b" }, cwd: root });
   });
 
-  test("--env passes variables of this environment, and --env-all all of them", () => {
+  test("passes the named variables of this environment with --env, and all with --env-all", () => {
     const at = { cwd: root, env: { KEY: "k", OTHER: "o" } };
     const command = ["node"];
     const passed = (more: object): unknown => resolveTarget({ ...words, command, ...more }, at);
@@ -48,7 +48,7 @@ describe("resolveTarget", () => {
     expect(() => passed({ env: { MISSING: undefined } })).toThrow("--env MISSING: this variable is not set here.");
   });
 
-  test("the search ends at the home folder, and at the root for a folder outside of it", () => {
+  test("searches up to the home folder, and up to the root outside of it", () => {
     write("mcp.json", '{"mcpServers": {"above": {"url": "https://above/"}}}');
     write("home/mcp.json", '{"mcpServers": {"mine": {"url": "https://mine/"}}}');
     write("home/p/file", "");
@@ -68,13 +68,13 @@ describe("resolveTarget", () => {
     expect(() => find("other")).toThrow(`${join(root, "mcp.json")} can be written by other users`);
   });
 
-  test("refuses options that the target has no use for", () => {
+  test("refuses options that do not apply to the target", () => {
     const at = { cwd: root, env: {} };
     expect(() => resolveTarget({ ...words, word: "http://a/", env: { A: "b" } }, at)).toThrow(
-      "--env is for servers that are started",
+      "--env applies to servers that mcparley starts",
     );
     expect(() => resolveTarget({ ...words, command: ["a"], headers: { A: "b" } }, at)).toThrow(
-      "--header is for servers at a URL",
+      "--header applies to servers at a URL",
     );
     expect(() => resolveTarget({ ...words, command: [] }, at)).toThrow("no command after --");
   });
@@ -97,14 +97,14 @@ describe("resolveTarget", () => {
     });
   });
 
-  test("the nearest file that has the name wins", () => {
+  test("uses the nearest file that has the name", () => {
     write("mcp.json", '{"mcpServers": {"a": {"url": "https://outer/"}, "b": {"url": "https://outer-b/"}}}');
     write("sub/mcp.json", '{"mcpServers": {"a": {"url": "https://inner/"}}}');
     expect(find("a", { cwd: "sub" })).toMatchObject({ url: "https://inner/" });
     expect(find("b", { cwd: "sub" })).toMatchObject({ url: "https://outer-b/" });
   });
 
-  test("fills in variables, in the folder that the file belongs to", () => {
+  test("replaces variables, relative to the folder that the file belongs to", () => {
     const entry = {
       command: "${workspaceFolder}/bin/server",
       args: ["--port", "${PORT:-80}", "${env:NAME}", "${EMPTY:-x}"],
@@ -121,7 +121,7 @@ describe("resolveTarget", () => {
     });
   });
 
-  test("reads an envFile, which env overrides", () => {
+  test("reads an envFile, and overrides it with env", () => {
     write("mcp.json", '{"servers": {"s": {"command": "a", "envFile": "${workspaceFolder}/.env", "env": {"B": "2"}}}}');
     write(".env", "A=1\nB=1\n");
     expect(find("s")).toMatchObject({ env: { A: "1", B: "2" } });
@@ -145,11 +145,11 @@ describe("resolveTarget", () => {
       ':3: "env.A" of the server "s" uses ${MISSING}, and that',
     ],
     ['{"mcpServers": {"s": {"command": "${input:key}"}}}', "${input:key}, which only an editor can ask for"],
-    ['{"mcpServers": {"s": {"command": "${what ever}"}}}', "${what ever}, which is not a variable"],
+    ['{"mcpServers": {"s": {"command": "${what ever}"}}}', "${what ever}, which is not a known variable"],
     ['{"mcpServers": []}', ':1: "mcpServers" must be an object'],
-    ["[]", ":1: the file must hold a JSON object"],
+    ["[]", ":1: the file must contain a JSON object"],
     ['{"mcpServers": {"s": 5}}', ':1: the server "s" must be an object'],
-  ])("%j is refused with file and line", (text, message) => {
+  ])("refuses %j with file and line", (text, message) => {
     write("mcp.json", text);
     expect(() => find("s")).toThrow(
       expect.objectContaining({ name: "UsageError", message: expect.stringContaining(message) }),
@@ -157,7 +157,7 @@ describe("resolveTarget", () => {
     expect(() => find("s")).toThrow(join(root, "mcp.json"));
   });
 
-  test.each([["${TOKEN}${MISSING}"], ["ftp://${TOKEN}"]])("the value of a variable in %s is not shown", (text) => {
+  test.each([["${TOKEN}${MISSING}"], ["ftp://${TOKEN}"]])("does not show the value of a variable in %s", (text) => {
     write("mcp.json", JSON.stringify({ mcpServers: { s: { url: text } } }));
     expect(() => find("s", { env: { TOKEN: "secret" } })).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining("secret") }),
@@ -180,7 +180,7 @@ describe("resolveTarget", () => {
     ["program", "-- ./program"],
     ["server.sh", "-- sh server.sh"],
     ["127.0.0.1:3333/mcp", "Did you mean http://127.0.0.1:3333/mcp?"],
-  ])("%s is not known; the hint says what was meant", (word, hint) => {
+  ])("refuses the unknown target %s with a suggestion", (word, hint) => {
     write("mcp.json", '{"mcpServers": {"handbook": {"url": "https://a/"}}}');
     write("server.js", "");
     write("folder/file", "");
@@ -188,14 +188,14 @@ describe("resolveTarget", () => {
     expect(() => find(word)).toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }));
   });
 
-  test("without TARGET the names that are known are shown", () => {
+  test("shows the known names if TARGET is missing", () => {
     write("mcp.json", '{"mcpServers": {"one": {}, "two": {}}}');
     expect(() => resolveTarget(words, { cwd: root, env: {} })).toThrow(
       expect.objectContaining({ hint: expect.stringContaining("Names known here: one, two.") }),
     );
   });
 
-  test("a server may be called constructor, and is not one that nobody named", () => {
+  test("finds a server called constructor only if a file names it", () => {
     write("mcp.json", '{"mcpServers": {"constructor": {"url": "https://a/"}}}');
     expect(find("constructor")).toMatchObject({ url: "https://a/" });
     expect(() => find("toString")).toThrow('There is no server "toString".');

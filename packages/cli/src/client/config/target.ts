@@ -31,12 +31,12 @@ export function resolveTarget(words: TargetWords, surroundings: Surroundings): T
   const target = find(words, surroundings);
   if (target.kind === "url") {
     if (words.envAll || Object.keys(words.env).length > 0) {
-      throw new UsageError("--env is for servers that are started; this one is connected to.");
+      throw new UsageError("--env applies to servers that mcparley starts. This server is at a URL.");
     }
     return { ...target, headers: { ...target.headers, ...words.headers } };
   }
   if (Object.keys(words.headers).length > 0) {
-    throw new UsageError(`--header is for servers at a URL; "${target.command}" is started as a program.`);
+    throw new UsageError(`--header applies to servers at a URL. "${target.command}" is a program to start.`);
   }
   return { ...target, env: { ...shellOf(words, surroundings), ...target.env, ...namedOf(words, surroundings) } };
 }

@@ -13,7 +13,7 @@ async function fileWith(mode: number): Promise<string> {
   return file;
 }
 
-test("reads a file that only its owner can write, and nothing where there is none", async () => {
+test("reads a file that only its owner can write, and returns undefined if there is none", async () => {
   const file = await fileWith(0o644);
   expect(readTrusted(file)).toBe("{}");
   expect(readTrusted(`${file}.missing`)).toBeUndefined();
@@ -36,7 +36,7 @@ test.skipIf(uid === undefined).each([0o666, 0o646, 0o622])(
   },
 );
 
-test.skipIf(uid !== 0)("refuses a file that a group can write, unless it is the user's own group", async () => {
+test.skipIf(uid !== 0)("refuses a file that a group can write, except for the user's own group", async () => {
   const file = await fileWith(0o664);
   expect(() => readTrusted(file)).toThrow("can be written by other users");
   chownSync(file, 12_345, 100);
@@ -45,7 +45,7 @@ test.skipIf(uid !== 0)("refuses a file that a group can write, unless it is the 
   expect(readTrusted(file, 12_345)).toBe("{}");
 });
 
-test.skipIf(uid !== 0)("refuses a file of another user, and a link of one, and accepts one of root", async () => {
+test.skipIf(uid !== 0)("refuses a file or a link of another user, and accepts a file of root", async () => {
   const file = await fileWith(0o644);
   expect(readTrusted(file, 12_345)).toBe("{}");
   const link = `${file}.link`;
@@ -56,12 +56,12 @@ test.skipIf(uid !== 0)("refuses a file of another user, and a link of one, and a
   expect(() => readTrusted(file)).toThrow(
     expect.objectContaining({
       message: expect.stringContaining(`${file} belongs to another user (uid 12345)`),
-      hint: expect.stringContaining("copy it to a file of your own"),
+      hint: expect.stringContaining("copy it to a file that you own"),
     }),
   );
 });
 
-test("refuses a file of another user, for a user that is not root", async () => {
+test("refuses a file of another user to a user who is not root", async () => {
   const file = await fileWith(0o644);
   if (uid === undefined || uid === 0) return;
   expect(() => readTrusted(file, uid + 1)).toThrow("belongs to another user");

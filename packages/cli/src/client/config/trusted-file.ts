@@ -44,7 +44,7 @@ function requireOwner(file: string, owner: number, uid: number): void {
   if (owner === uid || owner === 0) return;
   throw new UsageError(
     `${file} belongs to another user (uid ${owner}), who could start any program as you.`,
-    "If you trust it, copy it to a file of your own, or give the URL, or the command after --.",
+    "If you trust it, copy it to a file that you own. Or give the URL, or the command after --.",
   );
 }
 

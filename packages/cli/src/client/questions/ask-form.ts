@@ -23,7 +23,9 @@ export async function askForm(
 ): Promise<ElicitResult> {
   if (fields.length === 0) return agree(talk);
   talk.prompter.say(
-    talk.view.style.dim("Nothing is sent before you have seen it all. /decline says no, /cancel ends it."),
+    talk.view.style.dim(
+      "Your answers are sent only after you confirm them. Type /decline to decline, /cancel to cancel.",
+    ),
   );
   const values = new Map(given);
   let open = fields.filter(({ name }) => !values.has(name));
@@ -53,7 +55,7 @@ function review(fields: readonly Field[], values: ReadonlyMap<string, FieldValue
   const { bold, dim } = talk.view.style;
   const lines = fields.map((field) => {
     const value = values.get(field.name);
-    return `  ${visibleLine(field.title)}: ${value === undefined ? dim("left out") : showValue(field, value)}`;
+    return `  ${visibleLine(field.title)}: ${value === undefined ? dim("no answer") : showValue(field, value)}`;
   });
   talk.prompter.say(["", bold("Your answer:"), ...lines].join("\n"));
   const keys = { s: "send", y: "send", e: "edit", d: "decline", n: "decline", c: "cancel" } as const;
@@ -105,7 +107,7 @@ async function askField(
     if (refusal) return refusal;
     if (typed.trim() === "") {
       if (current !== undefined || !field.required) return { value: current };
-      prompter.say(view.style.yellow("  This one is required."));
+      prompter.say(view.style.yellow("  This field is required."));
       continue;
     }
     try {
@@ -131,7 +133,7 @@ function describeField(field: Field, view: View): string {
 
 function promptFor(field: Field, current: FieldValue | undefined, { dim }: Style): string {
   if (current !== undefined) return `  ${dim(`[Enter: ${showValue(field, current)}]`)} > `;
-  return field.required ? "  > " : `  ${dim("[Enter: leave out]")} > `;
+  return field.required ? "  > " : `  ${dim("[Enter: skip]")} > `;
 }
 
 /** Returns a value as its field shows it: titles for choices, yes and no for booleans. */

@@ -16,9 +16,9 @@ export async function askUrl(
 ): Promise<ElicitResult> {
   const parsed = new URL(url);
   prompter.say(`\n  ${highlightHost(parsed, view.style)}\n`);
-  prompter.say(`It leads to ${view.style.bold(parsed.host)}${warning(parsed)}`);
+  prompter.say(`Its host is ${view.style.bold(parsed.host)}${warning(parsed)}`);
   const keys = { y: "open", m: "myself", n: "decline", d: "decline", c: "cancel" } as const;
-  const chosen = await choose("Open it? [y]es, I open it [m]yself, [n]o (decline) or [c]ancel? ", keys, prompter);
+  const chosen = await choose("Open it? [y]es, [m]anually, [n]o (decline) or [c]ancel? ", keys, prompter);
   if (chosen === "decline" || chosen === "cancel") return { action: chosen };
   if (chosen === "open") await tryToOpen(parsed.href, open, prompter);
   return { action: "accept" };
@@ -28,7 +28,7 @@ async function tryToOpen(url: string, open: (url: string) => Promise<void>, prom
   try {
     await open(url);
   } catch (error) {
-    prompter.say(`No browser could be started (${(error as Error).message}). Please open the address yourself.`);
+    prompter.say(`No browser could be started (${(error as Error).message}). Open the URL yourself.`);
   }
 }
 
@@ -39,5 +39,5 @@ function highlightHost(url: URL, { inverse }: Style): string {
 
 /** Letters that resemble others are shown as punycode, which few users recognize. */
 function warning({ hostname }: URL): string {
-  return /(^|\.)xn--/.test(hostname) ? ", a name with letters that may look like others." : ".";
+  return /(^|\.)xn--/.test(hostname) ? ", a name with letters that can look like other letters." : ".";
 }

@@ -14,7 +14,7 @@ function field(property: Record<string, unknown>): Field {
 }
 
 describe("fieldsOf", () => {
-  test("gives title, description, default and whether it must be answered", () => {
+  test("returns title, description, default and whether an answer is required", () => {
     const [name, age] = form(
       { name: { type: "string", title: "Name", description: "Yours" }, age: { type: "integer", default: 3 } },
       ["name"],
@@ -76,7 +76,7 @@ describe("fieldsOf", () => {
   });
 });
 
-test("refuses a typed value that the check of the whole form refuses in this field", () => {
+test("refuses a typed value if the check of the form refuses it in this field", () => {
   const properties = { "a/b": { type: "string" }, c: { type: "string" } } as const;
   const [first, second] = fieldsOf({ type: "object", properties }, (content) => [
     { path: "", message: 'must have the property "d"' },
@@ -92,14 +92,14 @@ describe("readAnswers", () => {
     ["date", "seats"],
   );
 
-  test("reads what is given and names what is missing", () => {
+  test("reads the given answers and names the missing ones", () => {
     expect(readAnswers(fields, { seats: "4" })).toMatchObject({ missing: ["date"], problems: [] });
     const { values, missing } = readAnswers(fields, { date: "2026-01-01", other: "x" });
     expect(missing).toEqual([]);
     expect(withDefaults(fields, values)).toEqual({ date: "2026-01-01", seats: 2 });
   });
 
-  test("an answer that does not fit is told and counts as missing", () => {
+  test("reports an invalid answer, which counts as missing", () => {
     const { missing, problems } = readAnswers(fields, { date: "tomorrow" });
     expect(missing).toEqual(["date"]);
     expect(problems[0]).toContain("--answer date=tomorrow: That is not a valid date");

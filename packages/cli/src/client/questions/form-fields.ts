@@ -57,7 +57,7 @@ function severalChoices(property: JsonObject): Kind {
   const least = typeof minItems === "number" ? minItems : 0;
   const most = typeof maxItems === "number" ? maxItems : Infinity;
   const limits = [least > 0 ? `at least ${least}` : "", most < Infinity ? `at most ${most}` : ""].filter(Boolean);
-  const expects = ["numbers of choices with commas", ...limits].join(", ");
+  const expects = ["numbers of choices, separated by commas", ...limits].join(", ");
   return {
     expects,
     choices,

@@ -3,7 +3,7 @@ import { fakeIo } from "../testing/fake-io.ts";
 import { Dismissed, openPrompter } from "./prompter.ts";
 
 describe("openPrompter", () => {
-  test("lines that were typed ahead answer the questions that follow", async () => {
+  test("answers the following questions with lines that were typed ahead", async () => {
     const io = fakeIo({ stdin: "one\ntwo\nthree\n" });
     const prompter = openPrompter(io, new AbortController().signal, () => {});
     const answers: string[] = [];
@@ -12,13 +12,13 @@ describe("openPrompter", () => {
     prompter.close();
   });
 
-  test("a question is dismissed when the input ends", async () => {
+  test("dismisses a question when the input ends", async () => {
     const prompter = openPrompter(fakeIo({ stdin: "" }), new AbortController().signal, () => {});
     await expect(prompter.ask("? ")).rejects.toThrow(Dismissed);
     await expect(prompter.ask("? ")).rejects.toThrow(Dismissed);
   });
 
-  test("a question is dismissed when it is withdrawn", async () => {
+  test("dismisses a question when the signal aborts", async () => {
     const withdrawn = new AbortController();
     const prompter = openPrompter(fakeIo(), withdrawn.signal, () => {});
     const answer = prompter.ask("? ");
@@ -26,7 +26,7 @@ describe("openPrompter", () => {
     await expect(answer).rejects.toThrow(Dismissed);
   });
 
-  test("nothing is asked after it was withdrawn", async () => {
+  test("asks nothing after the signal has aborted", async () => {
     const prompter = openPrompter(fakeIo({ stdin: "yes\n" }), AbortSignal.abort(), () => {});
     await expect(prompter.ask("? ")).rejects.toThrow(Dismissed);
   });

@@ -12,7 +12,7 @@ function book(answers: string[], options: FakeOptions = {}, more = ""): ReturnTy
 }
 
 describe("forms at the terminal", () => {
-  test("are asked field by field, shown whole, and sent on a yes", async () => {
+  test("are asked field by field, shown as a whole, and sent if the user agrees", async () => {
     const { code, io } = await book(["", "1", "ada@example.com", "s"]);
     expect(code).toBe(0);
     expect(JSON.parse(io.out())).toEqual({ seats: 2, meal: "v", email: "ada@example.com" });
@@ -21,24 +21,24 @@ describe("forms at the terminal", () => {
     expect(asked).toContain("Seats (whole number from 1 to 4, optional)\n  [Enter: 2] > ");
     expect(asked).toContain("Meal (number of a choice, required)\n  1. Vegan (v)\n  2. None (n)\n  > ");
     expect(asked).toContain(
-      "email (e-mail address, such as ada@example.com, optional)\n  For the ticket\n  [Enter: leave out] > ",
+      "email (e-mail address, such as ada@example.com, optional)\n  For the ticket\n  [Enter: skip] > ",
     );
     expect(asked).toContain("Your answer:\n  Seats: 2\n  Meal: Vegan\n  email: ada@example.com");
   });
 
-  test("what the server says cannot steer the terminal", async () => {
+  test("cannot control the terminal", async () => {
     const { io } = await book(["/decline"]);
     expect(io.err()).toContain("Which \\x1b[2J\\x1b]0;owned\\x07\\x1b[31mred seats?");
     expect(io.err()).not.toContain("\u001b[2J");
   });
 
-  test("bad input is asked again", async () => {
+  test("are asked again after invalid input", async () => {
     const { code, io } = await book(["9", "3", "", "vegetables", "2", "ada", "", "send"]);
     expect(code).toBe(0);
     expect(JSON.parse(io.out())).toEqual({ seats: 3, meal: "n" });
     for (const text of [
       "Type a whole number from 1 to 4.",
-      "This one is required.",
+      "This field is required.",
       "Type a number from 1 to 2.",
       "not a valid e-mail",
     ]) {
@@ -46,7 +46,7 @@ describe("forms at the terminal", () => {
     }
   });
 
-  test("Enter alone sends nothing: the review needs a letter", async () => {
+  test("are not sent by Enter alone, because the review requires a letter", async () => {
     const { code, io } = await book(["", "1", "", "", " ", "/", "d"]);
     expect(code).not.toBe(0);
     expect([io.out(), io.unused]).toEqual(["", []]);
@@ -64,14 +64,14 @@ describe("forms at the terminal", () => {
     ["decline at the end", ["", "1", "", "d"]],
     ["cancel at the end", ["", "1", "", "what?", "c"]],
     ["the end of the input", ["", "^D"]],
-  ])("%s sends nothing", async (_how, answers) => {
+  ])("are not sent after %s", async (_how, answers) => {
     const { code, io } = await book(answers);
     expect(code).not.toBe(0);
     expect(io.out()).toBe("");
     expect(io.unused).toEqual([]);
   });
 
-  test("Ctrl-C ends the question and the call", async () => {
+  test("are ended by Ctrl-C, together with the call", async () => {
     const io = fakeIo({ server, terminal: true });
     const done = runClientCommand("call", [url, "book"], io);
     await io.seen("[Enter: 2]");
@@ -79,13 +79,13 @@ describe("forms at the terminal", () => {
     expect(await done).toBe(130);
   });
 
-  test("--answer fills in fields that are then not asked", async () => {
+  test("are filled in by --answer, and these fields are not asked", async () => {
     const { io } = await book(["", "", "s"], {}, " --answer meal=Vegan");
     expect(JSON.parse(io.out())).toEqual({ seats: 2, meal: "v" });
     expect(io.err()).not.toContain("1. Vegan");
   });
 
-  test("--yes sends an answer that is complete", async () => {
+  test("are sent without a question with --yes, if the answer is complete", async () => {
     const { io } = await book([], {}, " --answer meal=v --yes");
     expect(JSON.parse(io.out())).toEqual({ seats: 2, meal: "v" });
   });
@@ -96,30 +96,30 @@ describe("without a terminal", () => {
     [{ terminal: false }, ""],
     [{ terminal: true }, " --no-input"],
     [{ terminal: false }, " --yes"],
-  ])("questions are declined (%j%s)", async (options, more) => {
+  ])("declines questions (%j%s)", async (options, more) => {
     const { code, io } = await book([], options, more);
     expect(code).not.toBe(0);
     expect(io.err()).toContain("Declined");
     expect(io.err()).toContain("--answer meal=...");
   });
 
-  test("--answer answers, with the defaults of the rest", async () => {
+  test("answers with --answer and the defaults of the other fields", async () => {
     const { code, io } = await book([], { terminal: false }, " --answer meal=2");
     expect([code, JSON.parse(io.out())]).toEqual([0, { seats: 2, meal: "n" }]);
   });
 
-  test("an answer that nothing asked for is told", async () => {
+  test("reports an answer that no question asked for", async () => {
     const { io } = await book([], { terminal: false }, " --answer meal=2 --answer mael=v");
-    expect(io.err()).toContain("--answer mael=... was not asked for.");
+    expect(io.err()).toContain("--answer mael=... was not used, because no question asked for it.");
   });
 
-  test("an answer that does not fit is told, and nothing is sent", async () => {
+  test("reports an invalid answer and sends nothing", async () => {
     const { code, io } = await book([], { terminal: false }, " --answer meal=v --answer seats=9");
     expect(code).not.toBe(0);
     expect(io.err()).toContain("--answer seats=9: Type a whole number from 1 to 4.");
   });
 
-  test("URLs are declined, whatever --yes and --answer say", async () => {
+  test("declines URLs, also with --yes and --answer", async () => {
     const { code, io } = await runWith({ server }, `call ${url} visit --yes --answer a=b`);
     expect(code).not.toBe(0);
     expect(io.launched).toEqual([]);
@@ -130,7 +130,7 @@ describe("URLs", () => {
   const visit = (answers: string[], options: FakeOptions = {}): ReturnType<typeof runWith> =>
     runWith({ server, terminal: true, answers, ...options }, `call ${url} visit`);
 
-  test("are shown whole with their host, and opened on a yes without a shell", async () => {
+  test("are shown with their host, and opened without a shell if the user agrees", async () => {
     const { code, io } = await visit(["", "y"]);
     expect(code).toBe(0);
     expect(io.err()).toContain("https://\u001b[7msign.example\u001b[27m/in?a=1&b=2");
@@ -140,12 +140,12 @@ describe("URLs", () => {
   test.each([
     ["darwin", ["open"]],
     ["win32", ["rundll32", "url.dll,FileProtocolHandler"]],
-  ] as const)("on %s too", async (platform, command) => {
+  ] as const)("are opened on %s also", async (platform, command) => {
     const { io } = await visit(["y"], { platform });
     expect(io.launched).toEqual([[...command, "https://sign.example/in?a=1&b=2"]]);
   });
 
-  test("may be opened by oneself", async () => {
+  test("can be opened by the user", async () => {
     const { code, io } = await visit(["m"]);
     expect([code, io.launched]).toEqual([0, []]);
   });

@@ -127,7 +127,7 @@ function declineUnseen(
 ): ElicitResult {
   const why = whyUnasked(asking.options);
   const cure = missing.length > 0 ? ` Answer it with ${missing.map((name) => `--answer ${name}=...`).join(" ")}` : "";
-  asking.screen.note(visibleLine(`Declined ${nameOf(question)} of ${whoAsks(asker)}, since ${why}.${cure}`));
+  asking.screen.note(visibleLine(`Declined ${nameOf(question)} of ${whoAsks(asker)}, because ${why}.${cure}`));
   return { action: "decline" };
 }
 

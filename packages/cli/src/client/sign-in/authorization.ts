@@ -1,9 +1,12 @@
-import type { CredentialStorage, RegisteredClient, OAuth } from "mcparley/auth";
+import { Declined } from "mcparley";
+import type { CredentialStorage, OAuth, RegisteredClient, ResourceOffer } from "mcparley/auth";
 import { UsageError } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
+import { choose } from "../questions/ask-form.ts";
+import { isAttended, talk } from "../questions/prompter.ts";
+import { paragraph } from "../screen.ts";
 import { visibleLine } from "../terminal-text.ts";
 import type { Target } from "../config/config-target.ts";
-import { acceptResource } from "./accept-resource.ts";
 import { type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 
@@ -54,20 +57,40 @@ function givenClient({ io, options }: AuthorizationSetting): RegisteredClient | 
   const { clientId: id, clientSecretEnv, issuer } = options;
   if (id === undefined) {
     if (clientSecretEnv === undefined) return undefined;
-    throw new UsageError("--client-secret-env is the secret of a client; name that by --client-id.");
+    throw new UsageError("--client-secret-env needs the client too: add --client-id ID.");
   }
   const secret = clientSecretEnv === undefined ? undefined : io.env[clientSecretEnv];
   if (clientSecretEnv !== undefined && !secret) {
-    throw new UsageError(`There is no ${clientSecretEnv} in the environment, which --client-secret-env names.`);
+    throw new UsageError(`The environment variable ${clientSecretEnv}, which --client-secret-env names, is not set.`);
   }
   return { id, ...(secret !== undefined && { secret }), ...(issuer !== undefined && { issuer }) };
+}
+
+/**
+ * Decides whether to request tokens for an identifier that is shorter than the URL of the server: by `--resource`, or by the
+ * user at the terminal. Throws `Declined` if the user declines.
+ */
+async function acceptResource({ server, resource }: ResourceOffer, setting: AuthorizationSetting): Promise<boolean> {
+  const { options, screen, stop } = setting;
+  if (options.resource !== undefined) return resource === options.resource;
+  if (!isAttended(setting)) return false;
+  const lines = [
+    `${visibleLine(server)} asks for a token for all of ${visibleLine(resource)}.`,
+    "Such a token may also be valid at other servers there, and this server could use it in your name.",
+  ];
+  const accepted = await talk(setting, stop.signal, (prompter) => {
+    for (const line of lines) prompter.say(paragraph(line, screen.err));
+    return choose("Sign in for this token? [y]es or [n]o? ", { y: true, n: false }, prompter);
+  });
+  if (accepted) return true;
+  throw new Declined(`You declined a token for all of ${visibleLine(resource)}.`);
 }
 
 /** Returns the URL of the server for an account command. */
 export function serverUrl(target: Target, command: string): string {
   if (target.kind === "url") return target.url;
   throw new UsageError(
-    `${command} is for servers at a URL; "${target.command}" is started as a program.`,
-    "A program has its credentials from the environment: --env NAME=VALUE",
+    `${command} applies to servers at a URL. "${target.command}" is a program to start.`,
+    "Pass its credentials as environment variables: --env NAME=VALUE",
   );
 }

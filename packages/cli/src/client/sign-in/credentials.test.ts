@@ -16,7 +16,7 @@ test.each([
   expect(credentialsPlace({ platform, env }, false)).toEqual({ folder, usesKeychain: false });
 });
 
-test("once the keychain was asked for, it is used", () => {
+test("uses the keychain in later commands after it was requested once", () => {
   const home = mkdtempSync(join(tmpdir(), "mcparley-place-"));
   const io = { platform: "linux", env: { HOME: home } } as const;
   const withKeychain = { folder: join(home, ".config/mcparley/keychain-credentials"), usesKeychain: true };

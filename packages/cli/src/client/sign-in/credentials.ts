@@ -43,7 +43,10 @@ export async function openStorage(place: CredentialsPlace, screen: Screen): Prom
     get: (key) => storage.get(key),
     compareAndSet: (key, expected, value) => storage.compareAndSet(key, expected, value),
     async exclusively(key, work) {
-      const timer = setTimeout(() => screen.note("Waiting for another mcparley that is signing in ..."), patience);
+      const timer = setTimeout(
+        () => screen.note("Waiting for another mcparley process that is signing in ..."),
+        patience,
+      );
       try {
         return await storage.exclusively(key, () => {
           clearTimeout(timer);

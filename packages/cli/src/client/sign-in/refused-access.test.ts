@@ -12,7 +12,7 @@ function refusing(code: "unauthorized" | "authorization_failed", body: string): 
 }
 
 describe("a server that refuses access", () => {
-  test("a header that was given is named, and not asked for again", async () => {
+  test("names the header that was sent, and does not suggest it again", async () => {
     const connect = refusing("unauthorized", "");
     const words = ["list", url, "--header", "Authorization: Bearer secret-token"];
     const { code, io } = await runWith({ connect }, words);
@@ -23,7 +23,7 @@ describe("a server that refuses access", () => {
     expect(io.err()).not.toContain("secret-token");
   });
 
-  test("a key in another header is named also if a sign-in was tried", async () => {
+  test("names a key in another header also after a sign-in", async () => {
     for (const reason of ["unauthorized", "authorization_failed"] as const) {
       const { io } = await runWith({ connect: refusing(reason, "") }, ["list", url, "-H", "X-API-Key: secret"]);
       expect(io.err()).toContain("did not accept the header X-API-Key that you gave");
@@ -31,7 +31,7 @@ describe("a server that refuses access", () => {
     }
   });
 
-  test("without a header the cure is a sign-in or a token", async () => {
+  test("suggests a sign-in or a token if no header was sent", async () => {
     const { io } = await runWith({ connect: refusing("unauthorized", "") }, ["list", url]);
     expect(io.err()).toContain(
       `Sign in: mcparley login ${url}. Or send the token: --header "Authorization: Bearer TOKEN"`,
@@ -51,7 +51,7 @@ describe("a server that refuses access", () => {
     ['{"status":401}', "for server/discover.\n"],
     ['{"message":"cut o', "for server/discover.\n"],
     ["Go away", ": Go away\n"],
-  ])("the explanation in the body %s is shown in place of JSON", async (body, shown) => {
+  ])("shows the explanation in the body %s in place of JSON", async (body, shown) => {
     const { io } = await runWith({ connect: refusing("unauthorized", body) }, ["list", url]);
     expect(io.err()).toContain(shown);
     expect(io.err()).not.toContain("{");

@@ -47,8 +47,8 @@ const comeBack = async ({ redirectUri, came }: Outcome): Promise<string | null> 
   return (await came).searchParams.get("code");
 };
 
-describe("where signing in is what the command is for", () => {
-  test("the browser is opened at once, with or without a terminal", async () => {
+describe("a sign-in that the user asked for", () => {
+  test("opens the browser immediately, with or without a terminal", async () => {
     for (const terminal of [true, false]) {
       const outcome = await signIn({ isAskedFor: true, terminal });
       expect(await comeBack(outcome)).toBe("c1");
@@ -57,32 +57,32 @@ describe("where signing in is what the command is for", () => {
     }
   });
 
-  test("and no browser can be opened, a person is shown the address, and waited for", async () => {
+  test("shows the address and waits if no browser can be opened", async () => {
     const outcome = await signIn({ isAskedFor: true, terminal: true, env: { DISPLAY: "" } });
     await outcome.io.seen("No browser could be opened");
     expect(outcome.io.err()).toContain(authorizationUrl.href);
     expect(await comeBack(outcome)).toBe("c1");
   });
 
-  test("and nobody is there either, it fails with the address", async () => {
+  test("fails with the address if no browser can be opened and no user is present", async () => {
     const { came } = await signIn({ isAskedFor: true, env: { DISPLAY: "" } });
     await expect(came).rejects.toMatchObject({ code: "sign_in_required", data: { url: authorizationUrl.href } });
   });
 });
 
-describe("where a server asks for it in the midst of another command", () => {
-  test("the person is asked before a browser is opened", async () => {
+describe("a sign-in that the server requires during another command", () => {
+  test("asks the user before the browser is opened", async () => {
     const outcome = await signIn({ terminal: true, answers: ["y"] });
-    await outcome.io.seen("Waiting for the browser");
+    await outcome.io.seen("Waiting for the sign-in");
     expect(outcome.io.err()).toContain("The server asks you to sign in");
     expect(outcome.io.err()).toContain("issuer.example");
     expect(outcome.io.launched).toEqual([["xdg-open", authorizationUrl.href]]);
     expect(await comeBack(outcome)).toBe("c1");
   });
 
-  test("they may open it themselves", async () => {
+  test("lets the user open the address", async () => {
     const outcome = await signIn({ terminal: true, answers: ["m"] });
-    await outcome.io.seen("Waiting for the browser");
+    await outcome.io.seen("Waiting for the sign-in");
     expect(outcome.io.launched).toEqual([]);
     expect(await comeBack(outcome)).toBe("c1");
   });
@@ -91,13 +91,13 @@ describe("where a server asks for it in the midst of another command", () => {
     ["n", "declined"],
     ["c", "cancelled"],
     ["^D", "cancelled"],
-  ])("they may say no (%s)", async (answer, code) => {
+  ])("fails if the user declines (%s)", async (answer, code) => {
     const { came, io } = await signIn({ terminal: true, answers: [answer] });
     await expect(came).rejects.toMatchObject({ code });
     expect(io.launched).toEqual([]);
   });
 
-  test("without a terminal it fails with the address, and opens nothing", async () => {
+  test("fails with the address and opens nothing without a terminal", async () => {
     const { came, io } = await signIn({});
     await expect(came).rejects.toMatchObject({ code: "sign_in_required", data: { url: authorizationUrl.href } });
     expect([io.launched, io.err()]).toEqual([[], ""]);
@@ -105,7 +105,7 @@ describe("where a server asks for it in the midst of another command", () => {
 });
 
 describe("--no-browser", () => {
-  test.each([true, false])("shows the address and takes the one that was pasted (login: %s)", async (isAskedFor) => {
+  test.each([true, false])("shows the address and reads the pasted one (login: %s)", async (isAskedFor) => {
     const io = { terminal: true, answers: ["no sense", "code-4711"] };
     const { came, io: used } = await signIn({ ...io, isAskedFor, noBrowser: true });
     expect((await came).searchParams.get("code")).toBe("code-4711");
@@ -113,12 +113,12 @@ describe("--no-browser", () => {
     expect(used.launched).toEqual([]);
   });
 
-  test("without a terminal fails with the address", async () => {
+  test("fails with the address without a terminal", async () => {
     const { came } = await signIn({ isAskedFor: true, noBrowser: true });
     await expect(came).rejects.toMatchObject({ code: "sign_in_required", data: { url: authorizationUrl.href } });
   });
 
-  test("ends with the input, and with Ctrl-C", async () => {
+  test("ends with the input and with Ctrl-C", async () => {
     const ended = await signIn({ terminal: true, answers: ["^D"], noBrowser: true });
     await expect(ended.came).rejects.toMatchObject({ code: "cancelled" });
     const stopped = await signIn({ terminal: true, noBrowser: true });

@@ -29,7 +29,7 @@ async function open(url: URL, attended: boolean, setting: SignInSetting): Promis
   const { screen } = setting;
   if (setting.isAskedFor) await openAtOnce(url, attended, setting);
   else await openIfWanted(url, setting);
-  screen.note("Waiting for the browser to come back. Ctrl-C ends.");
+  screen.note("Waiting for the sign-in in the browser. Press Ctrl-C to stop.");
 }
 
 async function openAtOnce(url: URL, attended: boolean, { io, screen }: SignInSetting): Promise<void> {
@@ -74,7 +74,7 @@ function unattended({ redirectUri }: SignInAttempt): SignInAttempt {
   return {
     redirectUri,
     visit: ({ href }) => {
-      const message = "A person has to sign in, and there is no terminal to ask one at.";
+      const message = "A user must sign in, and there is no terminal to ask at.";
       return Promise.reject(new LocalError("sign_in_required", message, { data: { url: href } }));
     },
     close: () => Promise.resolve(),

@@ -18,13 +18,13 @@ async function root(): Promise<ServedRoot & { outside: string }> {
   return { name: "docs", path, real: path, outside };
 }
 
-test("files in the folder are found, in whatever sub-folder", async () => {
+test("finds files in the folder and its subfolders", async () => {
   const docs = await root();
   expect(await resolveInside(docs, "a.md")).toBe(join(docs.real, "a.md"));
   expect(await resolveInside(docs, "deep/b.md")).toBe(join(docs.real, "deep", "b.md"));
 });
 
-describe("what leaves the folder, is hidden, or is no path is not found", () => {
+describe("a path that leaves the folder, is hidden or is invalid is not found", () => {
   const attacks = [
     "../secret.md",
     "..",
@@ -52,7 +52,7 @@ describe("what leaves the folder, is hidden, or is no path is not found", () => 
   });
 });
 
-test("a symbolic link is followed where it stays inside, and refused where it leaves or leads to what is hidden", async () => {
+test("follows a symbolic link inside the folder, and refuses one that leaves it or leads to a hidden file", async () => {
   const docs = await root();
   const link = (target: string, name: string) => symlink(target, join(docs.real, name));
   await link(join(docs.real, "deep", "b.md"), "inside.md");
@@ -67,7 +67,7 @@ test("a symbolic link is followed where it stays inside, and refused where it le
   }
 });
 
-test("a folder that is a link itself is served from where it really is", async () => {
+test("serves a folder that is a link from its real path", async () => {
   const { outside } = await root();
   await mkdir(join(outside, "served"));
   await symlink(join(outside, "docs"), join(outside, "served", "resources"));
@@ -75,7 +75,7 @@ test("a folder that is a link itself is served from where it really is", async (
   expect(await resolveInside(served, "a.md")).toBe(join(outside, "docs", "a.md"));
 });
 
-test("paths are compared part by part", () => {
+test("compares paths by their parts", () => {
   expect(partsBelow("/srv/docs", "/srv/docs/a/b")).toEqual(["a", "b"]);
   expect(partsBelow("/srv/docs", "/srv/docs")).toEqual([]);
   expect(partsBelow("/srv/docs", "/srv/docs-private/a")).toBeUndefined();

@@ -88,11 +88,11 @@ export async function readRoots(field: Field, folder: string): Promise<ServedRoo
     if (!/^[a-z][a-z0-9-]{0,62}$/.test(name)) {
       throw wrong(
         nameField,
-        `"${name}" cannot name a root`,
-        "Use small letters, digits and hyphens: it is part of URIs.",
+        `"${name}" is not a valid name for a root`,
+        "Use lower-case letters, digits and hyphens, because the name is part of URIs.",
       );
     }
-    if (names.has(name)) throw wrong(nameField, `two roots are called "${name}"`, "Give each root a name of its own.");
+    if (names.has(name)) throw wrong(nameField, `two roots are called "${name}"`, "Give each root a different name.");
     names.add(name);
     const root = await servedRoot(name, resolve(folder, text(pathField)));
     if (!root) throw wrong(pathField, `there is no folder ${text(pathField)}`, "Give a path relative to this file.");

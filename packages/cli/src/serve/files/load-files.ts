@@ -16,7 +16,7 @@ export async function loadEach<D>(
       loaded.push(...((await orProblem(() => load(file), report)) ?? []));
     } catch (error) {
       // An unexpected error in one file must not affect the other files.
-      const message = `the file cannot be taken up: ${error instanceof Error ? error.message : String(error)}`;
+      const message = `the file cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
       report({ file, line: 1, message, cure: "This may be a defect of mcparley: please report it with the file." });
     }
   }

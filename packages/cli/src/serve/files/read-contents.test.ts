@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { FileTooLarge, readContents } from "./read-contents.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 
-test("UTF-8 is text, anything else is base64, whatever the file is called", async () => {
+test("reads UTF-8 as text and other bytes as base64, for any file name", async () => {
   const folder = await temporaryFolder({
     "a.bin": "Grüße, 世界 🌍\n",
     "b.txt": new Uint8Array([0x48, 0x00, 0x49]),
@@ -19,13 +19,13 @@ test("UTF-8 is text, anything else is base64, whatever the file is called", asyn
   expect(await readContents(join(folder, "empty.png"), 1000)).toEqual({ text: "" });
 });
 
-test("a character that lies across the end of the part that is looked at first is no reason to call a text binary", async () => {
+test("reads a text whose first block ends within a character as text", async () => {
   const text = `${"x".repeat(8191)}€ and on`;
   const folder = await temporaryFolder({ "long.txt": text });
   expect(await readContents(join(folder, "long.txt"), 100_000)).toEqual({ text });
 });
 
-test("what looks like text at first and is none further on is base64 of all of it", async () => {
+test("reads a file that starts as text and is not UTF-8 later as base64", async () => {
   const bytes = new Uint8Array(20_000).fill(0x61);
   bytes[15_000] = 0xff;
   const folder = await temporaryFolder({ "late.txt": bytes });
@@ -34,7 +34,7 @@ test("what looks like text at first and is none further on is base64 of all of i
   });
 });
 
-test("a binary file of any size is encoded as a whole, over all pieces that it is read in", async () => {
+test("encodes a binary file of any size as one base64 text", async () => {
   const folder = await temporaryFolder();
   const path = join(folder, "x.bin");
   await fc.assert(
@@ -49,7 +49,7 @@ test("a binary file of any size is encoded as a whole, over all pieces that it i
   );
 });
 
-test("a file at the limit is read, one byte more is refused with both sizes", async () => {
+test("reads a file at the limit, and refuses one byte more with both sizes", async () => {
   const folder = await temporaryFolder({ "a.txt": "x".repeat(100) });
   const path = join(folder, "a.txt");
   expect(await readContents(path, 100)).toEqual({ text: "x".repeat(100) });
@@ -58,7 +58,7 @@ test("a file at the limit is read, one byte more is refused with both sizes", as
   await expect(refused).rejects.toMatchObject({ size: 100, limit: 99 });
 });
 
-test("only regular files are read: no folder, no link that came in place of the file, no pipe that nobody writes to", async () => {
+test("reads only regular files: no folder, no link in place of the file, no pipe", async () => {
   const folder = await temporaryFolder({ "a.txt": "a", "sub/b.txt": "b" });
   await symlink(join(folder, "a.txt"), join(folder, "link.txt"));
   for (const name of ["sub", "link.txt", "missing.txt"]) {

@@ -34,8 +34,8 @@ export async function readArguments(
     if (!/^[A-Za-z_][\w-]*$/.test(name)) {
       throw wrong(
         argument,
-        `"${name}" cannot name an argument`,
-        "Use letters, digits, _ and -, and begin with a letter.",
+        `"${name}" is not a valid name for an argument`,
+        "Use letters, digits, _ and -. Start with a letter or _.",
       );
     }
     read.push([name, await readArgument(argument, file, scope)]);
@@ -55,8 +55,8 @@ async function readArgument(field: Field, file: string, scope: CompletionScope):
   if (values && complete) {
     throw wrong(
       complete,
-      "an argument has either values or complete",
-      "values allows nothing else; complete suggests only.",
+      "an argument cannot have both values and complete",
+      "values allows no other text. complete only suggests.",
     );
   }
   if (values) {
@@ -77,7 +77,7 @@ async function readCompletion(field: Field, file: string, scope: CompletionScope
   if (source.includes("*")) return filesMatching(source, field, { file, scope });
   if (codeFile.test(source)) return fromModule(source, field, { file, scope });
   const cure = "Give a list, a pattern such as ../resources/incidents/*.md, or a module such as ./languages.ts.";
-  throw wrong(field, `"${source}" suggests nothing`, cure);
+  throw wrong(field, `"${source}" is not a source of suggestions`, cure);
 }
 
 interface Place {
@@ -89,8 +89,9 @@ function filesMatching(pattern: string, field: Field, { file, scope }: Place): C
   const named = nameFile(pattern, file, scope);
   const parts = named?.path.split(/\*\*?/) ?? [];
   if (!named || named.root === scope.prompts || parts.length !== 2) {
-    const cure = "Write a path into resources/ with one * for what is suggested, as in ../resources/incidents/*.md.";
-    throw wrong(field, `"${pattern}" is no pattern of resources`, cure);
+    const cure =
+      "Write a path into resources/ with one * in place of the suggestion, as in ../resources/incidents/*.md.";
+    throw wrong(field, `"${pattern}" is not a pattern of resource paths`, cure);
   }
   const [before, after] = parts as [string, string];
   const deep = pattern.includes("**");
@@ -109,7 +110,7 @@ function filesMatching(pattern: string, field: Field, { file, scope }: Place): C
 async function fromModule(source: string, field: Field, { file, scope }: Place): Promise<CompletionHandler> {
   const path = source.startsWith("/") ? source.slice(1) : new URL(source, `file:///${file}`).pathname.slice(1);
   const exported = await scope.modules.load(decodeURIComponent(path)).catch((error: unknown) => {
-    const missing = error instanceof FolderProblem && error.problem.message.endsWith("is not there");
+    const missing = error instanceof FolderProblem && error.problem.message.endsWith("does not exist");
     throw missing ? wrong(field, `there is no module ${source}`, "Give a path relative to this file.") : error;
   });
   const complete = exported.default;

@@ -101,7 +101,7 @@ function partialFiles(root: string): TemplateFiles {
       const real = await inside(path);
       const contents = real === undefined ? undefined : await readContents(real, templateLimit);
       if (contents && "text" in contents) return contents.text;
-      throw new Error(`"${path}" is no text file`);
+      throw new Error(`"${path}" is not a text file`);
     },
     existsSync: neverSync,
     readFileSync: neverSync,

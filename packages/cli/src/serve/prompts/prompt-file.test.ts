@@ -20,7 +20,7 @@ async function problemsOf(files: Record<string, string | Uint8Array>): Promise<s
   return live.problems.map((problem) => formatProblem(problem));
 }
 
-test("a prompt is listed with what its front matter says, under its path", async () => {
+test("lists a prompt under its path, with the metadata of its front matter", async () => {
   const { client } = await serveFiles({
     "prompts/team/review.md":
       "---\ntitle: Review\ndescription: Reviews.\nicons:\n  - src: https://example.com/i.png\n    sizes: [48x48]\n" +
@@ -47,7 +47,7 @@ test("a prompt is listed with what its front matter says, under its path", async
   });
 });
 
-test("messages begin at role marks, and conditions and loops may go across them", async () => {
+test("starts messages at role marks, which may be inside conditions and loops", async () => {
   const body = [
     "---\narguments: {topic: T, deep: D}\n---",
     "Tell me about {{ topic }}.",
@@ -71,7 +71,7 @@ test("messages begin at role marks, and conditions and loops may go across them"
   ]);
 });
 
-test("a line with an image link becomes the file itself, one with a plain link a resource link", async () => {
+test("embeds the file of an image link, and makes a resource link of a plain link", async () => {
   const files = {
     "prompts/sub/p.md": [
       "Look:",
@@ -117,7 +117,7 @@ test("a line with an image link becomes the file itself, one with a plain link a
   ]);
 });
 
-test("in fenced code and between raw tags nothing is a mark", async () => {
+test("reads no marks in fenced code and between raw tags", async () => {
   const body =
     "```md\n<!-- role: assistant -->\n![x](nowhere.png)\n```\n{% raw %}\n![y](nowhere.png) {{ z }}\n{% endraw %}\n";
   const messages = await messagesOf({ "prompts/p.md": body }, "p");
@@ -126,7 +126,7 @@ test("in fenced code and between raw tags nothing is a mark", async () => {
   expect(messages[0]?.content).toMatchObject({ text: expect.stringContaining("![y](nowhere.png) {{ z }}") });
 });
 
-describe("what a caller gives stays text", () => {
+describe("an argument of a caller remains text", () => {
   const files = {
     "prompts/p.md": "---\narguments: {a: A}\n---\n{{ a }}",
     "resources/guide.md": "# Guide\n",
@@ -146,7 +146,7 @@ describe("what a caller gives stays text", () => {
   });
 });
 
-describe("a target that an argument fills in reaches resources only", () => {
+describe("a target that contains an argument", () => {
   const files = {
     "prompts/p.md": "---\narguments: {name: N}\n---\n![x](../resources/notes/{{ name }}.md)",
     "resources/notes/a b.md": "yes",
@@ -155,7 +155,7 @@ describe("a target that an argument fills in reaches resources only", () => {
     "tools/secret.md": "secret",
     "resources/.hidden.md": "secret",
   };
-  test("a file that is there is embedded", async () => {
+  test("embeds an existing file", async () => {
     const [message] = await messagesOf(files, "p", { name: "a b" });
     expect(message?.content).toMatchObject({ resource: { uri: "test://resources/notes/a%20b.md", text: "yes" } });
   });
@@ -173,19 +173,19 @@ describe("a target that an argument fills in reaches resources only", () => {
     const error = await client.getPrompt("p", { name }).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: -32602,
-      message: expect.stringMatching(/^The prompt refers to ".*", and there is no such file\.$/s),
+      message: expect.stringMatching(/^The prompt refers to ".*", which does not exist\.$/s),
     });
     expect(JSON.stringify(error)).not.toContain("secret.md is");
   });
-  test("a link that leaves the folder is refused", async () => {
+  test("refuses a link that leaves the folder", async () => {
     const folder = await temporaryFolder(files);
     await symlink("../../secret.md", join(folder, "resources", "notes", "out.md"));
     const { client } = await serveFolder(folder);
-    await expect(client.getPrompt("p", { name: "out" })).rejects.toThrow("there is no such file");
+    await expect(client.getPrompt("p", { name: "out" })).rejects.toThrow("which does not exist");
   });
 });
 
-test("values are the only ones that are taken, and empty optional ones count as not given", async () => {
+test("accepts only listed values, and treats an empty optional one as absent", async () => {
   const { client } = await serveFiles({
     "prompts/p.md":
       "---\narguments:\n  level: {values: [low, high], required: true}\n  note:\n---\n{{ level }}{% if note %}!{% endif %}",
@@ -200,7 +200,7 @@ test("values are the only ones that are taken, and empty optional ones count as 
   await expect(client.getPrompt("p", {})).rejects.toThrow("needs the argument level");
 });
 
-test("arguments are completed from a list, from the names of resources, and by a module", async () => {
+test("completes arguments from a list, from the names of resources, and with a module", async () => {
   const { client, live } = await serveFiles({
     "prompts/p.md":
       "---\narguments:\n  city: {complete: [Berlin, Bern, Aberdeen]}\n  note: {complete: ../resources/notes/*.md}\n" +
@@ -221,7 +221,7 @@ test("arguments are completed from a list, from the names of resources, and by a
   expect(await complete("free", "a")).toEqual([]);
 });
 
-test("included templates come from prompts/ alone", async () => {
+test("includes templates of prompts/ only", async () => {
   const files = {
     "prompts/p.md": "---\narguments: {a: A}\n---\n{% render './shared/tone', a: a %}{% render 'shared/tone', a: 'x' %}",
     "prompts/shared/tone.liquid": "[{{ a }}]",
@@ -235,29 +235,29 @@ test("included templates come from prompts/ alone", async () => {
   ]);
 });
 
-describe("a broken prompt is a problem at its line, and the others are served", () => {
+describe("an invalid prompt is a problem at its line, and the other prompts are served", () => {
   test.each([
     ["---\ntitel: x\n---\nhi", 'prompts/p.md:2:1: unknown key "titel" — Did you mean "title"?'],
     ["---\ntitle: [a\n---\nhi", "prompts/p.md:2:"],
-    ["---\ntitle: a\nhi", "prompts/p.md:1: the front matter is never closed"],
+    ["---\ntitle: a\nhi", "prompts/p.md:1: the front matter has no end"],
     ["---\ntitle: a\n---\n\n", "prompts/p.md:4: the prompt has no text"],
-    ["---\ntitle: a\n---\n\nhi {{ nme }}", "prompts/p.md:5:7: {{ nme }} is no argument of this prompt"],
+    ["---\ntitle: a\n---\n\nhi {{ nme }}", "prompts/p.md:5:7: {{ nme }} is not an argument of this prompt"],
     ["---\narguments: {name: N}\n---\n{% if nam %}x{% endif %}", 'Did you mean "name"?'],
     ["---\ntitle: a\n---\nhi\n{% if true %}", "prompts/p.md:5:1: tag {% if true %} not closed"],
     ["hi\n\n{{ 'a' | upcas }}", "prompts/p.md:3:1: undefined filter: upcas"],
     ["hi\n<!-- role: assistent -->", 'prompts/p.md:2: there is no role "assistent" — Did you mean "assistant"?'],
-    ["<!-- role: system -->\nhi", "have no system messages"],
+    ["<!-- role: system -->\nhi", "has no system messages in prompts"],
     ["hi\n![x](../resources/missing.md)", 'prompts/p.md:2: there is no file "../resources/missing.md"'],
     ["hi\n![x](../../../../etc/passwd)", 'prompts/p.md:2: there is no file "../../../../etc/passwd"'],
-    ["hi\n![x](https://example.com/x.png)", 'prompts/p.md:2: "https://example.com/x.png" is on the web'],
-    ["hi\n![x](ok.md)", 'prompts/p.md:2: "ok.md" is no resource'],
-    ["hi\n![x](../resources/{{ nme }}.md)", "prompts/p.md:2:17: {{ nme }} is no argument of this prompt"],
+    ["hi\n![x](https://example.com/x.png)", 'prompts/p.md:2: "https://example.com/x.png" is a web address'],
+    ["hi\n![x](ok.md)", 'prompts/p.md:2: "ok.md" is not a resource'],
+    ["hi\n![x](../resources/{{ nme }}.md)", "prompts/p.md:2:17: {{ nme }} is not an argument of this prompt"],
     ["hi\n![x](../resources/{{ 'a' | upcas }}.md)", "prompts/p.md:2:14: undefined filter: upcas"],
-    ["---\narguments:\n  a: {complete: nothing}\n---\nx", 'prompts/p.md:3:7: "nothing" suggests nothing'],
+    ["---\narguments:\n  a: {complete: nothing}\n---\nx", 'prompts/p.md:3:7: "nothing" is not a source of suggestions'],
     ["---\narguments:\n  a: {complete: ./no.ts}\n---\nx", "prompts/p.md:3:7: there is no module ./no.ts"],
-    ["---\narguments:\n  a: {complete: ../server/*.md}\n---\nx", "is no pattern of resources"],
-    ["---\narguments:\n  a: {values: [b], complete: [c]}\n---\nx", "either values or complete"],
-    ["---\narguments:\n  a b: x\n---\nx", '"a b" cannot name an argument'],
+    ["---\narguments:\n  a: {complete: ../server/*.md}\n---\nx", "is not a pattern of resource paths"],
+    ["---\narguments:\n  a: {values: [b], complete: [c]}\n---\nx", "cannot have both values and complete"],
+    ["---\narguments:\n  a b: x\n---\nx", '"a b" is not a valid name for an argument'],
     ["---\nicons:\n  - src: http://x/y.png\n---\nx", 'an icon cannot come from "http://x/y.png"'],
     ["hi {% render '../../etc/passwd' %}", 'there is no template "../../etc/passwd"'],
   ])("%j", async (source, expected) => {
@@ -268,15 +268,15 @@ describe("a broken prompt is a problem at its line, and the others are served", 
     expect((await client.listPrompts().all()).map(({ name }) => name)).toEqual(["ok"]);
   });
 
-  test("what is wrong in an included template is a problem of that file", async () => {
+  test("reports an error in an included template in that file", async () => {
     const files = { "prompts/p.md": "{% render 'a' %}", "prompts/a.liquid": "x\n{{ y }}" };
     expect(await problemsOf(files)).toEqual([
-      expect.stringMatching(/^prompts\/a\.liquid:2:4: \{\{ y \}\} is no argument of this prompt/),
+      expect.stringMatching(/^prompts\/a\.liquid:2:4: \{\{ y \}\} is not an argument of this prompt/),
     ]);
   });
 });
 
-test("a template that would run on and on is stopped, its owner told where, the client nothing of it", async () => {
+test("stops an endless template, and reports its place to the owner and not to the client", async () => {
   const { client, errors } = await serveFiles({
     "prompts/p.md": "---\ntitle: x\n---\n{% for i in (1..1000000000) %}x{% endfor %}",
   });
@@ -286,16 +286,16 @@ test("a template that would run on and on is stopped, its owner told where, the 
   ]);
 });
 
-test("a prompt that comes out empty is an error and no empty list of messages", async () => {
+test("fails for a prompt that renders to nothing, instead of returning no messages", async () => {
   const { client, errors } = await serveFiles({
     "prompts/p.md": "---\narguments: {a: A}\n---\n{% if a %}x{% endif %}",
   });
   await expect(client.getPrompt("p")).rejects.toThrow("Internal error");
-  expect(String(errors[0]?.error)).toContain("prompts/p.md:1: the prompt came out empty");
+  expect(String(errors[0]?.error)).toContain("prompts/p.md:1: the prompt is empty");
   expect((await client.getPrompt("p", { a: "1" })).messages).toHaveLength(1);
 });
 
-test("a prompt that is not text is a problem at the line of the first byte that is none", async () => {
+test("reports a prompt that is not text at the line of the first invalid byte", async () => {
   const bytes = Buffer.concat([Buffer.from("# One\nTwo\n"), Buffer.from([0xff, 0xfe])]);
   const { live } = await serveFiles({
     "prompts/binary.md": bytes,

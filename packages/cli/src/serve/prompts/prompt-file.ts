@@ -120,7 +120,7 @@ function checkName(
     file: included?.join("/") ?? file,
     line: location.row,
     column: location.col,
-    message: `{{ ${name} }} is no argument of this prompt`,
+    message: `{{ ${name} }} is not an argument of this prompt`,
     cure: `Declare it under arguments in the front matter. ${didYouMean(name, Object.keys(args))}`,
   });
 }
@@ -137,8 +137,8 @@ async function checkMark(mark: Mark, file: string, scope: PromptScope): Promise<
     linked.uri === undefined &&
     (mark.kind === "link" || !/\.(?:png|jpe?g|gif|webp|svg|avif|wav|mp3|ogg|m4a|flac)$/i.test(target))
   ) {
-    const cure = "Move it into resources/; beside prompts only pictures and sounds can be shown.";
-    throw new FolderProblem({ file, line, message: `"${target}" is no resource`, cure });
+    const cure = "Move it into resources/. A prompt can embed only pictures and sounds from its own folder.";
+    throw new FolderProblem({ file, line, message: `"${target}" is not a resource`, cure });
   }
 }
 
@@ -161,8 +161,8 @@ export function splitFrontMatter(file: string, source: string): FrontMatter {
     throw new FolderProblem({
       file,
       line: 1,
-      message: "the front matter is never closed",
-      cure: "End it with a line that holds nothing but ---.",
+      message: "the front matter has no end",
+      cure: "End it with a line that contains only ---.",
     });
   }
   const yaml = { file, text: lines.slice(1, end).join("\n"), firstLine: 2 };

@@ -64,8 +64,8 @@ function readMark(text: string, line: number, file: string): Mark | undefined {
     throw new FolderProblem({
       file,
       line,
-      message: `"${target}" is on the web, and nothing is fetched for a prompt`,
-      cure: "Put the file into the folder, or leave out the ! to keep it a link in the text.",
+      message: `"${target}" is a web address, and a prompt cannot embed web content`,
+      cure: "Put the file into the folder, or remove the ! to make it a link in the text.",
     });
   }
   return { kind: bang === "!" ? "embed" : "link", label, target, line };
@@ -75,7 +75,7 @@ function checkRole(role: string, line: number, file: string): Role {
   if (role === "user" || role === "assistant") return role;
   const cure =
     role === "system"
-      ? "Prompts of the protocol have no system messages: say it in a message of the user."
+      ? "MCP has no system messages in prompts. Use a message of the user."
       : didYouMean(role, ["user", "assistant"]);
   throw new FolderProblem({ file, line, message: `there is no role "${role}"`, cure });
 }

@@ -44,7 +44,7 @@ export async function renderMessages(
   throw new FolderProblem({
     file: source.file,
     line: 1,
-    message: "the prompt came out empty for these arguments",
+    message: "the prompt is empty for these arguments",
     cure: "Give it a text that does not depend on a condition.",
   });
 }
@@ -60,7 +60,7 @@ async function render(
   } catch (error) {
     throw templateProblem(error, { folder: scope.folder, file, source: "" });
   }
-  const message = `The prompt came to more than ${outputLimit} characters. Give shorter arguments.`;
+  const message = `The rendered prompt has more than ${outputLimit} characters. Give shorter arguments.`;
   throw new ProtocolError(ErrorCode.InvalidParams, message);
 }
 
@@ -76,7 +76,7 @@ async function contentOf(
   const { scope, file } = source;
   const linked = await findLinked(mark.target, file, scope);
   if (!linked) {
-    const message = `The prompt refers to "${mark.target.slice(0, 200)}", and there is no such file.`;
+    const message = `The prompt refers to "${mark.target.slice(0, 200)}", which does not exist.`;
     throw new ProtocolError(ErrorCode.InvalidParams, message);
   }
   const { root, path, uri } = linked;
@@ -104,7 +104,7 @@ function linkTo(
 function notAResource(path: string): ProtocolError {
   return new ProtocolError(
     ErrorCode.InvalidParams,
-    `The prompt refers to "${path.slice(0, 200)}", which is no resource.`,
+    `The prompt refers to "${path.slice(0, 200)}", which is not a resource.`,
   );
 }
 

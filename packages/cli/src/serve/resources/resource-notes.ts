@@ -39,7 +39,7 @@ export async function readNotes(
       if (!known.has(name)) {
         const paths = [...known].map((file) => file.replace(/^resources\//, ""));
         const meant = nearest(path, paths);
-        const cure = meant === undefined ? "Correct the path, or take the entry out." : `Did you mean "${meant}"?`;
+        const cure = meant === undefined ? "Correct the path, or remove the entry." : `Did you mean "${meant}"?`;
         throw wrong(field, `there is no file ${path}`, cure);
       }
       notes.set(name, notesOf(field));
@@ -62,7 +62,7 @@ function notesOf(field: Field): ResourceNotes {
 function audience(field: Field): Role[] {
   for (const word of texts(field)) {
     if (word !== "user" && word !== "assistant") {
-      throw wrong(field, `"${word}" is no audience`, "Write [user], [assistant] or [user, assistant].");
+      throw wrong(field, `"${word}" is not an audience`, "Write [user], [assistant] or [user, assistant].");
     }
   }
   return texts(field) as Role[];
@@ -71,9 +71,5 @@ function audience(field: Field): Role[] {
 function priority(field: Field): number {
   const value = number(field);
   if (value <= 1) return value;
-  throw wrong(
-    field,
-    `"${field.path}" must lie between 0 and 1`,
-    "1 means that the file is needed, 0 that it may be left out.",
-  );
+  throw wrong(field, `"${field.path}" must be between 0 and 1`, "1 means required, and 0 means optional.");
 }

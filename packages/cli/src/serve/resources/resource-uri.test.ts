@@ -14,12 +14,12 @@ test.each([
   expect(URL.canParse(`${schemeOf(name)}://resources/a`)).toBe(true);
 });
 
-test("a path is encoded part by part, so that no name can change what the URI means", () => {
+test("encodes each part of a path, so that no name changes the structure of the URI", () => {
   const uri = uriOf("docs", "resources", "a b/100%?#{x}/ü.md");
   expect(uri).toBe("docs://resources/a%20b/100%25%3F%23%7Bx%7D/%C3%BC.md");
 });
 
-test("the URI comes back unchanged from what normalises it", () => {
+test("makes URIs that normalization does not change", () => {
   const uri = uriOf("docs", "resources", "README/On Call.md");
   expect(new URL(uri).href).toBe(uri);
 });

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../testing/temporary-folder.ts";
 
 const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 1]);
 
-test("each file is listed with its URI, type, size, title and last change, and read as text or base64", async () => {
+test("lists each file with its URI, type, size, title and last change, and reads it as text or base64", async () => {
   const { client } = await serveFiles({
     "resources/guide.md": "# The guide #\n\nRead it.\n",
     "resources/pictures/a b.png": png,
@@ -37,7 +37,7 @@ test("each file is listed with its URI, type, size, title and last change, and r
   ]);
 });
 
-test("resources.yaml says more of files, and an entry without a file is a problem with the path that was meant", async () => {
+test("adds metadata of resources.yaml, and suggests a path for an entry without a file", async () => {
   const { client, live } = await serveFiles({
     "resources/a.md": "# A\n",
     "resources.yaml":
@@ -53,11 +53,11 @@ test("resources.yaml says more of files, and an entry without a file is a proble
   });
   expect(live.problems.map(({ line, message, cure }) => [line, message, cure])).toEqual([
     [7, "there is no file b.md", 'Did you mean "a.md"?'],
-    [9, "there is no file else/where.md", "Correct the path, or take the entry out."],
+    [9, "there is no file else/where.md", "Correct the path, or remove the entry."],
   ]);
 });
 
-describe("a URI that leaves the folder is answered like one of a file that is not there", () => {
+describe("a URI that leaves the folder has the error of an unknown resource", () => {
   test.each([
     "test://resources/../server.yaml",
     "test://resources/..%2fserver.yaml",
@@ -91,7 +91,7 @@ describe("a URI that leaves the folder is answered like one of a file that is no
   });
 });
 
-test("a file over the limit is refused with both sizes and the key to raise", async () => {
+test("refuses a file over the limit with both sizes and the name of the limit", async () => {
   const { client } = await serveFiles({
     "server.yaml": "limits:\n  fileSize: 1 KiB\n",
     "resources/at.txt": "x".repeat(1024),
@@ -103,7 +103,7 @@ test("a file over the limit is refused with both sizes and the key to raise", as
   );
 });
 
-test("a link that comes to point out of the folder after it was listed is refused when it is read", async () => {
+test("refuses to read a link that leads out of the folder since it was listed", async () => {
   const folder = await temporaryFolder({ "resources/a.md": "a", "resources/b.md": "b", "secret.txt": "secret" });
   const { client } = await serveFolder(folder);
   await client.listResources().all();
@@ -113,7 +113,7 @@ test("a link that comes to point out of the folder after it was listed is refuse
   expect((await client.readResource("test://resources/b.md")).contents[0]).toMatchObject({ text: "b" });
 });
 
-test("the template completes paths, and reads a file that came after the folder was read", async () => {
+test("completes paths of the template, and reads a file that is newer than the listing", async () => {
   const folder = await temporaryFolder({ "resources/notes/a.md": "a", "resources/b.md": "b" });
   const { client } = await serveFolder(folder);
   const [template] = await client.listResourceTemplates().all();
@@ -127,7 +127,7 @@ test("the template completes paths, and reads a file that came after the folder 
   ]);
 });
 
-test("another root is served under its own name, and leaving it is refused", async () => {
+test("serves another root under its name, and refuses paths that leave it", async () => {
   const folder = await temporaryFolder({
     "served/server.yaml": "roots:\n  - name: runbooks\n    path: ../books\n",
     "books/restart.md": "# Restart\n",
@@ -141,7 +141,7 @@ test("another root is served under its own name, and leaving it is refused", asy
   await expect(client.readResource("test://runbooks/../secret.md")).rejects.toThrow("Resource not found");
 });
 
-test("links that go round in circles end, and a link to another folder inside is followed", async () => {
+test("ends at circular links, and follows a link to another folder inside", async () => {
   const folder = await temporaryFolder({ "resources/a.md": "a", "resources/b/c.md": "c", "resources/d/e.md": "e" });
   await symlink(".", join(folder, "resources", "b", "self"));
   await symlink("..", join(folder, "resources", "b", "up"));
@@ -152,7 +152,7 @@ test("links that go round in circles end, and a link to another folder inside is
   expect((await client.readResource("test://resources/b/other/e.md")).contents[0]).toMatchObject({ text: "e" });
 });
 
-test("hidden files and packages are left out, and a limit on files is told", async () => {
+test("omits hidden files and packages, and reports files over the limit", async () => {
   const { client, live } = await serveFiles({
     "server.yaml": "limits: {files: 2}\n",
     "resources/.DS_Store": "x",
@@ -164,12 +164,12 @@ test("hidden files and packages are left out, and a limit on files is told", asy
   const names = (await client.listResources().all()).map(({ name }) => name);
   expect(names).toEqual(["resources/a.md", "resources/b/c.md"]);
   expect(live.problems.map((problem) => formatProblem(problem))).toEqual([
-    "server.yaml:1:10: there are 3 files, and 2 of them are listed: resources/d.md and those after it are not — " +
+    "server.yaml:1:10: the folder has 3 files, and at most 2 are listed: resources/d.md and the files after it are not listed — " +
       "Raise limits.files in server.yaml, or serve a smaller folder.",
   ]);
 });
 
-test("without server.yaml the limit on files is reported at the folder, and progress is reported", async () => {
+test("reports the limit on files at the folder without server.yaml, and reports progress", async () => {
   const files = Object.fromEntries(
     Array.from({ length: 10_002 }, (_, index) => [`resources/${index + 10_000}.txt`, ""]),
   );
@@ -177,7 +177,7 @@ test("without server.yaml the limit on files is reported at the folder, and prog
   const folder = await temporaryFolder(files);
   const { live } = await serveFolder(folder, { live: { onProgress: (count) => counts.push(count) } });
   expect(live.problems.map((problem) => formatProblem(problem))).toEqual([
-    "resources: there are 10002 files, and 10000 of them are listed: resources/20000.txt and those after it are not — " +
+    "resources: the folder has 10002 files, and at most 10000 are listed: resources/20000.txt and the files after it are not listed — " +
       "Raise limits.files in server.yaml, or serve a smaller folder.",
   ]);
   expect(counts).toEqual([2000, 4000, 6000, 8000, 10_000]);

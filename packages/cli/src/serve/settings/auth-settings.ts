@@ -58,7 +58,7 @@ function readIssuers(field: Field): IssuerSettings[] {
   const issuers = (isList(field) ? items(field) : [field]).map((item) => readIssuer(item));
   if (issuers.length === 0) throw wrong(field, "issuers is empty", "Name an authorization server, by its https URL.");
   if (issuers.filter(({ introspection }) => introspection).length > 1) {
-    const cure = "A token that is no JWT does not say whose it is, so that one issuer alone can be asked.";
+    const cure = "An opaque token does not name its issuer, so only one issuer can have introspection.";
     throw wrong(field, "two issuers have introspection", cure);
   }
   return issuers;
@@ -91,12 +91,12 @@ const places = /^[a-z][a-z0-9-]{0,62}(?:\/|$)/;
 function readRule(path: string, field: Field): ScopeRule {
   const parts = path.replace(/\/$/, "").split("/");
   if (!places.test(path) || parts.some((part) => part === "" || part === "." || part === "..")) {
-    const cure = "Begin it with tools/, prompts/, resources/, skills/ or the name of a root, as lists show it.";
-    throw wrong(field, `"${path}" is no path of what is served`, cure);
+    const cure = "Start it with tools/, prompts/, resources/, skills/ or the name of a root, as lists show it.";
+    throw wrong(field, `"${path}" is not a path of a served entry`, cure);
   }
   const scopes = scopesOf(field);
   if (scopes.length > 0) return { path: parts.join("/"), scopes, field };
-  throw wrong(field, `"${path}" needs no scope`, "Name one, or leave the line out.");
+  throw wrong(field, `"${path}" names no scope`, "Name a scope, or remove the line.");
 }
 
 function scopesOf(field: Field): string[] {
@@ -105,7 +105,7 @@ function scopesOf(field: Field): string[] {
   if (odd === undefined) return scopes;
   throw wrong(
     field,
-    `"${odd}" is no scope that a server may ask for`,
+    `"${odd}" is not a scope that a server can require`,
     "Use letters, digits and signs such as : and /.",
   );
 }
@@ -122,7 +122,7 @@ function secureUrl(field: Field): string {
   if (isSafe && hash === "" && search === "") return value;
   throw wrong(
     field,
-    `"${value}" is no https URL`,
-    "Give one without a query and a #; http serves for this machine alone.",
+    `"${value}" is not an https URL`,
+    "Give a URL without a query or fragment. http is allowed only for this machine.",
   );
 }

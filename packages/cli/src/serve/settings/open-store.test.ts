@@ -11,24 +11,24 @@ const failure = async (url: string): Promise<UsageError> => {
 };
 
 test.each([
-  ["127.0.0.1:6379", "--store cannot be what is no URL."],
-  ["http://user:hush@example.com", "--store cannot be http://…."],
-  ["memcached://example.com", "--store cannot be memcached://…."],
-])("%s is no store", async (url, message) => {
+  ["127.0.0.1:6379", "--store needs a URL."],
+  ["http://user:hush@example.com", "--store does not support http://."],
+  ["memcached://example.com", "--store does not support memcached://."],
+])("refuses %s as a store", async (url, message) => {
   expect((await failure(url)).message).toBe(message);
 });
 
-test("a store that is not there is an error at once, which does not tell the password", async () => {
+test("fails immediately for an unavailable store, without the password in the error", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   const { message, hint } = await failure(`redis://user:hush@127.0.0.1:${port}/0`);
   expect(message).toBe(`The store at 127.0.0.1:${port} cannot be used: connect ECONNREFUSED 127.0.0.1:${port}`);
-  expect(hint).toBe("Is it running, and is its URL right?");
+  expect(hint).toBe("Check that it is running and that its URL is correct.");
 });
 
-test("a store that rejects the password is an error that says so", async () => {
+test("reports that the store rejected the password", async () => {
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.on("data", () => socket.write("-WRONGPASS invalid username-password pair or user is disabled.\r\n"));

@@ -22,7 +22,7 @@ const protocols: Record<string, string> = {
 /**
  * Opens the Redis or Valkey store that a URL names. Detects whether it is a cluster.
  *
- * Reports lost and restored connections to `tell`. Throws `UsageError` if the store is unavailable. No message contains
+ * Calls `tell` with a line for each lost or restored connection. Throws `UsageError` if the store is unavailable. No message contains
  * the URL's password.
  */
 export async function openStore(given: string, tell: (line: string) => void): Promise<OpenStore> {
@@ -30,7 +30,7 @@ export async function openStore(given: string, tell: (line: string) => void): Pr
   const redis = await importRedis();
   const { redisStore } = await import("@mcparley/redis");
   const client = (await isCluster(redis, url)) ? clusterClient(redis, url) : redis.createClient({ url: url.href });
-  sayOnce(client, tell);
+  reportConnection(client, tell);
   await client.connect().catch((error: unknown) => {
     client.destroy();
     throw unusable(url, error);
@@ -49,8 +49,8 @@ function readUrl(given: string): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   const protocol = url && protocols[url.protocol];
   if (!url || protocol === undefined) {
-    const named = url ? `${url.protocol}//…` : "what is no URL";
-    throw new UsageError(`--store cannot be ${named}.`, "Give a URL such as redis://127.0.0.1:6379 or rediss://….");
+    const problem = url ? `does not support ${url.protocol}//` : "needs a URL";
+    throw new UsageError(`--store ${problem}.`, "Give a URL such as redis://127.0.0.1:6379 or rediss://….");
   }
   return new URL(url.href.replace(url.protocol, protocol));
 }
@@ -90,7 +90,8 @@ function unusable({ host }: URL, error: unknown): UsageError {
       "Give the user and password in the URL, redis://USER:PASSWORD@HOST; MCPARLEY_STORE hides it from other users.";
     return new UsageError(`The authentication at the store ${host} failed: ${why}`, cure);
   }
-  const cure = code === "NOPERM" ? "Allow the user this command." : "Is it running, and is its URL right?";
+  const cure =
+    code === "NOPERM" ? "Allow the user this command." : "Check that it is running and that its URL is correct.";
   return new UsageError(`The store at ${host} cannot be used: ${why}`, cure);
 }
 
@@ -106,18 +107,18 @@ function clusterClient({ createCluster }: Redis, url: URL): ReturnType<Redis["cr
 }
 
 /** Reports a lost connection once, and not again for each failed reconnect. */
-function sayOnce(
+function reportConnection(
   client: { on(event: string, listener: (error?: unknown) => void): unknown },
   tell: (line: string) => void,
 ): void {
   let isLost = false;
   client.on("error", (error) => {
-    if (!isLost) tell(`The store is out of reach: ${error instanceof Error ? error.message : String(error)}`);
+    if (!isLost) tell(`The store is unavailable: ${error instanceof Error ? error.message : String(error)}`);
     isLost = true;
   });
   for (const event of ["ready", "node-ready"]) {
     client.on(event, () => {
-      if (isLost) tell("The store is there again.");
+      if (isLost) tell("The store is available again.");
       isLost = false;
     });
   }

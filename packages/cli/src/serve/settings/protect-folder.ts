@@ -44,7 +44,7 @@ function asking(
   const { clientId, secretEnv } = introspection;
   const secret = env[secretEnv];
   if (secret === undefined || secret === "") {
-    const hint = "server.yaml names it as the secret by which this server asks about tokens.";
+    const hint = "Set it to the introspection secret that server.yaml refers to.";
     throw new UsageError(`The environment variable ${secretEnv} is not set.`, hint);
   }
   return [introspectionVerifier({ issuer, audience, client: { id: clientId, secret } })];

@@ -40,7 +40,7 @@ export class ScopeRules {
     const idle = this.#rules.filter(({ path }) => !names.some((name) => isWithin(name, path)));
     return idle.map(
       ({ path, field }) =>
-        wrong(field, `auth.needs names "${path}", where nothing is served`, "Correct the path, or leave the line out.")
+        wrong(field, `auth.needs names "${path}", where nothing is served`, "Correct the path, or remove the line.")
           .problem,
     );
   }

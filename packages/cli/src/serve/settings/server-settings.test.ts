@@ -19,7 +19,7 @@ async function settingsOf(
   return [settings, problems.map((problem) => formatProblem(problem))];
 }
 
-test("without a file the folder's name is the server's, and every limit has its default", async () => {
+test("uses the folder's name and the default limits without a file", async () => {
   const [settings, problems] = await settingsOf(undefined);
   expect(settings).toEqual({
     name: "handbook",
@@ -33,7 +33,7 @@ test("without a file the folder's name is the server's, and every limit has its 
   expect(problems).toEqual([]);
 });
 
-test("everything that the file may say is taken", async () => {
+test("reads every setting", async () => {
   const yaml = [
     "name: books",
     "version: 1.10",
@@ -65,16 +65,16 @@ test("everything that the file may say is taken", async () => {
   });
 });
 
-describe("what is wrong is told with its line, and the rest stands", () => {
+describe("reports an invalid setting with its line, and uses the other settings", () => {
   test.each([
     ["verson: 1\nname: a", 'server.yaml:1:1: unknown key "verson" — Did you mean "version"?'],
     ["name: a\nlimits:\n  pagesize: 3", 'server.yaml:3:3: unknown key "limits.pagesize" — Did you mean "pageSize"?'],
     ["name: a\nlimits: {depth: 0}", '"limits.depth" must be a number of at least 1'],
     ["name: a\nlimits: {fileSize: big}", '"limits.fileSize" must be a size above zero, not "big" — Write it as 1 MiB.'],
     ["name: a\nrateLimit: fast", '"rateLimit" must be true or false'],
-    ["name: a\nwebsiteUrl: javascript:alert(1)", '"javascript:alert(1)" is no web address'],
+    ["name: a\nwebsiteUrl: javascript:alert(1)", '"javascript:alert(1)" is not a web address'],
     ["name: a\nversion: ''", '"version" is empty'],
-    ["name: a\nroots: [{name: Up, path: ..}]", '"Up" cannot name a root'],
+    ["name: a\nroots: [{name: Up, path: ..}]", '"Up" is not a valid name for a root'],
     ["name: a\nroots: [{name: resources, path: ..}]", 'two roots are called "resources"'],
     ["name: a\nroots: [{name: x, path: nowhere}]", "there is no folder nowhere"],
     ["name: a\nroots: [{name: x}]", "a root needs a name and a path"],
@@ -84,14 +84,14 @@ describe("what is wrong is told with its line, and the rest stands", () => {
     expect(settings).toMatchObject({ name: "a", version: "0.0.0", roots: [] });
   });
 
-  test("a syntax error leaves every default", async () => {
+  test("uses the defaults after a syntax error", async () => {
     const [settings, problems] = await settingsOf("name: [a");
     expect(problems).toEqual([expect.stringMatching(/^server\.yaml:1:9: /)]);
     expect(settings.name).toBe("handbook");
   });
 });
 
-test("tool calls are limited by default, and not where rateLimit is false", async () => {
+test("limits tool calls by default, and not if rateLimit is false", async () => {
   const tool = 'import { tool } from "mcparley/server";\nexport default tool({ call: () => "ok" });\n';
   const call = async (yaml: string): Promise<unknown> => {
     const { client } = await serveFiles({ "server.yaml": yaml, "tools/t.ts": tool });

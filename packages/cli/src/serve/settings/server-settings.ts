@@ -152,12 +152,12 @@ function rateLimitOf(field: Field): RateLimitOptions | false {
 
 function filled(field: Field): string {
   const value = text(field).trim();
-  if (value === "") throw wrong(field, `"${field.path}" is empty`, "Write a text, or leave the line out.");
+  if (value === "") throw wrong(field, `"${field.path}" is empty`, "Write a text, or remove the line.");
   return value;
 }
 
 function webUrl(field: Field): string {
   const value = text(field);
   if (/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : "")) return value;
-  throw wrong(field, `"${value}" is no web address`, "Give an https: URL.");
+  throw wrong(field, `"${value}" is not a web address`, "Give an https: URL.");
 }

@@ -13,7 +13,7 @@ export function schemaOf(field: Field, part: "input" | "output"): JsonObject {
     const message = error.message.replace(/^The tool "checked" cannot be offered: /, "");
     const pointer = /#\/[^\s,]*/.exec(message)?.[0];
     const place = pointer === undefined ? field : fieldAt(field, pointer.slice(2));
-    throw wrong(place, message.replace(/\.$/, ""), "Correct the schema; it is read again when it is saved.");
+    throw wrong(place, message.replace(/\.$/, ""), "Correct the schema. It is read again when it is saved.");
   }
   return schema;
 }

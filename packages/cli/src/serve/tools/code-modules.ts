@@ -87,8 +87,8 @@ function moduleProblem(error: unknown, { file, path, folder }: ModulePlace): Fol
   return new FolderProblem(
     {
       ...(column !== undefined && /^(?:Parse|Syntax)Error/.test(first) ? place : lineOnly),
-      message: missing === undefined ? described(name, first) : `the module "${missing}" is not there`,
-      cure: missing === undefined ? "Correct the code; it is read again when it is saved." : cureFor(missing, folder),
+      message: missing === undefined ? described(name, first) : `the module "${missing}" does not exist`,
+      cure: missing === undefined ? "Correct the code. It is read again when it is saved." : cureFor(missing, folder),
     },
     { cause: error },
   );

@@ -4,7 +4,7 @@ import { type Element, fillArguments, fillText } from "./command-template.ts";
 const fill = (elements: Element[], values: Record<string, unknown>, options: string[] = []) =>
   fillArguments(elements, { values, options: new Set(options) });
 
-describe("each element stays one argument, whatever its value holds", () => {
+describe("each element remains one argument for any value", () => {
   test.each(["; rm -rf /", "$(id)", "`id`", "a b", "a\nb", "'\"", "&& id", "| id", "> /etc/x", "*", "%PATH%", "{{b}}"])(
     "%j",
     (a) => {
@@ -13,14 +13,14 @@ describe("each element stays one argument, whatever its value holds", () => {
   );
 });
 
-test("an element whose value was not given is left out, and a group with it as a whole", () => {
+test("omits an element whose value is absent, and the whole group that contains it", () => {
   const elements: Element[] = ["p", ["--lang", "{{lang}}"], "{{file}}", "{{n}}"];
   expect(fill(elements, {})).toEqual(["p"]);
   expect(fill(elements, { lang: "en", n: 0 })).toEqual(["p", "--lang", "en", "0"]);
   expect(fill(elements, { lang: null, file: "" })).toEqual(["p", ""]);
 });
 
-test("a list becomes as many arguments as it has entries, and an object is written as JSON", () => {
+test("makes one argument of each entry of a list, and JSON of an object", () => {
   expect(fill(["p", "{{files}}", "--x={{files}}"], { files: ["a b", "c"] })).toEqual([
     "p",
     "a b",
@@ -30,7 +30,7 @@ test("a list becomes as many arguments as it has entries, and an object is writt
   expect(fill(["p", "{{o}}"], { o: { a: 1 } })).toEqual(["p", '{"a":1}']);
 });
 
-describe("a value that would make an argument an option is refused", () => {
+describe("a value that would make an argument an option", () => {
   test.each([
     [["p", "{{a}}"], { a: "-rf" }],
     [["p", "{{a}}{{b}}"], { a: "", b: "--output=/etc/x" }],
@@ -38,11 +38,11 @@ describe("a value that would make an argument an option is refused", () => {
     [["p", "{{a}}"], { a: "-5" }],
     [["p", "{{a}}{{b}}"], { a: -5, b: "x" }],
     [["p", "{{a}}"], { a: [1, "-x"] }],
-  ])("%j with %j", (elements, values) => {
+  ])("is refused: %j with %j", (elements, values) => {
     expect(() => fill(elements, values)).toThrow(/must not begin with a hyphen/);
   });
 
-  test("unless each of its values may be an option", () => {
+  test("is accepted if each of its values may be an option", () => {
     for (const values of [
       { a: "-x", b: "" },
       { a: "", b: "-x" },
@@ -54,7 +54,7 @@ describe("a value that would make an argument an option is refused", () => {
     }
   });
 
-  test("unless it stands after --, is declared as an option, or is part of one", () => {
+  test("is accepted after --, if it is declared as an option, and as a part of one", () => {
     expect(fill(["p", "--", "{{a}}"], { a: "-rf" })).toEqual(["p", "--", "-rf"]);
     expect(fill(["p", "{{a}}"], { a: "-v" }, ["a"])).toEqual(["p", "-v"]);
     expect(fill(["p", "--level={{a}}", "-n{{a}}"], { a: "-1" })).toEqual(["p", "--level=-1", "-n-1"]);
@@ -62,14 +62,14 @@ describe("a value that would make an argument an option is refused", () => {
   });
 });
 
-test("a negative number is an argument, because it cannot be an option with a name", () => {
+test("accepts a negative number, because it cannot be a named option", () => {
   expect(fill(["p", "{{a}}", "{{list}}"], { a: -5, list: [-1.5, 2] })).toEqual(["p", "-5", "-1.5", "2"]);
 });
 
-test("a NUL is refused, since it would end the argument", () => {
+test("refuses a NUL character, because it would end the argument", () => {
   expect(() => fill(["p", "{{a}}"], { a: "x\0y" })).toThrow("NUL");
 });
 
-test("in a text, a value that was not given is empty", () => {
+test("replaces an absent value in a text by an empty text", () => {
   expect(fillText("a{{x}}b{{y}}", { x: 1 })).toBe("a1b");
 });

@@ -53,7 +53,7 @@ function fillOne(part: string, { values, options }: Filling, afterOptions: boole
   const filled = given?.map(asText) ?? [fillText(part, values)];
   for (const [index, argument] of filled.entries()) {
     if (argument.includes("\0"))
-      throw new ToolError("An argument holds a NUL character, which no program can be given.");
+      throw new ToolError("An argument contains a NUL character, which programs do not accept.");
     const names = placeholdersIn(part);
     const written = part.startsWith("-");
     // A number contains only digits, so it cannot name an option of the author's choice.

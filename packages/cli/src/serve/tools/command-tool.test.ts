@@ -17,7 +17,7 @@ process.stdout.write(mode === "text" ? args.join("|") : JSON.stringify({ args, i
 const input =
   "input:\n  type: object\n  properties:\n    a: {type: string}\n    list: {type: array, items: {type: string}}\n";
 
-test("a program is a tool with the schema, hints and text of its file", async () => {
+test("makes a tool of a program, with the schema, hints and text of its file", async () => {
   const { client } = await serveFiles({
     "tools/git/say.yaml":
       `title: Say\ndescription: Says it.\nannotations: {readOnlyHint: true}\n${input}  required: [a]\n` +
@@ -37,7 +37,7 @@ test("a program is a tool with the schema, hints and text of its file", async ()
   await expect(client.callTool("git_say", { a: "--help" })).rejects.toThrow("must not begin with a hyphen");
 });
 
-test("it runs in the folder, or where cwd says, with its input and the environment that is allowed", async () => {
+test("runs in the folder or in cwd, with its input and the allowed environment", async () => {
   const folder = await temporaryFolder({
     "tools/p.yaml": `${input}command: [node, report.mjs, json, --, "{{list}}", "{{a}}"]\nstdin: "in: {{a}}"\nenv: [ALLOWED]\noutput: json\n`,
     "tools/q.yaml": "command: [node, ../report.mjs, json]\ncwd: sub\nenv: {SET: here}\noutput: json\n",
@@ -54,7 +54,7 @@ test("it runs in the folder, or where cwd says, with its input and the environme
   expect(q.env).not.toHaveProperty("ALLOWED");
 });
 
-test("output may be JSON that a schema describes; what is no JSON is a tool error", async () => {
+test("returns JSON output that a schema describes, and a tool error for other output", async () => {
   const schema = "output: {type: object, properties: {args: {type: array}}, required: [args]}\n";
   const { client } = await serveFiles({
     "tools/good.yaml": `command: [node, report.mjs, json]\n${schema}`,
@@ -63,11 +63,11 @@ test("output may be JSON that a schema describes; what is no JSON is a tool erro
     "report.mjs": report,
   });
   expect((await client.callToolResult("good")).structuredContent).toMatchObject({ args: [] });
-  await expect(client.callTool("bad")).rejects.toThrow('should have written JSON, and wrote "hello"');
+  await expect(client.callTool("bad")).rejects.toThrow('did not write JSON. Its output starts with "hello"');
   expect(await client.callTool("list")).toBe("[1]");
 });
 
-test("failure and too long a time are tool errors that say so; nothing of them is an internal error", async () => {
+test("reports a failure and a timeout as tool errors, not as internal errors", async () => {
   const { client, errors } = await serveFiles({
     "tools/fail.yaml": "command: [node, report.mjs, fail]\n",
     "tools/slow.yaml": 'command: [node, -e, "setInterval(() => {}, 1000)"]\ntimeout: 100ms\n',
@@ -82,17 +82,17 @@ test("failure and too long a time are tool errors that say so; nothing of them i
   expect(errors).toEqual([]);
 });
 
-describe("a broken file is a problem at its line", () => {
+describe("reports an invalid file at its line:", () => {
   test.each([
     ["title: x\n", "tools/t.yaml:1:1: the file has no command"],
     ["command: grep x\n", "tools/t.yaml:1:1: command must be a list"],
-    ["command: []\n", "must begin with the name of a program"],
-    ['command: ["{{a}}"]\ninput: {properties: {a: {}}}\n', "A placeholder cannot choose what is run"],
+    ["command: []\n", "must start with the name of a program"],
+    ['command: ["{{a}}"]\ninput: {properties: {a: {}}}\n', "A placeholder cannot select the program"],
     [
       'command: [echo, "{{b}}"]\ninput: {properties: {a: {}}}\n',
-      "tools/t.yaml:1:17: the placeholder {{b}} is no property",
+      "tools/t.yaml:1:17: the placeholder {{b}} is not a property",
     ],
-    ['command: [echo]\nstdin: "{{b}}"\n', "the placeholder {{b}} is no property of input — There are none."],
+    ['command: [echo]\nstdin: "{{b}}"\n', "the placeholder {{b}} is not a property of input — None are available."],
     ["command: [echo]\ntimeot: 3\n", 'tools/t.yaml:2:1: unknown key "timeot" — Did you mean "timeout"?'],
     ["command: [echo]\ntimeout: soon\n", '"timeout" must be a time above zero, not "soon" — Write it as 30s.'],
     ["command: [echo]\nmaxOutput: 0\n", '"maxOutput" must be a size above zero'],
@@ -104,10 +104,10 @@ describe("a broken file is a problem at its line", () => {
     ["command: [no-such-program-here]\n", 'tools/t.yaml:1:11: the program "no-such-program-here" is not installed'],
     ["command: [tools/missing.sh]\n", 'tools/t.yaml:1:11: there is no program "tools/missing.sh"'],
     ["title: x\ncommand: [./tools/t.yaml]\n", 'tools/t.yaml:2:11: "./tools/t.yaml" is not executable'],
-    ["command: [echo]\nallowOptions: [zzz]\n", 'tools/t.yaml:2:16: "zzz" in allowOptions is no property of input'],
+    ["command: [echo]\nallowOptions: [zzz]\n", 'tools/t.yaml:2:16: "zzz" in allowOptions is not a property of input'],
     [
       'command: [echo, "{{a}}"]\nallowOptions: [A]\ninput: {properties: {a: {}}}\n',
-      '"A" in allowOptions is no property of input — Did you mean "a"?',
+      '"A" in allowOptions is not a property of input — Did you mean "a"?',
     ],
     [
       "command: [echo]\ninput:\n  type: object\n  properties:\n    a: {type: strin}\n",
@@ -132,6 +132,6 @@ describe("a broken file is a problem at its line", () => {
 
   test.each(["my tool", "a.b", "ä", "x".repeat(65)])("the name %j", async (name) => {
     const { live } = await serveFiles({ [`tools/${name}.yaml`]: "command: [echo]\n" });
-    expect(live.problems[0]?.message).toBe(`"${name}" cannot be the name of a tool`);
+    expect(live.problems[0]?.message).toBe(`"${name}" is not a valid name for a tool`);
   });
 });

@@ -70,7 +70,7 @@ function parse(written: string): unknown {
     return JSON.parse(written);
   } catch (cause) {
     const start = JSON.stringify(written.slice(0, 80));
-    throw new ToolError(`The program should have written JSON, and wrote ${start}.`, { cause });
+    throw new ToolError(`The program did not write JSON. Its output starts with ${start}.`, { cause });
   }
 }
 
@@ -102,7 +102,7 @@ export function checkToolName(name: string, file: string): string {
   throw new FolderProblem({
     file,
     line: 1,
-    message: `"${name}" cannot be the name of a tool`,
-    cure: "Rename the file: letters, digits, _ and - are known to every client, 64 of them at most, folders included.",
+    message: `"${name}" is not a valid name for a tool`,
+    cure: "Rename the file. Every client supports names of at most 64 letters, digits, _ and -, folders included.",
   });
 }

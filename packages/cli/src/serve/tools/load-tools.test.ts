@@ -7,7 +7,7 @@ import { addFiles, temporaryFolder } from "../testing/temporary-folder.ts";
 
 const head = 'import { ToolError, image, tool } from "mcparley/server";\n';
 
-test("TypeScript runs without a build step or node_modules: exports are tools, named after the path", async () => {
+test("runs TypeScript without a build step or node_modules, and names the exported tools after the path", async () => {
   const { client, live } = await serveFiles({
     "tools/add.ts":
       `${head}interface Sum { a: number; b: number }\nexport default tool({\n  input: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } }, required: ["a", "b"] },\n` +
@@ -26,7 +26,7 @@ test("TypeScript runs without a build step or node_modules: exports are tools, n
   expect(await client.callTool("wait")).toBe("hi");
 });
 
-test("the library in a tool is this process's own: its ToolError is known as one", async () => {
+test("resolves the library in a tool to the copy of this process, so that its ToolError is recognized", async () => {
   const { client, errors } = await serveFiles({
     "tools/fail.ts": `${head}export default tool({ call: () => { throw new ToolError("told to the model"); } });\n`,
     "tools/crash.ts": `${head}export default tool({ call: () => { throw new Error("kept: postgres://user:pw@db"); } });\n`,
@@ -44,7 +44,7 @@ test("the library in a tool is this process's own: its ToolError is known as one
   ]);
 });
 
-test("two tools share the state of a module that both import", async () => {
+test("shares the state of a module that two tools import", async () => {
   const { client } = await serveFiles({
     "lib/counter.ts": "let count = 0;\nexport const next = (): number => (count += 1);\n",
     "tools/a.ts": `${head}import { next } from "../lib/counter.ts";\nexport default tool({ call: () => next() });\n`,
@@ -53,7 +53,7 @@ test("two tools share the state of a module that both import", async () => {
   expect([await client.callTool("a"), await client.callTool("b"), await client.callTool("a")]).toEqual(["1", "2", "3"]);
 });
 
-test("packages come from the folder's own node_modules", async () => {
+test("resolves packages in the node_modules of the folder", async () => {
   const { client } = await serveFiles({
     "node_modules/greeter/package.json": '{ "name": "greeter", "type": "module", "exports": "./index.js" }',
     "node_modules/greeter/index.js": "export const greet = () => 'from a package';\n",
@@ -62,17 +62,17 @@ test("packages come from the folder's own node_modules", async () => {
   expect(await client.callTool("a")).toBe("from a package");
 });
 
-describe("a broken module is a problem at its line, and the others are served", () => {
+describe("an invalid module is a problem at its line, and the others are served", () => {
   test.each([
     [`${head}\nexport default tool({,});\n`, /^tools\/t\.ts:3:\d+: ParseError: Unexpected token/],
     [`${head}\nexport default tool(nope);\n`, /^tools\/t\.ts:3: ReferenceError: nope is not defined/],
     [`throw new Error("at start");\n`, /^tools\/t\.ts:1: at start/],
     [`throw "a text";\n`, /^tools\/t\.ts:1: a text/],
     ["export const a = 1;\n", /^tools\/t\.ts:1: the module exports no tool — Write `export default tool/],
-    [`import "./missing.ts";\n`, /^tools\/t\.ts:1: the module ".*missing\.ts" is not there — Correct the path/],
+    [`import "./missing.ts";\n`, /^tools\/t\.ts:1: the module ".*missing\.ts" does not exist — Correct the path/],
     [
       `import { x } from "not-installed-here";\nx();\n`,
-      /the module "not-installed-here" is not there — Install it: npm install/,
+      /the module "not-installed-here" does not exist — Install it: npm install/,
     ],
     [
       `${head}export default tool({ input: { type: "string" }, call: () => "" });\n`,
@@ -88,7 +88,7 @@ describe("a broken module is a problem at its line, and the others are served", 
     expect(await client.callTool("ok")).toBe("ok");
   });
 
-  test("a mistake in a module that a tool imports is told at its own place", async () => {
+  test("reports an error in an imported module at its place", async () => {
     const { live } = await serveFiles({
       "lib/broken.ts": "export const a = 1;\nexport const b = nope;\n",
       "tools/t.ts": `${head}import { b } from "../lib/broken.ts";\nexport default tool({ call: () => b });\n`,
@@ -98,14 +98,14 @@ describe("a broken module is a problem at its line, and the others are served", 
     ]);
   });
 
-  test("a module that never finishes loading is given up", async () => {
+  test("reports a module that does not finish loading", async () => {
     const folder = await temporaryFolder({ "tools/hang.mjs": "await new Promise(() => {});\n" });
     const loading = codeModules(folder, { timeLimit: 50 }).load("tools/hang.mjs");
     await expect(loading).rejects.toThrow("tools/hang.mjs:1: it did not finish loading within 0.05 s");
   });
 });
 
-test("two files whose tools have one name are told of each other", async () => {
+test("reports two files whose tools have the same name", async () => {
   const { live } = await serveFiles({
     "tools/a/b.ts": `${head}export default tool({ call: () => "first" });\n`,
     "tools/a_b.yaml": "command: [echo]\n",
@@ -115,7 +115,7 @@ test("two files whose tools have one name are told of each other", async () => {
   ]);
 });
 
-test("edited modules are read again, with what they import; until then the old ones stand", async () => {
+test("reads edited modules and their imports again after forget, and the old ones before", async () => {
   const folder = await temporaryFolder({
     "lib/text.ts": 'export const text = "old";\n',
     "tools/t.ts": 'import { text } from "../lib/text.ts";\nexport default text;\n',
@@ -128,7 +128,7 @@ test("edited modules are read again, with what they import; until then the old o
   expect((await modules.load("tools/t.ts")).default).toBe("new");
 });
 
-test("a module that failed fails again in the same way, instead of being taken half-way", async () => {
+test("fails in the same way when a failed module is loaded again", async () => {
   const folder = await temporaryFolder({ "tools/t.ts": "export const half = 1;\nthrow new Error('later');\n" });
   const modules = codeModules(folder);
   await expect(modules.load("tools/t.ts")).rejects.toThrow("later");

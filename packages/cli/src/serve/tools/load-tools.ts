@@ -19,8 +19,8 @@ async function loadToolModule(file: string, modules: CodeModules): Promise<Loade
       line: 1,
       message: "the module exports no tool",
       cure:
-        'Write `export default tool({ ... })`, with `tool` from "mcparley/server". A module that only helps others ' +
-        "belongs outside tools/, or needs a name that begins with _.",
+        'Write `export default tool({ ... })`, with `tool` from "mcparley/server". A helper module ' +
+        "belongs outside tools/, or its name starts with _.",
     });
   }
   const parts = file

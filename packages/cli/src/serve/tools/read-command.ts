@@ -83,7 +83,7 @@ function elementsOf(command: Field, properties: readonly string[]): Element[] {
     throw wrong(
       command,
       "command must be a list",
-      'Write each argument apart, as in [grep, "-n", "{{pattern}}"]; no shell runs it.',
+      'Write each argument separately, as in [grep, "-n", "{{pattern}}"]; no shell runs it.',
     );
   }
   const elements = items(command).map((item) =>
@@ -91,7 +91,7 @@ function elementsOf(command: Field, properties: readonly string[]): Element[] {
   );
   const [program] = elements;
   if (typeof program !== "string" || program === "" || placeholdersIn(program).length > 0) {
-    throw wrong(command, "command must begin with the name of a program", "A placeholder cannot choose what is run.");
+    throw wrong(command, "command must start with the name of a program", "A placeholder cannot select the program.");
   }
   return elements;
 }
@@ -100,7 +100,7 @@ function checkedText(field: Field, properties: readonly string[]): string {
   const value = text(field);
   for (const name of placeholdersIn(value)) {
     if (properties.includes(name)) continue;
-    throw wrong(field, `the placeholder {{${name}}} is no property of input`, didYouMean(name, properties));
+    throw wrong(field, `the placeholder {{${name}}} is not a property of input`, didYouMean(name, properties));
   }
   return value;
 }
@@ -109,7 +109,7 @@ function namesIn(field: Field, properties: readonly string[]): string[] {
   return items(field).map((item) => {
     const name = text(item);
     if (properties.includes(name)) return name;
-    throw wrong(item, `"${name}" in allowOptions is no property of input`, didYouMean(name, properties));
+    throw wrong(item, `"${name}" in allowOptions is not a property of input`, didYouMean(name, properties));
   });
 }
 

@@ -93,7 +93,7 @@ function start({ file, args, cwd, env }: Program): ChildProcess {
 function ended(child: ChildProcess): Promise<number | NodeJS.Signals> {
   return new Promise((resolve, reject) => {
     child.once("error", (cause: NodeJS.ErrnoException) => {
-      const what = cause.code === "ENOENT" ? "is not installed, or its folder is not there" : "cannot be started";
+      const what = cause.code === "ENOENT" ? "is not installed, or its folder does not exist" : "cannot be started";
       const tooLong = cause.code === "E2BIG" ? "cannot take arguments this long" : what;
       reject(new ToolError(`The program ${tooLong}.`, { cause }));
     });

@@ -3,24 +3,24 @@ import { boolean, items, members, number, oneOf, plain, readYaml, text, texts } 
 
 const read = (source: string) => members(readYaml({ file: "x.yaml", text: source }));
 
-test("a syntax error names its line, counted from where the YAML stands in the file", () => {
+test("reports a syntax error with its line in the file", () => {
   expect(() => readYaml({ file: "p.md", text: "title: x\nlist: [a\n", firstLine: 2 })).toThrow(
     /^p\.md:4:1: .*flow sequence/i,
   );
 });
 
-test("an unknown key names its place and the key that was meant", () => {
+test("reports an unknown key with its place and a suggestion", () => {
   const root = readYaml({ file: "x.yaml", text: "title: a\n\ndescripton: b" });
   expect(() => members(root, ["title", "description"])).toThrow(
     'x.yaml:3:1: unknown key "descripton" — Did you mean "description"?',
   );
 });
 
-test("a key that comes twice is a problem, since one of the two would be lost", () => {
+test("reports a duplicate key, because one of the two would be lost", () => {
   expect(() => read("a: 1\na: 2")).toThrow(/^x\.yaml:2:1: .*unique/);
 });
 
-test("values of the wrong kind say where and what is wanted", () => {
+test("reports values of the wrong kind with their place and the expected kind", () => {
   const fields = read("a: [1]\nb: yes\nc: -1\nd: wild\ne: {f: 1}");
   expect(() => text(fields.get("a")!)).toThrow('x.yaml:1:1: "a" must be a text');
   expect(() => boolean(fields.get("b")!)).toThrow('x.yaml:2:1: "b" must be true or false');
@@ -30,17 +30,17 @@ test("values of the wrong kind say where and what is wanted", () => {
   expect(() => members(readYaml({ file: "x.yaml", text: "- a" }))).toThrow("the file must be a mapping");
 });
 
-test("a number that stands for a text keeps the form that it was written in", () => {
+test("returns a number as text in its source form", () => {
   expect(text(read("version: 1.10").get("version")!)).toBe("1.10");
   expect(texts(read("codes: [007, 1_000]").get("codes")!)).toEqual(["007", "1_000"]);
 });
 
-test("an absent mapping is empty, and names such as __proto__ are keys like others", () => {
+test("reads an absent mapping as empty, and names such as __proto__ as ordinary keys", () => {
   expect(read("")).toEqual(new Map());
   expect([...read("__proto__: 1\nconstructor: 2").keys()]).toEqual(["__proto__", "constructor"]);
 });
 
-test("aliases are followed, and a tower of them is refused", () => {
+test("resolves aliases, and refuses aliases that expand exponentially", () => {
   const fields = read("a: &x hello\nb: *x\nc: {d: *x}");
   expect(text(fields.get("b")!)).toBe("hello");
   expect(plain(fields.get("c")!)).toEqual({ d: "hello" });
@@ -49,7 +49,7 @@ test("aliases are followed, and a tower of them is refused", () => {
   expect(() => plain(read(tower).get("d")!)).toThrow(/^x\.yaml:4:1: excessive alias count/i);
 });
 
-test("an alias of nothing is a problem at its place", () => {
+test("reports an alias without an anchor at its place", () => {
   expect(() => plain(read("a: 1\nb: *x").get("b")!)).toThrow(/^x\.yaml:2:1: .*\bx\b/);
   expect(() => plain(readYaml({ file: "x.yaml", text: "*x" }))).toThrow(/^x\.yaml:1:1: /);
 });
@@ -59,13 +59,13 @@ test.each([
   ["braces", "{a: ".repeat(20_000)],
   ["dashes", "- ".repeat(20_000)],
   ["keys", "? ".repeat(20_000)],
-])("%s nested without end are a problem, and neither a full stack nor the end of the process", (_, text) => {
+])("reports deeply nested %s without a stack overflow", (_, text) => {
   expect(() => readYaml({ file: "x.yaml", text: `a: 1\n${text}`, firstLine: 2 })).toThrow(
     /^x\.yaml:[23].*: the YAML is nested more than 100 levels deep/,
   );
 });
 
-test("nesting that schemas have is read", () => {
+test("reads the nesting of usual schemas", () => {
   const deep = `${"[".repeat(90)}1${"]".repeat(90)}`;
   expect(JSON.stringify(plain(read(`a: ${deep}`).get("a")!))).toBe(deep);
 });

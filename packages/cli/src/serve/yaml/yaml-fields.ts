@@ -54,7 +54,7 @@ export function readYaml({ file, text, firstLine = 1 }: YamlSource): Field {
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true });
   const [error] = document.errors;
   if (error) {
-    const cure = "Correct the YAML: check the indentation, and put text that holds a colon or a bracket into quotes.";
+    const cure = "Correct the YAML: check the indentation, and quote text that contains a colon or a bracket.";
     throw new FolderProblem({ file, ...place(error.pos[0]), message: error.message, cure }, { cause: error });
   }
   const node = document.contents as Node | null;
@@ -141,7 +141,7 @@ export function text(field: Field): string {
   throw wrong(
     field,
     `${named(field)} must be a text`,
-    'Write one line, quoted where it holds ": ", or a block after |.',
+    'Write one line, quoted if it contains ": ", or a block after |.',
   );
 }
 
@@ -175,7 +175,7 @@ export function plain(field: Field): unknown {
   try {
     return field.node === null ? null : field.node.toJS(field.origin.document);
   } catch (error) {
-    throw wrong(field, (error as Error).message, "Name what an alias stands for before it is used, and use fewer.");
+    throw wrong(field, (error as Error).message, "Define each anchor before its alias, and use fewer aliases.");
   }
 }
 
