@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { availableParallelism } from "node:os";
+import path from "node:path";
 import { type TestProjectInlineConfiguration, configDefaults, defineConfig } from "vitest/config";
 import { filesWithOwnProcess } from "./tests/support/own-process.ts";
 
@@ -20,8 +21,11 @@ const preload = {
   },
 };
 
-const folders = ["packages", "tests", "benchmarks"].map((name) => fileURLToPath(new URL(name, import.meta.url)));
-const withOwnProcess = folders.flatMap(filesWithOwnProcess);
+const root = fileURLToPath(new URL(".", import.meta.url));
+// Relative, because Vitest reads them as patterns and the path of the repository may have characters such as "[".
+const withOwnProcess = ["packages", "tests", "benchmarks"]
+  .flatMap((name) => filesWithOwnProcess(path.join(root, name)))
+  .map((file) => path.relative(root, file).split(path.sep).join("/"));
 
 /** A project: some of the test files, and how they are run. */
 const project = (test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
