@@ -1,29 +1,29 @@
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A part of a document under one heading. */
+/** The part of a document below one heading. */
 export interface Section {
-  /** The URI under which the server offers the document. */
+  /** The URI of the document on this server. */
   uri: string;
   /** The document's path below resources/. */
   path: string;
   /** The document's title. */
   title: string;
-  /** The heading of this part. The title for text before the first heading. */
+  /** The heading of this part. */
   heading: string;
-  /** The first line of the part in the document, from 1. */
+  /** The line number of the heading in the document, starting at 1. */
   line: number;
   text: string;
 }
 
 export const resources: string = join(import.meta.dirname, "..", "resources");
 
-/** Returns the URI of a document: the server's name, its folder, the path in it. */
+/** Returns the URI of a document. It consists of the server's name, the folder, and the path in the folder. */
 export function uriOf(path: string): string {
   return `handbook://resources/${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** Returns the paths of all Markdown documents, by name. */
+/** Returns the paths of all Markdown documents in alphabetical order. */
 export async function documentPaths(): Promise<string[]> {
   const entries = await readdir(resources, { recursive: true });
   return entries

@@ -19,14 +19,14 @@ export interface Incident {
 
 const columns = "id,severity,service,trigger,began,detected,mitigated,customers,detected_by,postmortem";
 
-/** Reads the incidents line by line. Throws if a line does not match the header. */
+/** Reads the incidents line by line. Throws if the header or a line is invalid. */
 export async function* readIncidents(signal?: AbortSignal): AsyncGenerator<Incident> {
   const input = createReadStream(join(resources, "incidents.csv"), { encoding: "utf8", ...(signal && { signal }) });
   let number = 0;
   for await (const line of createInterface({ input, crlfDelay: Infinity })) {
     number += 1;
     if (number === 1) {
-      if (line !== columns) throw new Error(`incidents.csv has other columns than ${columns}`);
+      if (line !== columns) throw new Error(`The header of incidents.csv must be ${columns}`);
     } else if (line !== "") {
       yield parse(line, number);
     }
@@ -40,18 +40,18 @@ function parse(line: string, number: number): Incident {
   const [customers, detectedBy = "", postmortem] = cells.slice(7);
   const affected = Number(customers);
   if (postmortem === undefined || !Number.isInteger(affected) || Number.isNaN(began + detected + mitigated)) {
-    throw new Error(`incidents.csv:${number} is not an incident: ${line}`);
+    throw new Error(`Line ${number} of incidents.csv is not a valid incident: ${line}`);
   }
   const times = { began, detected, mitigated };
   return { id, severity, service, trigger, ...times, customers: affected, detectedBy, postmortem };
 }
 
-/** Returns the minutes between two times. */
+/** Returns the rounded minutes between two times in milliseconds. */
 export function minutes(from: number, to: number): number {
   return Math.round((to - from) / 60_000);
 }
 
-/** Returns the quantile of the values for a share from 0 to 1. The share 0.5 returns the median. */
+/** Returns the quantile of the values. `share` is a number from 0 to 1; 0.5 returns the median. */
 export function quantile(values: readonly number[], share: number): number {
   if (values.length === 0) return 0;
   const sorted = values.toSorted((a, b) => a - b);

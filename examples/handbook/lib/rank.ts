@@ -3,17 +3,17 @@ import type { Section } from "./documents.ts";
 export interface Hit {
   section: Section;
   score: number;
-  /** The most relevant part of the text, in one line. */
+  /** The part of the text with the most matching words, in one line. */
   snippet: string;
 }
 
-/** Okapi BM25: the saturation of repeated words, and the penalty of long sections. */
+/** Parameters of the ranking function Okapi BM25: saturation of repeated words (k1) and penalty for long sections (b). */
 const saturation = 1.4;
 const lengthWeight = 0.6;
 /** The weight of a word in a heading, relative to a word in the text. */
 const headingWeight = 4;
 
-/** Returns the sections that match a query best, best first. The last word of the query also matches as a prefix. */
+/** Returns the sections that match a query, best match first. */
 export function rank(query: string, sections: readonly Section[], limit: number): Hit[] {
   const wanted = [...new Set(words(query))];
   if (wanted.length === 0) return [];
@@ -54,7 +54,7 @@ function countWords({ title, heading, text }: Section): Map<string, number> {
   return counts;
 }
 
-/** Returns the words of a text in normal form, for comparison. */
+/** Returns the stems of the words of a text, without stop words. */
 function words(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !stopWords.has(word)).map(stem);
 }
@@ -65,7 +65,7 @@ const stopWords = new Set(
   ),
 );
 
-/** Removes English endings, so that reviews, reviewed and reviewing are one word. */
+/** Removes English endings, so that reviews, reviewed and reviewing have the same stem. */
 function stem(word: string): string {
   if (word.length < 5) return word.replace(/^(\w{3})s$/, "$1");
   return word

@@ -1,11 +1,11 @@
-/** The suggested languages for `code_review`, the most used ones first. */
+/** The suggested languages for `code_review`, in order of use. */
 const languages = (
   "TypeScript Python Go SQL Shell Rust Java Kotlin JavaScript C C++ C# Swift Ruby PHP Scala Elixir Haskell Terraform " +
   "YAML Dockerfile HTML CSS"
 ).split(" ");
 
-/** Other names of languages. */
-const nicknames: Record<string, string> = {
+/** Common abbreviations and the languages they stand for. */
+const abbreviations: Record<string, string> = {
   bash: "Shell",
   golang: "Go",
   js: "JavaScript",
@@ -13,15 +13,16 @@ const nicknames: Record<string, string> = {
   ts: "TypeScript",
 };
 
-/** Suggests languages for the typed text. If the argument `code` is already known, its language is first. */
+/** Suggests languages for the typed text. If nothing is typed yet, the language of the argument `code` is first. */
 export default function complete(typed: string, others: Record<string, string>): string[] {
   const wanted = typed.toLowerCase();
   const matching = languages.filter((language) => language.toLowerCase().startsWith(wanted));
-  const meant = nicknames[wanted];
-  const likely = [meant, typed === "" ? guess(others.code ?? "") : undefined].filter((name) => name !== undefined);
+  const expanded = abbreviations[wanted];
+  const likely = [expanded, typed === "" ? guess(others.code ?? "") : undefined].filter((name) => name !== undefined);
   return [...new Set([...likely, ...matching])];
 }
 
+/** Returns the probable language of the code, or undefined. */
 function guess(code: string): string | undefined {
   if (/^\s*(?:def|class) \w+.*:\s*$|^\s*from \w+ import /m.test(code)) return "Python";
   if (/^\s*(?:func \w*|package \w+)/m.test(code)) return "Go";

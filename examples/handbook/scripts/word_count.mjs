@@ -1,4 +1,4 @@
-// Counts the words of a document, or of standard input if no document is named, and prints one JSON object.
+// Counts the words of the document in the first argument, or of standard input. Prints one JSON object.
 import { readFileSync, realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
@@ -18,7 +18,7 @@ function readDocument(path) {
   const resources = realpathSync(join(import.meta.dirname, "..", "resources"));
   const file = tryRealPath(join(resources, path));
   if (file === undefined || relative(resources, file).split(sep)[0] === "..") {
-    process.stderr.write(`There is no document "${path}" in resources/.\n`);
+    process.stderr.write(`Document "${path}" does not exist in resources/.\n`);
     process.exit(1);
   }
   return readFileSync(file, "utf8");

@@ -11,20 +11,23 @@ const draws = 4000;
 export default tool({
   title: "Analyze the incidents",
   description:
-    "Counts the incidents by service, trigger, severity, month or by who noticed, with the customer minutes and the " +
-    "median time until each was detected and mitigated. With `confidence` it also says how sure each median is, by " +
-    "drawing it again some thousand times; that takes a few seconds and reports its progress.",
+    "Groups the incidents by service, trigger, severity, detector or month. Returns a table with the number of incidents, " +
+    "the customer minutes, and the median times to detection and mitigation. With `confidence`, the table also contains a " +
+    "bootstrap confidence interval of each median time to mitigation. This takes a few seconds and reports progress.",
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({
-    by: z.enum(groupings).describe("What to group by"),
-    from: z.iso.date().optional().describe("First day, such as 2026-03-01"),
-    to: z.iso.date().optional().describe("Last day"),
-    confidence: z.boolean().default(false).describe("Add the 90 % range of each median"),
+    by: z.enum(groupings).describe("Property to group by"),
+    from: z.iso.date().optional().describe("First day to include, such as 2026-03-01"),
+    to: z.iso.date().optional().describe("Last day to include, such as 2026-03-31"),
+    confidence: z
+      .boolean()
+      .default(false)
+      .describe("Add the 90 % confidence interval of the median time to mitigation"),
   }),
   call: async ({ by, from, to, confidence }, ctx) => {
     const [first, last] = [from, to].map((date) => (date === undefined ? undefined : Date.parse(date)));
     if (first !== undefined && last !== undefined && first > last) {
-      throw new ToolError(`"from" (${from}) is after "to" (${to}). Swap the two.`);
+      throw new ToolError(`"from" (${from}) is after "to" (${to}). Swap the two dates.`);
     }
     const groups = new Map<string, Incident[]>();
     let count = 0;
@@ -36,7 +39,7 @@ export default tool({
       groups.set(key, [...(groups.get(key) ?? []), incident]);
     }
     if (count === 0)
-      throw new ToolError("There are no incidents between these days. The data is of January to October 2026.");
+      throw new ToolError("There are no incidents in this period. The data covers January to October 2026.");
     ctx.progress(1, groups.size + 1, `${count} incidents read`);
     const rows: string[] = [];
     for (const [key, incidents] of [...groups].toSorted(([, a], [, b]) => customerMinutes(b) - customerMinutes(a))) {
@@ -53,8 +56,8 @@ function customerMinutes(incidents: readonly Incident[]): number {
 }
 
 function header(by: Grouping, confidence: boolean): string {
-  const ranged = confidence ? " 90 % range |" : "";
-  const columns = `| ${by} | incidents | customer minutes | detected after (median min) | mitigated after (median min) |${ranged}`;
+  const ranged = confidence ? " 90 % interval |" : "";
+  const columns = `| ${by} | incidents | customer minutes | median minutes to detection | median minutes to mitigation |${ranged}`;
   return `${columns}\n|---|--:|--:|--:|--:|${confidence ? "---|" : ""}`;
 }
 
@@ -74,13 +77,13 @@ function row(key: string, incidents: readonly Incident[], range: string | undefi
 function remarks(count: number, groups: ReadonlyMap<string, unknown[]>, confidence: boolean): string[] {
   const small = [...groups].filter(([, incidents]) => incidents.length < 5).map(([key]) => key);
   return [
-    `${count} incidents, from handbook://resources/incidents.csv. Times count from the first affected user.`,
-    ...(small.length > 0 ? [`Fewer than five incidents, so look at the cases: ${small.join(", ")}.`] : []),
-    ...(confidence ? ["Range: where the median of minutes to mitigation lies in 90 of 100 redrawn samples."] : []),
+    `${count} incidents, from handbook://resources/incidents.csv. Times are measured from the first affected user.`,
+    ...(small.length > 0 ? [`Fewer than five incidents, inspect them individually: ${small.join(", ")}.`] : []),
+    ...(confidence ? ["90 % interval: bootstrap confidence interval of the median minutes to mitigation."] : []),
   ];
 }
 
-/** Returns the confidence interval of the median, by bootstrap: repeated samples of the incidents, with replacement. */
+/** Returns the 90 % confidence interval of the median minutes to mitigation, by bootstrap (sampling with replacement). */
 async function medianRange(incidents: readonly Incident[], signal: AbortSignal): Promise<string> {
   const times = incidents.map(({ began, mitigated }) => minutes(began, mitigated));
   const medians: number[] = [];
@@ -92,7 +95,7 @@ async function medianRange(incidents: readonly Incident[], signal: AbortSignal):
       ),
     );
     if (draw % 500 === 499) {
-      // Yields, so that other calls and a cancellation of this one are processed.
+      // Yields to the event loop, so that the server can process other calls and a cancellation of this one.
       await new Promise(setImmediate);
       signal.throwIfAborted();
     }

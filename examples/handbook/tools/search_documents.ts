@@ -6,14 +6,14 @@ import { type Hit, rank } from "../lib/rank.ts";
 export default tool({
   title: "Search the handbook",
   description:
-    "Finds the passages of the handbook that answer a question, best first, each with a snippet and a link to its document.",
+    "Returns the passages of the handbook that best match a query, best match first. Each has a snippet and a link to its document.",
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.strictObject({
     query: z
       .string()
       .min(1)
       .max(500)
-      .meta({ description: "Words to look for, or a question", examples: ["who decides in an incident?"] }),
+      .meta({ description: "Search terms or a question", examples: ["Who decides in an incident?"] }),
     limit: z.int().min(1).max(20).default(5).describe("Maximum number of passages"),
   }),
   output: z.object({
@@ -30,7 +30,8 @@ export default tool({
   }),
   call: async ({ query, limit }) => {
     const hits = rank(query, await allSections(), limit);
-    const text = hits.length === 0 ? `The handbook says nothing about "${query}".` : hits.map(show).join("\n\n");
+    const text =
+      hits.length === 0 ? `No passage matches "${query}". Try other search terms.` : hits.map(show).join("\n\n");
     return toolResult({
       content: [{ type: "text", text }, ...linksTo(hits)],
       structuredContent: {
@@ -47,7 +48,7 @@ function show({ section, snippet }: Hit, index: number): string {
   return `${index + 1}. ${section.title}, "${section.heading}" (${section.path}:${section.line})\n   ${snippet}`;
 }
 
-/** Returns one link for each document, for any number of its passages. */
+/** Returns one link per document, even if several passages are from the same document. */
 function linksTo(hits: readonly Hit[]): ReturnType<typeof link>[] {
   const documents = new Map(hits.map(({ section }) => [section.uri, section]));
   return [...documents.values()].map(({ uri, title, path }) =>

@@ -5,22 +5,25 @@ import { documentPaths, readDocument, uriOf } from "../lib/documents.ts";
 export default tool({
   title: "Summarize a document",
   description:
-    "Has the client's own model summarize a document of the handbook for a kind of reader. Needs a client that lets " +
-    "servers ask its model (sampling).",
+    "Summarizes a document of the handbook for a given reader, with the model of the client. Requires a client that " +
+    "supports sampling.",
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.strictObject({
-    document: z.string().describe("Its path, such as on-call.md or incidents/2026-05-27-search-index.md"),
-    reader: z.string().max(100).default("a colleague in a hurry").describe("Who will read it, such as a new colleague"),
-    sentences: z.int().min(1).max(12).default(3).describe("Maximum length"),
+    document: z.string().describe("Path of the document, such as on-call.md or incidents/2026-05-27-search-index.md"),
+    reader: z
+      .string()
+      .max(100)
+      .default("a colleague in a hurry")
+      .describe("Reader of the summary, such as a new colleague"),
+    sentences: z.int().min(1).max(12).default(3).describe("Maximum number of sentences"),
   }),
   call: async ({ document, reader, sentences }, ctx) => {
     const paths = await documentPaths();
     if (!paths.includes(document)) {
-      throw new ToolError(`There is no document "${document}". There are:\n${paths.join("\n")}`);
+      throw new ToolError(`Document "${document}" does not exist. Use one of:\n${paths.join("\n")}`);
     }
     const { content, model } = await ctx.sample({
-      systemPrompt:
-        "You summarize internal documents. You add nothing that is not in them, and you keep numbers exact.",
+      systemPrompt: "You summarize internal documents. Add no facts that are not in the document. Keep numbers exact.",
       messages: [
         {
           role: "user",
@@ -36,7 +39,7 @@ export default tool({
     });
     const blocks = Array.isArray(content) ? content : [content];
     const summary = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-    if (summary.trim() === "") throw new ToolError(`The model ${model} answered without text.`);
+    if (summary.trim() === "") throw new ToolError(`The model ${model} returned no text.`);
     return `${summary.trim()}\n\n(${uriOf(document)}, summarized by ${model})`;
   },
 });

@@ -174,7 +174,7 @@ describe.each(["2025-11-25", "2026-07-28"])("file_incident on %s", (revision) =>
       },
     });
     expect(await client.callTool("file_incident", args)).toMatch(
-      /^Filed as var\/incidents\/.* with SEV1\. Call for help at once/,
+      /^Filed as var\/incidents\/.* with SEV1\. Escalate immediately/,
     );
     expect(asked.map(({ message }) => message)).toEqual(['File the incident "Nobody can pay" (payments)?']);
     const files = await filed(folder);
@@ -216,7 +216,7 @@ test("summarize sends the document and the length to the client's model", async 
   );
   await expect(client.callTool("summarize", { document: "glossary.md" })).rejects.toThrow("declined");
   await expect(client.callTool("summarize", { document: "../server.yaml" })).rejects.toThrow(
-    'There is no document "../server.yaml"',
+    'Document "../server.yaml" does not exist',
   );
 });
 
@@ -230,10 +230,10 @@ test("word_count counts a document or a text, and no file outside the documents"
     minutesToRead: 0,
   });
   expect(await client.callTool("word_count", {})).toEqual({ lines: 0, words: 0, characters: 0, minutesToRead: 0 });
-  expect(await client.callTool("word_count", { document: "on-call.md" })).toMatchObject({ minutesToRead: 2.6 });
+  expect(await client.callTool("word_count", { document: "on-call.md" })).toMatchObject({ minutesToRead: 2.5 });
   for (const document of ["../server.yaml", "/etc/passwd", "missing.md", "--eval"]) {
     await expect(client.callTool("word_count", { document }), document).rejects.toThrow(
-      `There is no document "${document}"`,
+      `Document "${document}" does not exist`,
     );
   }
 });
