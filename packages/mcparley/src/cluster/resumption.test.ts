@@ -63,7 +63,7 @@ function serve(options: HttpOptions = {}, store?: Store): Served {
 /** Returns true for the log of the events of a stream. Sessions have other logs as well. */
 const ofEvents = (log: string): boolean => log.startsWith("mcparley:test:events:");
 
-/** Delays what passes it until it is opened. */
+/** Delays the callers of `pass` until it is opened. */
 function latch(): { entered: Promise<unknown>; pass: () => Promise<unknown>; open: () => void } {
   const { entered, call: pass, open: release } = gate();
   return { entered, pass: () => pass(undefined, {} as Context) as Promise<unknown>, open: () => release(undefined) };
@@ -492,7 +492,7 @@ describe("limits", () => {
 describe("an unavailable store", () => {
   const fail = (): Promise<never> => Promise.reject(new Error("no route to the store"));
 
-  /** A store of which one operation fails on the logs of events. */
+  /** A store that fails one operation on the logs of events. */
   const broken = (part: "append" | "readFrom"): Store => {
     const store = memoryStore();
     return {

@@ -77,7 +77,7 @@ describe("a principal of the framework", () => {
   });
 
   test.each(["alice", "", 0, false, {}, { subject: "alice" }, { issuer: "app", subject: "", scopes: [] }])(
-    "of an invalid form, %j, is an error and not an anonymous caller",
+    "of an invalid form, %j, is an error and does not make the caller anonymous",
     async (principal) => {
       const { handler, errors } = serve();
       const answer = await clientOf(handler, { principal }).modern("tools/call", { name: "whoami" });

@@ -16,7 +16,7 @@ const head = (length: string): string => `POST / HTTP/1.1\r\nHost: localhost\r\n
 
 interface Read {
   socket: Socket;
-  /** Settles when the request has come, before its body is read. */
+  /** Settles when the request has arrived, before its body is read. */
   begun: Promise<unknown>;
   /** The text, and the asynchronous context after it was read. */
   read: Promise<{ text: string; seen: string | undefined }>;

@@ -62,7 +62,7 @@ test("no longer counts a request that runs for more than five rounds while other
   }
   queue.leave(nth(admitted, -1));
   await pass(1_000);
-  // One for the request that left, and one for the slow one.
+  // One place of the finished request, and one of the slow request.
   expect(admitted).toHaveLength(9);
 });
 

@@ -4,7 +4,7 @@ import { Backoff, retryAfterOf } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 import { LocalError } from "./errors.ts";
 
-/** A clock whose timers fire at once, and the delays that were asked of it. */
+/** A clock whose timers fire immediately, and the requested delays. */
 function instantClock(): { clock: Clock; delays: number[] } {
   const delays: number[] = [];
   const setTimeout = (fn: () => void, ms: number): void => {
@@ -52,7 +52,7 @@ test("a message restores all attempts, and so does a stream that was open for tw
   expect(await delayOf()).toBeLessThanOrEqual(500);
 });
 
-test("waits at least for the time that the peer asks for, up to one hour", async () => {
+test("waits at least for the time that the peer requests, up to one hour", async () => {
   const { delayOf } = backoff();
   expect(await delayOf(0)).toBeGreaterThanOrEqual(250);
   expect(await delayOf(1)).toBeGreaterThanOrEqual(250);

@@ -8,10 +8,10 @@ test("decodes what it has encoded", () => {
 });
 
 test.each([
-  ["a character of base64 alone", "+/+/"],
+  ["a character of base64 only", "+/+/"],
   ["padding", "AA=="],
-  ["a blank", "AA AA"],
-  ["a length that no bytes have", "A"],
+  ["a space", "AA AA"],
+  ["an impossible length", "A"],
   ["bits that are not used", "AB"],
 ])("a text with %s is refused", (_, text) => {
   expect(fromBase64Url(text)).toBeUndefined();

@@ -27,7 +27,7 @@ test.each([
   "The tokenizer failed at line 3.",
   "no such file: secrets.txt",
   "Connection to https://example.com/mcp failed",
-])("leaves %s alone", (text) => {
+])("keeps %s unchanged", (text) => {
   expect(redact(text)).toBe(text);
 });
 

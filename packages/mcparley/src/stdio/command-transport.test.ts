@@ -24,7 +24,7 @@ interface Conversation {
   over: Promise<Error | undefined>;
 }
 
-async function talk(
+async function openTransport(
   target: Partial<CommandTarget> & { mode?: string } = {},
   bounds?: EndBounds,
 ): Promise<Conversation> {
@@ -86,8 +86,8 @@ test("a server is identified by its command, arguments, working directory and en
   expect(commandTransports({ command, env: { TOKEN: "s3cret" } }).target).toBe(command);
 });
 
-test("talks with a child process, and closes without a cause", async () => {
-  const { ask, transport, over } = await talk();
+test("messages are exchanged with a child process, and it closes without a cause", async () => {
+  const { ask, transport, over } = await openTransport();
   expect(await ask("echo", { text: "héllo" })).toEqual({ text: "héllo" });
   const { pid } = await ask("pid");
   await transport.close();
@@ -96,17 +96,17 @@ test("talks with a child process, and closes without a cause", async () => {
 });
 
 test("a message that is sent just before closing arrives", async () => {
-  let said = "";
-  const { transport, over } = await talk({ stderr: (chunk) => (said += chunk) });
+  let stderr = "";
+  const { transport, over } = await openTransport({ stderr: (chunk) => (stderr += chunk) });
   void transport.send({ jsonrpc: "2.0", id: 1, method: "die" });
   await transport.close();
   await over;
-  expect(said).toBe("fatal: out of cheese\n");
+  expect(stderr).toBe("fatal: out of cheese\n");
 });
 
 test("a child has the inherited and the given variables, and no others", async () => {
   process.env.SOME_HOST_SECRET = "x";
-  const { ask } = await talk({ env: { GIVEN: "1", LANG: "tlh" } });
+  const { ask } = await openTransport({ env: { GIVEN: "1", LANG: "tlh" } });
   delete process.env.SOME_HOST_SECRET;
   const env = await ask("env");
   expect(env).toMatchObject({ GIVEN: "1", LANG: "tlh", PATH: process.env.PATH });
@@ -119,7 +119,7 @@ test.each([
   [{ command: fileURLToPath(import.meta.url) }, /permission to execute it was denied/],
   [{ cwd: "/no/such/directory" }, /working directory "\/no\/such\/directory" does not exist/],
 ])("a command that cannot be started is named with the cure: %j", async (target, message) => {
-  const failed = talk(target);
+  const failed = openTransport(target);
   await expect(failed).rejects.toThrow(message);
   await expect(failed).rejects.toMatchObject({ code: "unreachable" });
 });
@@ -138,7 +138,7 @@ test("the name of a target contains no secret", () => {
 });
 
 test("closing ends a child that ignores the end of input and SIGTERM", async () => {
-  const { ask, transport, over } = await talk({ mode: "stubborn" }, quick);
+  const { ask, transport, over } = await openTransport({ mode: "stubborn" }, quick);
   const { pid } = await ask("pid");
   await transport.close();
   expect(await over).toBeUndefined();
@@ -146,30 +146,30 @@ test("closing ends a child that ignores the end of input and SIGTERM", async () 
 });
 
 test("closing ends the server behind a launcher", async () => {
-  const { ask, transport } = await talk({ mode: "launcher" }, quick);
+  const { ask, transport } = await openTransport({ mode: "launcher" }, quick);
   const { pid } = await ask("pid");
   await transport.close();
   await expect.poll(() => isAlive(pid as number)).toBe(false);
 });
 
 test("a child's own children end with it when it exits by itself", async () => {
-  let said = "";
-  const { ask, over } = await talk({ mode: "leaver", stderr: (chunk) => (said += chunk) }, quick);
+  let stderr = "";
+  const { ask, over } = await openTransport({ mode: "leaver", stderr: (chunk) => (stderr += chunk) }, quick);
   void ask("die");
   expect(await over).toMatchObject({ code: "exited" });
-  const left = Number(/left (\d+)/.exec(said)?.[1]);
+  const left = Number(/left (\d+)/.exec(stderr)?.[1]);
   expect(left).toBeGreaterThan(0);
   await expect.poll(() => isAlive(left)).toBe(false);
 });
 
 test("stderr is drained, so that a child that floods it still answers and ends", async () => {
-  const { ask, transport } = await talk();
+  const { ask, transport } = await openTransport();
   expect(await ask("flood")).toEqual({});
   await transport.close();
 });
 
 test("a child that dies closes the transport with its exit code and the end of its stderr", async () => {
-  const { ask, over, transport } = await talk();
+  const { ask, over, transport } = await openTransport();
   void ask("die");
   const error = (await over) as LocalError;
   expect(error.code).toBe("exited");
@@ -179,7 +179,7 @@ test("a child that dies closes the transport with its exit code and the end of i
 });
 
 test("a child that dies at once without output is reported with its stderr, without secrets", async () => {
-  const { over } = await talk({ mode: "dies" });
+  const { over } = await openTransport({ mode: "dies" });
   expect(await over).toMatchObject({
     code: "exited",
     data: { exitCode: 3, stderr: "cannot read config.json\nAPI_KEY=[redacted]" },
@@ -187,26 +187,26 @@ test("a child that dies at once without output is reported with its stderr, with
 });
 
 test("a child that is killed is reported with its signal", async () => {
-  const { ask, over } = await talk();
+  const { ask, over } = await openTransport();
   void ask("kill");
   expect(await over).toMatchObject({ code: "exited", data: { exitCode: null, signal: "SIGKILL" } });
 });
 
 test("a child that closes its stdout without exiting is ended", async () => {
-  const { ask, over } = await talk({ mode: "stubborn" }, quick);
+  const { ask, over } = await openTransport({ mode: "stubborn" }, quick);
   void ask("hang up");
   expect(await over).toMatchObject({ code: "exited", data: { signal: "SIGKILL" } });
 });
 
 test("an incomplete message is reported before the end", async () => {
-  const { ask, over, problems } = await talk();
+  const { ask, over, problems } = await openTransport();
   void ask("half");
   await over;
   expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('inside a line: "{\\"jsonrpc\\":')]);
 });
 
-test("closing twice, or before the start, ends in order", async () => {
-  const { transport } = await talk();
+test("a transport can be closed twice, and before the start", async () => {
+  const { transport } = await openTransport();
   await Promise.all([transport.close(), transport.close()]);
   const never = commandTransports({ command: process.execPath }).open();
   await never.close();

@@ -67,8 +67,8 @@ async function watch(
   answer: AnswerToken,
 ): Promise<{ outcome: unknown; visible: string; asked: readonly AskedToken[] }> {
   const served = tokenServer(authorizationDocuments(), answer);
-  const came: unknown[] = [];
-  const onError = (error: Error): void => void came.push(error);
+  const errors: unknown[] = [];
+  const onError = (error: Error): void => void errors.push(error);
   const auth = await make({ issuer: "https://as.example", fetch: served.fetch, onError });
   const serve: typeof fetch = async (_, init) => {
     const isKnown = new Headers(init?.headers).get("authorization")?.endsWith(token) ?? false;
@@ -79,7 +79,7 @@ async function watch(
   const outcome = await sendHttp(settings, { method: "POST", headers: {}, body: "{}", signal })
     .then(({ status }) => status)
     .catch((error: unknown) => error);
-  const visible = inspect([outcome, came, written, auth], {
+  const visible = inspect([outcome, errors, written, auth], {
     depth: Infinity,
     showHidden: true,
     maxStringLength: Infinity,

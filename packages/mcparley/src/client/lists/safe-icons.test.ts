@@ -33,14 +33,14 @@ test.each([
   "",
   7,
   undefined,
-])("only an icon at %s is left out", (src) => {
+])("an icon at %s is omitted", (src) => {
   const leftOut: unknown[] = [];
   const rest = withSafeIcons(thing("https://example.com/a.png", src), undefined, (icon) => leftOut.push(icon));
   expect(rest).toEqual(thing("https://example.com/a.png"));
   expect(leftOut).toEqual([{ src }]);
 });
 
-test("an icon of another origin than the server's is left out", () => {
+test("an icon of another origin than the server's is omitted", () => {
   const own = ["https://example.com/a.png", "https://EXAMPLE.com:443/b.png", "data:image/png;base64,AAAA"];
   const others = ["https://example.com:444/a.png", "https://cdn.example.com/a.png", "http://localhost/a.png"];
   expect(withSafeIcons(thing(...own, ...others), "https://example.com")).toEqual(thing(...own));

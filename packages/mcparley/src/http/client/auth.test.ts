@@ -7,7 +7,7 @@ import { httpTransports } from "./transport.ts";
 import type { HttpAuth, HttpAuthRefusal } from "./settings.ts";
 
 /** An authorization whose challenges the test answers. */
-function byHand() {
+function manualAuth() {
   const challenges: { refusal: HttpAuthRefusal; signal: AbortSignal; meet: (hasNew: boolean | Error) => void }[] = [];
   let token = 0;
   const auth: HttpAuth = {
@@ -25,19 +25,19 @@ function byHand() {
   return { auth, challenges };
 }
 
-interface Talk extends FetchStub {
+interface TestTransport extends FetchStub {
   clock: ReturnType<typeof fakeClock>;
   call: (idleTimeout?: number, signal?: AbortSignal) => Promise<unknown>;
 }
 
-async function talk(auth: HttpAuth): Promise<Talk> {
+async function openTransport(auth: HttpAuth): Promise<TestTransport> {
   const stub = fetchStub();
   const clock = fakeClock();
   const dialer = httpTransports({ url: "https://example.com/mcp", fetch: stub.fetch, clock, auth });
   const owner = { request: () => Promise.resolve({}), notification: () => {}, report: () => {} };
   const channel = new Connection(dialer.open(), clock, owner);
   await channel.open();
-  const call: Talk["call"] = (idleTimeout = 60_000, signal) =>
+  const call: TestTransport["call"] = (idleTimeout = 60_000, signal) =>
     channel
       .exchange("ping", {}, { what: "ping", idleTimeout, totalTimeout: 2 * idleTimeout, signal })
       .catch((e: unknown) => e);
@@ -46,9 +46,9 @@ async function talk(auth: HttpAuth): Promise<Talk> {
 
 const challenge = { "www-authenticate": "Bearer" };
 
-test("requests that are refused together lead to one challenge, and each is repeated once", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next } = await talk(auth);
+test("concurrent refusals lead to one challenge, and each request is repeated once", async () => {
+  const { auth, challenges } = manualAuth();
+  const { call, next } = await openTransport(auth);
   const answers = [call(), call(), call()];
   const sent = [await next(), await next(), await next()];
   sent[0]?.status(401, challenge);
@@ -68,8 +68,8 @@ test("requests that are refused together lead to one challenge, and each is repe
 });
 
 test("a challenge contains the refused request, its headers, and the number of repetitions", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next, waiting } = await talk(auth);
+  const { auth, challenges } = manualAuth();
+  const { call, next, waiting } = await openTransport(auth);
   const answer = call();
   for (let repeated = 0; repeated < 3; repeated++) {
     (await next()).status(401, challenge);
@@ -89,9 +89,9 @@ test("a challenge contains the refused request, its headers, and the number of r
   expect([challenges.length, waiting()]).toEqual([3, 0]);
 });
 
-test("a request for which there is nothing new to show fails", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next, waiting } = await talk(auth);
+test("a request fails if the authorization has no new credentials", async () => {
+  const { auth, challenges } = manualAuth();
+  const { call, next, waiting } = await openTransport(auth);
   const answer = call();
   (await next()).status(401, challenge);
   await flushPromises();
@@ -100,18 +100,18 @@ test("a request for which there is nothing new to show fails", async () => {
   expect(waiting()).toBe(0);
 });
 
-test("a 403 without a challenge asks for no authorization", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next } = await talk(auth);
+test("a 403 without a challenge requests no authorization", async () => {
+  const { auth, challenges } = manualAuth();
+  const { call, next } = await openTransport(auth);
   const answer = call();
   (await next()).status(403);
   expect(await answer).toMatchObject({ code: "unauthorized" });
   expect(challenges).toEqual([]);
 });
 
-test("a sign-in that fails rejects all that wait for it, and the next request may try again", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next, waiting } = await talk(auth);
+test("a failed sign-in rejects all requests that wait for it, and the next request can sign in again", async () => {
+  const { auth, challenges } = manualAuth();
+  const { call, next, waiting } = await openTransport(auth);
   const first = call();
   (await next()).status(401, challenge);
   await flushPromises();
@@ -132,9 +132,9 @@ test("a sign-in that fails rejects all that wait for it, and the next request ma
   expect(await again).toEqual({});
 });
 
-test("the clocks of all that wait stand still while a person signs in, and go on afterwards", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next, clock } = await talk(auth);
+test("the time limits of all waiting requests are stopped during a sign-in, and continue afterwards", async () => {
+  const { auth, challenges } = manualAuth();
+  const { call, next, clock } = await openTransport(auth);
   const refused = call(1_000);
   (await next()).status(401, challenge);
   await flushPromises();
@@ -152,8 +152,8 @@ test("the clocks of all that wait stand still while a person signs in, and go on
 });
 
 test("a sign-in is aborted when no call waits for it", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next } = await talk(auth);
+  const { auth, challenges } = manualAuth();
+  const { call, next } = await openTransport(auth);
   const givingUp = [new AbortController(), new AbortController()];
   const answers = givingUp.map(({ signal }) => call(1_000, signal));
   (await next()).status(401, challenge);

@@ -76,7 +76,7 @@ describe("issues of one keyword", () => {
     [true, 1, []],
     [false, 1, ["/: is not allowed"]],
     [{ properties: { a: true, b: false } }, { a: 1, b: 2 }, ["/b: is not allowed"]],
-  ])("%j reports what is wrong with %j", (schema, value, expected) => {
+  ])("%j reports the issues of %j", (schema, value, expected) => {
     expect(issues(schema, value)).toEqual(expected);
   });
 

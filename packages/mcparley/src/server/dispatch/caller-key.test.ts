@@ -22,7 +22,7 @@ describe("the key of a caller", () => {
     expect(callerKey(undefined, "192.0.2.7")).not.toBe(callerKey(undefined, "192.0.2.8"));
   });
 
-  test("is one for all whose address is unknown", () => {
+  test("is the same for all callers with an unknown address", () => {
     expect(callerKey(undefined, undefined)).toBe("");
   });
 });

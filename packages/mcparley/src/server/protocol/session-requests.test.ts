@@ -47,7 +47,7 @@ test("one unanswered ping between answers closes nothing", async () => {
   await peer.close();
 });
 
-test("a client is pinged after it is ready, and no more after the session has ended", async () => {
+test("a client is pinged after it is ready, and not after the session has ended", async () => {
   const { clock, server } = serve();
   const peer = await rawPeer(server);
   const clientInfo = { name: "raw", version: "1" };

@@ -142,7 +142,7 @@ test.each([
 ])("takes linear time: %s", (_, growing) => expectLinearTime(growing, readOrRefuse));
 
 test("takes linear time: keys", async () => {
-  // Ten characters for each key, so that the text has about the length that was asked for.
+  // Ten characters for each key, so that the text has about the requested length.
   const prepare = ({ length }: string): string =>
     Array.from({ length: length / 10 }, (_, at) => `k${at}: v`).join("\n");
   await expectLinearTime({ head: "", unit: "k", tail: "" }, readOrRefuse, { prepare });

@@ -471,7 +471,7 @@ describe("servers of 2025-11-25", () => {
     [capabilities, undefined, false],
     [{ tools: {} }, "required", false],
     [{ tools: {}, tasks: {} }, "required", false],
-  ])("are asked for a task where the tool must be one: %j %s", async (declared, support, asked) => {
+  ])("receive a request for a task if the tool requires one: %j %s", async (declared, support, asked) => {
     const peer = scriptedPeer({
       initialize: () => initializeResult("2025-11-25", declared),
       "tools/list": () => listed(support),

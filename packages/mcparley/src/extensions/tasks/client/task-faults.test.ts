@@ -122,7 +122,7 @@ describe("a poll that fails", () => {
         peer.fail(poll, new LocalError("http", "bad", { data: { status: 400 } })),
       "http",
     ],
-  ])("is not repeated if that is no use: %s", async (_, fail, code) => {
+  ])("is not repeated after an error that a repetition cannot resolve: %s", async (_, fail, code) => {
     const peer = modernPeer();
     await open([peer]);
     const { running, poll } = await callAsTask(peer);
@@ -151,7 +151,7 @@ describe("a poll that fails", () => {
     expect(countOf(peer, "tasks/cancel")).toBe(0);
   });
 
-  test("starts a new row of attempts after a poll that succeeds", async () => {
+  test("has all attempts again after a successful poll", async () => {
     const peer = modernPeer();
     await open([peer]);
     let { running, poll } = await callAsTask(peer);
@@ -189,7 +189,7 @@ describe("the total timeout", () => {
     expect(await stateOf(running)).toBe("timeout");
   });
 
-  test("does not run while the user answers, and holds afterwards", async () => {
+  test("is stopped while the user answers, and continues afterwards", async () => {
     let answer!: () => void;
     const peer = modernPeer();
     const elicit = (): Promise<{ action: "accept"; content: Record<string, string> }> =>
@@ -316,7 +316,7 @@ describe("on 2025-11-25", () => {
   );
 
   test.each(["closed", "http", "timeout"] as const)(
-    "a result that cannot be read is given up after about a minute: %s",
+    "a result that is unavailable rejects the call after about a minute: %s",
     async (code) => {
       const peer = legacy();
       await open([peer], { revision });

@@ -193,7 +193,7 @@ describe.each([
 });
 
 test.each(["completed", "failed", "cancelled"])(
-  "keeps neither arguments nor the caller's claims: %s",
+  "the store contains neither arguments nor the caller's claims after the end: %s",
   async (status) => {
     const principal = { issuer: "https://i", subject: "ann", scopes: ["scope-4711"], claims: { mail: "claim-4711" } };
     const call = async ({ elicit, once }: Context): Promise<string> => {

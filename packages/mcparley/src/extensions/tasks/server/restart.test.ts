@@ -169,7 +169,7 @@ describe("a task whose process has died", () => {
   });
 
   test.each(["taken over", "cancelled"])(
-    "and missed that it was %s, cannot be changed by the old run",
+    "cannot be changed by its old run, which missed that it was %s",
     async (what) => {
       let finish!: (value: string) => void;
       const tools = {
