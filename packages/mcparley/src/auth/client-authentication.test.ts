@@ -36,7 +36,7 @@ describe("a client secret", () => {
     expect(await authenticated({ secret: "a+b: c" }, metadata)).toEqual(expected);
   });
 
-  test("is sent by the configured method, whatever the metadata lists", async () => {
+  test("is sent by the configured method, regardless of the metadata", async () => {
     const metadata = { token_endpoint_auth_methods_supported: ["client_secret_basic"] };
     expect(await authenticated({ secret: "a+b: c", method: "client_secret_post" }, metadata)).toEqual(inBody);
   });

@@ -59,7 +59,7 @@ describe("a principal of the framework", () => {
     expect(await callerOf(handler)).toBe("bob");
   });
 
-  test("owns its sessions: another principal gets 404", async () => {
+  test("owns its sessions: another principal receives 404", async () => {
     const { handler } = serve();
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "1" } };
     const opened = await clientOf(handler, { principal: alice }).post({

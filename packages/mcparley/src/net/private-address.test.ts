@@ -89,7 +89,7 @@ test("IPv4 addresses are classified like by the block list of Node", () => {
   );
 });
 
-test("all spellings of an address are classified alike", () => {
+test("all spellings of an address have the same classification", () => {
   fc.assert(
     fc.property(fc.ipV6(), (address) => {
       const written = new URL(`http://[${address}]/`).hostname.slice(1, -1);

@@ -59,7 +59,7 @@ test("a client that disconnects after its whole response is not reported as disc
   expect(gone).toBe(false);
 });
 
-test("a listener is called at once if the client has already disconnected", async () => {
+test("a listener is called immediately if the client has already disconnected", async () => {
   const disconnected = new Promise<void>((resolve) => {
     void serve((exchange, closed) => {
       void closed.then(() => exchange.onGone(resolve));

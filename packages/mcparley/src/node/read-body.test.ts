@@ -53,7 +53,7 @@ async function reading(limit: number, before: (request: NodeRequest) => void = (
 
 const whole = { text: "a whole body", seen: "of the request" };
 
-test("a body that arrives with its head is read at once", async () => {
+test("a body that arrives with its head is read immediately", async () => {
   const { socket, read } = await reading(100);
   socket.write(`${head("Content-Length: 12")}a whole body`);
   expect(await read).toEqual(whole);

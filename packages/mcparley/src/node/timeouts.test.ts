@@ -77,7 +77,7 @@ describe("a listening server closes a connection", () => {
     expect(await closed).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  test("if a request takes longer than requestTimeout", async () => {
+  test("if a request lasts longer than requestTimeout", async () => {
     const { socket, closed } = dial(await serve({ requestTimeout: 50 }));
     socket.write(head(body.length) + body.slice(0, 10));
     await closed;

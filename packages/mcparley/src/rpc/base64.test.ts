@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fromBase64Url, toBase64Url } from "./base64.ts";
 
-test("decodes what it has encoded", () => {
+test("decodes its own encoding", () => {
   for (const bytes of [[], [0], [255, 254], [1, 2, 3], [251, 255, 191, 0]]) {
     expect([...(fromBase64Url(toBase64Url(Uint8Array.from(bytes))) ?? [])]).toEqual(bytes);
   }

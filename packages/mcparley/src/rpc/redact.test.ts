@@ -32,7 +32,7 @@ test.each([
 });
 
 test.each(["token", "a.", "--", '"', "bearer ", "://", "eyJaaaaaaaaa", "-eyJaaaaaaaaa"])(
-  "takes linear time on text that is nearly a secret: %s",
+  "reads text that is nearly a secret in linear time: %s",
   async (unit) => {
     await expectLinearTime({ head: "", unit, tail: "" }, redact);
   },

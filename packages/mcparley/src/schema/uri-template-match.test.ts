@@ -85,7 +85,7 @@ test.each([
   "file:///a%20b.txt",
   "HTTP://Example.COM/../x",
   "é://ü",
-])("the literal %s is compared as given", (uri) => {
+])("the literal %s is compared without normalization", (uri) => {
   expect(match(uri, uri)).toEqual({});
   expect(match(uri, `${uri}/`)).toBeUndefined();
 });
@@ -115,7 +115,7 @@ test("a URI over 64 KiB does not match", () => {
   expect(template.match("a".repeat(65_537))).toBeUndefined();
 });
 
-describe("matching takes linear time", () => {
+describe("matching in linear time", () => {
   test.each([
     ["{+x}{+y}", "a"],
     ["{+a}{+b}{+c}{+d}!", "a"],

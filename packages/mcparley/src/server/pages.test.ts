@@ -124,7 +124,7 @@ describe("lists of several callers", () => {
     expect(await listFor("admin other")).toEqual([["open", "secret"], "private"]);
   });
 
-  test("a list is private from the moment at which one of its tools needs a scope", async () => {
+  test("a list is private as soon as one of its tools needs a scope", async () => {
     const { server, listFor } = serve({ open: t });
     expect(await listFor("")).toEqual([["open"], "public"]);
     server.tools.set("secret", secret);
@@ -178,7 +178,7 @@ describe("the index of resources", () => {
     expect([await textAt(server, "note://old"), await textAt(server, "note://new")]).toEqual([-32602, "new"]);
   });
 
-  test("deleting one of two resources with the same URI leaves the other", async () => {
+  test("deleting one of two resources with the same URI does not delete the other", async () => {
     const server = serverWith({ resources: { a: textResource("note://x", "a"), b: textResource("note://x", "b") } });
     expect(await textAt(server, "note://x")).toBe("b");
     server.resources.delete("a");

@@ -104,7 +104,7 @@ test("a message that is sent just before closing arrives", async () => {
   expect(stderr).toBe("fatal: out of cheese\n");
 });
 
-test("a child has the inherited and the given variables, and no others", async () => {
+test("a child has the inherited and the configured variables, and no others", async () => {
   process.env.SOME_HOST_SECRET = "x";
   const { ask } = await openTransport({ env: { GIVEN: "1", LANG: "tlh" } });
   delete process.env.SOME_HOST_SECRET;
@@ -178,7 +178,7 @@ test("a child that dies closes the transport with its exit code and the end of i
   await expect(transport.send({ jsonrpc: "2.0", method: "x" })).rejects.toMatchObject({ code: "closed" });
 });
 
-test("a child that dies at once without output is reported with its stderr, without secrets", async () => {
+test("a child that exits immediately without output is reported with its stderr, without secrets", async () => {
   const { over } = await openTransport({ mode: "dies" });
   expect(await over).toMatchObject({
     code: "exited",

@@ -103,7 +103,7 @@ test("an incomplete line at the end of input is reported", () => {
   expect(read([Buffer.from('{"a":1}\n{"b"')]).unfinished).toEqual(['{"b"']);
 });
 
-test.each([65_536, 1_024, 64])("a message of 10 MiB in chunks of %i bytes takes linear time", async (size) => {
+test.each([65_536, 1_024, 64])("a message of 10 MiB in chunks of %i bytes is read in linear time", async (size) => {
   const largest = 10 * 1_048_576;
   const prepare = (text: string): Uint8Array[] => {
     const bytes = Buffer.from(`${JSON.stringify({ text })}\n`);

@@ -27,7 +27,7 @@ function served(tools: Parameters<typeof createServer>[0]["tools"] = {}, options
   return { input, output, lines, done, send };
 }
 
-test("answers on the given streams, ends with its input, and does not change the process", async () => {
+test("answers on its streams, ends with its input, and does not change the process", async () => {
   const stdout = (): unknown => Reflect.get(process.stdout, "write");
   const before = { write: stdout(), signals: process.listenerCount("SIGTERM") };
   const { input, lines, done, send } = served();

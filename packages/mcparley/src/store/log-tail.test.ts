@@ -34,7 +34,7 @@ test("a message during the start does not make the tail read from the oldest ent
       return unsubscribe;
     },
   };
-  const first = await store.append("log", "told already", kept);
+  const first = await store.append("log", "old", kept);
   await store.append("log", "new", kept);
   const taken: string[] = [];
   const { tail } = tailOf(store, (value) => taken.push(value));

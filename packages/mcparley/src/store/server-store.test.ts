@@ -44,7 +44,7 @@ test.each([
   expect(first).toMatch(/^mcparley:[\w.%;-]+:$/);
 });
 
-test("closing a server's part leaves the store open", async () => {
+test("closing a server's part does not close the store", async () => {
   const store = memoryStore();
   const part = serverStore(store, "one");
   await part.set("k", "v", ttl);

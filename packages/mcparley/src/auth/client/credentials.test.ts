@@ -422,7 +422,7 @@ describe("an account", () => {
     expect(await auth.signOut("https://other.example/mcp")).toBe("not_signed_in");
   });
 
-  test("is renewed and revoked at the issuer of its tokens, even if the server names another one now", async () => {
+  test("is renewed and revoked at the issuer of its tokens, even if the server now names another one", async () => {
     const { world, start, clock } = machine();
     await start().call();
     world.resourceMetadata = undefined;

@@ -110,16 +110,19 @@ const repeating: [string, (sent: string) => Response][] = [
 
 const repeated = ways.flatMap(([way, make]) => repeating.map(([how, answer]) => ({ way, make, how, answer })));
 
-test.each(repeated)("a server that repeats a secret does not make it appear: $way, $how", async ({ make, answer }) => {
-  const repeat: AnswerToken = ({ parameters, headers }) =>
-    answer([...Object.values(parameters), headers.get("authorization"), headers.get("dpop")].join(" "));
-  const { outcome, visible, asked } = await watch(make, repeat);
-  expect(outcome).toMatchObject({ code: "authorization_failed" });
-  expect(asked.length).toBeGreaterThan(0);
-  for (const value of await secretsOf(asked)) expect(visible).not.toContain(value);
-});
+test.each(repeated)(
+  "a secret that a server repeats does not appear in the output: $way, $how",
+  async ({ make, answer }) => {
+    const repeat: AnswerToken = ({ parameters, headers }) =>
+      answer([...Object.values(parameters), headers.get("authorization"), headers.get("dpop")].join(" "));
+    const { outcome, visible, asked } = await watch(make, repeat);
+    expect(outcome).toMatchObject({ code: "authorization_failed" });
+    expect(asked.length).toBeGreaterThan(0);
+    for (const value of await secretsOf(asked)) expect(visible).not.toContain(value);
+  },
+);
 
-test("an authorization server that repeats the provider's grant does not make it appear", async () => {
+test("a provider's grant that an authorization server repeats does not appear in the output", async () => {
   const [, make] = ways.at(-1)!;
   const { outcome, visible } = await watch(make, (asked) =>
     asked.url.startsWith(idp)

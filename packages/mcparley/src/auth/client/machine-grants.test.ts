@@ -169,7 +169,7 @@ describe("an expired or refused token", () => {
     expect(await shown()).toBe("Bearer t2");
   });
 
-  test("is replaced by the one that another process has put into the storage", async () => {
+  test("is replaced by the token that another process has stored", async () => {
     const storage = memoryCredentials();
     const answer = counted();
     const [first, second] = [machine({ options: { storage }, answer }), machine({ options: { storage }, answer })];

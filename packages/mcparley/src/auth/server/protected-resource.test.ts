@@ -65,7 +65,7 @@ describe("the metadata", () => {
     expect((await client.send({ method: "GET", path: `${path}/other` })).status).toBe(404);
   });
 
-  test("can have another URL, which challenges name", async () => {
+  test("can have another URL, which is then in the challenges", async () => {
     const metadataUrl = "https://cdn.example/metadata.json";
     const { client } = serve({ metadataUrl });
     const answer = await client.modern("tools/list");
@@ -165,7 +165,7 @@ describe("scopes", () => {
   });
 });
 
-describe("options that protect nothing are rejected:", () => {
+describe("options without any protection are rejected:", () => {
   test.each<[string, object]>([
     ["no resource", { resource: undefined }],
     ["a resource that is not a URL", { resource: "mcp.example" }],

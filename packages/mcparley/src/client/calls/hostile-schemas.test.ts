@@ -106,7 +106,7 @@ describe("an elicitation with the form of a hostile server", () => {
     expect(outcome["message"]).toContain("/name: must match the pattern");
   });
 
-  test("lets the handler validate the content before it is sent", async () => {
+  test("passes the content to the handler for validation before it is sent", async () => {
     const seen: unknown[] = [];
     const outcome = await answer(schema, (_, { check }) => {
       seen.push(check?.({ name: `${long}!` }), check?.({ name: "a" }));

@@ -290,7 +290,7 @@ describe("cancellation", () => {
     expect(client.inFlight).toBe(0);
   });
 
-  test("close rejects each call in flight with closed once, and the promise closed resolves", async () => {
+  test("close rejects each call in flight once with the code closed, and the promise closed resolves", async () => {
     const { peer, client } = await modern();
     const calling = client.callTool("a");
     calling.catch(() => {});

@@ -400,7 +400,7 @@ describe("an input request of a legacy server whose call is aborted", () => {
     expect(await peer.next()).toMatchObject({ id: "q", result: { action: "cancel" } });
   });
 
-  test("stays open if its calls were all answered, because it may belong to none of them", async () => {
+  test("stays open if its calls were all answered, because it may belong to another request", async () => {
     let answer!: (value: { action: "decline" }) => void;
     const { peer, client } = await legacy({ elicit: () => new Promise((resolve) => (answer = resolve)) });
     const calling = client.callTool("a");

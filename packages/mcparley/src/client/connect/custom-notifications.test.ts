@@ -18,7 +18,7 @@ async function connected(version: string, options: object = {}) {
 }
 
 test.each(["2024-11-05", "2025-11-25", "2026-07-28"])(
-  "the host receives custom notifications of a %s server in order, and none of MCP",
+  "the host receives custom notifications of a %s server in order, and no notifications of MCP",
   async (version) => {
     const seen: unknown[] = [];
     const onNotification = async (message: unknown): Promise<void> => {

@@ -346,7 +346,7 @@ describe("a pinned revision", () => {
     expect(peer.arrived[0]?.message).toMatchObject({ method: "initialize", params: { protocolVersion: "2025-06-18" } });
   });
 
-  test("a legacy one fails if the server answers with another", async () => {
+  test("a legacy one fails if the server answers with another one", async () => {
     const peer = legacyPeer({ version: "2025-06-18" });
     await expect(openClient(peerTransports(peer), { revision: "2025-11-25" })).rejects.toThrow(
       "the server supports 2025-06-18; this client supports 2025-11-25 (pinned)",

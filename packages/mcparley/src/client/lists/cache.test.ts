@@ -154,7 +154,7 @@ test("legacy results, which have no cache hint, are not cached", async () => {
   expect(peer.arrived.length).toBe(4);
 });
 
-test("a real server's hints and changes are followed", async () => {
+test("the cache hints and changes of a real server are followed", async () => {
   let reads = 0;
   const note = resource("note://a", { cache: { ttlMs: 60_000 }, read: () => `read ${++reads}` });
   const server = createServer({

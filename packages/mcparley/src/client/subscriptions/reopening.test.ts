@@ -37,7 +37,7 @@ interface OnPeer extends Overheard {
   request: JsonRpcRequest;
 }
 
-/** Opens a subscription to tools on a modern peer over HTTP, where each request fails independently. */
+/** Opens a subscription to tools on a modern peer over HTTP. Each of its requests can fail independently. */
 async function onPeer(options: ConnectOptions = {}, peer = modernPeer()): Promise<OnPeer> {
   const clock = fakeClock();
   const changes: ServerChange[] = [];
@@ -139,7 +139,7 @@ test.each(
   expect(errors).toHaveLength(1);
 });
 
-test("a subscription that the server accepts and ends at once is reopened ten times, with increasing delays", async () => {
+test("a subscription that the server accepts and ends immediately is reopened ten times, with increasing delays", async () => {
   const { clock, errors, peer, request, subscription } = await onPeer();
   const at: number[] = [];
   let last = request;

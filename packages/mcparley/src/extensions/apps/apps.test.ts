@@ -160,7 +160,7 @@ describe("a host", () => {
       }
     }
 
-    test("if the content has none, from any page", async () => {
+    test("if the content has no metadata, from any page", async () => {
       expect(await read(undefined, listed)).toEqual(listed.ui);
       expect(await read({ "com.example/a": 1 }, listed)).toEqual(listed.ui);
       expect(await read(undefined, undefined)).toEqual({});
@@ -178,7 +178,7 @@ describe("a host", () => {
       });
     });
 
-    test("and grants nothing if the server has no list", async () => {
+    test("and grants no permissions if the server has no list", async () => {
       const server = createServer({
         name: "x",
         version: "1",

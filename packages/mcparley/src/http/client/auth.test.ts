@@ -132,7 +132,7 @@ test("a failed sign-in rejects all requests that wait for it, and the next reque
   expect(await again).toEqual({});
 });
 
-test("the time limits of all waiting requests are stopped during a sign-in, and continue afterwards", async () => {
+test("the time limits of all waiting requests are stopped during a sign-in, and continue after it", async () => {
   const { auth, challenges } = manualAuth();
   const { call, next, clock } = await openTransport(auth);
   const refused = call(1_000);

@@ -176,7 +176,7 @@ test.each([5_000, 29_000, 59_000])(
   },
 );
 
-test("a stream that the server ends at once with retry: 0 is opened at most four times a second", async () => {
+test("a stream that the server ends immediately with retry: 0 is opened at most four times a second", async () => {
   const { clock, next, waiting } = await legacyTalk();
   let gets = 0;
   for (const until = clock.now() + 20_000; clock.now() < until; await clock.advance(125)) {

@@ -199,7 +199,7 @@ test("all legacy requests of a session contain its headers, and no modern reques
   expect((await next()).headers.has("mcp-session-id")).toBe(false);
 });
 
-test("a revision without the version header sends none, also after a modern probe", async () => {
+test("a revision without the version header does not send it, also after a modern probe", async () => {
   const { send, next } = openTransport();
   void send(modern(0, "server/discover", {}));
   (await next()).status(400);

@@ -180,14 +180,14 @@ describe("a remembered legacy revision", () => {
     expect((await connect()).server.revisionKind).toBe("modern");
   });
 
-  test("is used for the same headers only, whatever their order", () => {
+  test("is used for the same headers only, in any order", () => {
     const identityOf = (headers: Record<string, string>): string | undefined =>
       httpTransports({ url: "https://busy.example/mcp", headers }).identity;
     expect(identityOf({ "x-tenant": "a" })).not.toBe(identityOf({ "x-tenant": "b" }));
     expect(identityOf({ a: "1", b: "2" })).toBe(identityOf({ B: "2", A: "1" }));
   });
 
-  test("leads to a new detection at once if the server refuses it", async () => {
+  test("leads to a new detection immediately if the server refuses it", async () => {
     const { sent, connect } = answeringServer(...legacy, rpcError(-32601, 404), result(discoverResult()));
     await connect();
     await flushPromises();

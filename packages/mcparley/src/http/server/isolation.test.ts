@@ -94,7 +94,7 @@ async function read(
   }
 }
 
-test("clients that use the same ids at the same time get only their own replies", async () => {
+test("clients that use the same ids at the same time receive only their own replies", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(plan, { minLength: 2, maxLength: 24 }), async (plans) => {
       await Promise.all(plans.map((each, index) => run(each, `client-${index}`)));

@@ -105,6 +105,6 @@ test.each<["string" | "integer" | "boolean", string, unknown, boolean]>([
   ["string", "null", null, false],
   ["string", "undefined", undefined, false],
   ["string", "[object Object]", {}, false],
-])("as %s, the header %j beside %j in the body: %s", (type, header, bodyValue, matches) => {
+])("as %s, the header %j for %j in the body: %s", (type, header, bodyValue, matches) => {
   expect(headerValueMatches(type, header, bodyValue)).toBe(matches);
 });

@@ -77,7 +77,7 @@ describe("the redirect", () => {
     expect((await visit).searchParams.get("code")).toBe("c");
   });
 
-  test("may have any state if the authorization URL has none", async () => {
+  test("may have any state if the authorization URL has no state", async () => {
     const attempt = await prepare();
     const visit = attempt.visit(new URL("https://issuer.example/authorize?request_uri=urn:x"), never);
     expect((await get(`${attempt.redirectUri}?code=c`)).status).toBe(404);

@@ -55,7 +55,7 @@ describe("dialects", () => {
     expect(issues({ $schema: draft04, items: { $ref: "item" }, definitions }, [1])).toHaveLength(1);
   });
 
-  test("ignores keywords beside a $ref up to draft-07, and not later", () => {
+  test("ignores sibling keywords of a $ref up to draft-07, and not later", () => {
     const schema = { $ref: "#/definitions/a", minLength: 2, definitions: { a: { type: "string" } } };
     expect(issues({ ...schema, $schema: draft07 }, "a")).toEqual([]);
     expect(issues(schema, "a")).toEqual(["/: must have at least 2 characters"]);

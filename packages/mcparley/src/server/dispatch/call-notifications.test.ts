@@ -45,7 +45,7 @@ describe.each([modern, "2025-11-25"])("on revision %s", (version) => {
   };
   const doneOf = (sent: readonly object[]) => sent.map((params) => (params as { progress: number }).progress);
 
-  test("1,000 notifications of a call are sent at once", async () => {
+  test("1,000 notifications of a call are sent without a delay", async () => {
     const { sent, finish, clock } = await run(progressTo(1000));
     expect(doneOf(sent())).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
     expect(clock.pending).toBe(0);
@@ -72,7 +72,7 @@ describe.each([modern, "2025-11-25"])("on revision %s", (version) => {
     expect(clock.pending).toBe(0);
   });
 
-  test("a call can send the same number again in the next second", async () => {
+  test("a call can send the same number of notifications again in the next second", async () => {
     let report!: Context["progress"];
     const { sent, finish, clock, peer } = await run((ctx) => void (report = ctx.progress), 2);
     for (let done = 1; done <= 5; done++) report(done);

@@ -4,7 +4,7 @@ import { callerKey } from "./context.ts";
 const alice = { issuer: "https://issuer.example", subject: "alice", scopes: [] };
 
 describe("the key of a caller", () => {
-  test("is that of its principal, whatever its address", () => {
+  test("is that of its principal, with any address", () => {
     expect(callerKey(alice, "192.0.2.7")).toBe(callerKey(alice, "192.0.2.8"));
     expect(callerKey(alice, undefined)).not.toBe(callerKey({ ...alice, subject: "bob" }, undefined));
   });

@@ -197,7 +197,7 @@ describe("content that differs from the entry", () => {
     expect(one.reads).toEqual([uri, forms, forms]);
   });
 
-  test("rejects contents of another URI, several contents, or none", async () => {
+  test("rejects contents of another URI, several contents, and missing contents", async () => {
     for (const contents of [
       [{ uri: "skill://team/pdf/other", text: manifest }],
       [

@@ -222,7 +222,7 @@ describe("in the form of the extension", () => {
     expect(asked).toEqual(["Before?", "After?"]);
   });
 
-  test("a user may take any time to answer, and the task receives a declined request", async () => {
+  test("a user may answer at any time, and the task receives a declined request", async () => {
     let answer!: (value: { action: "decline" }) => void;
     const elicit = (): Promise<{ action: "decline" }> => new Promise((resolve) => (answer = resolve));
     const client = await connected(serve(), { elicit });

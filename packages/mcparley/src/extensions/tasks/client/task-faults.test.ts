@@ -208,7 +208,7 @@ describe("the total timeout", () => {
     expect(await stateOf(running)).toBe("timeout");
   });
 
-  test.each([Number.POSITIVE_INFINITY, 2 ** 31, 2 ** 40])("may be as long as %d ms", async (total) => {
+  test.each([Number.POSITIVE_INFINITY, 2 ** 31, 2 ** 40])("may be up to %d ms", async (total) => {
     const delays: number[] = [];
     const setTimeout = (fn: () => void, ms: number): unknown => {
       delays.push(ms);
@@ -236,7 +236,7 @@ describe.each([
   /** A handler that ignores its signal. */
   const elicit = (): Promise<never> => new Promise(() => {});
 
-  test("settles at once if the caller aborts, and cancels the task", async () => {
+  test("settles immediately if the caller aborts, and cancels the task", async () => {
     const peer = modernPeer();
     await open([peer], { elicit });
     const controller = new AbortController();
@@ -249,7 +249,7 @@ describe.each([
     expect(onError).not.toHaveBeenCalled();
   });
 
-  test("settles at once if the client is closed, and leaves the task running", async () => {
+  test("settles immediately if the client is closed, and does not cancel the task", async () => {
     const peer = modernPeer();
     await open([peer], { elicit });
     const { running, poll } = await callAsTask(peer);

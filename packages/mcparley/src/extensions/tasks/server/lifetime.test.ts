@@ -108,7 +108,7 @@ describe("the ttl of a task", () => {
     expect((await one.get(taskId)).code).toBe(-32602);
   });
 
-  test("ends a request for the result at once", async () => {
+  test("ends a request for the result immediately", async () => {
     const one = await start({ settings: { ttlMs: 1000 } });
     const taskId = await one.begin();
     const seen: string[] = [];

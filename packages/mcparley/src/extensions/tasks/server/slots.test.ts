@@ -68,7 +68,7 @@ describe("the limit of running tasks", () => {
     expect(count([await one.call()])).toBe(1);
   });
 
-  test("applies to tasks that are taken over because clients read them at the same time", async () => {
+  test("applies to tasks that are continued because clients read them at the same time", async () => {
     const dead = await start({});
     const ids = await Promise.all(Array.from({ length: 20 }, () => dead.begin("again")));
     dead.die();
@@ -127,7 +127,7 @@ describe("a task whose start fails", () => {
     },
   );
 
-  test("after a takeover is left to the next process, without a lease and without a crash", async () => {
+  test("in another process too is left to the next one, without a lease and without a crash", async () => {
     const first = await start({});
     const taskId = await first.begin("again");
     await first.server.close();
@@ -183,7 +183,7 @@ describe("a task whose start fails", () => {
 });
 
 describe("a server that is closed", () => {
-  test("while a task starts, rejects the call and leaves no task behind", async () => {
+  test("while a task starts rejects the call and stores no task", async () => {
     let enter!: () => void;
     const isReached = new Promise<void>((resolve) => (enter = resolve));
     let open!: () => void;
@@ -216,7 +216,7 @@ describe("a server that is closed", () => {
     expect(await store.get(`mcparley:x:${key}`)).toBe(undefined);
   });
 
-  test("starts no more tasks and takes over no tasks", async () => {
+  test("starts no more tasks and continues no tasks of other processes", async () => {
     const dead = await start({});
     const taskId = await dead.begin("again");
     const one = await start({});

@@ -570,7 +570,7 @@ describe("cancellation", () => {
 });
 
 describe("a task belongs to its creator", () => {
-  test("other callers receive the same error as for an unknown id", async () => {
+  test("other callers receive the error for an unknown id", async () => {
     const server = serve({ t: tool({ extensions: [asTask()], call: () => "mine" }) });
     const ann = await peerOf(server, principalOf("ann"));
     const { taskId } = await call(ann);

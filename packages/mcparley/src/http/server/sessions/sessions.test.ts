@@ -251,7 +251,7 @@ describe("a session belongs to the principal that opened it", () => {
     return subject ? { issuer: "https://issuer.example", subject, scopes } : undefined;
   };
 
-  test("another principal gets 404 for every method", async () => {
+  test("another principal receives 404 for every method", async () => {
     const { client } = serve({ auth: authenticate });
     const session = await open(client, { authorization: "alice" });
     for (const authorization of ["bob", ""]) {
@@ -263,7 +263,7 @@ describe("a session belongs to the principal that opened it", () => {
     expect(await statusOf(client.post(ping, session))).toBe(200);
   });
 
-  test("a principal gets 404 for an anonymous session", async () => {
+  test("a principal receives 404 for an anonymous session", async () => {
     const { client } = serve({ auth: authenticate });
     const session = await open(client);
     expect(await statusOf(client.post(ping, { ...session, authorization: "alice" }))).toBe(404);
