@@ -56,21 +56,21 @@ function callOf(bytes: number): string {
 function dial(port: number): { socket: Socket; until: (pattern: RegExp) => Promise<string>; closed: Promise<void> } {
   const socket = connect(port, "127.0.0.1");
   let text = "";
-  let look = (): void => {};
+  let checkText = (): void => {};
   socket.on("data", (chunk) => {
     text += chunk.toString("latin1");
-    look();
+    checkText();
   });
   socket.on("error", () => {});
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   closers.push(() => socket.destroy());
   const until = (pattern: RegExp): Promise<string> =>
     new Promise((resolve, reject) => {
-      look = () => {
+      checkText = () => {
         if (pattern.test(text)) resolve(text);
       };
       socket.once("close", () => reject(new Error(`The connection was closed after: ${text.slice(-500)}`)));
-      look();
+      checkText();
     });
   return { socket, until, closed };
 }

@@ -38,16 +38,16 @@ test("allows ten attempts with delays that double up to 30 seconds", async () =>
 
 test("a message restores all attempts, and so does a stream that was open for two seconds", async () => {
   const { tries, delayOf } = backoff();
-  const spend = async (): Promise<void> => {
+  const useAttempts = async (): Promise<void> => {
     while (!tries.isSpent) await delayOf();
   };
-  await spend();
+  await useAttempts();
   tries.wasOpen(1_999);
   expect(tries.isSpent).toBe(true);
   tries.wasOpen(2_000);
   expect(tries.isSpent).toBe(false);
   expect(await delayOf()).toBeLessThanOrEqual(500);
-  await spend();
+  await useAttempts();
   tries.reset();
   expect(await delayOf()).toBeLessThanOrEqual(500);
 });

@@ -21,7 +21,7 @@ interface Conversation {
   next: () => Promise<JsonObject>;
   ask: (method: string, params?: JsonObject) => Promise<JsonObject>;
   problems: Error[];
-  over: Promise<Error | undefined>;
+  closedWith: Promise<Error | undefined>;
 }
 
 async function openTransport(
@@ -35,7 +35,7 @@ async function openTransport(
   const waiting: ((message: JsonObject) => void)[] = [];
   const problems: Error[] = [];
   let close!: (cause: Error | undefined) => void;
-  const over = new Promise<Error | undefined>((resolve) => {
+  const closedWith = new Promise<Error | undefined>((resolve) => {
     close = resolve;
   });
   await transport.start({
@@ -55,7 +55,7 @@ async function openTransport(
     void transport.send({ jsonrpc: "2.0", id: 1, method, params });
     return (await next()).result as JsonObject;
   };
-  return { transport, next, ask, problems, over };
+  return { transport, next, ask, problems, closedWith };
 }
 
 const isAlive = (pid: number): boolean => {
@@ -87,20 +87,20 @@ test("a server is identified by its command, arguments, working directory and en
 });
 
 test("messages are exchanged with a child process, and it closes without a cause", async () => {
-  const { ask, transport, over } = await openTransport();
+  const { ask, transport, closedWith } = await openTransport();
   expect(await ask("echo", { text: "héllo" })).toEqual({ text: "héllo" });
   const { pid } = await ask("pid");
   await transport.close();
-  expect(await over).toBeUndefined();
+  expect(await closedWith).toBeUndefined();
   expect(isAlive(pid as number)).toBe(false);
 });
 
 test("a message that is sent just before closing arrives", async () => {
   let stderr = "";
-  const { transport, over } = await openTransport({ stderr: (chunk) => (stderr += chunk) });
+  const { transport, closedWith } = await openTransport({ stderr: (chunk) => (stderr += chunk) });
   void transport.send({ jsonrpc: "2.0", id: 1, method: "die" });
   await transport.close();
-  await over;
+  await closedWith;
   expect(stderr).toBe("fatal: out of cheese\n");
 });
 
@@ -138,10 +138,10 @@ test("the name of a target contains no secret", () => {
 });
 
 test("closing ends a child that ignores the end of input and SIGTERM", async () => {
-  const { ask, transport, over } = await openTransport({ mode: "stubborn" }, quick);
+  const { ask, transport, closedWith } = await openTransport({ mode: "stubborn" }, quick);
   const { pid } = await ask("pid");
   await transport.close();
-  expect(await over).toBeUndefined();
+  expect(await closedWith).toBeUndefined();
   expect(isAlive(pid as number)).toBe(false);
 });
 
@@ -154,9 +154,9 @@ test("closing ends the server behind a launcher", async () => {
 
 test("a child's own children end with it when it exits by itself", async () => {
   let stderr = "";
-  const { ask, over } = await openTransport({ mode: "leaver", stderr: (chunk) => (stderr += chunk) }, quick);
+  const { ask, closedWith } = await openTransport({ mode: "leaver", stderr: (chunk) => (stderr += chunk) }, quick);
   void ask("die");
-  expect(await over).toMatchObject({ code: "exited" });
+  expect(await closedWith).toMatchObject({ code: "exited" });
   const left = Number(/left (\d+)/.exec(stderr)?.[1]);
   expect(left).toBeGreaterThan(0);
   await expect.poll(() => isAlive(left)).toBe(false);
@@ -169,9 +169,9 @@ test("stderr is drained, so that a child that floods it still answers and ends",
 });
 
 test("a child that dies closes the transport with its exit code and the end of its stderr", async () => {
-  const { ask, over, transport } = await openTransport();
+  const { ask, closedWith, transport } = await openTransport();
   void ask("die");
-  const error = (await over) as LocalError;
+  const error = (await closedWith) as LocalError;
   expect(error.code).toBe("exited");
   expect(error.message).toMatch(/exited with code 7\. The end of its stderr:\nfatal: out of cheese$/);
   expect(error.data).toEqual({ exitCode: 7, signal: null, stderr: "fatal: out of cheese" });
@@ -179,29 +179,29 @@ test("a child that dies closes the transport with its exit code and the end of i
 });
 
 test("a child that exits immediately without output is reported with its stderr, without secrets", async () => {
-  const { over } = await openTransport({ mode: "dies" });
-  expect(await over).toMatchObject({
+  const { closedWith } = await openTransport({ mode: "dies" });
+  expect(await closedWith).toMatchObject({
     code: "exited",
     data: { exitCode: 3, stderr: "cannot read config.json\nAPI_KEY=[redacted]" },
   });
 });
 
 test("a child that is killed is reported with its signal", async () => {
-  const { ask, over } = await openTransport();
+  const { ask, closedWith } = await openTransport();
   void ask("kill");
-  expect(await over).toMatchObject({ code: "exited", data: { exitCode: null, signal: "SIGKILL" } });
+  expect(await closedWith).toMatchObject({ code: "exited", data: { exitCode: null, signal: "SIGKILL" } });
 });
 
 test("a child that closes its stdout without exiting is ended", async () => {
-  const { ask, over } = await openTransport({ mode: "stubborn" }, quick);
+  const { ask, closedWith } = await openTransport({ mode: "stubborn" }, quick);
   void ask("hang up");
-  expect(await over).toMatchObject({ code: "exited", data: { signal: "SIGKILL" } });
+  expect(await closedWith).toMatchObject({ code: "exited", data: { signal: "SIGKILL" } });
 });
 
 test("an incomplete message is reported before the end", async () => {
-  const { ask, over, problems } = await openTransport();
+  const { ask, closedWith, problems } = await openTransport();
   void ask("half");
-  await over;
+  await closedWith;
   expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('inside a line: "{\\"jsonrpc\\":')]);
 });
 

@@ -465,7 +465,7 @@ test("input requests of a flood are refused from the 101st on", async () => {
 });
 
 describe("URLs", () => {
-  const go = (url: unknown): JsonObject => ({ mode: "url", message: "go", url, elicitationId: "1" });
+  const urlRequest = (url: unknown): JsonObject => ({ mode: "url", message: "go", url, elicitationId: "1" });
 
   test.each(["https://example.com/a?b", "http://localhost:3000/", "http://127.0.0.1/x", "http://[::1]:8/"])(
     "%s is shown",
@@ -477,9 +477,9 @@ describe("URLs", () => {
           return { action: "accept", content: { stray: "x" } };
         },
       });
-      peer.ask(1, "elicitation/create", go(url));
+      peer.ask(1, "elicitation/create", urlRequest(url));
       expect(await peer.next()).toMatchObject({ result: { action: "accept" } });
-      expect(seen).toEqual([go(url)]);
+      expect(seen).toEqual([urlRequest(url)]);
     },
   );
 
@@ -498,12 +498,12 @@ describe("URLs", () => {
   ])("%s is refused before the handler is called", async (url) => {
     const elicit = (): never => expect.fail("asked");
     const one = await legacy({ elicit });
-    one.peer.ask(1, "elicitation/create", go(url));
+    one.peer.ask(1, "elicitation/create", urlRequest(url));
     expect(await one.peer.next()).toMatchObject({ error: { code: -32602 } });
     const two = await modern({ elicit });
     const calling = two.client.callTool("a");
     calling.catch(() => {});
-    two.peer.answer(await two.peer.request("tools/call"), asks({ q: elicitation(go(url)) }));
+    two.peer.answer(await two.peer.request("tools/call"), asks({ q: elicitation(urlRequest(url)) }));
     await expect(calling).rejects.toMatchObject({ code: "invalid_message" });
   });
 });
@@ -515,7 +515,7 @@ describe("a call that fails with -32042 until URLs are visited", () => {
     url: `https://example.com/${id}`,
     elicitationId: id,
   });
-  const needs = (...ids: string[]): { code: number; message: string; data: JsonObject } => ({
+  const urlsRequired = (...ids: string[]): { code: number; message: string; data: JsonObject } => ({
     code: -32042,
     message: "This request requires more information.",
     data: { elicitations: ids.map(visit) },
@@ -540,7 +540,7 @@ describe("a call that fails with -32042 until URLs are visited", () => {
     });
     const { peer } = connected;
     const { calling, request } = await call(connected);
-    peer.refuse(request, needs("one", "two"));
+    peer.refuse(request, urlsRequired("one", "two"));
     peer.notify("notifications/elicitation/complete", { elicitationId: "two" });
     await flushPromises();
     expect(shown).toEqual(["gohttps://example.com/one", "gohttps://example.com/two"]);
@@ -549,7 +549,7 @@ describe("a call that fails with -32042 until URLs are visited", () => {
     expect(peer.arrived.length).toBe(3);
     peer.notify("notifications/elicitation/complete", { elicitationId: "one" });
     const again = await peer.request("tools/call");
-    peer.refuse(again, needs("one"));
+    peer.refuse(again, urlsRequired("one"));
     await expect(calling).rejects.toMatchObject({ code: -32042 });
     expect(shown.length).toBe(2);
   });
@@ -558,7 +558,7 @@ describe("a call that fails with -32042 until URLs are visited", () => {
     const clock = fakeClock();
     const connected = await legacy({ clock, elicit: () => ({ action: "accept" }) });
     const { calling, request } = await call(connected, { total: 5000 });
-    connected.peer.refuse(request, needs("one"));
+    connected.peer.refuse(request, urlsRequired("one"));
     await clock.advance(5000);
     await expect(calling).rejects.toMatchObject({ code: "timeout" });
     expect(clock.pending).toBe(0);
@@ -567,7 +567,7 @@ describe("a call that fails with -32042 until URLs are visited", () => {
   test("is not repeated if the user declines", async () => {
     const connected = await legacy({ elicit: () => ({ action: "decline" }) });
     const { calling, request } = await call(connected);
-    connected.peer.refuse(request, needs("one"));
+    connected.peer.refuse(request, urlsRequired("one"));
     await expect(calling).rejects.toBeInstanceOf(Declined);
     expect(connected.peer.arrived.length).toBe(3);
   });
@@ -576,7 +576,7 @@ describe("a call that fails with -32042 until URLs are visited", () => {
     for (const options of [{}, { elicit: () => expect.fail("asked"), elicitModes: ["form"] as const }]) {
       const connected = await legacy(options);
       const { calling, request } = await call(connected);
-      connected.peer.refuse(request, needs("one"));
+      connected.peer.refuse(request, urlsRequired("one"));
       await expect(calling).rejects.toMatchObject({ code: -32042 });
     }
   });

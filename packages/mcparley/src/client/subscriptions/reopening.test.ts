@@ -23,14 +23,14 @@ function acknowledge(peer: ScriptedPeer, { id, params }: JsonRpcRequest): void {
   peer.notify("notifications/subscriptions/acknowledged", { notifications: params?.notifications, _meta });
 }
 
-interface Overheard {
+interface RecordedClient {
   client: Client;
   clock: FakeClock;
   changes: ServerChange[];
   errors: Error[];
 }
 
-interface OnPeer extends Overheard {
+interface OnPeer extends RecordedClient {
   peer: ScriptedPeer;
   subscription: Subscription;
   /** The request of the subscription. */
@@ -50,7 +50,7 @@ async function onPeer(options: ConnectOptions = {}, peer = modernPeer()): Promis
   return { client, clock, changes, errors, peer, subscription: await opening, request };
 }
 
-interface OnHttp extends Overheard {
+interface OnHttp extends RecordedClient {
   subscription: Subscription;
   next: () => Promise<SentRequest>;
   waiting: () => number;

@@ -8,18 +8,18 @@ import type { HttpAuth, HttpAuthRefusal } from "./settings.ts";
 
 /** An authorization whose challenges the test answers. */
 function manualAuth() {
-  const challenges: { refusal: HttpAuthRefusal; signal: AbortSignal; meet: (hasNew: boolean | Error) => void }[] = [];
+  const challenges: { refusal: HttpAuthRefusal; signal: AbortSignal; settle: (hasNew: boolean | Error) => void }[] = [];
   let token = 0;
   const auth: HttpAuth = {
     headers: () => Promise.resolve({ authorization: `Bearer ${token}` }),
     challenged: (refusal, signal) =>
       new Promise((resolve, reject) => {
-        const meet = (hasNew: boolean | Error): void => {
+        const settle = (hasNew: boolean | Error): void => {
           if (hasNew === true) token++;
           if (hasNew instanceof Error) reject(hasNew);
           else resolve(hasNew);
         };
-        challenges.push({ refusal, signal, meet });
+        challenges.push({ refusal, signal, settle });
       }),
   };
   return { auth, challenges };
@@ -54,7 +54,7 @@ test("concurrent refusals lead to one challenge, and each request is repeated on
   sent[0]?.status(401, challenge);
   sent[1]?.status(401, challenge);
   await flushPromises();
-  challenges[0]?.meet(true);
+  challenges[0]?.settle(true);
   const repeated = [await next(), await next()];
   // This request was sent with the old token, and is refused after the new token has arrived.
   sent[2]?.status(401, challenge);
@@ -75,14 +75,14 @@ test("a challenge contains the refused request, its headers, and the number of r
     (await next()).status(401, challenge);
     await flushPromises();
     expect(challenges).toHaveLength(repeated + 1);
-    const [{ refusal, meet }] = challenges.slice(-1) as [(typeof challenges)[0]];
+    const [{ refusal, settle }] = challenges.slice(-1) as [(typeof challenges)[0]];
     expect(refusal).toMatchObject({ status: 401, shown: { authorization: `Bearer ${repeated}` }, repeated });
     expect([refusal.request.url.href, refusal.request.server.href, refusal.request.method]).toEqual([
       "https://example.com/mcp",
       "https://example.com/mcp",
       "POST",
     ]);
-    meet(true);
+    settle(true);
   }
   (await next()).status(401, challenge);
   expect(await answer).toMatchObject({ code: "unauthorized" });
@@ -95,7 +95,7 @@ test("a request fails if the authorization has no new credentials", async () => 
   const answer = call();
   (await next()).status(401, challenge);
   await flushPromises();
-  challenges[0]?.meet(false);
+  challenges[0]?.settle(false);
   expect(await answer).toMatchObject({ code: "unauthorized" });
   expect(waiting()).toBe(0);
 });
@@ -119,14 +119,14 @@ test("a failed sign-in rejects all requests that wait for it, and the next reque
   await flushPromises();
   expect(waiting()).toBe(0);
   const failure = new Error("nobody signed in") as LocalError;
-  challenges[0]?.meet(failure);
+  challenges[0]?.settle(failure);
   for (const answer of [first, later]) expect(String(await answer)).toContain("nobody signed in");
   expect(waiting()).toBe(0);
   const again = call();
   (await next()).status(401, challenge);
   await flushPromises();
   expect(challenges).toHaveLength(2);
-  challenges[1]?.meet(true);
+  challenges[1]?.settle(true);
   const { json, body } = await next();
   json({ jsonrpc: "2.0", id: body.id, result: {} });
   expect(await again).toEqual({});
@@ -140,7 +140,7 @@ test("the time limits of all waiting requests are stopped during a sign-in, and 
   await flushPromises();
   const held = call(1_000);
   await clock.advance(3_600_000);
-  challenges[0]?.meet(true);
+  challenges[0]?.settle(true);
   const sent = [await next(), await next()].toSorted((a, b) => Number(a.body.id) - Number(b.body.id));
   const [first, second] = sent as [SentRequest, SentRequest];
   await clock.advance(999);
@@ -159,13 +159,13 @@ test("a sign-in is aborted when no call waits for it", async () => {
   (await next()).status(401, challenge);
   (await next()).status(401, challenge);
   await flushPromises();
-  const [{ signal, meet }] = challenges as [(typeof challenges)[0]];
+  const [{ signal, settle }] = challenges as [(typeof challenges)[0]];
   givingUp[0]?.abort();
   await flushPromises();
   expect(signal.aborted).toBe(false);
   givingUp[1]?.abort();
   await flushPromises();
   expect(signal.aborted).toBe(true);
-  meet(false);
+  settle(false);
   for (const answer of answers) expect(await answer).toMatchObject({ code: "aborted" });
 });
