@@ -48,7 +48,7 @@ function overHttp(server: ReturnType<typeof define>): typeof fetch {
 }
 
 describe.each(["auto", "2025-11-25", "2025-06-18", "2025-03-26"])("over HTTP, %s", (revision) => {
-  test("everything that works in memory works", async () => {
+  test("all features that work in memory work", async () => {
     const server = define();
     const errors: Error[] = [];
     const client = await connect<typeof server>("http://localhost/mcp", {
@@ -77,7 +77,7 @@ describe.each(["auto", "2025-11-25", "2025-06-18", "2025-03-26"])("over HTTP, %s
     await server.close();
   });
 
-  test("changes arrive", async () => {
+  test("change notifications are delivered", async () => {
     const server = define();
     const client = await connect("http://localhost/mcp", { fetch: overHttp(server), revision });
     const arrived = new Promise<ServerChange>((resolve) => {
@@ -92,7 +92,7 @@ describe.each(["auto", "2025-11-25", "2025-06-18", "2025-03-26"])("over HTTP, %s
   });
 });
 
-test("a session that the server forgot is opened again, for all calls at once", async () => {
+test("a session that the server has lost is replaced once for all calls", async () => {
   let server = define();
   let handler = overHttp(server);
   let opened = 0;
@@ -123,7 +123,7 @@ test("a server value and a transport are connected in memory", async () => {
   expect(other.state).toBe("closed");
 });
 
-test("a transport that a client uses is refused to another, until it is closed", async () => {
+test("a transport in use is refused to another client until it is closed", async () => {
   const { transport } = modernPeer();
   const client = await connect(transport);
   await expect(connect(transport)).rejects.toMatchObject({
@@ -132,7 +132,7 @@ test("a transport that a client uses is refused to another, until it is closed",
   });
   expect(client.state).toBe("open");
   await client.close();
-  // It is closed, and a closed transport of a scripted peer answers nothing.
+  // A closed transport of a scripted peer answers nothing, so connecting is aborted.
   const again = connect(transport, { signal: AbortSignal.abort() });
   await expect(again).rejects.toMatchObject({ code: "aborted" });
 });
@@ -159,20 +159,20 @@ test.each([
   [5, "5"],
   [null, "null"],
   [undefined, "undefined"],
-])("%j is no target, and the error says what is", async (target, shown) => {
+])("%j is an invalid target, and the error names the valid ones", async (target, shown) => {
   const connecting = connect(target as never);
   await expect(connecting).rejects.toMatchObject({ code: "invalid_target" });
   await expect(connecting).rejects.toThrow(`Cannot connect to ${shown}. Give an http or https URL,`);
 });
 
 test.each([[{ noprefix: {} }], [[{ id: "noprefix" }]]])(
-  "extensions that nobody can know are refused: %j",
+  "extensions without a prefix in their id are refused: %j",
   async (extensions) => {
     await expect(connect(define(), { extensions })).rejects.toThrow('got "noprefix"');
   },
 );
 
-test("a sign-in takes none of a call's time, in whichever round it is", async () => {
+test("the time of a sign-in does not count for a call, in any round", async () => {
   const clock = fakeClock();
   const { fetch: serve } = toFetch(define(), { allowedHosts: ["mcp.example"] });
   let token: string | undefined;
@@ -195,7 +195,7 @@ test("a sign-in takes none of a call's time, in whichever round it is", async ()
       },
     },
   });
-  // The answer to what the tool asks is a round of its own.
+  // The response to the input request is a separate round.
   expect(await client.callTool("ask", {}, { timeout: { idle: 1_000, total: 2_000 } })).toBe("ok: true");
   await client.close();
 });

@@ -8,7 +8,7 @@ test("positions compare as strings in the order of their ids", () => {
   expect(positions.toSorted()).toEqual(positions);
 });
 
-test.each(ids)("the position of %s leads back to the id", (id) => {
+test.each(ids)("the position of %s is converted back to the id", (id) => {
   expect(idOf(positionOf(id))).toBe(id);
 });
 

@@ -23,16 +23,20 @@ const inHeader = { body: {}, authorization: `Basic ${btoa("my+client-1:a%2Bb%3A+
 
 describe("a client secret", () => {
   test.each([
-    ["as the server's metadata says", ["client_secret_post", "private_key_jwt"], inBody],
-    ["as the server's metadata says first", ["private_key_jwt", "client_secret_basic", "client_secret_post"], inHeader],
-    ["in the header where the server does not say", undefined, inHeader],
-    ["in the header where what it says makes no sense", "client_secret_post", inHeader],
+    ["by the method of the metadata", ["client_secret_post", "private_key_jwt"], inBody],
+    [
+      "by the first supported method of the metadata",
+      ["private_key_jwt", "client_secret_basic", "client_secret_post"],
+      inHeader,
+    ],
+    ["in the header if the metadata has no list", undefined, inHeader],
+    ["in the header if the list is invalid", "client_secret_post", inHeader],
   ])("is sent %s", async (_, methods, expected) => {
     const metadata = methods === undefined ? {} : { token_endpoint_auth_methods_supported: methods };
     expect(await authenticated({ secret: "a+b: c" }, metadata)).toEqual(expected);
   });
 
-  test("is sent by the configured method, whatever the metadata lists", async () => {
+  test("is sent by the configured method, regardless of the metadata", async () => {
     const metadata = { token_endpoint_auth_methods_supported: ["client_secret_basic"] };
     expect(await authenticated({ secret: "a+b: c", method: "client_secret_post" }, metadata)).toEqual(inBody);
   });
@@ -111,10 +115,10 @@ describe("a private key", () => {
 });
 
 test.each([
-  ["to be given", undefined as never, "client.id is required: the client ID at the authorization server."],
+  ["a `client` option", undefined as never, "client.id is required: the client ID at the authorization server."],
   ["an id", { id: "", secret: "s" }, "client.id is required: the client ID at the authorization server."],
   ["a secret or a key", { id: "c" }, "client.secret or client.privateKey is required to authenticate the client."],
-  ["a secret that is one", { id: "c", secret: "" }, expect.stringContaining("client.secret")],
+  ["a non-empty secret", { id: "c", secret: "" }, expect.stringContaining("client.secret")],
 ])("a confidential client needs %s", (_, client, message) => {
   expect(() => checkProvable(client)).toThrow(expect.objectContaining({ code: "invalid_definition", message }));
   expect(() => checkProvable({ id: "c", secret: "s" })).not.toThrow();

@@ -19,8 +19,12 @@ async function declared(extensions?: ConnectOptions["extensions"]): Promise<unkn
 
 test.each<[string, ConnectOptions["extensions"], object]>([
   ["alone", undefined, { [way]: {} }],
-  ["beside those named with their settings", { "com.example/x": { a: 1 } }, { "com.example/x": { a: 1 }, [way]: {} }],
-  ["beside those given with what they do", [{ id: "com.example/x" }], { "com.example/x": {}, [way]: {} }],
+  [
+    "together with extensions that have only settings",
+    { "com.example/x": { a: 1 } },
+    { "com.example/x": { a: 1 }, [way]: {} },
+  ],
+  ["together with extensions that have functions", [{ id: "com.example/x" }], { "com.example/x": {}, [way]: {} }],
 ])("declares the extension of its transport: %s", async (_, extensions, expected) => {
   expect(await declared(extensions)).toEqual(expected);
 });

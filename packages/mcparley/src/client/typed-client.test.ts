@@ -7,7 +7,7 @@ function tools(): { run: ReturnType<typeof vi.fn>; named: ReturnType<typeof byNa
   return { run, named: byName(run) };
 }
 
-test("a name is a function that runs with its arguments and options", async () => {
+test("each name is a function that calls the tool with its arguments and options", async () => {
   const { run, named } = tools();
   const options = { meta: { a: 1 } };
   expect(await named.add?.({ a: 1 }, options)).toBe("called");
@@ -24,7 +24,7 @@ test.each<[string, (named: object) => unknown]>([
   ["a comparison of a test runner", (named) => expect(named).not.toEqual({ a: 1 })],
   ["spread", (named) => ({ ...named })],
   ["instanceof", (named) => named instanceof Promise],
-])("%s runs nothing", async (_, use) => {
+])("%s calls no tool", async (_, use) => {
   const { run, named } = tools();
   await use(named);
   expect(run).not.toHaveBeenCalled();

@@ -63,7 +63,7 @@ function serve(options: HttpOptions = {}, store?: Store): Served {
 /** Returns true for the log of the events of a stream. Sessions have other logs as well. */
 const ofEvents = (log: string): boolean => log.startsWith("mcparley:test:events:");
 
-/** Delays what passes it until it is opened. */
+/** Delays the callers of `pass` until it is opened. */
 function latch(): { entered: Promise<unknown>; pass: () => Promise<unknown>; open: () => void } {
   const { entered, call: pass, open: release } = gate();
   return { entered, pass: () => pass(undefined, {} as Context) as Promise<unknown>, open: () => release(undefined) };
@@ -117,7 +117,7 @@ async function changeTools({ server }: Served): Promise<void> {
 }
 
 describe("the response to a POST", () => {
-  test("is a stream that starts with an id to resume from, and whose events have ids", async () => {
+  test("is a stream that starts with an id to resume from, and its events have ids", async () => {
     const { client, slow } = serve({ events: { retry: 250 } });
     const answer = await call(client, await open(client), "work");
     expect(answer.type).toBe("text/event-stream");
@@ -152,7 +152,7 @@ describe("the response to a POST", () => {
     expect(messages(await rest(answer))).toMatchObject([{ params: { progress: 2 } }, { id: 1 }]);
   });
 
-  test.each(["2024-11-05"])("in %s, which cannot resume streams, has no ids", async (version) => {
+  test.each(["2024-11-05"])("in %s, whose streams cannot be resumed, has no ids", async (version) => {
     const { client, slow } = serve();
     const answer = await call(client, await open(client, version), "work");
     slow.open(undefined);
@@ -248,7 +248,7 @@ describe("events are replayed only to the stream's own client", () => {
     expect((await refused.json()).error.message).toContain(id);
   });
 
-  test("not to another principal, in its own session or in the first one's", async () => {
+  test("not to another principal, in a session of that principal or of the first one", async () => {
     const { client, slow } = serve({ auth: (head) => known[head.header("authorization") ?? ""] });
     slow.open(undefined);
     const alice = await open(client, undefined, { authorization: "Bearer alice" });
@@ -315,7 +315,7 @@ describe("events are replayed only to the stream's own client", () => {
 });
 
 describe("a standalone stream", () => {
-  test("resumes where it broke, with the lost and the later messages", async () => {
+  test("resumes after the interruption, with the missed and the later messages", async () => {
     const served = serve();
     const { client } = served;
     const session = await open(client);
@@ -426,7 +426,7 @@ describe("maxStream", () => {
   });
 });
 
-test("the library's client gets its result although its connection ends repeatedly", async () => {
+test("the library's client receives its result although its connection ends repeatedly", async () => {
   const clock = fakeClock();
   const slow = gate();
   const store = memoryStore({ clock });
@@ -492,7 +492,7 @@ describe("limits", () => {
 describe("an unavailable store", () => {
   const fail = (): Promise<never> => Promise.reject(new Error("no route to the store"));
 
-  /** A store of which one operation fails on the logs of events. */
+  /** A store that fails one operation on the logs of events. */
   const broken = (part: "append" | "readFrom"): Store => {
     const store = memoryStore();
     return {
@@ -522,7 +522,7 @@ describe("an unavailable store", () => {
     expect(errors).toHaveLength(1);
   });
 
-  test("for reading: a standalone stream that cannot be resumed takes no message from other streams", async () => {
+  test("for reading: a standalone stream that cannot be resumed receives no message of other streams", async () => {
     const served = serve({}, broken("readFrom"));
     const { client } = served;
     const session = await open(client);

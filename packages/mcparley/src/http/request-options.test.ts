@@ -59,7 +59,7 @@ describe("a principal of the framework", () => {
     expect(await callerOf(handler)).toBe("bob");
   });
 
-  test("owns its sessions: another principal gets 404", async () => {
+  test("owns its sessions: another principal receives 404", async () => {
     const { handler } = serve();
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "1" } };
     const opened = await clientOf(handler, { principal: alice }).post({
@@ -77,7 +77,7 @@ describe("a principal of the framework", () => {
   });
 
   test.each(["alice", "", 0, false, {}, { subject: "alice" }, { issuer: "app", subject: "", scopes: [] }])(
-    "of an invalid form, %j, is an error and not an anonymous caller",
+    "of an invalid form, %j, is an error and does not make the caller anonymous",
     async (principal) => {
       const { handler, errors } = serve();
       const answer = await clientOf(handler, { principal }).modern("tools/call", { name: "whoami" });

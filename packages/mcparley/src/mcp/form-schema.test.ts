@@ -124,7 +124,7 @@ describe("choices in all their forms", () => {
     expect(field(schema)).toEqual(expected);
   });
 
-  test("references to $defs are resolved, with the keywords beside them", () => {
+  test("references to $defs are resolved, with their sibling keywords", () => {
     const $defs = { color: { type: "string", enum: ["r"], title: "Color" } };
     const properties = {
       a: { $ref: "#/$defs/color", title: "Mine" },

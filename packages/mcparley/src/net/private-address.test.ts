@@ -36,15 +36,15 @@ describe("an address that is not of the public Internet", () => {
     ["IPv4-mapped, in hexadecimal", "::ffff:a9fe:a9fe"],
     ["IPv4-compatible", "::127.0.0.1"],
     ["NAT64 of a private address", "64:ff9b::10.0.0.1"],
-    ["NAT64 of a network's own", "64:ff9b:1::8.8.8.8"],
-    ["no address", "localhost"],
-    ["no address", ""],
-    ["no address", "1.2.3"],
-    ["no address", "1.2.3.256"],
-    ["no address, which other parsers read as 8.8.8.8", "010.8.8.8"],
-    ["no address", "1::2::3"],
-    ["no address", "2001:4860:4860:0:0:0:0:0:8888"],
-    ["no address", "2001:4860:4860::g"],
+    ["NAT64 with a local prefix", "64:ff9b:1::8.8.8.8"],
+    ["not an address", "localhost"],
+    ["not an address", ""],
+    ["not an address", "1.2.3"],
+    ["not an address", "1.2.3.256"],
+    ["not an address, but other parsers read it as 8.8.8.8", "010.8.8.8"],
+    ["not an address", "1::2::3"],
+    ["not an address", "2001:4860:4860:0:0:0:0:0:8888"],
+    ["not an address", "2001:4860:4860::g"],
   ])("%s: %s", (_, address) => expect(isPrivateAddress(address)).toBe(true));
 });
 
@@ -89,7 +89,7 @@ test("IPv4 addresses are classified like by the block list of Node", () => {
   );
 });
 
-test("all spellings of an address are classified alike", () => {
+test("all spellings of an address have the same classification", () => {
   fc.assert(
     fc.property(fc.ipV6(), (address) => {
       const written = new URL(`http://[${address}]/`).hostname.slice(1, -1);

@@ -91,7 +91,7 @@ test("500 parallel calls share a few connections", async () => {
   expect(connections.length).toBeLessThanOrEqual(256);
 });
 
-test("a call whose connection is cut after the request was sent is closed, and not sent again", async () => {
+test("a call whose connection breaks after the request was sent rejects with closed, and is not sent again", async () => {
   const { client, called } = await world((_, __, { socket }) => void socket.resetAndDestroy());
   await expect(client.callTool("add")).rejects.toMatchObject({
     code: "closed",

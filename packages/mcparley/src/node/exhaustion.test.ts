@@ -86,7 +86,7 @@ test("a broken connection releases the memory share of its request", async () =>
   expect((await client.modern("tools/list")).status).toBe(200);
 });
 
-test("neither does one on another transport", async () => {
+test("an open listen stream on another transport does not keep its request in memory", async () => {
   let params: WeakRef<object> | undefined;
   const server = createServer({ name: "test", version: "1.0.0", tools: { hello: tool({ call: () => "" }) } });
   server.use((call, next) => {

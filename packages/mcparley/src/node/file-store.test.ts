@@ -73,13 +73,13 @@ describe("persistence", () => {
     await first.set("b", "2", { ttl });
     await first.close();
     const bytes = readFileSync(logFile());
-    // The last byte is the newline: without it the line is whole, and counts once something follows it.
+    // The last byte is the newline. Without it the line is complete, and a later write makes it valid.
     for (let end = whole; end < bytes.length - 1; end++) {
       writeFileSync(logFile(), bytes.subarray(0, end));
       const store = opened();
       expect(await store.get("a")).toBe("1");
       expect(await store.get("b")).toBeUndefined();
-      // The first that is written keeps its place as well.
+      // The first change after the broken line is also stored.
       await Promise.all([store.set("c", "2", { ttl }), store.set("c", "3", { ttl })]);
       await store.close();
       const again = opened();
@@ -156,7 +156,7 @@ describe("limits and failures", () => {
     expect(await store.get("b")).toBeUndefined();
   });
 
-  test("a folder that cannot be created is named", async () => {
+  test("the error names a folder that cannot be created", async () => {
     const file = path.join(folder, "file");
     writeFileSync(file, "");
     const store = fileStore(path.join(file, "state"));
@@ -227,14 +227,14 @@ describe("several processes", () => {
 
   test("a process that is killed while it writes leaves all acknowledged changes", async () => {
     const child = start("write");
-    let said = "";
+    let output = "";
     child.stdout!.on("data", (chunk: Buffer) => {
-      said += chunk.toString();
+      output += chunk.toString();
       // Long enough for the log to have been rewritten a few times.
-      if (said.split("\n").length > 150) child.kill("SIGKILL");
+      if (output.split("\n").length > 150) child.kill("SIGKILL");
     });
     await once(child, "close");
-    const acknowledged = said.split("\n").slice(0, -1);
+    const acknowledged = output.split("\n").slice(0, -1);
     expect(acknowledged.length).toBeGreaterThan(150 - 1);
     const store = opened();
     for (const key of acknowledged) expect(await store.get(key), key).toHaveLength(20_000);
@@ -249,9 +249,9 @@ describe("several processes", () => {
 
   test("messages of another process arrive", async () => {
     const store = opened();
-    const heard = new Promise<string>((resolve) => void store.subscribe("c", resolve));
+    const message = new Promise<string>((resolve) => void store.subscribe("c", resolve));
     await store.get("subscribed");
     start("tell");
-    expect(await heard).toBe("hello");
+    expect(await message).toBe("hello");
   });
 });

@@ -30,7 +30,7 @@ async function serve(
   return { port: (server.address() as AddressInfo).port, seen };
 }
 
-/** A DNS whose answers for a name are given one after the other; the last one stays. */
+/** A fake DNS that returns the answers for a name in order, and then repeats the last one. */
 function fakeDns(names: Record<string, string[][]>): { lookup: Network["lookup"]; asked: string[] } {
   const asked: string[] = [];
   const lookup = (
@@ -55,7 +55,7 @@ function get(options: Partial<GuardedRequest> = {}): GuardedRequest {
   return { method: "GET", headers: {}, allowPrivate: false, signal: new AbortController().signal, ...options };
 }
 
-/** Takes the machine that the tests run on for the public Internet. */
+/** Classifies loopback addresses as public, because the test servers listen there. */
 const exceptLoopback = (address: string): boolean => !address.startsWith("127.") && isPrivateAddress(address);
 
 function urlOf(host: string, port: number): URL {
@@ -85,7 +85,7 @@ describe("discovery reaches no private address", () => {
     ["to this machine in IPv6", ["::1"]],
     ["to the metadata of a cloud", ["169.254.169.254"]],
     ["to a public address and a private one", ["93.184.215.14", "127.0.0.1"]],
-  ])("a name that leads %s is refused", async (_, addresses) => {
+  ])("a name that resolves %s is refused", async (_, addresses) => {
     const { port, seen } = await serve();
     const { lookup, asked } = fakeDns({ "meta.example": [addresses] });
     const refused = sendThrough({ lookup, isPrivate: isPrivateAddress }, urlOf("meta.example", port), get());
@@ -133,7 +133,7 @@ describe("discovery reaches no private address", () => {
 });
 
 describe("a response", () => {
-  test("has the status, headers and body that were sent, and the request asks for no compression", async () => {
+  test("has the status, headers and body that were sent, and the request accepts no compression", async () => {
     const { port } = await serve((request, response) => {
       response.setHeader("x-many", ["a", "b"]);
       const { method, headers } = request;
@@ -155,7 +155,7 @@ describe("a response", () => {
     expect([response.status, response.headers.get("location")]).toEqual([302, "http://10.0.0.1/"]);
   });
 
-  test("without a body has none", async () => {
+  test("without content has the body null", async () => {
     const { port } = await serve((_, response) => response.writeHead(204).end());
     const response = await sendGuarded(urlOf("127.0.0.1", port), get({ allowPrivate: true }));
     expect(response.body).toBeNull();
@@ -165,7 +165,7 @@ describe("a response", () => {
     "HTTP/1.1 999 What\r\ncontent-length: 0\r\n\r\n",
     "HTTP/1.1 101 Other\r\nupgrade: x\r\n\r\n",
     "nonsense\r\n\r\n",
-  ])("that is none fails: %j", async (raw) => {
+  ])("that is not valid HTTP fails: %j", async (raw) => {
     const server = createTcpServer((socket: Socket) => void socket.on("error", () => {}).end(raw)).listen(
       0,
       "127.0.0.1",

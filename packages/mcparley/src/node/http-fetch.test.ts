@@ -182,7 +182,7 @@ describe("connections", () => {
     expect(connections).toHaveLength(1);
   });
 
-  test("are at most as many as the limit for a burst of requests, each of which is answered", async () => {
+  test("do not exceed the limit for a burst of requests, each of which is answered", async () => {
     const { url, connections } = await serve(echo);
     const send = httpFetch({ ...patient, requests: 16 });
     const texts = Array.from({ length: 1_000 }, async (_, i) => (await send(url, post(String(i)))).text());
@@ -216,7 +216,7 @@ describe("connections", () => {
   });
 });
 
-test("a response may take longer than fifteen minutes to begin, and its stream may be silent as long", async () => {
+test("a response may start after more than fifteen minutes, and its stream may be silent as long", async () => {
   // The timers of the system's connections are not faked.
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   closers.push(() => vi.useRealTimers());

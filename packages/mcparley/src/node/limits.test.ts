@@ -56,21 +56,21 @@ function callOf(bytes: number): string {
 function dial(port: number): { socket: Socket; until: (pattern: RegExp) => Promise<string>; closed: Promise<void> } {
   const socket = connect(port, "127.0.0.1");
   let text = "";
-  let look = (): void => {};
+  let checkText = (): void => {};
   socket.on("data", (chunk) => {
     text += chunk.toString("latin1");
-    look();
+    checkText();
   });
   socket.on("error", () => {});
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   closers.push(() => socket.destroy());
   const until = (pattern: RegExp): Promise<string> =>
     new Promise((resolve, reject) => {
-      look = () => {
+      checkText = () => {
         if (pattern.test(text)) resolve(text);
       };
       socket.once("close", () => reject(new Error(`The connection was closed after: ${text.slice(-500)}`)));
-      look();
+      checkText();
     });
   return { socket, until, closed };
 }
@@ -197,7 +197,7 @@ describe("a client that disconnects", () => {
     const ctx = await slow.entered;
     socket.destroy();
     await closed;
-    // A request on another connection has been answered since, so the server has noticed.
+    // The answer on another connection shows that the server has processed the disconnect.
     await (await rawHttp(url, fetch).post({ jsonrpc: "2.0", id: 2, method: "ping" }, session)).text();
     expect(ctx.signal.aborted).toBe(false);
     ctx.progress(1);
@@ -238,7 +238,7 @@ describe("a body that a framework has read", () => {
     ["an object", parse],
     ["a string", (body) => body.toString()],
     ["bytes", (body) => body],
-  ])("is taken as %s, and held to the limit", async (_, leave) => {
+  ])("is accepted as %s, and the limit applies", async (_, leave) => {
     const url = await serveParsed(leave, { maxBody: 2000 });
     expect(await post(url, callOf(2000))).toBe(200);
     expect(await post(url, callOf(2001))).toBe(413);
@@ -251,11 +251,11 @@ describe("a body that a framework has read", () => {
     expect(await post(url, gzipSync(callOf(2001)), gzip)).toBe(413);
   });
 
-  test("and discarded is reported as a defect", async () => {
+  test("and discarded is answered with 500", async () => {
     expect(await post(await serveParsed(() => undefined), callOf(500))).toBe(500);
   });
 
-  test("is read from the request if the framework did not read it, whatever `request.body` is", async () => {
+  test("is read from the request if the framework did not read it, with any value of `request.body`", async () => {
     const server = createServer({ name: "test", version: "1.0.0", tools: { size } });
     const handler = toNodeHandler(server);
     const http = createHttpServer((request, response) => handler(Object.assign(request, { body: {} }), response));

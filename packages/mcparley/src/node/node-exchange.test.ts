@@ -43,7 +43,7 @@ test("reading rejects if the client disconnects during its body", async () => {
   expect(error).toMatchObject({ code: "closed" });
 });
 
-test("a client that disconnects after its whole response is not reported as gone", async () => {
+test("a client that disconnects after its whole response is not reported as disconnected", async () => {
   let gone = false;
   const ends: Promise<void>[] = [];
   const port = await serve((exchange, closed) => {
@@ -59,8 +59,8 @@ test("a client that disconnects after its whole response is not reported as gone
   expect(gone).toBe(false);
 });
 
-test("a listener is called at once if the client has already disconnected", async () => {
-  const told = new Promise<void>((resolve) => {
+test("a listener is called immediately if the client has already disconnected", async () => {
+  const disconnected = new Promise<void>((resolve) => {
     void serve((exchange, closed) => {
       void closed.then(() => exchange.onGone(resolve));
       exchange.stream(200, {});
@@ -69,7 +69,7 @@ test("a listener is called at once if the client has already disconnected", asyn
       void fetch(`http://127.0.0.1:${port}/`, { signal: leaving.signal }).then(() => leaving.abort());
     });
   });
-  await told;
+  await disconnected;
 });
 
 test("a response after the start of a stream aborts the stream", async () => {

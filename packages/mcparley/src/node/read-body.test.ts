@@ -16,7 +16,7 @@ const head = (length: string): string => `POST / HTTP/1.1\r\nHost: localhost\r\n
 
 interface Read {
   socket: Socket;
-  /** Settles when the request has come, before its body is read. */
+  /** Settles when the request has arrived, before its body is read. */
   begun: Promise<unknown>;
   /** The text, and the asynchronous context after it was read. */
   read: Promise<{ text: string; seen: string | undefined }>;
@@ -53,7 +53,7 @@ async function reading(limit: number, before: (request: NodeRequest) => void = (
 
 const whole = { text: "a whole body", seen: "of the request" };
 
-test("a body that arrives with its head is read at once", async () => {
+test("a body that arrives with its head is read immediately", async () => {
   const { socket, read } = await reading(100);
   socket.write(`${head("Content-Length: 12")}a whole body`);
   expect(await read).toEqual(whole);

@@ -19,7 +19,7 @@ async function pass(ms: number): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("admits as many requests as the limit at once, and the others in order as places become free", async () => {
+test("admits requests up to the limit at the same time, and the others in order when places are released", async () => {
   const queue = new RequestQueue(2, 1_000);
   const order: string[] = [];
   const places = ["a", "b", "c", "d"].map((name) =>
@@ -37,7 +37,7 @@ test("admits as many requests as the limit at once, and the others in order as p
   expect(queue.isEmpty).toBe(false);
 });
 
-test("no longer counts running requests if none has finished for a round", async () => {
+test("no longer counts running requests if no request has finished for a round", async () => {
   const queue = new RequestQueue(2, 1_000);
   const admitted: Place[] = [];
   for (let i = 0; i < 6; i++) void enter(queue, admitted);
@@ -62,7 +62,7 @@ test("no longer counts a request that runs for more than five rounds while other
   }
   queue.leave(nth(admitted, -1));
   await pass(1_000);
-  // One for the request that left, and one for the slow one.
+  // One place of the finished request, and one of the slow request.
   expect(admitted).toHaveLength(9);
 });
 

@@ -41,19 +41,19 @@ const head = (length: number): string =>
   "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nmcp-protocol-version: 2026-07-28\r\n" +
   `mcp-method: tools/call\r\nmcp-name: hello\r\ncontent-length: ${length}\r\n\r\n`;
 
-describe("a server that listens closes a connection", () => {
-  test("on which no byte arrives", async () => {
+describe("a listening server closes a connection", () => {
+  test("if no byte arrives", async () => {
     const { closed } = dial(await serve({ headersTimeout: 50 }));
     await closed;
   });
 
-  test("on which the head of a request does not end", async () => {
+  test("if the head of a request does not end", async () => {
     const { socket, closed } = dial(await serve({ headersTimeout: 50 }));
     socket.write("POST /mcp HTTP/1.1\r\nhost: local");
     expect(await closed).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  test("on which a head arrives byte by byte", async () => {
+  test("if a head arrives byte by byte", async () => {
     const { socket, closed } = dial(await serve({ headersTimeout: 100 }));
     const dripping = setInterval(() => socket.write("x"), 10);
     closers.push(() => clearInterval(dripping));
@@ -61,7 +61,7 @@ describe("a server that listens closes a connection", () => {
     expect(await closed).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  test("on which the body of a request does not arrive in time", async () => {
+  test("if the body of a request does not arrive in time", async () => {
     const { socket, closed } = dial(await serve({ bodyTimeout: 50 }));
     socket.write(head(body.length) + body.slice(0, 10));
     const answer = await closed;
@@ -69,7 +69,7 @@ describe("a server that listens closes a connection", () => {
     expect(answer).toContain("bodyTimeout");
   });
 
-  test("on which a body arrives byte by byte", async () => {
+  test("if a body arrives byte by byte", async () => {
     const { socket, closed } = dial(await serve({ bodyTimeout: 100 }));
     const dripping = setInterval(() => socket.write(" "), 10);
     closers.push(() => clearInterval(dripping));
@@ -77,13 +77,13 @@ describe("a server that listens closes a connection", () => {
     expect(await closed).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  test("on which a request takes longer than requestTimeout", async () => {
+  test("if a request lasts longer than requestTimeout", async () => {
     const { socket, closed } = dial(await serve({ requestTimeout: 50 }));
     socket.write(head(body.length) + body.slice(0, 10));
     await closed;
   });
 
-  test("on which no second request arrives", async () => {
+  test("if no second request arrives", async () => {
     const { socket, closed } = dial(await serve({ keepAliveTimeout: 50 }));
     socket.write(head(body.length) + body);
     expect(await closed).toMatch(/^HTTP\/1.1 200 [^]*Hello/);

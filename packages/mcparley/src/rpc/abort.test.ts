@@ -4,7 +4,7 @@ import { link, onAbort, unlessAborted } from "./abort.ts";
 
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;
 
-test("a signal has one listener for all callbacks, and none without callbacks", async () => {
+test("a signal has one listener for all callbacks, and no listener without callbacks", async () => {
   const { signal } = new AbortController();
   const links = Array.from({ length: 20 }, () => link(signal));
   const settle: (() => void)[] = [];

@@ -16,7 +16,7 @@ describe("continues synchronously with a value, and asynchronously with a promis
   });
 
   test("waits for any object with a then method, like await", async () => {
-    // oxlint-disable-next-line unicorn/no-thenable -- what is tested
+    // oxlint-disable-next-line unicorn/no-thenable -- thenables are tested
     const thenable = { then: (resolve: (value: number) => void) => resolve(3) } as unknown as Promise<number>;
     expect(await after(thenable, (value) => value + 1)).toBe(4);
     expect([null, undefined, 1, "then", {}, []].map((value) => isPromise(value))).not.toContain(true);
@@ -24,7 +24,7 @@ describe("continues synchronously with a value, and asynchronously with a promis
 });
 
 describe("handles an error or a rejection once", () => {
-  const said = (error: unknown): string => `handled ${(error as Error).message}`;
+  const describeError = (error: unknown): string => `handled ${(error as Error).message}`;
 
   test.each([
     ["thrown", () => Promise.reject(new Error("later"))],
@@ -35,11 +35,11 @@ describe("handles an error or a rejection once", () => {
       },
     ],
   ])("%s", async (_, run: () => string | Promise<string>) => {
-    expect(await recover(run, said)).toMatch(/^handled (now|later)$/);
+    expect(await recover(run, describeError)).toMatch(/^handled (now|later)$/);
   });
 
   test("does not handle a success", async () => {
-    expect(recover(() => "fine", said)).toBe("fine");
-    expect(await recover(() => Promise.resolve("fine"), said)).toBe("fine");
+    expect(recover(() => "fine", describeError)).toBe("fine");
+    expect(await recover(() => Promise.resolve("fine"), describeError)).toBe("fine");
   });
 });

@@ -4,7 +4,7 @@ import { Backoff, retryAfterOf } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 import { LocalError } from "./errors.ts";
 
-/** A clock whose timers fire at once, and the delays that were asked of it. */
+/** A clock whose timers fire immediately, and the requested delays. */
 function instantClock(): { clock: Clock; delays: number[] } {
   const delays: number[] = [];
   const setTimeout = (fn: () => void, ms: number): void => {
@@ -38,21 +38,21 @@ test("allows ten attempts with delays that double up to 30 seconds", async () =>
 
 test("a message restores all attempts, and so does a stream that was open for two seconds", async () => {
   const { tries, delayOf } = backoff();
-  const spend = async (): Promise<void> => {
+  const useAttempts = async (): Promise<void> => {
     while (!tries.isSpent) await delayOf();
   };
-  await spend();
+  await useAttempts();
   tries.wasOpen(1_999);
   expect(tries.isSpent).toBe(true);
   tries.wasOpen(2_000);
   expect(tries.isSpent).toBe(false);
   expect(await delayOf()).toBeLessThanOrEqual(500);
-  await spend();
+  await useAttempts();
   tries.reset();
   expect(await delayOf()).toBeLessThanOrEqual(500);
 });
 
-test("waits at least for the time that the peer asks for, up to one hour", async () => {
+test("waits at least for the time that the peer requests, up to one hour", async () => {
   const { delayOf } = backoff();
   expect(await delayOf(0)).toBeGreaterThanOrEqual(250);
   expect(await delayOf(1)).toBeGreaterThanOrEqual(250);

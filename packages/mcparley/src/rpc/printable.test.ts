@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { printable, printableJson } from "./printable.ts";
 
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb]/u;
-// oxlint-disable-next-line no-control-regex -- these are what is looked for
+// oxlint-disable-next-line no-control-regex -- the test searches for these characters
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
 describe("printable", () => {

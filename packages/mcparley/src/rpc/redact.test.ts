@@ -27,12 +27,12 @@ test.each([
   "The tokenizer failed at line 3.",
   "no such file: secrets.txt",
   "Connection to https://example.com/mcp failed",
-])("leaves %s alone", (text) => {
+])("keeps %s unchanged", (text) => {
   expect(redact(text)).toBe(text);
 });
 
 test.each(["token", "a.", "--", '"', "bearer ", "://", "eyJaaaaaaaaa", "-eyJaaaaaaaaa"])(
-  "takes linear time on text that is nearly a secret: %s",
+  "reads text that is nearly a secret in linear time: %s",
   async (unit) => {
     await expectLinearTime({ head: "", unit, tail: "" }, redact);
   },

@@ -5,7 +5,7 @@ const nest = (levels: number, wrap: (value: unknown) => unknown): unknown =>
   Array.from({ length: levels }).reduce((value: unknown) => wrap(value), "end");
 
 test.each([null, undefined, 1, "text", true, {}, [], { a: 1, b: [1, { c: null }] }])(
-  "%j keeps the default budget",
+  "%j is within the default budget",
   (value) => {
     expect(checkBudget(value)).toBeUndefined();
   },

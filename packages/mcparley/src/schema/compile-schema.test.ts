@@ -155,7 +155,7 @@ describe("validation by a library", () => {
     },
   );
 
-  test("an asynchronous check stays asynchronous, a synchronous one synchronous", async () => {
+  test("an asynchronous check stays asynchronous, and a synchronous one synchronous", async () => {
     const slow = compileSchema(
       handmade(async (value) => ({ value: [value] })),
       "input",
@@ -170,7 +170,7 @@ describe("validation by a library", () => {
     ).toEqual({ value: 1 });
   });
 
-  test("a transformed output is what is sent", async () => {
+  test("a transformed output is sent", async () => {
     const schema = z
       .object({ n: z.string().pipe(z.coerce.number()), extra: z.never().optional() })
       .pipe(z.object({ n: z.number() }));
@@ -250,7 +250,7 @@ describe("objects that are no schema", () => {
     expect(compileSchema({ $schema }, "input").json).toEqual({ $schema });
   });
 
-  test("accepts an empty object, and one with a keyword beside others", () => {
+  test("accepts an empty object, and one with a keyword among other members", () => {
     expect(compileSchema({}, "input").json).toEqual({});
     expect(compileSchema({ description: "Anything.", "x-mine": 1 }, "input").json).toHaveProperty("x-mine");
   });

@@ -31,7 +31,7 @@ test.each([
   ["{a}{b}", "%C3%A9x", { a: "é", b: "x" }],
   ["{x:3}", "value", undefined],
   ["{x:3}", "%F0%9F%98%80ab", { x: "😀ab" }],
-  // Reserved expansion: nothing is missed for having stopped too early.
+  // Reserved expansion: the match does not stop at the first possible end.
   ["file:///{+path}", "file:///a/b%20c.txt", { path: "a/b c.txt" }],
   ["{+path}/end", "a/end/b/end", { path: "a/end/b" }],
   ["file:///{+dir}/{name}", "file:///a/b/c", { dir: "a/b", name: "c" }],
@@ -49,7 +49,7 @@ test.each([
   ["www{.dom*}", "www.example.com", { dom: ["example", "com"] }],
   ["foo{#x}", "foo#", { x: "" }],
   ["foo{#x}", "foo", {}],
-  // Named ones: any order, all optional, nothing unknown.
+  // Named variables: in any order, all optional, no unknown names.
   ["s://{?q,lang}", "s://?lang=en&q=a%26b", { q: "a&b", lang: "en" }],
   ["s://{?q,lang}", "s://?lang=en", { lang: "en" }],
   ["s://{?q,lang}", "s://", {}],
@@ -85,7 +85,7 @@ test.each([
   "file:///a%20b.txt",
   "HTTP://Example.COM/../x",
   "é://ü",
-])("the literal %s is compared as given", (uri) => {
+])("the literal %s is compared without normalization", (uri) => {
   expect(match(uri, uri)).toEqual({});
   expect(match(uri, `${uri}/`)).toBeUndefined();
 });
@@ -115,7 +115,7 @@ test("a URI over 64 KiB does not match", () => {
   expect(template.match("a".repeat(65_537))).toBeUndefined();
 });
 
-describe("matching takes linear time", () => {
+describe("matching in linear time", () => {
   test.each([
     ["{+x}{+y}", "a"],
     ["{+a}{+b}{+c}{+d}!", "a"],
@@ -138,7 +138,7 @@ describe("matching takes linear time", () => {
 describe("properties", () => {
   const text = fc.string({ unit: "binary", maxLength: 12 }).map((value) => value.replace(/\p{Surrogate}/gu, ""));
   const nonEmpty = text.filter((value) => value !== "");
-  // Reserved expansion leaves triplets alone, so a percent sign is the one thing it does not carry faithfully.
+  // Reserved expansion does not encode triplets, so values with a percent sign are not restored.
   const unescaped = nonEmpty.map((value) => value.replaceAll("%", "")).filter((value) => value !== "");
 
   test("match(expand(v)) is v", () => {
@@ -173,7 +173,7 @@ describe("properties", () => {
 
   const piece = fc.oneof(
     fc.constantFrom("/", "-", "a", "x1", "//"),
-    // A comma in `{x,y}` may as well belong to a value, which would then be written as %2C: one variable there.
+    // A comma of `{x,y}` can match as part of a value, which then expands to %2C. So these expressions have one variable.
     fc.tuple(fc.constantFrom("", "+", "#"), fc.constant(1)),
     fc.tuple(fc.constantFrom(".", "/"), fc.integer({ min: 1, max: 2 })),
   );
@@ -198,7 +198,7 @@ describe("properties", () => {
           const uri = expandTemplate(template.template, values);
           const found = template.match(uri);
           expect(found, `${template.template} on ${uri}`).toBeDefined();
-          // A character may have moved to a variable that writes it the other way, encoded or not.
+          // A character can move to a variable that encodes it differently, so the decoded URIs are compared.
           expect(decodeURIComponent(expandTemplate(template.template, found ?? {}))).toBe(decodeURIComponent(uri));
         },
       ),

@@ -205,7 +205,7 @@ describe("expansion beyond the tables", () => {
     expect(expand("{x}{?y*}", { x: ["a", null, "b"], y: { k: undefined, l: "1" } })).toBe("a,b?l=1");
   });
 
-  test("a variable called constructor is undefined unless given", () => {
+  test("a variable called constructor is undefined unless it has a value", () => {
     expect(expand("{constructor}{?__proto__,toString}", {})).toBe("");
   });
 

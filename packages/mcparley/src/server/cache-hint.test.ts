@@ -12,7 +12,7 @@ test.each(wrong)("%j is refused for lists and for resources", (hint) => {
   expect(() => createServer({ name: "x", version: "1", resources: { cached } })).toThrow('resource "cached"');
 });
 
-test.each(wrong)("%j is refused of a handler", async (hint) => {
+test.each(wrong)("%j is refused from a handler", async (hint) => {
   const onError = vi.fn<(error: unknown) => void>();
   const read = resource("a:", { read: () => ({ contents: [], ...(hint as object) }) });
   const server = createServer({ name: "x", version: "1", resources: { read }, onError });

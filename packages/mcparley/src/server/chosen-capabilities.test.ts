@@ -20,7 +20,7 @@ function serverWith(definition: Partial<AnyServerDefinition>) {
 }
 
 /** Attaches a peer, and returns the capabilities that the server declared to it. */
-async function meet(version: string, definition: Partial<AnyServerDefinition>) {
+async function attachPeer(version: string, definition: Partial<AnyServerDefinition>) {
   const server = serverWith(definition);
   if (version !== modern) {
     const peer = await rawPeer(server);
@@ -35,8 +35,8 @@ const notificationsOf = ({ received }: RawPeer): string[] =>
   received.flatMap((message) => ("method" in message ? message.method : []));
 
 describe.each(["2024-11-05", "2025-11-25", modern])("on revision %s", (version) => {
-  test("by default a server declares every capability that it has a use for", async () => {
-    expect((await meet(version, {})).capabilities).toEqual({
+  test("a server declares every capability that its definitions use by default", async () => {
+    expect((await attachPeer(version, {})).capabilities).toEqual({
       logging: {},
       tools: { listChanged: true },
       prompts: { listChanged: true },
@@ -44,8 +44,8 @@ describe.each(["2024-11-05", "2025-11-25", modern])("on revision %s", (version) 
     });
   });
 
-  test("a server without listChanged declares none, and sends no changes of lists", async () => {
-    const { server, peer, capabilities } = await meet(version, { capabilities: { listChanged: false } });
+  test("a server without listChanged does not declare it, and sends no changes of lists", async () => {
+    const { server, peer, capabilities } = await attachPeer(version, { capabilities: { listChanged: false } });
     expect(capabilities).toEqual({ logging: {}, tools: {}, prompts: {}, resources: { subscribe: true } });
     if (version === modern) {
       void peer.request("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: "s" });
@@ -58,8 +58,8 @@ describe.each(["2024-11-05", "2025-11-25", modern])("on revision %s", (version) 
     await peer.close();
   });
 
-  test("a server without subscribe declares none, and refuses subscriptions", async () => {
-    const { server, peer, capabilities } = await meet(version, { capabilities: { subscribe: false } });
+  test("a server without subscribe does not declare it, and refuses subscriptions", async () => {
+    const { server, peer, capabilities } = await attachPeer(version, { capabilities: { subscribe: false } });
     expect(capabilities).toMatchObject({ resources: { listChanged: true } });
     expect(capabilities).not.toHaveProperty("resources.subscribe");
     if (version === modern) {
@@ -77,8 +77,8 @@ describe.each(["2024-11-05", "2025-11-25", modern])("on revision %s", (version) 
     await peer.close();
   });
 
-  test("a server without logging declares none, and sends no log messages", async () => {
-    const { peer, capabilities } = await meet(version, { capabilities: { logging: false } });
+  test("a server without logging does not declare it, and sends no log messages", async () => {
+    const { peer, capabilities } = await attachPeer(version, { capabilities: { logging: false } });
     expect(capabilities).not.toHaveProperty("logging");
     if (version !== modern) {
       expect((await peer.request("logging/setLevel", { level: "debug" })).error.code).toBe(-32601);
@@ -103,7 +103,7 @@ describe.each(["2024-11-05", "2025-11-25", modern])("on revision %s", (version) 
 });
 
 describe("the revisions that a server serves", () => {
-  test("an old client of a modern server gets an error that names the versions", async () => {
+  test("a legacy client of a modern server receives an error that names the versions", async () => {
     const peer = await rawPeer(serverWith({ revisions: [modern] }));
     const clientInfo = { name: "raw", version: "1" };
     const { error } = await peer.request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
@@ -129,7 +129,7 @@ describe("the revisions that a server serves", () => {
     expect(result.tools).toHaveLength(1);
   });
 
-  test("a modern client of an old server gets the versions, and a client of both falls back", async () => {
+  test("a modern client of a legacy server receives the versions, and a client of both kinds falls back", async () => {
     const server = serverWith({ revisions: ["2025-06-18"] });
     const peer = await rawPeer(server, { meta: modernMeta(modern) });
     const { error } = await peer.request("server/discover");

@@ -213,7 +213,7 @@ describe("progress and logs", () => {
     expect(JSON.stringify(peer.received)).not.toContain('"message":"one"');
   });
 
-  test("a modern request receives log messages of the level that it names, and none without a level", async () => {
+  test("a modern request receives log messages of the level that it names, and no messages without a level", async () => {
     const peer = await serve({ tools: { busy } });
     await callTool(peer, "busy");
     expect(peer.received.filter((message) => "method" in message)).toEqual([]);

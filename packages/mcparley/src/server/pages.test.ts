@@ -117,14 +117,14 @@ describe("lists of several callers", () => {
     return { server, listFor };
   }
 
-  test("each sees the tools of its scopes, also if another one listed before", async () => {
+  test("each caller sees the tools of its scopes, also after another caller has listed them", async () => {
     const { listFor } = serve({ open: t, secret });
     expect(await listFor("admin")).toEqual([["open", "secret"], "private"]);
     expect(await listFor("")).toEqual([["open"], "private"]);
     expect(await listFor("admin other")).toEqual([["open", "secret"], "private"]);
   });
 
-  test("a list is private from the moment at which one of its tools needs a scope", async () => {
+  test("a list is private as soon as one of its tools needs a scope", async () => {
     const { server, listFor } = serve({ open: t });
     expect(await listFor("")).toEqual([["open"], "public"]);
     server.tools.set("secret", secret);
@@ -163,7 +163,7 @@ describe("pages of resources with a template that lists", () => {
 });
 
 describe("the index of resources", () => {
-  const saying = (uri: string, text: string) => resource(uri, { read: () => text });
+  const textResource = (uri: string, text: string) => resource(uri, { read: () => text });
 
   /** Reads a URI. Returns its text, or the code of the error. */
   async function textAt(server: ReturnType<typeof serverWith>, uri: string): Promise<unknown> {
@@ -172,14 +172,14 @@ describe("the index of resources", () => {
     return error ? error.code : (result.contents as { text: string }[])[0]?.text;
   }
 
-  test("a resource that is replaced under its name has its new URI alone", async () => {
-    const server = serverWith({ resources: { a: saying("note://old", "old") } });
-    server.resources.set("a", saying("note://new", "new"));
+  test("a resource that is replaced under its name is found by its new URI only", async () => {
+    const server = serverWith({ resources: { a: textResource("note://old", "old") } });
+    server.resources.set("a", textResource("note://new", "new"));
     expect([await textAt(server, "note://old"), await textAt(server, "note://new")]).toEqual([-32602, "new"]);
   });
 
-  test("deleting one of two resources with the same URI leaves the other", async () => {
-    const server = serverWith({ resources: { a: saying("note://x", "a"), b: saying("note://x", "b") } });
+  test("deleting one of two resources with the same URI does not delete the other", async () => {
+    const server = serverWith({ resources: { a: textResource("note://x", "a"), b: textResource("note://x", "b") } });
     expect(await textAt(server, "note://x")).toBe("b");
     server.resources.delete("a");
     expect(await textAt(server, "note://x")).toBe("b");
@@ -187,12 +187,12 @@ describe("the index of resources", () => {
     expect(await textAt(server, "note://x")).toBe(-32602);
   });
 
-  test("a template that is replaced by a resource, or deleted, matches no longer", async () => {
-    const server = serverWith({ resources: { a: saying("note://{id}", "template") } });
+  test("a template that is replaced by a resource, or deleted, no longer matches", async () => {
+    const server = serverWith({ resources: { a: textResource("note://{id}", "template") } });
     expect(await textAt(server, "note://1")).toBe("template");
-    server.resources.set("a", saying("note://2", "single"));
+    server.resources.set("a", textResource("note://2", "single"));
     expect([await textAt(server, "note://1"), await textAt(server, "note://2")]).toEqual([-32602, "single"]);
-    server.resources.set("a", saying("note://{id}", "again"));
+    server.resources.set("a", textResource("note://{id}", "again"));
     server.resources.delete("a");
     expect(await textAt(server, "note://1")).toBe(-32602);
   });
@@ -200,14 +200,14 @@ describe("the index of resources", () => {
   test("a resource has precedence over a template, and an earlier template over a later one", async () => {
     const server = serverWith({
       resources: {
-        first: saying("note://{id}", "first"),
-        second: saying("note://{name}", "second"),
-        single: saying("note://1", "single"),
+        first: textResource("note://{id}", "first"),
+        second: textResource("note://{name}", "second"),
+        single: textResource("note://1", "single"),
       },
     });
     expect([await textAt(server, "note://1"), await textAt(server, "note://2")]).toEqual(["single", "first"]);
     // A replaced template keeps its place.
-    server.resources.set("first", saying("note://{key}", "replaced"));
+    server.resources.set("first", textResource("note://{key}", "replaced"));
     expect(await textAt(server, "note://2")).toBe("replaced");
   });
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Shares } from "./shares.ts";
 
-test("the largest holder, the counts and the order agree with a plain list", () => {
+test("the largest holder, the counts and the order are those of a plain list", () => {
   const step = fc.record({
     what: fc.constantFrom("add", "add", "delete", "touch"),
     caller: fc.constantFrom("a", "b", "c"),

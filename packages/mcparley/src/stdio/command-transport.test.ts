@@ -21,10 +21,10 @@ interface Conversation {
   next: () => Promise<JsonObject>;
   ask: (method: string, params?: JsonObject) => Promise<JsonObject>;
   problems: Error[];
-  over: Promise<Error | undefined>;
+  closedWith: Promise<Error | undefined>;
 }
 
-async function talk(
+async function openTransport(
   target: Partial<CommandTarget> & { mode?: string } = {},
   bounds?: EndBounds,
 ): Promise<Conversation> {
@@ -35,7 +35,7 @@ async function talk(
   const waiting: ((message: JsonObject) => void)[] = [];
   const problems: Error[] = [];
   let close!: (cause: Error | undefined) => void;
-  const over = new Promise<Error | undefined>((resolve) => {
+  const closedWith = new Promise<Error | undefined>((resolve) => {
     close = resolve;
   });
   await transport.start({
@@ -55,7 +55,7 @@ async function talk(
     void transport.send({ jsonrpc: "2.0", id: 1, method, params });
     return (await next()).result as JsonObject;
   };
-  return { transport, next, ask, problems, over };
+  return { transport, next, ask, problems, closedWith };
 }
 
 const isAlive = (pid: number): boolean => {
@@ -86,27 +86,27 @@ test("a server is identified by its command, arguments, working directory and en
   expect(commandTransports({ command, env: { TOKEN: "s3cret" } }).target).toBe(command);
 });
 
-test("talks with a child process, and closes without a cause", async () => {
-  const { ask, transport, over } = await talk();
+test("messages are exchanged with a child process, and it closes without a cause", async () => {
+  const { ask, transport, closedWith } = await openTransport();
   expect(await ask("echo", { text: "héllo" })).toEqual({ text: "héllo" });
   const { pid } = await ask("pid");
   await transport.close();
-  expect(await over).toBeUndefined();
+  expect(await closedWith).toBeUndefined();
   expect(isAlive(pid as number)).toBe(false);
 });
 
 test("a message that is sent just before closing arrives", async () => {
-  let said = "";
-  const { transport, over } = await talk({ stderr: (chunk) => (said += chunk) });
+  let stderr = "";
+  const { transport, closedWith } = await openTransport({ stderr: (chunk) => (stderr += chunk) });
   void transport.send({ jsonrpc: "2.0", id: 1, method: "die" });
   await transport.close();
-  await over;
-  expect(said).toBe("fatal: out of cheese\n");
+  await closedWith;
+  expect(stderr).toBe("fatal: out of cheese\n");
 });
 
-test("a child has the inherited and the given variables, and no others", async () => {
+test("a child has the inherited and the configured variables, and no others", async () => {
   process.env.SOME_HOST_SECRET = "x";
-  const { ask } = await talk({ env: { GIVEN: "1", LANG: "tlh" } });
+  const { ask } = await openTransport({ env: { GIVEN: "1", LANG: "tlh" } });
   delete process.env.SOME_HOST_SECRET;
   const env = await ask("env");
   expect(env).toMatchObject({ GIVEN: "1", LANG: "tlh", PATH: process.env.PATH });
@@ -119,7 +119,7 @@ test.each([
   [{ command: fileURLToPath(import.meta.url) }, /permission to execute it was denied/],
   [{ cwd: "/no/such/directory" }, /working directory "\/no\/such\/directory" does not exist/],
 ])("a command that cannot be started is named with the cure: %j", async (target, message) => {
-  const failed = talk(target);
+  const failed = openTransport(target);
   await expect(failed).rejects.toThrow(message);
   await expect(failed).rejects.toMatchObject({ code: "unreachable" });
 });
@@ -138,75 +138,75 @@ test("the name of a target contains no secret", () => {
 });
 
 test("closing ends a child that ignores the end of input and SIGTERM", async () => {
-  const { ask, transport, over } = await talk({ mode: "stubborn" }, quick);
+  const { ask, transport, closedWith } = await openTransport({ mode: "stubborn" }, quick);
   const { pid } = await ask("pid");
   await transport.close();
-  expect(await over).toBeUndefined();
+  expect(await closedWith).toBeUndefined();
   expect(isAlive(pid as number)).toBe(false);
 });
 
 test("closing ends the server behind a launcher", async () => {
-  const { ask, transport } = await talk({ mode: "launcher" }, quick);
+  const { ask, transport } = await openTransport({ mode: "launcher" }, quick);
   const { pid } = await ask("pid");
   await transport.close();
   await expect.poll(() => isAlive(pid as number)).toBe(false);
 });
 
 test("a child's own children end with it when it exits by itself", async () => {
-  let said = "";
-  const { ask, over } = await talk({ mode: "leaver", stderr: (chunk) => (said += chunk) }, quick);
+  let stderr = "";
+  const { ask, closedWith } = await openTransport({ mode: "leaver", stderr: (chunk) => (stderr += chunk) }, quick);
   void ask("die");
-  expect(await over).toMatchObject({ code: "exited" });
-  const left = Number(/left (\d+)/.exec(said)?.[1]);
+  expect(await closedWith).toMatchObject({ code: "exited" });
+  const left = Number(/left (\d+)/.exec(stderr)?.[1]);
   expect(left).toBeGreaterThan(0);
   await expect.poll(() => isAlive(left)).toBe(false);
 });
 
 test("stderr is drained, so that a child that floods it still answers and ends", async () => {
-  const { ask, transport } = await talk();
+  const { ask, transport } = await openTransport();
   expect(await ask("flood")).toEqual({});
   await transport.close();
 });
 
 test("a child that dies closes the transport with its exit code and the end of its stderr", async () => {
-  const { ask, over, transport } = await talk();
+  const { ask, closedWith, transport } = await openTransport();
   void ask("die");
-  const error = (await over) as LocalError;
+  const error = (await closedWith) as LocalError;
   expect(error.code).toBe("exited");
   expect(error.message).toMatch(/exited with code 7\. The end of its stderr:\nfatal: out of cheese$/);
   expect(error.data).toEqual({ exitCode: 7, signal: null, stderr: "fatal: out of cheese" });
   await expect(transport.send({ jsonrpc: "2.0", method: "x" })).rejects.toMatchObject({ code: "closed" });
 });
 
-test("a child that dies at once without output is reported with its stderr, without secrets", async () => {
-  const { over } = await talk({ mode: "dies" });
-  expect(await over).toMatchObject({
+test("a child that exits immediately without output is reported with its stderr, without secrets", async () => {
+  const { closedWith } = await openTransport({ mode: "dies" });
+  expect(await closedWith).toMatchObject({
     code: "exited",
     data: { exitCode: 3, stderr: "cannot read config.json\nAPI_KEY=[redacted]" },
   });
 });
 
 test("a child that is killed is reported with its signal", async () => {
-  const { ask, over } = await talk();
+  const { ask, closedWith } = await openTransport();
   void ask("kill");
-  expect(await over).toMatchObject({ code: "exited", data: { exitCode: null, signal: "SIGKILL" } });
+  expect(await closedWith).toMatchObject({ code: "exited", data: { exitCode: null, signal: "SIGKILL" } });
 });
 
 test("a child that closes its stdout without exiting is ended", async () => {
-  const { ask, over } = await talk({ mode: "stubborn" }, quick);
+  const { ask, closedWith } = await openTransport({ mode: "stubborn" }, quick);
   void ask("hang up");
-  expect(await over).toMatchObject({ code: "exited", data: { signal: "SIGKILL" } });
+  expect(await closedWith).toMatchObject({ code: "exited", data: { signal: "SIGKILL" } });
 });
 
 test("an incomplete message is reported before the end", async () => {
-  const { ask, over, problems } = await talk();
+  const { ask, closedWith, problems } = await openTransport();
   void ask("half");
-  await over;
+  await closedWith;
   expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('inside a line: "{\\"jsonrpc\\":')]);
 });
 
-test("closing twice, or before the start, ends in order", async () => {
-  const { transport } = await talk();
+test("a transport can be closed twice, and before the start", async () => {
+  const { transport } = await openTransport();
   await Promise.all([transport.close(), transport.close()]);
   const never = commandTransports({ command: process.execPath }).open();
   await never.close();

@@ -42,7 +42,7 @@ const piece = fc.oneof(
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 6 }).map((bytes) => Buffer.from(bytes)) },
 );
 
-test("the same bytes in any chunks are read alike", () => {
+test("the same bytes are read identically in any chunks", () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), fc.array(fc.nat(9), { maxLength: 200 }), (pieces, lengths) => {
       const bytes = Buffer.concat(pieces);
@@ -93,7 +93,7 @@ test("a dropped line is reported once, with its size and its start, and the next
   expect(seen.lines).toEqual(["next"]);
 });
 
-test("bytes that are not UTF-8 are reported, a replacement character in good UTF-8 is not", () => {
+test("bytes that are not UTF-8 are reported, and a valid replacement character is not", () => {
   const seen = read([Buffer.from([0x61, 0xff, 0x0a]), Buffer.from("\uFFFD\n")]);
   expect(seen.dropped).toEqual([{ reason: "not_utf8", bytes: 2, head: "a\uFFFD" }]);
   expect(seen.lines).toEqual(["\uFFFD"]);
@@ -103,7 +103,7 @@ test("an incomplete line at the end of input is reported", () => {
   expect(read([Buffer.from('{"a":1}\n{"b"')]).unfinished).toEqual(['{"b"']);
 });
 
-test.each([65_536, 1_024, 64])("a message of 10 MiB in chunks of %i bytes takes linear time", async (size) => {
+test.each([65_536, 1_024, 64])("a message of 10 MiB in chunks of %i bytes is read in linear time", async (size) => {
   const largest = 10 * 1_048_576;
   const prepare = (text: string): Uint8Array[] => {
     const bytes = Buffer.from(`${JSON.stringify({ text })}\n`);

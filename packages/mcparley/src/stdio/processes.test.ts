@@ -41,7 +41,7 @@ interface Server {
   /** The next line of stdout. */
   next: () => Promise<JsonObject>;
   /** Resolves when stderr contains the text. */
-  said: (text: string) => Promise<void>;
+  stderrContains: (text: string) => Promise<void>;
   stderr: () => string;
   send: (message: JsonObject) => void;
   exited: Promise<[number | null, string | null]>;
@@ -58,23 +58,23 @@ function start(args: readonly string[], input?: net.Socket): Server {
     const parts = (rest + chunk.toString()).split("\n");
     rest = parts.pop() as string;
     lines.push(...parts);
-    child.emit("heard");
+    child.emit("output");
   });
   child.stderr.on("data", (chunk: Buffer) => {
     stderr += chunk.toString();
-    child.emit("heard");
+    child.emit("output");
   });
   if (!input) child.stdin.on("error", () => {});
   const until = async <T>(ready: () => T | undefined): Promise<T> => {
     for (let value = ready(); ; value = ready()) {
       if (value !== undefined) return value;
-      await once(child, "heard");
+      await once(child, "output");
     }
   };
   const server: Server = {
     child,
     next: async () => JSON.parse(await until(() => lines.shift())) as JsonObject,
-    said: (text) => until(() => stderr.includes(text) || undefined).then(() => {}),
+    stderrContains: (text) => until(() => stderr.includes(text) || undefined).then(() => {}),
     stderr: () => stderr,
     send: (message) => void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`),
     exited: once(child, "close") as Promise<[number | null, string | null]>,
@@ -130,10 +130,10 @@ test("console.log and direct writes go to stderr, and the first writer is named 
 });
 
 test("the end of input ends the process after the calls in flight are answered", async () => {
-  const { send, next, said, child, exited } = serve("plain");
+  const { send, next, stderrContains, child, exited } = serve("plain");
   send(call(1, "slow"));
   child.stdin.end();
-  await said("slow: called");
+  await stderrContains("slow: called");
   child.kill("SIGUSR2");
   expect(await next()).toMatchObject({ id: 1, result: { content: [{ text: "done" }] } });
   expect(await exited).toEqual([0, null]);
@@ -143,9 +143,9 @@ test.each([
   ["stuck", "plain"],
   ["hung", "impatient"],
 ])("a call that never ends does not keep the process alive (%s)", async (name, mode) => {
-  const { send, said, child, exited, stderr } = serve(mode);
+  const { send, stderrContains, child, exited, stderr } = serve(mode);
   send(call(1, name));
-  await said(`${name}: called`);
+  await stderrContains(`${name}: called`);
   child.stdin.end();
   expect(await exited).toEqual([0, null]);
   expect(stderr()).toContain("served\n");
@@ -168,9 +168,9 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s ends serving and the process", asy
 });
 
 test("a client that closes the output ends the process without an error", async () => {
-  const { send, said, child, exited, stderr } = serve("plain");
+  const { send, stderrContains, child, exited, stderr } = serve("plain");
   send(call(1, "slow"));
-  await said("slow: called");
+  await stderrContains("slow: called");
   child.stdout.destroy();
   child.kill("SIGUSR2");
   expect(await exited).toEqual([0, null]);
@@ -184,8 +184,8 @@ test("the death of the parent ends the process although its input stays open", a
   const ours = net.connect((listener.address() as net.AddressInfo).port, "127.0.0.1");
   const [theirs] = (await once(listener, "connection")) as [net.Socket];
   const args = [fixture("middle.mjs"), process.execPath, fixture("server.mjs"), "plain", library];
-  const { child, next, said, stderr, exited } = start(args, theirs);
-  await said("child ");
+  const { child, next, stderrContains, stderr, exited } = start(args, theirs);
+  await stderrContains("child ");
   const pid = Number(/child (\d+)/.exec(stderr())?.[1]);
   ours.write(`${JSON.stringify({ jsonrpc: "2.0", ...call(1, "noisy") })}\n`);
   expect(await next()).toMatchObject({ id: 1 });

@@ -22,7 +22,7 @@ async function runToEnd(transports: TransportFactory): Promise<Error | undefined
 const start = (transport: Transport): Promise<void> =>
   Promise.resolve(transport.start({ message: () => {}, malformed: () => {}, closed: () => {} }));
 
-test("a program that ends soon after each start is restarted once at once, and then after growing delays", async () => {
+test("a program that ends soon after each start is restarted immediately once, and then with increasing delays", async () => {
   const clock = fakeClock();
   const target = { command: process.execPath, args: [peer, "dies"] };
   const transports = commandTransports(target, undefined, clock);
@@ -69,7 +69,7 @@ test("at most nine starts fit in 30 seconds", async () => {
   expect(starts).toBeLessThanOrEqual(9);
 });
 
-test("a program that has run for 30 seconds is started again at once", async () => {
+test("a program that has run for 30 seconds is restarted immediately", async () => {
   const clock = fakeClock();
   const restarts = new Restarts(clock);
   for (let failures = 0; failures < 3; failures++) {
@@ -109,7 +109,7 @@ test("connecting that is aborted rejects while the program is still being ended"
 test.each([
   ["throws", () => JSON.parse("{") as void],
   ["rejects", () => Promise.reject(new SyntaxError("no")) as unknown as void],
-])("a stderr callback that %s is reported, and does not end the process", async (_, stderr) => {
+])("a stderr callback that %s is reported, and the process continues", async (_, stderr) => {
   const reports: Error[] = [];
   const code = "process.stderr.write('x'); setTimeout(() => {}, 10)";
   const transport = commandTransports({ command: process.execPath, args: ["-e", code], stderr }).open();

@@ -23,15 +23,15 @@ function served(tools: Parameters<typeof createServer>[0]["tools"] = {}, options
     output,
     ...options,
   });
-  const say = (message: object): void => void input.write(`${JSON.stringify(message)}\n`);
-  return { input, output, lines, done, say };
+  const send = (message: object): void => void input.write(`${JSON.stringify(message)}\n`);
+  return { input, output, lines, done, send };
 }
 
-test("answers on the given streams, ends with its input, and does not change the process", async () => {
+test("answers on its streams, ends with its input, and does not change the process", async () => {
   const stdout = (): unknown => Reflect.get(process.stdout, "write");
   const before = { write: stdout(), signals: process.listenerCount("SIGTERM") };
-  const { input, lines, done, say } = served();
-  say(initialize);
+  const { input, lines, done, send } = served();
+  send(initialize);
   expect(stdout()).toBe(before.write);
   expect(process.listenerCount("SIGTERM")).toBe(before.signals);
   input.end();
@@ -42,9 +42,9 @@ test("answers on the given streams, ends with its input, and does not change the
 });
 
 test("a line over the limit is answered with an error, and serving continues", async () => {
-  const { input, lines, done, say } = served({}, { maxLineBytes: 300 });
-  say({ ...initialize, padding: "x".repeat(300) });
-  say(initialize);
+  const { input, lines, done, send } = served({}, { maxLineBytes: 300 });
+  send({ ...initialize, padding: "x".repeat(300) });
+  send(initialize);
   input.end();
   await done;
   expect(lines).toEqual([
@@ -69,9 +69,9 @@ test("closing aborts the signals of the calls in flight, and ends", async () => 
         });
       }),
   });
-  const { done, say } = served({ wait });
-  say(initialize);
-  say({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "wait" } });
+  const { done, send } = served({ wait });
+  send(initialize);
+  send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "wait" } });
   await inFlight;
   await done.close();
   await done;
@@ -79,14 +79,14 @@ test("closing aborts the signals of the calls in flight, and ends", async () => 
 });
 
 test("a broken output ends serving without an error", async () => {
-  const { output, done, say } = served();
+  const { output, done, send } = served();
   output.destroy(Object.assign(new Error("gone"), { code: "EPIPE" }));
-  say(initialize);
+  send(initialize);
   await done;
 });
 
 test.each(["not JSON", "5", '{"jsonrpc":"2.0","method":7}', "[]"])(
-  "a peer that sends %j for ever and reads nothing gets a limited number of refusals",
+  "a peer that sends %j forever and reads nothing receives a limited number of refusals",
   async (line) => {
     const input = new PassThrough();
     const output = new PassThrough({ highWaterMark: 1 });

@@ -22,7 +22,7 @@ function tailOf(store: Store, take: (value: string) => void): { tail: LogTail; e
 
 const clock = fakeClock();
 
-test("a message during the start does not make it read from the oldest entry", async () => {
+test("a message during the start does not make the tail read from the oldest entry", async () => {
   const memory = memoryStore({ clock });
   const store: Store = {
     ...memory,
@@ -34,7 +34,7 @@ test("a message during the start does not make it read from the oldest entry", a
       return unsubscribe;
     },
   };
-  const first = await store.append("log", "told already", kept);
+  const first = await store.append("log", "old", kept);
   await store.append("log", "new", kept);
   const taken: string[] = [];
   const { tail } = tailOf(store, (value) => taken.push(value));
@@ -44,8 +44,8 @@ test("a message during the start does not make it read from the oldest entry", a
 });
 
 test.each([
-  ["store_unavailable", 30, "taken again, for half a minute", ["second"]],
-  ["internal", 1, "not taken again", ["second"]],
+  ["store_unavailable", 30, "read again for half a minute", ["second"]],
+  ["internal", 1, "not read again", ["second"]],
 ] as const)("an entry that fails with %s is tried %i times: %s", async (code, times, _, after) => {
   const store = memoryStore({ clock });
   await store.append("log", "first", kept);

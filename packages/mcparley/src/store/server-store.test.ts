@@ -13,12 +13,12 @@ const ttl = { ttl: 60_000 };
 test("two servers do not see the values, logs and messages of each other", async () => {
   const store = memoryStore();
   const [one, two] = [serverStore(store, "one"), serverStore(store, "two")];
-  const heard: string[] = [];
-  await two.subscribe("c", (message) => heard.push(message));
+  const messages: string[] = [];
+  await two.subscribe("c", (message) => messages.push(message));
   await one.set("k", "one", ttl);
   await one.append("l", "one", { ...ttl, maxLength: 10 });
   await one.publish("c", "one");
-  expect([await two.get("k"), await two.readFrom("l", undefined, 10), heard]).toEqual([undefined, [], []]);
+  expect([await two.get("k"), await two.readFrom("l", undefined, 10), messages]).toEqual([undefined, [], []]);
   expect([await two.compareAndSet("k", undefined, "two", ttl), await one.get("k")]).toEqual([true, "one"]);
   expect(await two.delete("k")).toBe(true);
   expect([await one.get("k"), (await one.readFrom("l", undefined, 10)).length]).toEqual(["one", 1]);
@@ -44,7 +44,7 @@ test.each([
   expect(first).toMatch(/^mcparley:[\w.%;-]+:$/);
 });
 
-test("closing a server's part leaves the store open", async () => {
+test("closing a server's part does not close the store", async () => {
   const store = memoryStore();
   const part = serverStore(store, "one");
   await part.set("k", "v", ttl);

@@ -27,20 +27,20 @@ const shown = (value: unknown): string =>
 function watched(options: OAuthOptions = {}, habits: Parameters<ScriptedIssuer["person"]>[0] = {}) {
   const world = scriptedIssuer();
   const clock = fakeClock(1_000_000);
-  const came: unknown[] = [];
+  const outcomes: unknown[] = [];
   const storage = memoryCredentials();
   const person = world.person(habits);
   world.clients.add("given");
   const client = { id: "given", secret };
-  const onError = (error: Error): void => void came.push(error);
+  const onError = (error: Error): void => void outcomes.push(error);
   const auth = oauth({ signIn: person, fetch: world.fetch, clock, storage, client, onError, ...options });
   const settings = readHttpTarget({ url: serverUrl, auth, fetch: world.fetch });
   const call = async (): Promise<void> => {
     const { signal } = new AbortController();
     const outcome = sendHttp(settings, { method: "POST", headers: {}, body: "{}", signal });
-    came.push(await outcome.then(({ status }) => status).catch((error: unknown) => error));
+    outcomes.push(await outcome.then(({ status }) => status).catch((error: unknown) => error));
   };
-  return { world, clock, auth, came, call };
+  return { world, clock, auth, outcomes, call };
 }
 
 /** Returns the secrets: the values sent to the token endpoint, and the tokens that it issued. */
@@ -51,8 +51,8 @@ function secretsOf(world: ScriptedIssuer): string[] {
   return [...new Set([secret, ...sent, ...basic, ...world.live.keys()])];
 }
 
-function expectNothing({ world, came }: ReturnType<typeof watched>): void {
-  const visible = shown([came, written]);
+function expectNothing({ world, outcomes }: ReturnType<typeof watched>): void {
+  const visible = shown([outcomes, written]);
   const secrets = secretsOf(world);
   expect(secrets.length).toBeGreaterThan(1);
   for (const value of secrets) expect(visible).not.toContain(value);
@@ -66,17 +66,17 @@ test("a secret in the watched output is found", () => {
 
 test("a sign-in, a renewal, a step-up and a sign-out log no secret", async () => {
   const all = watched();
-  const { world, clock, auth, came, call } = all;
+  const { world, clock, auth, outcomes, call } = all;
   world.challenge = 'scope="a"';
   await call();
   await clock.advance(3_600_000);
   await call();
   world.requiredScopes = ["b"];
   await call();
-  expect(came).toEqual([202, 202, 202]);
+  expect(outcomes).toEqual([202, 202, 202]);
   const live = [...world.live.keys()];
-  came.push(await auth.whoami(serverUrl), await auth.signOut(serverUrl), auth);
-  for (const token of live) expect(shown([came, written])).not.toContain(token);
+  outcomes.push(await auth.whoami(serverUrl), await auth.signOut(serverUrl), auth);
+  for (const token of live) expect(shown([outcomes, written])).not.toContain(token);
   expectNothing(all);
 });
 
@@ -89,10 +89,10 @@ describe("an authorization server that repeats the secrets of a request in its r
       "in a refusal with a challenge",
       (sent) => Response.json({ error: "invalid_client", error_description: sent }, challenge(sent)),
     ],
-    ["in a challenge alone", (sent) => new Response(null, challenge(sent))],
-    ["in what is no JSON", (sent) => new Response(sent)],
+    ["in a challenge only", (sent) => new Response(null, challenge(sent))],
+    ["in invalid JSON", (sent) => new Response(sent)],
     ["in a token of an unknown type", (sent) => Response.json({ access_token: sent, token_type: "mac" })],
-    ["in a token that has none", (sent) => Response.json({ access_token: sent, refresh_token: sent })],
+    ["in a response without a token", (sent) => Response.json({ access_token: sent, refresh_token: sent })],
     ["in a time", (sent) => Response.json({ access_token: sent, token_type: "Bearer", expires_in: sent })],
     ["in an ID token", (sent) => Response.json({ access_token: sent, token_type: "Bearer", id_token: sent })],
     [
@@ -110,7 +110,7 @@ describe("an authorization server that repeats the secrets of a request in its r
   for (const offered of ["client_secret_basic", "client_secret_post"]) {
     test.each(repeating)(`%s, with ${offered}`, async (_, answer) => {
       const all = watched();
-      const { world, came, call } = all;
+      const { world, outcomes, call } = all;
       world.metadata.token_endpoint_auth_methods_supported = [offered];
       const repeat = (): Response => {
         const parameters = [...(world.tokenRequests.at(-1)?.values() ?? [])];
@@ -124,7 +124,7 @@ describe("an authorization server that repeats the secrets of a request in its r
       world.live.clear();
       world.answerToken = (sent) => (sent.get("grant_type") === "refresh_token" ? repeat() : undefined);
       await call();
-      expect(came).toHaveLength(3);
+      expect(outcomes).toHaveLength(3);
       expectNothing(all);
     });
   }
@@ -141,6 +141,6 @@ test.each<[string, (url: URL) => URL]>([
   const all = watched({}, { back: (url) => ((code = url.searchParams.get("code") ?? ""), back(url)) });
   await all.call();
   expect(code).toMatch(/^code-/);
-  expect(all.came).toEqual([expect.objectContaining({ code: "sign_in_failed" })]);
-  expect(shown([all.came, written])).not.toContain(code);
+  expect(all.outcomes).toEqual([expect.objectContaining({ code: "sign_in_failed" })]);
+  expect(shown([all.outcomes, written])).not.toContain(code);
 });

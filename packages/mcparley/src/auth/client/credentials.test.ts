@@ -112,7 +112,7 @@ describe("credentials of one authorization server are never sent to another", ()
 });
 
 describe("the identity of a client", () => {
-  test("is the metadata document if the authorization server supports those", async () => {
+  test("is the metadata document if the authorization server supports such documents", async () => {
     const { world, start } = machine();
     world.metadata.client_id_metadata_document_supported = true;
     world.clients.add("https://app.example/client.json");
@@ -121,7 +121,7 @@ describe("the identity of a client", () => {
     expect(world.registrations).toEqual([]);
   });
 
-  test("is the manually registered client before the metadata document", async () => {
+  test("is the manually registered client rather than the metadata document", async () => {
     const { world, start } = machine();
     world.metadata.client_id_metadata_document_supported = true;
     world.clients.add("given");
@@ -422,7 +422,7 @@ describe("an account", () => {
     expect(await auth.signOut("https://other.example/mcp")).toBe("not_signed_in");
   });
 
-  test("is renewed and revoked at the issuer of its tokens, even if the server names another one now", async () => {
+  test("is renewed and revoked at the issuer of its tokens, even if the server now names another one", async () => {
     const { world, start, clock } = machine();
     await start().call();
     world.resourceMetadata = undefined;

@@ -67,7 +67,7 @@ describe("the metadata of a server", () => {
     await expect(found).rejects.toMatchObject({ code: "unreachable", data: { status: 503 } });
   });
 
-  test("is undefined if the server publishes none", async () => {
+  test("is undefined if the server publishes no metadata", async () => {
     expect(await resource({ [atPath]: new Response("<html>") }).found).toBeUndefined();
   });
 });

@@ -50,7 +50,7 @@ describe("a proof", () => {
 describe("a nonce", () => {
   const refusal = { "www-authenticate": 'DPoP error="use_dpop_nonce", algs="ES256"' };
 
-  test("that a server requires is in the next proof for its origin", async () => {
+  test("is in the next proof for the origin of the server that requires it", async () => {
     const prover = await dpopKeys().of(issuer);
     expect(prover.responded(url, response(401, { ...refusal, "dpop-nonce": "n1" }))).toBe(true);
     expect(decodeJwt(await proofOf(prover.headers("token", url, "GET"))).nonce).toBe("n1");
@@ -58,7 +58,7 @@ describe("a nonce", () => {
     expect(decodeJwt(await proofOf(prover.headers("token", other, "GET")))).not.toHaveProperty("nonce");
   });
 
-  test("in any other response replaces the stored one without a repetition", async () => {
+  test("in any other response replaces the stored one, and the request is not repeated", async () => {
     const prover = await dpopKeys().of(issuer);
     prover.responded(url, response(401, { ...refusal, "dpop-nonce": "n1" }));
     expect(prover.responded(url, response(200, { "dpop-nonce": "n2" }))).toBe(false);
@@ -70,12 +70,12 @@ describe("a nonce", () => {
     ["without a nonce", 401, refusal],
     ["for another reason", 401, { "www-authenticate": 'DPoP error="invalid_token"', "dpop-nonce": "n" }],
     ["of another kind", 403, { ...refusal, "dpop-nonce": "n" }],
-  ])("a refusal %s requires no nonce", async (_, status, headers) => {
+  ])("is not required by a refusal %s", async (_, status, headers) => {
     const prover = await dpopKeys().of(issuer);
     expect(prover.responded(url, response(status, headers as Record<string, string>))).toBe(false);
   });
 
-  test("that a token endpoint requires repeats the request once", async () => {
+  test("is sent in one repetition of the request if a token endpoint requires it", async () => {
     const refused = new Response(null, { status: 400 });
     const error = new ResponseBodyError("refused", { cause: { error: "use_dpop_nonce" }, response: refused });
     let asked = 0;

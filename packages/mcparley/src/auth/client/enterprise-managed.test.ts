@@ -135,8 +135,8 @@ describe("no token is requested", () => {
   });
 
   test.each([
-    ["an access token of its own", { ...grant, issued_token_type: "urn:ietf:params:oauth:token-type:access_token" }],
-    ["what is not named", { access_token: "other", token_type: "N_A" }],
+    ["an access token", { ...grant, issued_token_type: "urn:ietf:params:oauth:token-type:access_token" }],
+    ["a token of an unnamed type", { access_token: "other", token_type: "N_A" }],
   ])("if the identity provider issues %s instead of a grant", async (_, answer) => {
     const { challenge, tokens } = employee({}, { provider: () => answer });
     await expect(challenge()).rejects.toMatchObject({

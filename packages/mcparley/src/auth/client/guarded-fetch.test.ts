@@ -28,7 +28,7 @@ describe("the URLs of authorization requests", () => {
   });
 
   test.each(["https://10.0.0.1/", "http://localhost:8080/", "http://127.0.0.1:1/"])(
-    "to %s where the MCP server is on a private network too",
+    "accepts %s if the MCP server is on a private network too",
     async (url) => {
       const { fetch, next } = guarded(true);
       const answer = fetch(url);
@@ -55,7 +55,7 @@ describe("redirects", () => {
     ["nowhere", "GET", "http://"],
     ["the same origin with a user in the URL", "GET", "https://user@as.example/"],
     ["the same origin with a password in the URL", "GET", "https://:secret@as.example/"],
-    ["the same origin after a POST, whose credentials would go along", "POST", "/token"],
+    ["the same origin after a POST, because it would send the credentials again", "POST", "/token"],
   ])("are not followed to %s", async (_, method, location) => {
     const { fetch, next, waiting } = guarded();
     const answer = fetch("https://as.example/a", { method });

@@ -67,8 +67,8 @@ async function watch(
   answer: AnswerToken,
 ): Promise<{ outcome: unknown; visible: string; asked: readonly AskedToken[] }> {
   const served = tokenServer(authorizationDocuments(), answer);
-  const came: unknown[] = [];
-  const onError = (error: Error): void => void came.push(error);
+  const errors: unknown[] = [];
+  const onError = (error: Error): void => void errors.push(error);
   const auth = await make({ issuer: "https://as.example", fetch: served.fetch, onError });
   const serve: typeof fetch = async (_, init) => {
     const isKnown = new Headers(init?.headers).get("authorization")?.endsWith(token) ?? false;
@@ -79,7 +79,7 @@ async function watch(
   const outcome = await sendHttp(settings, { method: "POST", headers: {}, body: "{}", signal })
     .then(({ status }) => status)
     .catch((error: unknown) => error);
-  const visible = inspect([outcome, came, written, auth], {
+  const visible = inspect([outcome, errors, written, auth], {
     depth: Infinity,
     showHidden: true,
     maxStringLength: Infinity,
@@ -110,16 +110,19 @@ const repeating: [string, (sent: string) => Response][] = [
 
 const repeated = ways.flatMap(([way, make]) => repeating.map(([how, answer]) => ({ way, make, how, answer })));
 
-test.each(repeated)("a server that repeats a secret does not make it appear: $way, $how", async ({ make, answer }) => {
-  const repeat: AnswerToken = ({ parameters, headers }) =>
-    answer([...Object.values(parameters), headers.get("authorization"), headers.get("dpop")].join(" "));
-  const { outcome, visible, asked } = await watch(make, repeat);
-  expect(outcome).toMatchObject({ code: "authorization_failed" });
-  expect(asked.length).toBeGreaterThan(0);
-  for (const value of await secretsOf(asked)) expect(visible).not.toContain(value);
-});
+test.each(repeated)(
+  "a secret that a server repeats does not appear in the output: $way, $how",
+  async ({ make, answer }) => {
+    const repeat: AnswerToken = ({ parameters, headers }) =>
+      answer([...Object.values(parameters), headers.get("authorization"), headers.get("dpop")].join(" "));
+    const { outcome, visible, asked } = await watch(make, repeat);
+    expect(outcome).toMatchObject({ code: "authorization_failed" });
+    expect(asked.length).toBeGreaterThan(0);
+    for (const value of await secretsOf(asked)) expect(visible).not.toContain(value);
+  },
+);
 
-test("an authorization server that repeats the provider's grant does not make it appear", async () => {
+test("a provider's grant that an authorization server repeats does not appear in the output", async () => {
   const [, make] = ways.at(-1)!;
   const { outcome, visible } = await watch(make, (asked) =>
     asked.url.startsWith(idp)

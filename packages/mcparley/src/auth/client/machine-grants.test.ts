@@ -81,7 +81,7 @@ describe("credentials are sent only to their issuer", () => {
   test.each([
     ["another one", ["https://evil.example"]],
     ["one that differs by a slash", [`${issuer}/`]],
-  ])("a server that names %s gets no token, and its authorization server receives no request", async (_, named) => {
+  ])("a server that names %s receives no token, and its authorization server receives no request", async (_, named) => {
     const { refuse, tokens, documents } = machine({
       documents: authorizationDocuments({ authorization_servers: named }),
     });
@@ -96,7 +96,7 @@ describe("credentials are sent only to their issuer", () => {
     expect(tokens).toEqual([]);
   });
 
-  test("a server without metadata, as in the first revisions, gets a token of the option `issuer`", async () => {
+  test("a server without metadata, as in the first revisions, receives a token of the option `issuer`", async () => {
     const documents = authorizationDocuments();
     delete documents["https://mcp.example/.well-known/oauth-protected-resource/mcp"];
     const { refuse, tokens } = machine({ documents });
@@ -169,7 +169,7 @@ describe("an expired or refused token", () => {
     expect(await shown()).toBe("Bearer t2");
   });
 
-  test("is replaced by the one that another process has put into the storage", async () => {
+  test("is replaced by the token that another process has stored", async () => {
     const storage = memoryCredentials();
     const answer = counted();
     const [first, second] = [machine({ options: { storage }, answer }), machine({ options: { storage }, answer })];
@@ -215,13 +215,13 @@ describe("scopes", () => {
   test.each<[string, Given, string | undefined, string | undefined]>([
     ["those of the challenge", {}, 'Bearer scope="a b"', "a b"],
     [
-      "those that the server knows",
+      "those of the metadata",
       { documents: authorizationDocuments({ scopes_supported: ["x", "y"] }) },
       undefined,
       "x y",
     ],
-    ["none where nothing is said", {}, undefined, undefined],
-    ["those given", { options: { scope: "mine" } }, 'Bearer scope="a b"', "mine"],
+    ["omitted if neither names any", {}, undefined, undefined],
+    ["those of the option", { options: { scope: "mine" } }, 'Bearer scope="a b"', "mine"],
   ])("are %s", async (_, given, challenge, expected) => {
     const { refuse, tokens } = machine(given);
     await refuse(challenge ? { challenge } : {});
@@ -276,7 +276,7 @@ describe("DPoP", () => {
     expect((await dpop(auth)).authorization).toMatch(/^DPoP /);
   });
 
-  test("keeps the nonces of the token endpoint and of the server apart", async () => {
+  test("uses the nonces of the token endpoint and of the server separately", async () => {
     const nonces: unknown[] = [];
     const { auth, refuse, tokens } = machine({
       options: { dpop: true },
@@ -349,7 +349,7 @@ describe("a token that is not issued", () => {
     ["is of an unknown type", () => ({ access_token: "s3cr3t-token", token_type: "mac" })],
     ["has no token", () => ({ token_type: "Bearer", refresh_token: "s3cr3t-token" })],
     ["has a nonsensical time", () => ({ access_token: "s3cr3t-token", token_type: "Bearer", expires_in: "-1" })],
-    ["refuses with the secret in its words", refusing("invalid_client", "client_secret=s3cr3t is wrong")],
+    ["refuses with the secret in the error", refusing("invalid_client", "client_secret=s3cr3t is wrong")],
   ])("leaves no secret in the error: a response that %s", async (_, answer) => {
     const error = await machine({ answer })
       .refuse()

@@ -94,7 +94,7 @@ describe("scopes", () => {
     ["that are left to the authorization server", () => {}, {}, null],
     ["given, A6", (world) => (world.challenge = 'scope="a b"'), { scope: "mine" }, "mine"],
     [
-      "with offline_access where it is offered",
+      "with offline_access if it is offered",
       (world) => {
         world.challenge = 'scope="a"';
         world.metadata.scopes_supported = ["a", "offline_access"];
@@ -121,7 +121,7 @@ describe("scopes", () => {
     expect(world.authorizations.map((asked) => asked.get("scope"))).toEqual(["a", "a b c"]);
   });
 
-  test("that are still missing are not requested again by the same request, and not without end", async () => {
+  test("that are still missing are not requested again for the same call, and only a few times in total", async () => {
     const { world, call } = setting({}, { back: (url) => url });
     world.challenge = 'scope="a"';
     world.answerToken = (parameters) => {
@@ -203,7 +203,7 @@ describe("the option `resource` overrides the published resource", () => {
   test.each<[string | false, string | null]>([
     ["api://known-here", "api://known-here"],
     [false, null],
-  ])("by %s", async (resource, expected) => {
+  ])("with the value %s", async (resource, expected) => {
     const { world, call } = setting({ resource });
     expect(await call()).toBe(202);
     expect(world.authorizations[0]?.get("resource")).toBe(expected);

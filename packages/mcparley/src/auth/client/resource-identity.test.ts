@@ -68,7 +68,7 @@ describe("a server whose identifier is shorter than its URL", () => {
     "https://mcp.example/",
     "https://mcp.example/neighbour",
     "https://mcp.example/neighbour/",
-  ])("gets no token for %s unless the client accepts that identifier", async (published) => {
+  ])("receives no token for %s unless the client accepts that identifier", async (published) => {
     const one = host(published);
     const refused = call(neighbourUrl, authFor(one), one);
     await expect(refused).rejects.toMatchObject({ code: "authorization_failed", data: { resource: published } });
@@ -77,7 +77,7 @@ describe("a server whose identifier is shorter than its URL", () => {
     expect(one.received).toEqual([]);
   });
 
-  test("gets a token after the client accepted the identifier for this server", async () => {
+  test("receives a token after the client accepted the identifier for this server", async () => {
     const one = host("https://mcp.example");
     const { offers, acceptResource } = accepting([neighbourUrl]);
     expect(await call(neighbourUrl, authFor(one, { acceptResource }), one)).toBe(202);
@@ -85,7 +85,7 @@ describe("a server whose identifier is shorter than its URL", () => {
     expect(one.world.tokenRequests[0]?.get("resource")).toBe("https://mcp.example");
   });
 
-  test("gets a token only if the answer of an asynchronous function is true", async () => {
+  test("receives a token only if an asynchronous function resolves to true", async () => {
     const one = host("https://mcp.example");
     const refusing = authFor(one, { acceptResource: () => Promise.resolve(false) });
     await expect(call(neighbourUrl, refusing, one)).rejects.toMatchObject({ code: "authorization_failed" });
@@ -137,7 +137,7 @@ describe("a server with the same identifier as another one", () => {
     return auth;
   }
 
-  test("is not sent the token of the other one, and needs a sign-in of its own", async () => {
+  test("does not receive the token of the other server, and requires a separate sign-in", async () => {
     const one = host("https://mcp.example");
     const auth = await signedIn(one);
     const [mine] = one.world.live.keys();
@@ -146,7 +146,7 @@ describe("a server with the same identifier as another one", () => {
     expect(one.received).not.toContain(`Bearer ${mine}`);
   });
 
-  test("is not sent the token of the other one by another process with the same storage", async () => {
+  test("does not receive the token of the other server from another process with the same storage", async () => {
     const one = host("https://mcp.example");
     const storage = memoryCredentials();
     await signedIn(one, storage);
@@ -157,7 +157,7 @@ describe("a server with the same identifier as another one", () => {
     expect(await later.whoami(neighbourUrl)).toBeUndefined();
   });
 
-  test("keeps its token when the user signs out of the other one", async () => {
+  test("keeps its token when the user signs out of the other server", async () => {
     const one = host("https://mcp.example");
     const auth = await signedIn(one);
     await call(neighbourUrl, auth, one);

@@ -8,26 +8,26 @@ const redirectUri = "http://127.0.0.1:50000/callback";
 async function visit(
   answers: string[],
   options: Partial<PastedSignInOptions> = {},
-): Promise<{ came: URL | Error; lines: string[] }> {
+): Promise<{ redirect: URL | Error; lines: string[] }> {
   const lines: string[] = [];
   const read = async (): Promise<string> => answers.shift() ?? Promise.reject(new Error("no more input"));
   const attempt = await pastedSignIn({ print: (line) => lines.push(line), read, redirectUri, ...options }).prepare(
     undefined,
   );
-  const came = await attempt.visit(authorizationUrl, never).catch((error: Error) => error);
+  const redirect = await attempt.visit(authorizationUrl, never).catch((error: Error) => error);
   await attempt.close();
-  return { came, lines };
+  return { redirect, lines };
 }
 
 test("the URL is printed, and the pasted URL is returned as the redirect", async () => {
-  const { came, lines } = await visit([`  ${redirectUri}?code=c&state=s1&iss=i \n`]);
-  expect(String(came)).toBe(`${redirectUri}?code=c&state=s1&iss=i`);
+  const { redirect, lines } = await visit([`  ${redirectUri}?code=c&state=s1&iss=i \n`]);
+  expect(String(redirect)).toBe(`${redirectUri}?code=c&state=s1&iss=i`);
   expect(lines).toContain(authorizationUrl.href);
 });
 
-test("a pasted code gets the state of this sign-in", async () => {
-  const { came } = await visit(["4/0AbC-d_e.f~g"]);
-  expect([...(came as URL).searchParams]).toEqual([
+test("a pasted code is returned with the state of this sign-in", async () => {
+  const { redirect } = await visit(["4/0AbC-d_e.f~g"]);
+  expect([...(redirect as URL).searchParams]).toEqual([
     ["code", "4/0AbC-d_e.f~g"],
     ["state", "s1"],
   ]);
@@ -43,13 +43,13 @@ test.each([
   ["another state", `${redirectUri}?code=secret-code&state=s2`],
   ["no state", `${redirectUri}?code=secret-code`],
   ["two states", `${redirectUri}?code=secret-code&state=s1&state=s2`],
-])("after %s the question is repeated, without the pasted text", async (_what, pasted) => {
+])("after %s the prompt is repeated without the pasted text", async (_what, pasted) => {
   const right = `${redirectUri}?code=right&state=s1`;
-  const { came, lines } = await visit([pasted, pasted, right]);
-  expect(String(came)).toBe(right);
+  const { redirect, lines } = await visit([pasted, pasted, right]);
+  expect(String(redirect)).toBe(right);
   expect(lines.join("\n")).not.toContain("secret-code");
   const failed = await visit([pasted, pasted, pasted, right]);
-  expect(failed.came).toMatchObject({ code: "sign_in_failed" });
+  expect(failed.redirect).toMatchObject({ code: "sign_in_failed" });
 });
 
 test("an aborted sign-in reads no more lines", async () => {

@@ -144,7 +144,7 @@ describe("bearer", () => {
   });
 
   test.each([{ subject: "" }, { subject: "carol", scopes: "a b" }, { name: "carol" }])(
-    "a caller of another form, %j, is an error and no anonymous caller",
+    "a result of an invalid form, %j, is an error and not an anonymous caller",
     async (caller) => {
       const { client, errors } = serve(bearer(() => caller as never));
       expect((await call(client, authorized(first))).status).toBe(500);

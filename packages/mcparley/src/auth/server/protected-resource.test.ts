@@ -65,7 +65,7 @@ describe("the metadata", () => {
     expect((await client.send({ method: "GET", path: `${path}/other` })).status).toBe(404);
   });
 
-  test("can have another URL, which challenges name", async () => {
+  test("can have another URL, which is then in the challenges", async () => {
     const metadataUrl = "https://cdn.example/metadata.json";
     const { client } = serve({ metadataUrl });
     const answer = await client.modern("tools/list");
@@ -84,9 +84,9 @@ describe("after any verifier", () => {
   test.each<[string, Partial<VerifiedToken>]>([
     ["another audience", { audience: ["https://other.example/mcp"] }],
     ["no audience", { audience: [] }],
-    ["the name of this one with a slash more", { audience: [`${resource}/`] }],
+    ["its own name with another slash", { audience: [`${resource}/`] }],
     ["another issuer", { issuer: "https://evil.example" }],
-    ["a lifetime that is over", { expiresAt: 0 }],
+    ["an expired lifetime", { expiresAt: 0 }],
   ])("a token with %s is rejected", async (_, odd) => {
     const { client } = serve({ verifier: () => ({ ...good, ...odd }), clock: fakeClock(1_000_000) });
     const answer = await call(client);
@@ -165,10 +165,10 @@ describe("scopes", () => {
   });
 });
 
-describe("options that protect nothing are rejected:", () => {
+describe("options without any protection are rejected:", () => {
   test.each<[string, object]>([
     ["no resource", { resource: undefined }],
-    ["a resource that is no URL", { resource: "mcp.example" }],
+    ["a resource that is not a URL", { resource: "mcp.example" }],
     ["a resource without TLS", { resource: "http://mcp.example/mcp" }],
     ["a resource with a fragment", { resource: `${resource}#a` }],
     ["a resource with a query", { resource: `${resource}?a` }],
@@ -178,7 +178,7 @@ describe("options that protect nothing are rejected:", () => {
     ["an issuer with a password", { issuers: ["https://a:b@as.example"] }],
     ["no verifier", { verifier: undefined }],
     ["an empty list of verifiers", { verifier: [] }],
-    ["scopes that ask for a refresh token", { scopes: ["offline_access"] }],
+    ["scopes that request a refresh token", { scopes: ["offline_access"] }],
     ["a scope with a space", { scopes: ["a b"] }],
   ])("%s", (_, odd) => {
     const make = (): unknown => protectedResource({ resource, issuers: [issuer], verifier: () => good, ...odd });

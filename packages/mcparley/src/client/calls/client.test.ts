@@ -21,7 +21,7 @@ const server = createServer({
 });
 
 describe.each([...supportedVersions, "2024-10-07"])("a client of a server of revision %s", (revision) => {
-  test("can do all that the server offers", async () => {
+  test("can use every feature of the server", async () => {
     const errors: Error[] = [];
     const client = await openClient(serverTransports(server), { revision, onError: (error) => errors.push(error) });
     expect(client.target).toBe("memory:demo");
@@ -49,7 +49,7 @@ describe.each([...supportedVersions, "2024-10-07"])("a client of a server of rev
   });
 });
 
-test("await using closes it", async () => {
+test("await using closes the client", async () => {
   const peer = modernPeer();
   const client = await openClient(peerTransports(peer));
   await client[Symbol.asyncDispose]();
@@ -76,7 +76,7 @@ test("calls are sent in the order in which they were made", async () => {
   await client.close();
 });
 
-test("a server that is closed ends its clients; the next call attaches to it anew", async () => {
+test("a closed server closes its connections, and the next call connects again", async () => {
   const other = createServer({ name: "s", version: "1", tools: { a: tool({ call: () => "x" }) } });
   const client = await openClient(serverTransports(other));
   await other.close();

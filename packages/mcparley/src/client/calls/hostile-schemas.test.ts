@@ -27,7 +27,7 @@ const long = "a".repeat(50_000);
 const record = (length: number, make: (index: number) => unknown): JsonObject =>
   Object.fromEntries(Array.from({ length }, (_, index) => [`${long.slice(0, 100)}${index}!`, make(index)]));
 
-describe("the output schema of a hostile server", () => {
+describe("results with the output schema of a hostile server", () => {
   test.each<[string, unknown, unknown]>([
     ["a pattern that takes exponential time natively", { pattern: "^(a+)+$" }, `${long}!`],
     [
@@ -54,12 +54,12 @@ describe("the output schema of a hostile server", () => {
       Array.from({ length: 60 }).reduce((a) => ({ a }), {}),
     ],
     ["a value of 10,000 levels", { items: { $ref: "#" } }, Array.from({ length: 10_000 }).reduce((a) => [a], [])],
-  ])("%s: refuses the result with an ordinary error", async (_, schema, value) => {
+  ])("%s: the call fails with invalid_result", async (_, schema, value) => {
     const { outcome } = await result(schema, value);
     expect(outcome).toMatchObject({ code: "invalid_result" });
   });
 
-  test("reports a pattern with look-around once, and returns the result", async () => {
+  test("a pattern with look-around is reported once, and the result is returned", async () => {
     const { outcome, errors } = await result({ properties: { a: { pattern: "(?=x)y" } } }, { a: "b" });
     expect(outcome).toEqual({ a: "b" });
     expect(errors.map(({ message }) => message)).toEqual([
@@ -67,7 +67,7 @@ describe("the output schema of a hostile server", () => {
     ]);
   });
 
-  test("lists a tool with an invalid output schema, reports it, and returns the result", async () => {
+  test("a tool with an invalid output schema is listed and reported, and the result is returned", async () => {
     const { outcome, errors } = await result({ type: "strng" }, { a: 1 });
     expect(outcome).toEqual({ a: 1 });
     expect(errors).toHaveLength(1);
@@ -75,7 +75,7 @@ describe("the output schema of a hostile server", () => {
   });
 });
 
-test("lists and calls a tool whose input schema is nested 100,000 levels deep", async () => {
+test("a tool whose input schema is nested 100,000 levels deep is listed and called", async () => {
   const inputSchema = Array.from({ length: 100_000 }).reduce<JsonObject>((a) => ({ properties: { a } }), {});
   const tools = [{ name: "a", inputSchema }];
   const peer = modernPeer({ answers: { "tools/list": () => ({ tools }), "tools/call": () => ({ content: [] }) } });
@@ -85,7 +85,7 @@ test("lists and calls a tool whose input schema is nested 100,000 levels deep", 
   await client.close();
 });
 
-describe("the form of a hostile server", () => {
+describe("an elicitation with the form of a hostile server", () => {
   async function answer(requestedSchema: unknown, elicit: ElicitHandler): Promise<JsonObject> {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer), { elicit });
@@ -100,13 +100,13 @@ describe("the form of a hostile server", () => {
   }
   const schema = { type: "object", properties: { name: { type: "string", pattern: "^(a+)+$" } } };
 
-  test("refuses an answer that does not match a pattern, in linear time", async () => {
+  test("fails if the content does not match a pattern, in linear time", async () => {
     const outcome = await answer(schema, () => ({ action: "accept", content: { name: `${long}!` } }));
     expect(outcome).toMatchObject({ code: "invalid_result" });
     expect(outcome["message"]).toContain("/name: must match the pattern");
   });
 
-  test("lets the handler check an answer before it is sent", async () => {
+  test("passes the content to the handler for validation before it is sent", async () => {
     const seen: unknown[] = [];
     const outcome = await answer(schema, (_, { check }) => {
       seen.push(check?.({ name: `${long}!` }), check?.({ name: "a" }));

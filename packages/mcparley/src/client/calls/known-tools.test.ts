@@ -71,13 +71,13 @@ describe("over HTTP with a modern revision", () => {
     expect(listed()).toEqual([undefined, "1", "2", "3", "4"]);
   });
 
-  test("20 first calls at once list the tools once", async () => {
+  test("20 concurrent first calls list the tools once", async () => {
     const { client, listed } = await catalogue(fivePages);
     await Promise.all(Array.from({ length: 20 }, (_, index) => client.callTool(`t${index * 2}`)));
     expect(listed()).toEqual([undefined, "1", "2", "3", "4"]);
   });
 
-  test("a call is sent as soon as the page of its tool was read", async () => {
+  test("a call is sent as soon as the page of its tool is read", async () => {
     const peer = modernPeer();
     const client = await openClient(Object.assign(peerTransports(peer), { kind: "http" as const }));
     const calling = client.callTool("a");
@@ -88,7 +88,7 @@ describe("over HTTP with a modern revision", () => {
     await client.close();
   });
 
-  test("the list of the user serves the calls, and an iteration that stops early serves its pages", async () => {
+  test("calls use the pages that an iteration of listTools has read, also if it stopped early", async () => {
     const { client, listed } = await catalogue(fivePages);
     for await (const { name } of client.listTools()) if (name === "t3") break;
     await client.callTool("t9");
@@ -119,7 +119,7 @@ describe("over HTTP with a modern revision", () => {
     expect(listed().length).toBe(2);
   });
 
-  test("a page from the cache is known for the rest of its ttl only", async () => {
+  test("a cached page is used only for the rest of its ttl", async () => {
     const { client, clock, listed } = await catalogue(() => ({ ...onePage, ttlMs: 1000 }));
     await client.listTools().all();
     await clock.advance(600);
@@ -129,7 +129,7 @@ describe("over HTTP with a modern revision", () => {
     expect(listed().length).toBe(2);
   });
 
-  test("a list without a ttl is known until it changes", async () => {
+  test("a list without a ttl is used until it changes", async () => {
     const { client, clock, listed } = await catalogue(() => ({ ...onePage, ttlMs: 0 }));
     await client.callTool("a");
     await clock.advance(86_400_000);
@@ -137,7 +137,7 @@ describe("over HTTP with a modern revision", () => {
     expect(listed().length).toBe(1);
   });
 
-  test("a change that overtakes a listing makes its result unknown for later calls", async () => {
+  test("a list that changes while it is read is read again by the next call", async () => {
     const peer = modernPeer({ answers: { "tools/call": () => result } });
     const client = await openClient(Object.assign(peerTransports(peer), { kind: "http" as const }));
     const reading = client.listTools().all();
@@ -153,7 +153,7 @@ describe("over HTTP with a modern revision", () => {
     expect(await calling).toBe("x");
   });
 
-  test("a server that reports a change during each listing does not keep a call from being sent", async () => {
+  test("a server that reports a change during each listing does not block a call", async () => {
     const { client, peer, listed } = await catalogue(() => {
       peer.notify("notifications/tools/list_changed");
       return onePage;
@@ -162,7 +162,7 @@ describe("over HTTP with a modern revision", () => {
     expect(listed().length).toBe(1);
   });
 
-  test("a list that the server refuses is not requested again, and is reported once", async () => {
+  test("a list that the server refuses is not requested again, and the refusal is reported once", async () => {
     const peer = modernPeer({ answers: { "tools/call": () => result } });
     const errors: Error[] = [];
     const transports = Object.assign(peerTransports(peer), { kind: "http" as const });
@@ -175,7 +175,7 @@ describe("over HTTP with a modern revision", () => {
     expect(cursorsOf(peer).length).toBe(1);
   });
 
-  test("a list that is unavailable for the moment is requested again by the next call", async () => {
+  test("a list that is temporarily unavailable is requested again by the next call", async () => {
     const peer = modernPeer({ answers: { "tools/call": () => result } });
     const transports = Object.assign(peerTransports(peer), { kind: "http" as const });
     const client = await openClient(transports);
@@ -187,7 +187,7 @@ describe("over HTTP with a modern revision", () => {
     expect(await second).toBe("x");
   });
 
-  test("a call whose connection is lost during its listing is sent on the next one", async () => {
+  test("a call whose connection is lost during its listing is sent on the next connection", async () => {
     const [first, second] = [modernPeer(), modernPeer({ answers: { "tools/call": () => result } })];
     const client = await openClient(Object.assign(peerTransports(first, second), { kind: "http" as const }));
     const calling = client.callTool("a");
@@ -196,7 +196,7 @@ describe("over HTTP with a modern revision", () => {
     expect(await calling).toBe("x");
   });
 
-  test("after a new session the tools are listed again", async () => {
+  test("the tools are listed again in a new session", async () => {
     const lists = { "tools/list": () => onePage, "tools/call": () => result };
     const [first, second] = [modernPeer({ answers: lists }), modernPeer({ answers: lists })];
     const client = await openClient(Object.assign(peerTransports(first, second), { kind: "http" as const }));
@@ -208,7 +208,7 @@ describe("over HTTP with a modern revision", () => {
   });
 });
 
-test("after a subscription was opened again the tools are listed again", async () => {
+test("the tools are listed again after a subscription is reopened", async () => {
   const { client, peer, clock, listed } = await catalogue(() => onePage);
   const listening = client.listen({ tools: true }, () => {});
   const acknowledge = async (): Promise<JsonRpcRequest> => {
@@ -229,13 +229,13 @@ test("after a subscription was opened again the tools are listed again", async (
   await client.close();
 });
 
-describe("callers that leave", () => {
+describe("aborted calls that wait for the list", () => {
   const hanging = async (): Promise<{ peer: ScriptedPeer; client: Client }> => {
     const peer = modernPeer({ answers: { "tools/call": () => result } });
     return { peer, client: await openClient(Object.assign(peerTransports(peer), { kind: "http" as const })) };
   };
 
-  test("aborting one call does not abort the listing for another", async () => {
+  test("an aborted call does not abort the listing for another call", async () => {
     const { peer, client } = await hanging();
     const controller = new AbortController();
     const aborted = client.callTool("a", {}, { signal: controller.signal });
@@ -248,7 +248,7 @@ describe("callers that leave", () => {
     expect(cursorsOf(peer).length).toBe(1);
   });
 
-  test("the listing is cancelled when the last call leaves, and the next call starts another", async () => {
+  test("the listing is cancelled when its last call is aborted, and the next call starts another", async () => {
     const { peer, client } = await hanging();
     const controllers = [new AbortController(), new AbortController()];
     const calls = controllers.map(({ signal }) => client.callTool("a", {}, { signal }));
@@ -261,7 +261,7 @@ describe("callers that leave", () => {
     expect(await next).toBe("x");
   });
 
-  test("closing the client ends calls that wait for the list", async () => {
+  test("closing the client rejects calls that wait for the list", async () => {
     const { peer, client } = await hanging();
     const calling = client.callTool("a");
     await peer.request("tools/list");
@@ -271,15 +271,18 @@ describe("callers that leave", () => {
   });
 });
 
-test.each(["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])("on %s calls list nothing", async (version) => {
-  const peer = legacyPeer({ version, answers: { "tools/call": () => result } });
-  const transports = Object.assign(peerTransports(peer), { kind: "http" as const });
-  const client = await openClient(transports, { revision: version });
-  for (let index = 0; index < 50; index++) await client.callTool(`t${index}`);
-  expect(cursorsOf(peer)).toEqual([]);
-});
+test.each(["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])(
+  "calls on %s do not list the tools",
+  async (version) => {
+    const peer = legacyPeer({ version, answers: { "tools/call": () => result } });
+    const transports = Object.assign(peerTransports(peer), { kind: "http" as const });
+    const client = await openClient(transports, { revision: version });
+    for (let index = 0; index < 50; index++) await client.callTool(`t${index}`);
+    expect(cursorsOf(peer)).toEqual([]);
+  },
+);
 
-describe("a result that does not fit the listed schema", () => {
+describe("a result that does not match the listed schema", () => {
   const tools = (type: string, ...more: string[]): JsonObject => ({
     tools: [
       { name: "a", inputSchema, outputSchema: { type: "object", properties: { sum: { type } }, required: ["sum"] } },
@@ -290,7 +293,7 @@ describe("a result that does not fit the listed schema", () => {
   const sum = (value: unknown) => (): JsonObject => ({ content: [], structuredContent: { sum: value } });
 
   test.each(["http", "stream"] as const)(
-    "is checked against a new listing, without another call (%s)",
+    "is validated against a new listing, without another call (%s)",
     async (kind) => {
       let type = "string";
       const peer = modernPeer({ answers: { "tools/list": () => tools(type), "tools/call": sum(1) } });
@@ -304,7 +307,7 @@ describe("a result that does not fit the listed schema", () => {
     },
   );
 
-  test("is invalid if it does not fit the new schema either", async () => {
+  test("is invalid if it does not match the new schema either", async () => {
     const { client, listed } = await catalogue(() => tools("string"), {}, sum(1));
     await expect(client.callTool("a")).rejects.toMatchObject({ code: "invalid_result", data: { result: sum(1)() } });
     expect(listed().length).toBe(2);
@@ -348,7 +351,7 @@ describe("a result that does not fit the listed schema", () => {
   });
 });
 
-test("calls that are refused for their headers at the same time list the tools once more", async () => {
+test("concurrent calls that are refused for their headers list the tools once more", async () => {
   const header = (name: string): JsonObject => ({
     tools: [
       { name: "a", inputSchema: { type: "object", properties: { r: { type: "string", "x-mcp-header": name } } } },

@@ -52,7 +52,7 @@ test.each(["2024-11-05", "2025-11-25", "2026-07-28"])(
 );
 
 test.each(["2025-06-18", "2025-11-25", "2026-07-28"])(
-  "_meta of a form reaches the host, and the answer's the server, on %s",
+  "_meta of an elicitation reaches the host, and _meta of its result the server, on %s",
   async (revision) => {
     let raw: unknown;
     const server = createServer({

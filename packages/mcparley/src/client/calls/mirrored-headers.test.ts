@@ -6,7 +6,7 @@ const headers = [
   { header: "Mcp-Param-Region", path: ["place", "region"], type: "string" },
 ] as const;
 
-test("arguments are mirrored by their paths, and those that are missing or null are left out", () => {
+test("arguments are mirrored by their paths, and missing or null arguments are omitted", () => {
   expect(mirrorArguments(headers, { count: 0, place: { region: "日本" } })).toEqual({
     "Mcp-Param-Count": "0",
     "Mcp-Param-Region": "=?base64?5pel5pys?=",
@@ -16,7 +16,7 @@ test("arguments are mirrored by their paths, and those that are missing or null 
   }
 });
 
-test("an integer is mirrored up to the largest that is exact, and refused beyond", () => {
+test("an integer is mirrored up to MAX_SAFE_INTEGER, and a larger one is refused", () => {
   const count = Number.MAX_SAFE_INTEGER;
   expect(mirrorArguments(headers, { count })).toEqual({ "Mcp-Param-Count": "9007199254740991" });
   expect(() => mirrorArguments(headers, { count: count + 1 })).toThrow('"count" is 9007199254740992');

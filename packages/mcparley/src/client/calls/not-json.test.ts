@@ -19,7 +19,7 @@ const inputs = { d: 1 };
 let deep: unknown = 1;
 for (let level = 0; level < 100_000; level++) deep = [deep];
 
-describe("arguments that JSON cannot carry", () => {
+describe("arguments that JSON cannot represent", () => {
   test.each<[string, unknown, string]>([
     ["a bigint", { a: { b: [1, 2n] } }, '"arguments.a.b[1]" is a bigint'],
     ["a cycle", { a: cycle }, '"arguments.a.list[0].back" contains itself'],
@@ -28,8 +28,8 @@ describe("arguments that JSON cannot carry", () => {
     ["a function in place of all arguments", () => 1, '"arguments" is a function'],
     ["a toJSON that throws", { file: throwing }, '"arguments.file" has a toJSON method that throws (closed file)'],
     ["a toJSON that returns a bigint", { id: { toJSON: () => 1n } }, '"arguments.id" is a bigint'],
-    ["no end of levels", { deep }, "is nested too deeply"],
-  ])("%s is refused before it is sent, by name", async (_, args, why) => {
+    ["too many levels", { deep }, "is nested too deeply"],
+  ])("%s is refused before it is sent, and the error names the argument", async (_, args, why) => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     const error: unknown = await client.callTool("a", args as JsonObject).catch((thrown: unknown) => thrown);
@@ -55,7 +55,7 @@ describe("arguments that JSON cannot carry", () => {
     await client.close();
   });
 
-  test("other requests, `meta` and notifications are refused likewise", async () => {
+  test("other requests, `meta` and notifications with such values are refused as well", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     for (const sent of [
@@ -71,7 +71,7 @@ describe("arguments that JSON cannot carry", () => {
   });
 });
 
-test("a sampling result that JSON cannot carry is reported, and the server receives an error", async () => {
+test("a sampling result that JSON cannot represent is reported, and the server receives an error", async () => {
   const errors: Error[] = [];
   const peer = legacyPeer();
   const content = { type: "text", text: 1n as unknown as string } as const;
@@ -89,7 +89,7 @@ test("a sampling result that JSON cannot carry is reported, and the server recei
   });
 });
 
-test("the fast check decides like the slow one, or leaves the decision to it", () => {
+test("isJson accepts plain JSON values that findNotJson accepts, and rejects all others", () => {
   for (const value of [1, "x", null, undefined, true, [1, { a: [] }], { a: { b: "c" } }]) {
     expect(isJson(value)).toBe(true);
     expect(findNotJson(value, "")).toBeUndefined();

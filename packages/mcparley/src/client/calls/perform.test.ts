@@ -10,7 +10,7 @@ import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { CallRecord } from "../../mcp/observe.ts";
 import type { ConnectOptions } from "../options.ts";
-// Loaded when first needed elsewhere; here no test is to wait for the disk.
+// Loaded on first use. Loaded here, so that no test waits for them.
 import "./on-demand.ts";
 import "../input/input-requests.ts";
 
@@ -41,7 +41,7 @@ const tokenOf = ({ params }: JsonRpcRequest): unknown =>
 
 describe("progress", () => {
   test.each(["2026-07-28", "2025-11-25"])(
-    "100 of 100 reports sent just before the result arrive (%s)",
+    "100 of 100 progress notifications sent just before the result are delivered (%s)",
     async (revision) => {
       const many = tool({
         call: (_, ctx) => {
@@ -62,7 +62,7 @@ describe("progress", () => {
     },
   );
 
-  test("late progress is silent, progress for a token that never was is reported", async () => {
+  test("late progress is ignored, and progress with an unknown token is reported", async () => {
     const { peer, client, errors } = await modern();
     const calling = client.callTool("a");
     const request = await peer.request("tools/call");
@@ -84,7 +84,7 @@ describe("progress", () => {
     ]);
   });
 
-  test("an onProgress that throws is reported and ends nothing", async () => {
+  test("an error thrown by onProgress is reported, and the call continues", async () => {
     const { peer, client, errors } = await modern();
     const calling = client.callTool("a", {}, { onProgress: () => expect.fail("mine") });
     const request = await peer.request("tools/call");
@@ -95,7 +95,7 @@ describe("progress", () => {
   });
 });
 
-describe("answers", () => {
+describe("responses", () => {
   test("are matched by type and value of their id, and unknown ids are reported", async () => {
     const { peer, client, errors } = await modern();
     const calling = client.callTool("a");
@@ -112,7 +112,7 @@ describe("answers", () => {
     expect(errors[3]?.message).toContain("an unknown request with the id 1");
   });
 
-  test("a malformed answer fails its call, and other calls go on", async () => {
+  test("a malformed response fails its call, and other calls continue", async () => {
     const { peer, client, errors } = await modern();
     const [one, two] = [client.callTool("a"), client.callTool("b")];
     one.catch(() => {});
@@ -134,7 +134,7 @@ describe("answers", () => {
     ]);
   });
 
-  test("a batch is taken in order", async () => {
+  test("the messages of a batch are processed in order", async () => {
     const { peer, client } = await legacy();
     const seen: unknown[] = [];
     const calling = client.callTool("a", {}, { onProgress: ({ progress }) => seen.push(progress) });
@@ -150,7 +150,7 @@ describe("answers", () => {
 });
 
 describe("time limits", () => {
-  test("a progress token is always sent, and progress starts the idle limit anew", async () => {
+  test("a progress token is always sent, and progress restarts the idle limit", async () => {
     const clock = fakeClock();
     const { peer, client } = await modern({ clock });
     const calling = client.callTool("a");
@@ -167,7 +167,7 @@ describe("time limits", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("silence ends the call, and tells the server; the late answer is no news", async () => {
+  test("a call without a response times out, the server is notified, and a late response is ignored", async () => {
     const clock = fakeClock();
     const { peer, client, errors } = await modern({ clock });
     const calling = client.callTool("a");
@@ -184,7 +184,7 @@ describe("time limits", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("progress does not stretch the total limit", async () => {
+  test("progress does not extend the total limit", async () => {
     const clock = fakeClock();
     const { peer, client } = await modern({ clock });
     const calling = client.callTool("a", {}, { timeout: { idle: 1000, total: 2500 } });
@@ -197,7 +197,7 @@ describe("time limits", () => {
     await expect(calling).rejects.toThrow("2500 ms in all");
   });
 
-  test("a limit longer than the longest timer is no limit", async () => {
+  test("a limit longer than the longest timer never expires", async () => {
     const clock = fakeClock();
     const { peer, client } = await modern({ clock });
     const calling = client.callTool("a", {}, { timeout: { idle: Infinity, total: Infinity } });
@@ -207,7 +207,7 @@ describe("time limits", () => {
     expect(await calling).toBe("x");
   });
 
-  test("the time limits are stopped while a user answers, in a legacy session", async () => {
+  test("the time limits are stopped during an elicitation in a legacy session", async () => {
     const clock = fakeClock();
     let answer!: (result: { action: "decline" }) => void;
     const { peer, client } = await legacy({ clock, elicit: () => new Promise((resolve) => (answer = resolve)) });
@@ -223,7 +223,7 @@ describe("time limits", () => {
     expect(await calling).toBe("x");
   });
 
-  test("the time limits are stopped while a user answers, between the rounds of a modern call", async () => {
+  test("the time limits are stopped during an elicitation between the rounds of a modern call", async () => {
     const clock = fakeClock();
     let answer!: (result: { action: "decline" }) => void;
     const { peer, client } = await modern({ clock, elicit: () => new Promise((resolve) => (answer = resolve)) });
@@ -241,7 +241,7 @@ describe("time limits", () => {
     expect(await calling).toBe("x");
   });
 
-  test("the total limit holds over all rounds of a call", async () => {
+  test("the total limit applies to all rounds of a call together", async () => {
     const clock = fakeClock();
     const { peer, client } = await modern({ clock, roots: [] });
     const calling = client.callTool("a", {}, { timeout: { idle: 1000, total: 2000 } });
@@ -256,7 +256,7 @@ describe("time limits", () => {
     await expect(calling).rejects.toMatchObject({ code: "timeout" });
   });
 
-  test("no clock runs while a call waits to be confirmed", async () => {
+  test("the time limits are stopped while a call waits for confirm", async () => {
     const clock = fakeClock();
     let confirm!: (yes: boolean) => void;
     const { peer, client } = await modern({ clock, confirm: () => new Promise((resolve) => (confirm = resolve)) });
@@ -269,7 +269,7 @@ describe("time limits", () => {
 });
 
 describe("cancellation", () => {
-  test("the caller's signal tells the server and fails the call with its reason", async () => {
+  test("the caller's signal notifies the server and rejects the call with its reason", async () => {
     const { peer, client, errors } = await modern();
     const controller = new AbortController();
     const calling = client.callTool("a", {}, { signal: controller.signal });
@@ -282,7 +282,7 @@ describe("cancellation", () => {
     expect(errors).toEqual([]);
   });
 
-  test("a signal that is aborted before sends nothing", async () => {
+  test("a call with an aborted signal sends nothing", async () => {
     const { peer, client } = await modern();
     await expect(client.callTool("a", {}, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" });
     await flushPromises();
@@ -290,7 +290,7 @@ describe("cancellation", () => {
     expect(client.inFlight).toBe(0);
   });
 
-  test("close rejects calls in flight with closed, once, and settles closed", async () => {
+  test("close rejects each call in flight once with the code closed, and the promise closed resolves", async () => {
     const { peer, client } = await modern();
     const calling = client.callTool("a");
     calling.catch(() => {});
@@ -305,7 +305,7 @@ describe("cancellation", () => {
 });
 
 describe("requests", () => {
-  test("modern requests contain the client in _meta, beside the members that the caller adds", async () => {
+  test("modern requests contain the client in _meta, in addition to the caller's members", async () => {
     const { peer, client } = await modern({
       info: { name: "me", version: "2" },
       sample: () => expect.fail("not asked"),
@@ -336,7 +336,7 @@ describe("requests", () => {
     await client.close();
   });
 
-  test("legacy requests contain only a progress token in _meta; initialize has named the client", async () => {
+  test("legacy requests contain only a progress token in _meta, because initialize has named the client", async () => {
     const { peer, client } = await legacy({
       roots: [],
       sample: () => expect.fail("not asked"),
@@ -380,7 +380,7 @@ describe("requests", () => {
     expect(peer.arrived.length).toBe(1);
   });
 
-  test("a capability that the revision has no word for is not required", async () => {
+  test("a capability that the revision does not define is not required", async () => {
     const peer = legacyPeer({ version: "2024-11-05", capabilities: { prompts: {} } });
     const client = await openClient(peerTransports(peer), { revision: "2024-11-05" });
     await peer.notification("notifications/initialized");
@@ -391,20 +391,20 @@ describe("requests", () => {
     );
     const request = await peer.request("completion/complete");
     expect(request.params).toMatchObject({ argument: { name: "b", value: "c" } });
-    // The revision has no word for the context either.
+    // The revision does not define the context either.
     expect(request.params).not.toHaveProperty("context");
     peer.answer(request, { completion: { values: ["x"] } });
     expect(await completing).toEqual({ values: ["x"] });
   });
 
-  test("methods of extensions pass as they are", async () => {
+  test("methods of extensions are sent unchanged", async () => {
     const { peer, client } = await modern();
     const asking = client.request("com.example/do", { a: 1 });
     peer.answer(await peer.request("com.example/do"), { resultType: "complete", b: 2 });
     expect(await asking).toEqual({ resultType: "complete", b: 2 });
   });
 
-  test("the server's errors come as they are", async () => {
+  test("errors of the server are passed on unchanged", async () => {
     const { peer, client } = await modern();
     const calling = client.callTool("a");
     calling.catch(() => {});
@@ -438,7 +438,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("log messages reach onLog", async () => {
+  test("onLog receives log messages", async () => {
     const logs: unknown[] = [];
     const { peer } = await modern({ onLog: (message) => logs.push(message) });
     peer.notify("notifications/message", { level: "error", logger: "db", data: { a: 1 } });
@@ -449,7 +449,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("setLogLevel is a request on a legacy session", async () => {
+  test("setLogLevel sends a request in a legacy session", async () => {
     const { peer, client } = await legacy();
     const setting = client.setLogLevel("debug");
     const request = await peer.request("logging/setLevel");
@@ -458,7 +458,7 @@ describe("requests", () => {
     await setting;
   });
 
-  test("rootsChanged tells legacy servers alone", async () => {
+  test("rootsChanged notifies legacy servers only", async () => {
     const one = await legacy({ roots: [] });
     await one.client.rootsChanged();
     await one.peer.notification("notifications/roots/list_changed");
@@ -467,7 +467,7 @@ describe("requests", () => {
     expect(two.peer.arrived.length).toBe(1);
   });
 
-  test("a result of a type that is unknown is invalid; one without a type is complete", async () => {
+  test("a result of an unknown type is invalid, and one without a type is complete", async () => {
     const { peer, client } = await modern();
     const one = client.callTool("a");
     one.catch(() => {});

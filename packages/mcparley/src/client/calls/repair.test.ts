@@ -14,7 +14,7 @@ const lost = (): LocalError => new LocalError("session_lost", "404: the session 
 const legacy = { revision: "2025-11-25" };
 
 describe("a lost session", () => {
-  test("is opened again once for all waiting calls, each of which is repeated", async () => {
+  test("is replaced once for all waiting calls, each of which is repeated", async () => {
     const [first, second] = [legacyPeer(), legacyPeer()];
     const dialer = http(first, second);
     const client = await openClient(dialer, legacy);
@@ -38,7 +38,7 @@ describe("a lost session", () => {
     expect(client.state).toBe("open");
   });
 
-  test("calls of the old session that are still answered are not disturbed", async () => {
+  test("stays open until the calls that its server still answers have ended", async () => {
     const [first, second] = [legacyPeer(), legacyPeer()];
     const client = await openClient(http(first, second), legacy);
     await first.notification("notifications/initialized");
@@ -55,7 +55,7 @@ describe("a lost session", () => {
     expect(first.isClosed).toBe(true);
   });
 
-  test("a session that is lost again fails the call", async () => {
+  test("fails the call if its replacement is lost as well", async () => {
     const [first, second] = [legacyPeer(), legacyPeer()];
     const client = await openClient(http(first, second), legacy);
     await first.notification("notifications/initialized");
@@ -68,7 +68,7 @@ describe("a lost session", () => {
   });
 });
 
-describe("stale header maps", () => {
+describe("outdated header mappings", () => {
   const inputSchema = (header: string): JsonObject => ({
     type: "object",
     properties: {
@@ -83,7 +83,7 @@ describe("stale header maps", () => {
     }),
   });
 
-  test("parameters are mirrored in headers, except absent ones and null", async () => {
+  test("parameters are mirrored in headers, except missing and null ones", async () => {
     const peer = modernPeer({ answers: lists("Region") });
     const client = await openClient(http(peer));
     await client.listTools().all();
@@ -103,7 +103,7 @@ describe("stale header maps", () => {
     }
   });
 
-  test("a tool that is not known is looked up, once", async () => {
+  test("an unknown tool is looked up once", async () => {
     const peer = modernPeer({ answers: lists("Region") });
     const client = await openClient(http(peer));
     for (const name of ["a", "a", "b", "b"]) {
@@ -117,7 +117,7 @@ describe("stale header maps", () => {
     expect(peer.arrived.at(-1)?.envelope).toBeUndefined();
   });
 
-  test("a list that cannot be had does not keep a tool from being called", async () => {
+  test("a tool is called although the list is unavailable", async () => {
     const errors: Error[] = [];
     const peer = modernPeer();
     const client = await openClient(http(peer), { onError: (error) => errors.push(error) });
@@ -128,7 +128,7 @@ describe("stale header maps", () => {
     expect(errors.map(({ message }) => message)).toEqual(["not now"]);
   });
 
-  test("on HeaderMismatch the list is read again, in spite of the cache, and the call sent once more", async () => {
+  test("HeaderMismatch bypasses the cache to read the list again, and repeats the call once", async () => {
     const peer = modernPeer({ answers: lists("Old", "New") });
     const client = await openClient(http(peer));
     await client.listTools().all();
@@ -143,7 +143,7 @@ describe("stale header maps", () => {
     await expect(calling).rejects.toMatchObject({ code: -32020, message: "Header mismatch again" });
   });
 
-  test("on a stream there are no headers, and nothing is listed for them", async () => {
+  test("a stream has no headers, so the tools are not listed", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     const calling = client.callTool("a", { region: "x" });
@@ -194,7 +194,7 @@ describe("a server that ends unexpectedly", () => {
     await expect(calling).rejects.toMatchObject({ code: "closed", data: { safeToRepeat: true } });
   });
 
-  test("is the end of a client on a transport of the caller's own", async () => {
+  test("closes a client with a custom transport", async () => {
     const peer = modernPeer();
     const client = await openClient({ ...peerTransports(peer), once: true });
     peer.close(exited());
@@ -220,7 +220,7 @@ describe("a server that ends unexpectedly", () => {
     expect(await calling).toBe("x");
   });
 
-  test("a write that fails fails its call alone", async () => {
+  test("a failed write rejects only its own call", async () => {
     const peer = modernPeer();
     const { transport } = peer;
     const send: typeof transport.send = (message, envelope) => {
@@ -275,15 +275,18 @@ describe("safeToRepeat", () => {
     ["tasks/cancel", undefined, false],
     ["notes/write", undefined, false],
     ["notes/read", undefined, true],
-  ])("of %s %s is %s for each error that leaves open whether the server has run it", async (method, name, safe) => {
-    for (const error of uncertain) {
-      const data = error.data === undefined ? {} : error.data;
-      expect(await failing(method, name, error)).toMatchObject({
-        code: error.code,
-        data: { ...data, safeToRepeat: safe },
-      });
-    }
-  });
+  ])(
+    "of %s %s is %s for each error after which it is unknown whether the server has run it",
+    async (method, name, safe) => {
+      for (const error of uncertain) {
+        const data = error.data === undefined ? {} : error.data;
+        expect(await failing(method, name, error)).toMatchObject({
+          code: error.code,
+          data: { ...data, safeToRepeat: safe },
+        });
+      }
+    },
+  );
 
   test("is true if the server cannot have received the request", async () => {
     const error = new LocalError("unreachable", "refused", { data: { host: "h" } });
@@ -299,7 +302,7 @@ describe("safeToRepeat", () => {
     expect(await failing("tools/call", "reads", error)).toBe(error);
   });
 
-  test("is in the error of a call that the client's own end interrupts", async () => {
+  test("is in the error of a call that closing the client interrupts", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     const calling = client.callTool("adds");
@@ -317,7 +320,7 @@ describe("safeToRepeat", () => {
 describe("a version that the server no longer supports", () => {
   const error = { code: -32022, message: "no", data: { supported: ["2026-07-28", "2025-11-25"] } };
 
-  test("is found anew and the call repeated once", async () => {
+  test("is replaced by another common version, and the call is repeated once", async () => {
     const [first, second] = [modernPeer(), modernPeer()];
     const client = await openClient(http(first, second));
     const asking = client.readResource("a:b");
@@ -326,7 +329,7 @@ describe("a version that the server no longer supports", () => {
     await asking;
   });
 
-  test("may have become a legacy one", async () => {
+  test("is replaced by a legacy version if the server supports only that", async () => {
     const [first, second] = [modernPeer(), legacyPeer()];
     const client = await openClient(http(first, second));
     const asking = client.readResource("a:b");
@@ -350,7 +353,7 @@ describe("a version that the server no longer supports", () => {
   });
 });
 
-test("closing while a server is being started again ends both", async () => {
+test("closing during a restart of the server rejects the call and closes the connection", async () => {
   const [first, second] = [modernPeer(), scriptedPeer()];
   const client = await openClient(peerTransports(first, second));
   first.close();

@@ -11,7 +11,7 @@ import { openClient } from "../connect/open-client.ts";
 const text = (value: string): JsonObject => ({ type: "text", text: value });
 const image = { type: "image", data: "aa", mimeType: "image/png" };
 
-async function giving(result: JsonObject, outputSchema?: unknown): Promise<Client> {
+async function clientOf(result: JsonObject, outputSchema?: unknown): Promise<Client> {
   const listed = { name: "a", inputSchema: { type: "object" }, ...(outputSchema !== undefined && { outputSchema }) };
   const peer = modernPeer({ answers: { "tools/call": () => result, "tools/list": () => ({ tools: [listed] }) } });
   return openClient(peerTransports(peer));
@@ -20,27 +20,27 @@ async function giving(result: JsonObject, outputSchema?: unknown): Promise<Clien
 describe("the value of a call", () => {
   test.each([
     ["structured content", { content: [text("{}")], structuredContent: { a: 1 } }, { a: 1 }],
-    ["structured content that is no object", { content: [text("0")], structuredContent: 0 }, 0],
+    ["structured content that is not an object", { content: [text("0")], structuredContent: 0 }, 0],
     ["structured content that is null", { content: [], structuredContent: null }, null],
     ["text", { content: [text("a"), text("b")] }, "a\nb"],
     ["content", { content: [text("a"), image] }, [text("a"), image]],
     ["nothing", { content: [] }, []],
-    ["nothing said", {}, []],
+    ["no content", {}, []],
   ])("is %s", async (_, result, value) => {
-    expect(await (await giving(result)).callTool("a")).toEqual(value);
+    expect(await (await clientOf(result)).callTool("a")).toEqual(value);
   });
 
-  test("a failure throws its text and keeps the whole result", async () => {
+  test("a tool error is thrown with its text and the complete result", async () => {
     const result = { content: [text("no such"), image, text("city")], isError: true };
-    const client = await giving(result);
+    const client = await clientOf(result);
     const error = await client.callTool("a").catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ToolError);
     expect(error).toMatchObject({ message: "no such\ncity", result });
     expect(await client.callToolResult("a")).toEqual(result);
   });
 
-  test("a failure without text has a message", async () => {
-    await expect((await giving({ content: [], isError: true })).callTool("a")).rejects.toThrow(
+  test("a tool error without text has a default message", async () => {
+    await expect((await clientOf({ content: [], isError: true })).callTool("a")).rejects.toThrow(
       'The tool "a" failed without an error message.',
     );
   });
@@ -50,26 +50,26 @@ describe("the output schema", () => {
   const schema = { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] };
   const good = { content: [], structuredContent: { sum: 1 } };
 
-  test("is not checked for a tool that was not listed, and nothing is listed for it", async () => {
-    const client = await giving({ content: [], structuredContent: { sum: "x" } }, schema);
+  test("is not checked for a tool that was not listed, and causes no listing", async () => {
+    const client = await clientOf({ content: [], structuredContent: { sum: "x" } }, schema);
     expect(await client.callTool("a")).toEqual({ sum: "x" });
   });
 
   test.each([
     ["fits", schema, good, undefined],
-    ["does not fit", schema, { content: [], structuredContent: { sum: "x" } }, "/sum: "],
+    ["does not match", schema, { content: [], structuredContent: { sum: "x" } }, "/sum: "],
     ["is missing", schema, { content: [text("1")] }, "it has no structuredContent"],
-    ["is missing in a failure", schema, { content: [text("1")], isError: true }, undefined],
+    ["is missing in a tool error", schema, { content: [text("1")], isError: true }, undefined],
     [
-      "cannot be checked, by a reference to elsewhere",
+      "cannot be checked because of an external reference",
       { $ref: "https://x.example/s" },
       good,
       "the schema cannot be used",
     ],
-    ["cannot be checked, by its dialect", { $schema: "https://x.example/d" }, good, "the schema cannot be used"],
+    ["cannot be checked because of its dialect", { $schema: "https://x.example/d" }, good, "the schema cannot be used"],
     ["has no schema", undefined, good, undefined],
-  ])("of a listed tool: a result that %s", async (_, outputSchema, result, why) => {
-    const client = await giving(result, outputSchema);
+  ])("of a listed tool is checked: a result that %s", async (_, outputSchema, result, why) => {
+    const client = await clientOf(result, outputSchema);
     await client.listTools().all();
     const calling = client.callToolResult("a");
     if (why === undefined) expect(await calling).toEqual(result);
@@ -82,7 +82,7 @@ describe("the output schema", () => {
   });
 });
 
-test("a real tool's result, on revisions with and without structured content", async () => {
+test("a tool's output is returned on revisions with and without structured content", async () => {
   const output = { type: "object", properties: { sum: { type: "number" } } };
   const add = tool({ output, call: () => ({ sum: 3 }) });
   const server = createServer({ name: "s", version: "1", tools: { add } });

@@ -18,7 +18,7 @@ beforeAll(() =>
 const never = (): Promise<never> => new Promise(() => {});
 const text: JsonObject = { content: [{ type: "text", text: "x" }] };
 const form = { message: "who?", requestedSchema: { type: "object", properties: {} } };
-const asks = (...methods: string[]): JsonObject => ({
+const inputRequired = (...methods: string[]): JsonObject => ({
   resultType: "input_required",
   inputRequests: Object.fromEntries(
     methods.map((method, index) => [
@@ -28,7 +28,7 @@ const asks = (...methods: string[]): JsonObject => ({
   ),
 });
 
-/** What a call may wait for, each of which never ends. `reach` brings the call to the wait. */
+/** The steps that a call can wait for. Each one never settles. `reach` starts the step. */
 const waits: [string, ConnectOptions, (peer: ScriptedPeer) => Promise<void>][] = [
   ...(
     [
@@ -39,12 +39,12 @@ const waits: [string, ConnectOptions, (peer: ScriptedPeer) => Promise<void>][] =
   ).map(([method, options]): (typeof waits)[number] => [
     `a handler of ${method}`,
     options,
-    async (peer) => peer.answer(await peer.request("tools/call"), asks(method)),
+    async (peer) => peer.answer(await peer.request("tools/call"), inputRequired(method)),
   ]),
   [
-    "a handler beside one that failed",
+    "a handler after another one has failed",
     { roots: () => Promise.reject(new Error("disk")), sample: never, onError: () => {} },
-    async (peer) => peer.answer(await peer.request("tools/call"), asks("sampling/createMessage")),
+    async (peer) => peer.answer(await peer.request("tools/call"), inputRequired("sampling/createMessage")),
   ],
   ["confirm", { confirm: never }, flushPromises],
   ["an observer", { observers: [{ started: () => ({ ended: () => {}, within: never as never }) }] }, flushPromises],
@@ -79,7 +79,7 @@ describe.each(waits)("a call that waits for %s", (_, options, reach) => {
     await client.close();
   });
 
-  test("is ended by close", async () => {
+  test("is rejected by close", async () => {
     const { client, calling } = await waiting();
     await client.close();
     await expect(calling).rejects.toMatchObject({ code: "closed" });
@@ -87,32 +87,32 @@ describe.each(waits)("a call that waits for %s", (_, options, reach) => {
   });
 });
 
-test("a handler that fails ends the call, though another handler never settles", async () => {
+test("a handler that rejects fails the call, although another handler never settles", async () => {
   const peer = modernPeer();
   const options: ConnectOptions = { sample: () => Promise.reject(new Error("disk")), roots: never };
   const client = await openClient(peerTransports(peer), options);
   const calling = client.callTool("a");
-  peer.answer(await peer.request("tools/call"), asks("sampling/createMessage", "roots/list"));
+  peer.answer(await peer.request("tools/call"), inputRequired("sampling/createMessage", "roots/list"));
   await expect(calling).rejects.toThrow("disk");
 });
 
-describe("a call that waits behind the form of another call", () => {
-  async function behind(): Promise<{ peer: ScriptedPeer; client: Client; elicit: ReturnType<typeof vi.fn> }> {
+describe("a call whose form waits for the form of another call", () => {
+  async function waitBehindForm(): Promise<{ peer: ScriptedPeer; client: Client; elicit: ReturnType<typeof vi.fn> }> {
     const peer = modernPeer();
     const elicit = vi.fn(never);
     const client = await openClient(peerTransports(peer), { elicit });
     client.callTool("first").catch(() => {});
-    peer.answer(await peer.request("tools/call"), asks("elicitation/create"));
+    peer.answer(await peer.request("tools/call"), inputRequired("elicitation/create"));
     await flushPromises();
     expect(elicit).toHaveBeenCalledOnce();
     return { peer, client, elicit };
   }
 
   test("is aborted by its signal, and its form is never shown", async () => {
-    const { peer, client, elicit } = await behind();
+    const { peer, client, elicit } = await waitBehindForm();
     const controller = new AbortController();
     const calling = client.callTool("second", {}, { signal: controller.signal });
-    peer.answer(await peer.request("tools/call"), asks("elicitation/create"));
+    peer.answer(await peer.request("tools/call"), inputRequired("elicitation/create"));
     await flushPromises();
     controller.abort();
     await expect(calling).rejects.toMatchObject({ code: "aborted" });
@@ -120,10 +120,10 @@ describe("a call that waits behind the form of another call", () => {
     await client.close();
   });
 
-  test("is ended by close", async () => {
-    const { peer, client } = await behind();
+  test("is rejected by close", async () => {
+    const { peer, client } = await waitBehindForm();
     const calling = client.callTool("second");
-    peer.answer(await peer.request("tools/call"), asks("elicitation/create"));
+    peer.answer(await peer.request("tools/call"), inputRequired("elicitation/create"));
     await flushPromises();
     await client.close();
     await expect(calling).rejects.toMatchObject({ code: "closed" });
@@ -138,7 +138,7 @@ describe("the timeouts of a call", () => {
     ["of the client", { timeout }, {}] as const,
   ]);
 
-  test.each(given)("%s hold for the look-up of its tool: %j %j", async (_, options, request) => {
+  test.each(given)("%s apply to the look-up of its tool: %j %j", async (_, options, request) => {
     const clock = fakeClock();
     const peer = modernPeer();
     const transports = Object.assign(peerTransports(peer), { kind: "http" as const });
@@ -155,7 +155,7 @@ describe("the timeouts of a call", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test.each(given)("%s hold for a reconnect: %j %j", async (_, options, request) => {
+  test.each(given)("%s apply to a reconnect: %j %j", async (_, options, request) => {
     const clock = fakeClock();
     const [first, second] = [modernPeer(), modernPeer()];
     const hanging = { ...second.transport, start: never };
@@ -172,7 +172,7 @@ describe("the timeouts of a call", () => {
     await client.close();
   });
 
-  test("the total holds for the look-up and the call together", async () => {
+  test("the total limit applies to the look-up and the call together", async () => {
     const clock = fakeClock();
     const peer = modernPeer();
     const client = await openClient(Object.assign(peerTransports(peer), { kind: "http" as const }), { clock });
@@ -188,7 +188,7 @@ describe("the timeouts of a call", () => {
     await expect(calling).rejects.toMatchObject({ code: "timeout" });
   });
 
-  test("the total does not count the time in which a legacy server asks the user, also for an extension", async () => {
+  test("the total limit excludes the time of an elicitation in a legacy session, also for an extension", async () => {
     const clock = fakeClock();
     const peer = legacyPeer();
     let left: number | undefined;
@@ -232,7 +232,7 @@ describe("the timeouts of a call", () => {
     expect(await calling).toBe("x");
   });
 
-  test("the requests of an extension share the total of their call", async () => {
+  test("the requests of an extension share the total limit of their call", async () => {
     const clock = fakeClock();
     const extension: ClientExtension = {
       id: "com.example/x",
@@ -262,7 +262,7 @@ describe("the timeouts of a call", () => {
     await expect(calling).rejects.toMatchObject({ code: "timeout" });
   });
 
-  test("a preparation of an extension that never ends is ended by the total", async () => {
+  test("the total limit ends a preparation of an extension that never settles", async () => {
     const clock = fakeClock();
     const extensions = [{ id: "com.example/x", prepare: never }];
     const client = await openClient(peerTransports(modernPeer()), { clock, extensions });
@@ -298,7 +298,7 @@ describe("the timeouts of a call", () => {
 });
 
 describe("listeners on the signal of calls", () => {
-  test("20 calls with one signal cause no warning, and leave no listener", async () => {
+  test("20 calls with one signal cause no warning and leave no listener", async () => {
     const warnings: Error[] = [];
     const note = (warning: Error): void => void warnings.push(warning);
     process.on("warning", note);
@@ -316,7 +316,7 @@ describe("listeners on the signal of calls", () => {
     expect(getEventListeners(signal, "abort").length).toBe(0);
   });
 
-  test("calls that end in any way leave no listener, neither on their signal nor in the client", async () => {
+  test("calls leave no listener on their signal or in the client, however they end", async () => {
     const peer = modernPeer({
       answers: { "tools/call": ({ params }) => (params?.name === "ok" ? text : { resultType: "?" }) },
     });
@@ -376,7 +376,7 @@ describe("an input request of a legacy server whose call is aborted", () => {
     expect(errors).toEqual([]);
   });
 
-  test("starts the clocks of the other calls again, once they are the only ones left", async () => {
+  test("stops the time limits of the remaining call, and is answered after that call has ended", async () => {
     const clock = fakeClock();
     const { peer, client } = await legacy({ clock, elicit: never });
     const controller = new AbortController();
@@ -400,7 +400,7 @@ describe("an input request of a legacy server whose call is aborted", () => {
     expect(await peer.next()).toMatchObject({ id: "q", result: { action: "cancel" } });
   });
 
-  test("stays open if its calls were all answered, because it may belong to none of them", async () => {
+  test("stays open if its calls were all answered, because it may belong to another request", async () => {
     let answer!: (value: { action: "decline" }) => void;
     const { peer, client } = await legacy({ elicit: () => new Promise((resolve) => (answer = resolve)) });
     const calling = client.callTool("a");
@@ -432,7 +432,7 @@ describe("an input request of a legacy server whose call is aborted", () => {
 });
 
 describe("an error of a call that was not sent", () => {
-  test("has safeToRepeat: the tool could not be looked up in time", async () => {
+  test("has safeToRepeat if the look-up of the tool times out", async () => {
     const clock = fakeClock();
     const peer = modernPeer();
     const client = await openClient(Object.assign(peerTransports(peer), { kind: "http" as const }), { clock });
@@ -444,7 +444,7 @@ describe("an error of a call that was not sent", () => {
     await client.close();
   });
 
-  test("has safeToRepeat: the server does not start again", async () => {
+  test("has safeToRepeat if the server does not start again", async () => {
     const [first, second] = [modernPeer(), modernPeer()];
     const exited = new LocalError("exited", "node server.js exited with code 1.");
     const broken = { ...second, transport: { ...second.transport, start: () => Promise.reject(exited) } };
@@ -466,7 +466,7 @@ describe("an error of a call that was not sent", () => {
     });
     const calling = client.callTool("a");
     calling.catch(() => {});
-    first.answer(await first.request("tools/call"), asks("roots/list"));
+    first.answer(await first.request("tools/call"), inputRequired("roots/list"));
     await flushPromises();
     first.close();
     await flushPromises();

@@ -18,7 +18,7 @@ async function connected(version: string, options: object = {}) {
 }
 
 test.each(["2024-11-05", "2025-11-25", "2026-07-28"])(
-  "custom notifications of a %s server reach the host in order, and those of MCP do not",
+  "the host receives custom notifications of a %s server in order, and no notifications of MCP",
   async (version) => {
     const seen: unknown[] = [];
     const onNotification = async (message: unknown): Promise<void> => {
@@ -37,7 +37,7 @@ test.each(["2024-11-05", "2025-11-25", "2026-07-28"])(
   },
 );
 
-test("of a flood of notifications 100 wait for the handler, and the loss of the others is reported once", async () => {
+test("at most 100 notifications wait for the handler, and the loss of the others is reported once", async () => {
   let open!: () => void;
   const gate = new Promise<void>((resolve) => (open = resolve));
   let count = 0;

@@ -17,7 +17,7 @@ afterEach(forgetRevisions);
 const refusal = { code: -32601, message: "Method not found" };
 
 describe("on a stream", () => {
-  test("a server that answers server/discover is modern, and receives no other request", async () => {
+  test("a server that answers server/discover is modern and receives no other request", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     expect(client.server).toMatchObject({
@@ -56,7 +56,7 @@ describe("on a stream", () => {
     await client.close();
   });
 
-  test("a result that is no discovery leads to initialize", async () => {
+  test("an invalid discovery result leads to initialize", async () => {
     const peer = legacyPeer();
     const connecting = openClient(peerTransports(peer));
     peer.answer(await peer.request("server/discover"), {});
@@ -73,7 +73,7 @@ describe("on a stream", () => {
     expect((await connecting).server.revisionKind).toBe("modern");
   });
 
-  test("a modern server that names legacy versions alone is opened with the newest of them", async () => {
+  test("a modern server that names only legacy versions is initialized with the newest of them", async () => {
     const peer = legacyPeer({ version: "2025-06-18" });
     const connecting = openClient(peerTransports(peer));
     const error = { code: -32022, message: "no", data: { supported: ["2025-03-26", "2025-06-18"] } };
@@ -95,7 +95,7 @@ describe("on a stream", () => {
     },
   );
 
-  test("without a common version, connecting fails with an error that names both sides", async () => {
+  test("connecting without a common version fails with an error that names the versions of both", async () => {
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer));
     connecting.catch(() => {});
@@ -110,7 +110,7 @@ describe("on a stream", () => {
     await expect(connecting).rejects.toMatchObject({ code: "unsupported_revision" });
   });
 
-  test("an answer to initialize in an unknown or modern version is not accepted", async () => {
+  test("an unknown or modern version in the response to initialize is rejected", async () => {
     for (const version of ["2023-01-01", "2026-07-28"]) {
       const peer = scriptedPeer({ initialize: () => initializeResult(version) });
       const connecting = openClient(peerTransports(peer));
@@ -125,7 +125,7 @@ describe("on a stream", () => {
     }
   });
 
-  test("every older revision in the answer to initialize is accepted", async () => {
+  test("every older revision in the response to initialize is accepted", async () => {
     for (const version of ["2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
       const peer = legacyPeer({ version });
       const connecting = openClient(peerTransports(peer));
@@ -135,8 +135,8 @@ describe("on a stream", () => {
   });
 });
 
-describe("a server that is silent", () => {
-  test("receives initialize as well after a while, on the same transport, and a late modern answer counts", async () => {
+describe("a silent server", () => {
+  test("receives initialize as well after a delay on the same transport, and a late modern response is accepted", async () => {
     const clock = fakeClock();
     const errors: Error[] = [];
     const peer = scriptedPeer();
@@ -158,7 +158,7 @@ describe("a server that is silent", () => {
     expect(peer.arrived.length).toBe(2);
   });
 
-  test("whichever answers well counts: initialize, while the probe stays unanswered", async () => {
+  test("is legacy if it answers initialize while the probe has no response", async () => {
     const clock = fakeClock();
     const errors: Error[] = [];
     const peer = legacyPeer();
@@ -167,7 +167,7 @@ describe("a server that is silent", () => {
     await clock.advance(5000);
     const client = await connecting;
     expect(client.server.revisionKind).toBe("legacy");
-    // Neither is the probe cancelled nor its late answer news.
+    // The probe is not cancelled, and its late response is not reported.
     await peer.notification("notifications/initialized");
     peer.refuse(probe, refusal);
     expect(peer.arrived.map(({ message }) => "method" in message && message.method)).toEqual([
@@ -179,7 +179,7 @@ describe("a server that is silent", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("a late refusal of the probe waits for initialize, which is not sent twice", async () => {
+  test("receives no second initialize after a late refusal of the probe", async () => {
     const clock = fakeClock();
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer), { clock });
@@ -192,7 +192,7 @@ describe("a server that is silent", () => {
     expect(peer.arrived.length).toBe(3);
   });
 
-  test("a refusal of initialize waits for the probe", async () => {
+  test("may answer the probe after it has refused initialize", async () => {
     const clock = fakeClock();
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer), { clock });
@@ -203,7 +203,7 @@ describe("a server that is silent", () => {
     expect((await connecting).server.revisionKind).toBe("modern");
   });
 
-  test("on both fails with a timeout, and nothing stays behind", async () => {
+  test("causes a timeout if it answers neither request, and leaves no timer", async () => {
     const clock = fakeClock();
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer), { clock, probeTimeout: 100, timeout: { idle: 1000 } });
@@ -216,7 +216,7 @@ describe("a server that is silent", () => {
     expect(peer.arrived.length).toBe(2);
   });
 
-  test("a time limit below the probe's is the limit of connecting, and half of it is for initialize", async () => {
+  test("receives initialize after half of a time limit that is below that of the probe", async () => {
     const clock = fakeClock();
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer), { clock, timeout: { idle: 2000 } });
@@ -228,7 +228,7 @@ describe("a server that is silent", () => {
     await expect(connecting).rejects.toMatchObject({ code: "timeout" });
   });
 
-  test("a server that exits because of server/discover is started again, once, and receives initialize", async () => {
+  test("a server that exits because of server/discover is restarted once and receives initialize", async () => {
     const first = scriptedPeer();
     const second = legacyPeer();
     const dialer = peerTransports(first, second);
@@ -242,7 +242,7 @@ describe("a server that is silent", () => {
     await client.close();
   });
 
-  test("a server that dies again fails with its own reason", async () => {
+  test("a server that exits again fails connecting with its own reason", async () => {
     const [first, second] = [scriptedPeer(), scriptedPeer()];
     const connecting = openClient(peerTransports(first, second));
     connecting.catch(() => {});
@@ -253,7 +253,7 @@ describe("a server that is silent", () => {
     await expect(connecting).rejects.toThrow("exited with code 2: no such file");
   });
 
-  test("a transport of the caller's own cannot be started again", async () => {
+  test("a custom transport cannot be started again", async () => {
     const peer = scriptedPeer();
     const connecting = openClient({ ...peerTransports(peer), once: true });
     connecting.catch(() => {});
@@ -274,7 +274,7 @@ describe("over HTTP", () => {
     expect((await connecting).server.revisionKind).toBe("legacy");
   });
 
-  test("a modern error is not taken for a legacy server", async () => {
+  test("a modern error does not lead to initialize", async () => {
     const peer = scriptedPeer();
     const connecting = openClient(http(peer));
     peer.refuse(await peer.request("server/discover"), {
@@ -286,16 +286,19 @@ describe("over HTTP", () => {
     expect((await connecting).server.revisionKind).toBe("modern");
   });
 
-  test.each(["unauthorized", "unreachable", "timeout"] as const)("%s is no sign of another era", async (code) => {
-    const peer = scriptedPeer();
-    const connecting = openClient(http(peer));
-    connecting.catch(() => {});
-    peer.fail(await peer.request("server/discover"), new LocalError(code, "no"));
-    await expect(connecting).rejects.toMatchObject({ code });
-    expect(peer.arrived.length).toBe(1);
-  });
+  test.each(["unauthorized", "unreachable", "timeout"] as const)(
+    "the error %s does not lead to initialize",
+    async (code) => {
+      const peer = scriptedPeer();
+      const connecting = openClient(http(peer));
+      connecting.catch(() => {});
+      peer.fail(await peer.request("server/discover"), new LocalError(code, "no"));
+      await expect(connecting).rejects.toMatchObject({ code });
+      expect(peer.arrived.length).toBe(1);
+    },
+  );
 
-  test("silence is waited out: no second question is sent", async () => {
+  test("a silent server receives no second request", async () => {
     const clock = fakeClock();
     const peer = scriptedPeer();
     const connecting = openClient(http(peer), { clock });
@@ -320,7 +323,7 @@ describe("a pinned revision", () => {
     expect(peer.arrived.length).toBe(1);
   });
 
-  test("a modern one is requested once more if the server refuses it and yet lists it", async () => {
+  test("a modern one is requested once more if the server refuses it but lists it as supported", async () => {
     const error = { code: -32022, message: "no", data: { supported: ["2026-07-28"], requested: "2026-07-28" } };
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer), { revision: "2026-07-28" });
@@ -343,7 +346,7 @@ describe("a pinned revision", () => {
     expect(peer.arrived[0]?.message).toMatchObject({ method: "initialize", params: { protocolVersion: "2025-06-18" } });
   });
 
-  test("a legacy one fails if the server answers with another", async () => {
+  test("a legacy one fails if the server answers with another one", async () => {
     const peer = legacyPeer({ version: "2025-06-18" });
     await expect(openClient(peerTransports(peer), { revision: "2025-11-25" })).rejects.toThrow(
       "the server supports 2025-06-18; this client supports 2025-11-25 (pinned)",
@@ -353,7 +356,7 @@ describe("a pinned revision", () => {
   test.each([
     ["2026-07-28", "server/discover"],
     ["2025-11-25", "initialize"],
-  ])("%s is not called unsupported after an internal error of the server", async (revision, method) => {
+  ])("%s is not reported as unsupported after an internal error of the server", async (revision, method) => {
     const peer = scriptedPeer();
     const connecting = openClient(peerTransports(peer), { revision });
     connecting.catch(() => {});
@@ -374,7 +377,7 @@ describe("a remembered revision", () => {
   const remembered = (...peers: Parameters<typeof peerTransports>): ReturnType<typeof peerTransports> =>
     Object.assign(peerTransports(...peers), { transient: false });
 
-  test("belongs to the target, so that a legacy server is probed once", async () => {
+  test("is stored by target, so that a legacy server is probed once", async () => {
     const first = legacyPeer();
     const connecting = openClient(remembered(first));
     first.refuse(await first.request("server/discover"), refusal);
@@ -408,11 +411,11 @@ describe("a remembered revision", () => {
     expect(again.arrived[0]?.message).toMatchObject({ method: "initialize" });
   });
 
-  test.each(["legacy", "modern"])("(%s) is forgotten when it was of no use, whatever the reason", async (era) => {
+  test.each(["legacy", "modern"])("(%s) is forgotten if connecting with it fails for any reason", async (kind) => {
     const clock = fakeClock();
-    const first = era === "legacy" ? legacyPeer() : modernPeer();
+    const first = kind === "legacy" ? legacyPeer() : modernPeer();
     const connecting = openClient(remembered(first));
-    if (era === "legacy") first.refuse(await first.request("server/discover"), refusal);
+    if (kind === "legacy") first.refuse(await first.request("server/discover"), refusal);
     await connecting;
     const silent = scriptedPeer();
     const failing = openClient(remembered(silent), { clock });
@@ -429,7 +432,7 @@ describe("a remembered revision", () => {
     expect((await detecting).server.revisionKind).toBe("modern");
   });
 
-  test("is certain only after the second time that a process ended because of the modern request", async () => {
+  test("is certain only after a second process has exited because of the modern request", async () => {
     const connectToDying = async (): Promise<void> => {
       const dying = scriptedPeer();
       const connecting = openClient(remembered(dying, legacyPeer()));
@@ -444,7 +447,7 @@ describe("a remembered revision", () => {
     expect(third.arrived[0]?.message).toMatchObject({ method: "initialize" });
   });
 
-  test("is not taken from a process that once ended for another reason", async () => {
+  test("is not derived from a process that exited once for another reason", async () => {
     const dying = scriptedPeer();
     const connecting = openClient(remembered(dying, legacyPeer()));
     await dying.request("server/discover");
@@ -453,7 +456,7 @@ describe("a remembered revision", () => {
     expect((await openClient(remembered(modernPeer()))).server.revisionKind).toBe("modern");
   });
 
-  test("is not stored if the legacy answer was only faster", async () => {
+  test("is not stored if the legacy response was only faster", async () => {
     const clock = fakeClock();
     const connecting = openClient(remembered(legacyPeer()), { clock });
     await clock.advance(5000);
@@ -487,7 +490,7 @@ test("an aborted connect rejects before its transport is closed", async () => {
   await expect(connecting).rejects.toMatchObject({ code: "aborted" });
 });
 
-test("close() of a client that is connecting again rejects its calls, and waits for the transport to close", async () => {
+test("close() of a reconnecting client rejects its calls and waits for the transport to close", async () => {
   const first = modernPeer();
   const { peer: second, release } = slowToClose();
   const client = await openClient(peerTransports(first, second));
@@ -505,7 +508,7 @@ test("close() of a client that is connecting again rejects its calls, and waits 
   await closing;
 });
 
-test("the caller's signal ends connecting, and the transport with it", async () => {
+test("the caller's signal aborts connecting and closes the transport", async () => {
   const peer = scriptedPeer();
   const controller = new AbortController();
   const connecting = openClient(peerTransports(peer), { signal: controller.signal });

@@ -9,7 +9,7 @@ import "../calls/after-failure.ts";
 import "../calls/on-demand.ts";
 import "../input/input-requests.ts";
 
-/** A transport that sends responses only when the test lets it, as one over HTTP may. */
+/** A transport that holds the sending of each response, as HTTP can, until the test releases it. */
 function holding(transport: Transport) {
   const held: (() => void)[] = [];
   let most = 0;
@@ -25,7 +25,7 @@ function holding(transport: Transport) {
   return { transport: { ...transport, send }, held, mostAtOnce: () => most };
 }
 
-test("the client sends at most 8 responses at once, and drops refusals of a flood of requests", async () => {
+test("the client sends at most 8 responses at the same time, and drops refusals of a flood of requests", async () => {
   const warned = vi.fn();
   process.on("warning", warned);
   const errors: Error[] = [];

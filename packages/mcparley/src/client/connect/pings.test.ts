@@ -7,7 +7,7 @@ import { fakeClock } from "../../testing/fake-clock.ts";
 
 const tools = { hi: tool({ call: () => "hi" }) };
 
-/** Connects a client that pings over HTTP. `methods` are those that it sent, and a test can leave them without an answer. */
+/** Connects a client that pings over HTTP. `methods` lists its requests. A test can leave requests unanswered. */
 async function pinging(revision: string) {
   const clock = fakeClock();
   const { fetch } = toFetch(createServer({ name: "x", version: "1", clock, tools }));

@@ -10,7 +10,7 @@ import type { Client } from "../calls/client.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { InputRequestSource, ConnectOptions } from "../options.ts";
-// Loaded when first needed elsewhere; here no test is to wait for the disk.
+// Loaded on first use. Loaded here, so that no test waits for them.
 import "../calls/on-demand.ts";
 import "./input-requests.ts";
 
@@ -82,7 +82,7 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
     },
   });
 
-  test("one handler answers every kind of question", async () => {
+  test("one handler answers every kind of input request", async () => {
     const askers: InputRequestSource[] = [];
     const client = await openClient(serverTransports(server), {
       revision,
@@ -118,7 +118,7 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
     await client.close();
   });
 
-  test("Declined and Cancelled are answers, not errors", async () => {
+  test("Declined and Cancelled are sent as results, not as errors", async () => {
     for (const [thrown, said] of [
       [new Declined(), "declined"],
       [new Cancelled(), "dismissed"],
@@ -136,7 +136,7 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
 });
 
 describe("on a modern revision", () => {
-  test("a retry carries the answers and the state of its own round, and a new id", async () => {
+  test("a retry contains the responses and the state of its own round, and a new id", async () => {
     const { peer, client } = await modern({
       elicit: ({ message }) => ({ action: "accept", content: { name: message } }),
     });
@@ -157,7 +157,7 @@ describe("on a modern revision", () => {
     expect(await calling).toBe("done");
   });
 
-  test("nothing of it leaks into calls beside it", async () => {
+  test("concurrent calls contain neither the state nor the responses of another call", async () => {
     const { peer, client } = await modern({ roots: [{ uri: "file:///a" }] });
     const [one, two] = [client.callTool("a"), client.callTool("b")];
     const [first, second] = [await peer.request("tools/call"), await peer.request("tools/call")];
@@ -174,7 +174,7 @@ describe("on a modern revision", () => {
     await client.close();
   });
 
-  test("a state without questions is sent back, the first time at once", async () => {
+  test("a state without input requests is sent back, the first time immediately", async () => {
     const clock = fakeClock();
     const { peer, client } = await modern({ clock });
     const calling = client.callTool("a");
@@ -190,7 +190,7 @@ describe("on a modern revision", () => {
     expect(await calling).toBe("x");
   });
 
-  test("a server that never has enough is stopped after 32 rounds", async () => {
+  test("a server that requests input without end is stopped after 32 rounds", async () => {
     const { peer, client } = await modern({ roots: [] });
     const calling = client.callTool("a");
     calling.catch(() => {});
@@ -202,24 +202,24 @@ describe("on a modern revision", () => {
   });
 
   test.each([
-    ["a method that may not ask", "resources/list", asks({}, "s"), "was answered with a result of the type"],
+    ["a method without input requests", "resources/list", asks({}, "s"), "was answered with a result of the type"],
     [
-      "nothing at all",
+      "an empty result",
       "tools/call",
       { resultType: "input_required" },
       "it has neither inputRequests nor a requestState",
     ],
-    ["a state that is no string", "tools/call", asks({}, 5), "its requestState is no string"],
+    ["a state that is not a string", "tools/call", asks({}, 5), "its requestState is no string"],
     [
-      "questions that are no object",
+      "input requests that are not an object",
       "tools/call",
       { resultType: "input_required", inputRequests: [] },
       "its inputRequests are no object",
     ],
-    ["a question without a method", "tools/call", asks({ a: {} }), "an input request has no method"],
-    ["an unknown question", "tools/call", asks({ a: { method: "a/b" } }), "Method not found"],
+    ["an input request without a method", "tools/call", asks({ a: {} }), "an input request has no method"],
+    ["an input request with an unknown method", "tools/call", asks({ a: { method: "a/b" } }), "Method not found"],
     [
-      "what was not declared",
+      "an input request without its capability",
       "tools/call",
       asks({ a: { method: "sampling/createMessage" } }),
       "its capability was not declared",
@@ -233,7 +233,7 @@ describe("on a modern revision", () => {
     expect(client.inFlight).toBe(0);
   });
 
-  test("a refusal to sample fails the call here, as there is no form for it", async () => {
+  test("a declined sampling request fails the call locally, because no result can express it", async () => {
     const { peer, client } = await modern({
       sample: () => {
         throw new Declined();
@@ -247,7 +247,7 @@ describe("on a modern revision", () => {
     expect(peer.arrived.length).toBe(2);
   });
 
-  test("cancelling the call ends the question", async () => {
+  test("cancelling the call aborts the input request", async () => {
     let asker!: InputRequestSource;
     const { peer, client } = await modern({
       elicit: (_, who) => {
@@ -263,7 +263,7 @@ describe("on a modern revision", () => {
     controller.abort();
     await expect(calling).rejects.toMatchObject({ code: "aborted" });
     expect(asker.signal.aborted).toBe(true);
-    // The next question is not held up by the one that was never answered.
+    // The input request without a response does not block the next one.
     const next = client.callTool("a");
     next.catch(() => {});
     peer.answer(await peer.request("tools/call"), asks({ q: elicitation(form) }));
@@ -273,7 +273,7 @@ describe("on a modern revision", () => {
     await expect(next).rejects.toMatchObject({ code: "closed" });
   });
 
-  test("one failed question ends the others of its round", async () => {
+  test("one failed input request aborts the others of its round", async () => {
     const signals: AbortSignal[] = [];
     const { peer, client } = await modern({
       elicit: (_, { signal }) => {
@@ -291,7 +291,7 @@ describe("on a modern revision", () => {
     expect(signals.every(({ aborted }) => aborted)).toBe(true);
   });
 
-  test("a request of the server is reported and not answered", async () => {
+  test("a server-initiated request is reported and not answered", async () => {
     const { peer, errors } = await modern({ roots: [] });
     peer.ask(1, "roots/list");
     await flushPromises();
@@ -303,7 +303,7 @@ describe("on a modern revision", () => {
 test.each([
   [[], undefined],
   [["url" as const], { url: {} }],
-])("of a handler that shows %j the capability %j is declared", async (elicitModes, declared) => {
+])("a handler with the modes %j declares the capability %j", async (elicitModes, declared) => {
   const { peer, client } = await modern({ elicit: () => expect.fail("asked"), elicitModes });
   client.callTool("a").catch(() => {});
   const { params } = await peer.request("tools/call");
@@ -330,13 +330,13 @@ describe("on a legacy session", () => {
   });
 
   test.each(["elicitation/create", "sampling/createMessage", "roots/list", "tasks/get", "constructor"])(
-    "%s is method not found if it was not declared",
+    '%s is answered with "method not found" if its capability was not declared',
     async (method) => {
       expect(await reply(await legacy(), method, form)).toMatchObject({ error: { code: -32601 } });
     },
   );
 
-  test("a refusal to sample is the error -1", async () => {
+  test("a declined sampling request is answered with the error -1", async () => {
     const connected = await legacy({
       sample: () => {
         throw new Declined();
@@ -361,16 +361,20 @@ describe("on a legacy session", () => {
 
   const use = { role: "assistant", content: { type: "tool_use", id: "1", name: "t", input: {} } };
   test.each([
-    ["messages that are no array", "sampling/createMessage", { messages: "x" }],
+    ["messages that are not an array", "sampling/createMessage", { messages: "x" }],
     ["a tool use without its result", "sampling/createMessage", { messages: [use], maxTokens: 1 }],
-    ["messages that are no messages", "sampling/createMessage", { messages: [null], maxTokens: 1 }],
+    ["invalid messages", "sampling/createMessage", { messages: [null], maxTokens: 1 }],
     ["tools that were not declared", "sampling/createMessage", { messages: [], maxTokens: 1, tools: [] }],
     [
       "a choice of tools that were not declared",
       "sampling/createMessage",
       { messages: [], maxTokens: 1, toolChoice: {} },
     ],
-    ["a message of no role", "sampling/createMessage", { messages: [{ role: "system", content: {} }], maxTokens: 1 }],
+    [
+      "a message without a role",
+      "sampling/createMessage",
+      { messages: [{ role: "system", content: {} }], maxTokens: 1 },
+    ],
     ["a form without a message", "elicitation/create", { requestedSchema: schema }],
     ["a form without a schema", "elicitation/create", { message: "a" }],
     [
@@ -384,7 +388,7 @@ describe("on a legacy session", () => {
       "elicitation/create",
       { mode: "url", message: "a", url: "https://example.com", elicitationId: "1" },
     ],
-  ])("%s is refused with -32602, before a handler sees it", async (_, method, params) => {
+  ])("%s is refused with -32602 before the handler is called", async (_, method, params) => {
     const connected = await legacy({
       sample: () => expect.fail("asked"),
       elicit: () => expect.fail("asked"),
@@ -393,13 +397,13 @@ describe("on a legacy session", () => {
     expect(await reply(connected, method, params)).toMatchObject({ error: { code: -32602 } });
   });
 
-  test("an answer that does not fit the form is not sent", async () => {
+  test("a result that does not match the form is not sent", async () => {
     const connected = await legacy({ elicit: () => ({ action: "accept", content: { name: 5 } }) });
     expect(await reply(connected, "elicitation/create", form)).toMatchObject({ error: { code: -32603 } });
     expect(connected.errors[0]).toMatchObject({ code: "invalid_result", message: expect.stringContaining("/name: ") });
   });
 
-  test("defaults are filled in; a decline carries no content", async () => {
+  test("defaults are added, and a declined result has no content", async () => {
     const properties = {
       a: { type: "string", default: "x" },
       b: { type: "boolean", default: false },
@@ -415,7 +419,7 @@ describe("on a legacy session", () => {
     expect((await reply(connected, "elicitation/create", given)).result).toEqual({ action: "decline" });
   });
 
-  test("a question that the server takes back is not answered", async () => {
+  test("an input request that the server cancels is not answered", async () => {
     let signal!: AbortSignal;
     const { peer, errors } = await legacy({
       elicit: (_, asker) => {
@@ -433,7 +437,7 @@ describe("on a legacy session", () => {
   });
 });
 
-test("a question that is taken back while another is shown is never shown", async () => {
+test("an input request that is cancelled while another is shown is never shown", async () => {
   const shown: string[] = [];
   let answer!: (result: { action: "decline" }) => void;
   const { peer } = await legacy({
@@ -450,7 +454,7 @@ test("a question that is taken back while another is shown is never shown", asyn
   expect(shown).toEqual(["1", "3"]);
 });
 
-test("a server that floods the client with questions is refused from the 101st on", async () => {
+test("input requests of a flood are refused from the 101st on", async () => {
   const { peer, client } = await legacy({ elicit: () => new Promise(() => {}) });
   for (let id = 0; id < 100; id++) peer.ask(id, "elicitation/create", form);
   await flushPromises();
@@ -461,7 +465,7 @@ test("a server that floods the client with questions is refused from the 101st o
 });
 
 describe("URLs", () => {
-  const go = (url: unknown): JsonObject => ({ mode: "url", message: "go", url, elicitationId: "1" });
+  const urlRequest = (url: unknown): JsonObject => ({ mode: "url", message: "go", url, elicitationId: "1" });
 
   test.each(["https://example.com/a?b", "http://localhost:3000/", "http://127.0.0.1/x", "http://[::1]:8/"])(
     "%s is shown",
@@ -473,9 +477,9 @@ describe("URLs", () => {
           return { action: "accept", content: { stray: "x" } };
         },
       });
-      peer.ask(1, "elicitation/create", go(url));
+      peer.ask(1, "elicitation/create", urlRequest(url));
       expect(await peer.next()).toMatchObject({ result: { action: "accept" } });
-      expect(seen).toEqual([go(url)]);
+      expect(seen).toEqual([urlRequest(url)]);
     },
   );
 
@@ -494,24 +498,24 @@ describe("URLs", () => {
   ])("%s is refused before the handler is called", async (url) => {
     const elicit = (): never => expect.fail("asked");
     const one = await legacy({ elicit });
-    one.peer.ask(1, "elicitation/create", go(url));
+    one.peer.ask(1, "elicitation/create", urlRequest(url));
     expect(await one.peer.next()).toMatchObject({ error: { code: -32602 } });
     const two = await modern({ elicit });
     const calling = two.client.callTool("a");
     calling.catch(() => {});
-    two.peer.answer(await two.peer.request("tools/call"), asks({ q: elicitation(go(url)) }));
+    two.peer.answer(await two.peer.request("tools/call"), asks({ q: elicitation(urlRequest(url)) }));
     await expect(calling).rejects.toMatchObject({ code: "invalid_message" });
   });
 });
 
-describe("-32042, a call that needs visits to URLs first", () => {
+describe("a call that fails with -32042 until URLs are visited", () => {
   const visit = (id: string): JsonObject => ({
     mode: "url",
     message: "go",
     url: `https://example.com/${id}`,
     elicitationId: id,
   });
-  const needs = (...ids: string[]): { code: number; message: string; data: JsonObject } => ({
+  const urlsRequired = (...ids: string[]): { code: number; message: string; data: JsonObject } => ({
     code: -32042,
     message: "This request requires more information.",
     data: { elicitations: ids.map(visit) },
@@ -536,7 +540,7 @@ describe("-32042, a call that needs visits to URLs first", () => {
     });
     const { peer } = connected;
     const { calling, request } = await call(connected);
-    peer.refuse(request, needs("one", "two"));
+    peer.refuse(request, urlsRequired("one", "two"));
     peer.notify("notifications/elicitation/complete", { elicitationId: "two" });
     await flushPromises();
     expect(shown).toEqual(["gohttps://example.com/one", "gohttps://example.com/two"]);
@@ -545,16 +549,16 @@ describe("-32042, a call that needs visits to URLs first", () => {
     expect(peer.arrived.length).toBe(3);
     peer.notify("notifications/elicitation/complete", { elicitationId: "one" });
     const again = await peer.request("tools/call");
-    peer.refuse(again, needs("one"));
+    peer.refuse(again, urlsRequired("one"));
     await expect(calling).rejects.toMatchObject({ code: -32042 });
     expect(shown.length).toBe(2);
   });
 
-  test("waits no longer than the call's total limit", async () => {
+  test("waits no longer than its total limit", async () => {
     const clock = fakeClock();
     const connected = await legacy({ clock, elicit: () => ({ action: "accept" }) });
     const { calling, request } = await call(connected, { total: 5000 });
-    connected.peer.refuse(request, needs("one"));
+    connected.peer.refuse(request, urlsRequired("one"));
     await clock.advance(5000);
     await expect(calling).rejects.toMatchObject({ code: "timeout" });
     expect(clock.pending).toBe(0);
@@ -563,21 +567,21 @@ describe("-32042, a call that needs visits to URLs first", () => {
   test("is not repeated if the user declines", async () => {
     const connected = await legacy({ elicit: () => ({ action: "decline" }) });
     const { calling, request } = await call(connected);
-    connected.peer.refuse(request, needs("one"));
+    connected.peer.refuse(request, urlsRequired("one"));
     await expect(calling).rejects.toBeInstanceOf(Declined);
     expect(connected.peer.arrived.length).toBe(3);
   });
 
-  test("remains an error if the client has no URL elicitation", async () => {
+  test("rejects with the error if the client has no URL elicitation", async () => {
     for (const options of [{}, { elicit: () => expect.fail("asked"), elicitModes: ["form"] as const }]) {
       const connected = await legacy(options);
       const { calling, request } = await call(connected);
-      connected.peer.refuse(request, needs("one"));
+      connected.peer.refuse(request, urlsRequired("one"));
       await expect(calling).rejects.toMatchObject({ code: -32042 });
     }
   });
 
-  test("remains an error if its data is malformed", async () => {
+  test("rejects with the error if its data is malformed", async () => {
     const connected = await legacy({ elicit: () => expect.fail("asked") });
     const { calling, request } = await call(connected);
     connected.peer.refuse(request, { code: -32042, message: "x", data: { elicitations: [{ mode: "form" }] } });
@@ -586,7 +590,7 @@ describe("-32042, a call that needs visits to URLs first", () => {
 });
 
 describe("confirm", () => {
-  test("sees the call and refuses it before it is sent", async () => {
+  test("receives the call and can reject it before it is sent", async () => {
     const seen: unknown[] = [];
     const { peer, client } = await modern({
       confirm: (call, asker) => {

@@ -8,16 +8,16 @@ import { legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { InputRequestSource, ConnectOptions } from "../options.ts";
-// Loaded when first needed elsewhere; here no test is to wait for the disk.
+// Loaded on first use. Loaded here, so that no test waits for them.
 import "../calls/on-demand.ts";
 import "../../server/input/elicit.ts";
 import "./input-requests.ts";
 
 const answer = { action: "accept" as const, content: {} };
-const said = { role: "assistant" as const, model: "m", content: { type: "text" as const, text: "yo" } };
+const sampled = { role: "assistant" as const, model: "m", content: { type: "text" as const, text: "yo" } };
 const schema = { type: "object", properties: {} };
 
-/** A server whose tool asks, with a limit of 10 s for answers, and what its handler learns of progress. */
+/** A server whose tool sends an input request with a time limit of 10 s, and the progress that it receives. */
 function asking(ask: (ctx: Context, onProgress: (progress: Progress) => void) => Promise<unknown>) {
   const clock = fakeClock();
   const reported: Progress[] = [];
@@ -48,7 +48,7 @@ async function slowly({ progress }: InputRequestSource, clock: ReturnType<typeof
   for (const [index, message] of ["one", "two", "fail"].entries()) {
     await pause();
     progress(index + 1, 3, message);
-    // It has not increased.
+    // Ignored, because the progress has not increased.
     progress(index + 1, 3, "again");
     progress(Number.NaN);
   }
@@ -76,7 +76,7 @@ for (const [name, ask] of Object.entries(kinds)) {
         },
         sample: async (_, asker) => {
           await slowly(asker, clock);
-          return said;
+          return sampled;
         },
       });
       const calling = client.callTool("t");
@@ -100,7 +100,7 @@ test("without progress the request ends after its time limit", async () => {
   await client.close();
 });
 
-test("on a modern revision progress of a handler does nothing", async () => {
+test("progress of a handler has no effect on a modern revision", async () => {
   const { connect, reported } = asking(kinds.form);
   const client = await connect("2026-07-28", {
     elicit: (_, asker) => {

@@ -21,7 +21,7 @@ test.each([
   "file:///C:/a",
   "file://host/share",
   "file:///a%20b",
-])("%s is a root", async (uri) => {
+])("%s is a valid root", async (uri) => {
   expect(await listRoots([{ uri }])).toEqual({ roots: [{ uri }] });
 });
 
@@ -38,7 +38,7 @@ test.each([
   "file:///home%2f..%2fb",
   "file:///C:/a\\..\\b",
   "file:///a%5C..%5Cb",
-])("%s is none", async (uri) => {
+])("%s is not a valid root", async (uri) => {
   const roots = [{ uri: "file:///a" }, { uri: uri as string }];
   await expect(listRoots(roots)).rejects.toMatchObject({ code: "invalid_result" });
 });

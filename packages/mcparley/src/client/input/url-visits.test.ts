@@ -6,7 +6,7 @@ function visits() {
   return { visits: new UrlVisits((id) => announced.push(id)), announced };
 }
 
-test("an id is announced once, and only after the server has requested the visit", () => {
+test("the completion of a visit is announced once, and only after the server has requested it", () => {
   const { visits: seen, announced } = visits();
   seen.announced("unknown");
   seen.requested("a");
@@ -18,7 +18,7 @@ test("an id is announced once, and only after the server has requested the visit
   expect(announced).toEqual(["a"]);
 });
 
-test("an announcement that precedes the request for the visit counts", async () => {
+test("an announcement that precedes the request for the visit is remembered", async () => {
   const { visits: seen, announced } = visits();
   seen.announced("a");
   expect(announced).toEqual([]);
@@ -26,7 +26,7 @@ test("an announcement that precedes the request for the visit counts", async () 
   expect(announced).toEqual(["a"]);
 });
 
-test("a call that no longer waits leaves the announcement to the host", () => {
+test("an announcement is passed to the host if its call no longer waits", () => {
   const { visits: seen, announced } = visits();
   void seen.expect("a");
   seen.cancel("a");
@@ -34,7 +34,7 @@ test("a call that no longer waits leaves the announcement to the host", () => {
   expect(announced).toEqual(["a"]);
 });
 
-test("of a flood of announcements the last 100 are remembered", async () => {
+test("the last 100 announcements of a flood are remembered", async () => {
   const { visits: seen, announced } = visits();
   for (let n = 0; n < 1000; n++) seen.announced(`${n}`);
   for (let n = 0; n < 1000; n++) seen.requested(`${n}`);

@@ -8,7 +8,7 @@ import { CachedResults } from "./cached-results.ts";
 import type { Client } from "../calls/client.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
-// Loaded when first needed elsewhere; here no test is to wait for the disk.
+// Loaded on first use. Loaded here, so that no test waits for them.
 import "../calls/on-demand.ts";
 import "../input/input-requests.ts";
 import "../subscriptions/subscriptions.ts";
@@ -65,7 +65,7 @@ test("the option fresh sends the request, and its result replaces the cached one
 });
 
 test.each<JsonObject>([{}, { ttlMs: 0 }, { ttlMs: -5 }, { ttlMs: "1000" }, { ttlMs: null }, { ttlMs: NaN }])(
-  "%j keeps nothing",
+  "a result with the cache hints %j is not cached",
   async (hints) => {
     const { client, count } = await connected(hints);
     await client.readResource("a:1");
@@ -74,7 +74,7 @@ test.each<JsonObject>([{}, { ttlMs: 0 }, { ttlMs: -5 }, { ttlMs: "1000" }, { ttl
   },
 );
 
-test("cache: false keeps nothing", async () => {
+test("cache: false disables the cache", async () => {
   const { client, count } = await connected({ ttlMs }, false);
   await client.listTools().all();
   await client.listTools().all();
@@ -154,7 +154,7 @@ test("legacy results, which have no cache hint, are not cached", async () => {
   expect(peer.arrived.length).toBe(4);
 });
 
-test("a real server's hints and changes are followed", async () => {
+test("the cache hints and changes of a real server are followed", async () => {
   let reads = 0;
   const note = resource("note://a", { cache: { ttlMs: 60_000 }, read: () => `read ${++reads}` });
   const server = createServer({
@@ -193,7 +193,7 @@ describe("the limits of the cache", () => {
     };
   };
 
-  test("256 results are cached, and the least recently used one makes room", () => {
+  test("256 results are cached, and a further one displaces the least recently used", () => {
     const results = new CachedResults(fakeClock());
     const put = (uri: string): void =>
       results.put({ key: uri, method: "m", uri, isStale: false, credentials: undefined }, { ttlMs }, undefined);
@@ -228,7 +228,7 @@ describe("the limits of the cache", () => {
     expect([has("short"), has("long"), has("new")]).toEqual([false, true, true]);
   });
 
-  test("a result that replaces another counts once", () => {
+  test("a result that replaces another does not count twice", () => {
     const { put, has } = limited();
     for (let times = 0; times < 20; times++) put("same", 1_000_000);
     for (let index = 0; index < 7; index++) put(String(index), 1_000_000);
@@ -237,7 +237,7 @@ describe("the limits of the cache", () => {
 });
 
 describe("updates of resources", () => {
-  test("an update makes the resource stale and the cached resources that it is a part of", async () => {
+  test("an update makes the resource stale, and the cached resources that contain it", async () => {
     const { peer, client, count } = await connected();
     const uris = ["note://1", "note://1/a", "note://1?q", "note://10", "note://2"];
     for (const uri of uris) await client.readResource(uri);
@@ -258,7 +258,7 @@ describe("updates of resources", () => {
     expect(before).toBe(5);
   });
 
-  test("updates of one resource do not keep the others out of the cache", async () => {
+  test("updates of one resource do not prevent the caching of others", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     const reading = client.readResource("a:1");
@@ -270,7 +270,7 @@ describe("updates of resources", () => {
     expect(peer.arrived.length).toBe(2);
   });
 
-  test("a change of the list of tools leaves a resource that is being read cacheable", async () => {
+  test("a change of the list of tools does not prevent the caching of a resource that is being read", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     const reading = client.readResource("a:1");
@@ -336,7 +336,7 @@ describe("private results", () => {
     expect(await textOf(client)).toMatchObject({ text: "bob" });
   });
 
-  test("public ones are served to all users", async () => {
+  test("public results are served to all users", async () => {
     const { client, count, as } = await signedIn({ ttlMs, cacheScope: "public" });
     await textOf(client);
     await as("bob", true);
@@ -355,7 +355,7 @@ describe("private results", () => {
   });
 });
 
-test("a closed client serves nothing from the cache, and neither does an aborted call", async () => {
+test("a closed client and an aborted call receive nothing from the cache", async () => {
   const { client, count } = await connected();
   await client.listTools().all();
   await expect(client.listTools({ signal: AbortSignal.abort() }).all()).rejects.toMatchObject({ code: "aborted" });
@@ -365,14 +365,14 @@ test("a closed client serves nothing from the cache, and neither does an aborted
   expect(count()).toBe(1);
 });
 
-test("ttlMs of a cached result is the time that is left", async () => {
+test("ttlMs of a cached result is the remaining time", async () => {
   const { clock, client } = await connected();
   await client.readResource("a:1");
   await clock.advance(400);
   expect(await client.readResource("a:1")).toMatchObject({ ttlMs: 600 });
 });
 
-test("results of a server are not used after the client has connected again, because it may be another version of it", async () => {
+test("cached results are not used after a reconnect, because the server may have another version", async () => {
   const answers = { "tools/call": () => ({ content: [{ type: "text", text: "x" }] }) };
   const listing = (name: string) => ({
     ...answers,

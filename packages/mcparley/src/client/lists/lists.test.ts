@@ -46,13 +46,13 @@ test("pages are fetched as they are needed", async () => {
   expect(asked).toEqual([undefined, undefined, "2"]);
 });
 
-test("the empty string is a cursor, null is none", async () => {
+test("the empty string is a valid cursor, and null ends the list", async () => {
   const { client, asked } = await paged((cursor) => ({ tools: [], nextCursor: cursor === undefined ? "" : null }));
   await client.listTools().all();
   expect(asked).toEqual([undefined, ""]);
 });
 
-test("real servers page through cursors of their own, on every revision", async () => {
+test("custom cursors of real servers are followed on every revision", async () => {
   const tools = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`t${index}`, tool({ call: () => "x" })]));
   const server = createServer({ name: "s", version: "1", tools, limits: { pageSize: 10 } });
   for (const revision of ["2026-07-28", "2025-11-25", "2024-11-05"]) {
@@ -92,12 +92,12 @@ describe("a list that does not end", () => {
     expect(asked.length).toBe(16);
   });
 
-  test("of one page has the limit of a message alone", async () => {
+  test("of one page is limited only by the size of a message", async () => {
     const { client } = await paged(() => ({ tools: named("a", "b") }), "stream", { maxListBytes: 1 });
     expect(await client.listTools().all()).toHaveLength(2);
   });
 
-  test("counts its pages again after a restart", async () => {
+  test("counts its pages from zero after a restart", async () => {
     let isRefused = false;
     const list = listOf<JsonObject>({
       method: "tools/list",
@@ -143,7 +143,7 @@ describe("a list that does not end", () => {
     [{ tools: [], nextCursor: 5 }, '"nextCursor" that is no string'],
     [{ tools: {} }, 'without an array "tools"'],
     [{}, 'without an array "tools"'],
-  ])("a page that is none (%j) is invalid", async (page, why) => {
+  ])("is rejected if a page is invalid: %j", async (page, why) => {
     const { client } = await paged(() => page);
     await expect(client.listTools().all()).rejects.toMatchObject({
       code: "invalid_message",
@@ -163,14 +163,17 @@ describe("a malformed entry", () => {
     ["listPrompts", "prompts", { name: "a" }, ["x", { title: "b" }]],
     ["listResources", "resources", { uri: "a:b", name: "a" }, [{ uri: "a:c" }, { name: "d" }]],
     ["listResourceTemplates", "resourceTemplates", { uriTemplate: "a:{b}", name: "a" }, [{ uri: "a:c", name: "x" }]],
-  ] as const)("in %s is left out and reported, and the rest is kept", async (method, member, good, bad) => {
-    const { client, errors } = await paged(() => ({ [member]: [...bad, { ...good, unknown: { kept: true } }] }));
-    expect(await client[method]().all()).toEqual([{ ...good, unknown: { kept: true } }]);
-    expect(errors.length).toBe(bad.length);
-    expect(errors.at(-1)?.message).toMatch(/^An entry of [a-z/]+ was left out, .*: /);
-  });
+  ] as const)(
+    "in %s is omitted and reported, and the other entries are returned",
+    async (method, member, good, bad) => {
+      const { client, errors } = await paged(() => ({ [member]: [...bad, { ...good, unknown: { kept: true } }] }));
+      expect(await client[method]().all()).toEqual([{ ...good, unknown: { kept: true } }]);
+      expect(errors.length).toBe(bad.length);
+      expect(errors.at(-1)?.message).toMatch(/^An entry of [a-z/]+ was left out, .*: /);
+    },
+  );
 
-  test("content of types that are not known passes through untouched", async () => {
+  test("content of unknown types is passed on unchanged", async () => {
     const content = [
       { type: "hologram", data: 1 },
       { type: "text", text: "x", extra: true },
@@ -188,7 +191,7 @@ describe("a malformed entry", () => {
     expect((await client.readResource("a:b")).contents).toEqual([{ uri: "a:b", hologram: 1 }]);
   });
 
-  test("a result without its members is invalid, and names them", async () => {
+  test("a result without its required members is invalid, and the error names them", async () => {
     const peer = modernPeer({
       answers: {
         "tools/call": () => ({ content: "x" }),
@@ -213,13 +216,13 @@ describe("x-mcp-header", () => {
     { name: "bad", inputSchema: { type: "object", properties: { a: { type: "number", "x-mcp-header": "A" } } } },
   ];
 
-  test("tools with invalid annotations are left out over HTTP, and reported by name", async () => {
+  test("tools with invalid annotations are omitted over HTTP and reported by name", async () => {
     const { client, errors } = await paged(() => ({ tools }), "http");
     expect((await client.listTools().all()).map(({ name }) => name)).toEqual(["good"]);
     expect(errors[0]?.message).toContain('"bad": The x-mcp-header of "a" is only allowed on');
   });
 
-  test("other transports do not care", async () => {
+  test("tools with invalid annotations are listed on other transports", async () => {
     const { client, errors } = await paged(() => ({ tools }));
     expect((await client.listTools().all()).length).toBe(2);
     expect(errors).toEqual([]);
@@ -246,13 +249,13 @@ describe("the cache", () => {
     const stale = await peer.request("prompts/list");
     expect(stale.params?.cursor).toBe("2");
     peer.refuse(stale, { code: -32602, message: "Invalid cursor" });
-    const anew = await peer.request("prompts/list");
-    expect(anew.params).not.toHaveProperty("cursor");
-    peer.answer(anew, { prompts: [{ name: "new" }] });
+    const restarted = await peer.request("prompts/list");
+    expect(restarted.params).not.toHaveProperty("cursor");
+    peer.answer(restarted, { prompts: [{ name: "new" }] });
     expect(await second).toEqual([{ name: "new" }]);
   });
 
-  test("is not used for the pages after a cursor that the server refuses, and each entry is given once", async () => {
+  test("is not used for pages after a cursor that the server refuses, and each entry is returned once", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     const list = client.listPrompts().all();

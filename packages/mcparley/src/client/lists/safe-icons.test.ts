@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { withSafeIcons } from "./safe-icons.ts";
 
-const thing = (...sources: unknown[]): { name: string; icons: { src: unknown }[] } => ({
+const withIcons = (...sources: unknown[]): { name: string; icons: { src: unknown }[] } => ({
   name: "a",
   icons: sources.map((src) => ({ src })),
 });
@@ -14,7 +14,7 @@ test.each([
   "http://127.0.0.1/a.png",
   "http://[::1]:80/a.png",
 ])("an icon at %s is kept", (src) => {
-  const given = thing(src);
+  const given = withIcons(src);
   expect(withSafeIcons(given, undefined)).toBe(given);
 });
 
@@ -33,17 +33,17 @@ test.each([
   "",
   7,
   undefined,
-])("only an icon at %s is left out", (src) => {
+])("an icon at %s is omitted", (src) => {
   const leftOut: unknown[] = [];
-  const rest = withSafeIcons(thing("https://example.com/a.png", src), undefined, (icon) => leftOut.push(icon));
-  expect(rest).toEqual(thing("https://example.com/a.png"));
+  const rest = withSafeIcons(withIcons("https://example.com/a.png", src), undefined, (icon) => leftOut.push(icon));
+  expect(rest).toEqual(withIcons("https://example.com/a.png"));
   expect(leftOut).toEqual([{ src }]);
 });
 
-test("an icon of another origin than the server's is left out", () => {
+test("an icon of another origin than the server's is omitted", () => {
   const own = ["https://example.com/a.png", "https://EXAMPLE.com:443/b.png", "data:image/png;base64,AAAA"];
   const others = ["https://example.com:444/a.png", "https://cdn.example.com/a.png", "http://localhost/a.png"];
-  expect(withSafeIcons(thing(...own, ...others), "https://example.com")).toEqual(thing(...own));
+  expect(withSafeIcons(withIcons(...own, ...others), "https://example.com")).toEqual(withIcons(...own));
 });
 
 test("an object without icons is returned unchanged", () => {

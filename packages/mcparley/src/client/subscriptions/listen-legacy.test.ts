@@ -38,7 +38,7 @@ function sent({ arrived }: ScriptedPeer): string[] {
   );
 }
 
-test("a refused resource ends the subscriptions to those before it", async () => {
+test("a refused resource ends the subscriptions to the earlier resources", async () => {
   const { peer, client } = await connected();
   const outcome = client.listen({ uris: ["a:1", "a:2", "a:3"] }, () => {}).catch((error: unknown) => error);
   await answer(peer, "subscribe a:1");
@@ -49,7 +49,7 @@ test("a refused resource ends the subscriptions to those before it", async () =>
   expect(sent(peer)).toEqual(["subscribe a:1", "subscribe a:2", "unsubscribe a:1"]);
 });
 
-test("an abort ends the subscriptions to the resources before, and to the one in flight", async () => {
+test("an abort ends the subscriptions to the earlier resources and to the one in flight", async () => {
   const { peer, client } = await connected();
   const controller = new AbortController();
   const listening = client.listen({ uris: ["a:1", "a:2", "a:3"] }, () => {}, { signal: controller.signal });
@@ -124,7 +124,7 @@ test("a subscription that closes while another one opens leaves the resource sub
   expect(sent(peer)).toEqual(["subscribe a:1", "subscribe a:1", "unsubscribe a:1"]);
 });
 
-test("many subscriptions that open and close at random end as the last one left it", async () => {
+test("the resources of 50 concurrent subscriptions stay subscribed until the last one closes", async () => {
   const peer = legacyPeer({ answers: { "resources/subscribe": () => ({}), "resources/unsubscribe": () => ({}) } });
   const client = await openClient(peerTransports(peer), { revision: "2025-11-25" });
   const open = await Promise.all(

@@ -23,21 +23,21 @@ function acknowledge(peer: ScriptedPeer, { id, params }: JsonRpcRequest): void {
   peer.notify("notifications/subscriptions/acknowledged", { notifications: params?.notifications, _meta });
 }
 
-interface Overheard {
+interface RecordedClient {
   client: Client;
   clock: FakeClock;
   changes: ServerChange[];
   errors: Error[];
 }
 
-interface OnPeer extends Overheard {
+interface OnPeer extends RecordedClient {
   peer: ScriptedPeer;
   subscription: Subscription;
   /** The request of the subscription. */
   request: JsonRpcRequest;
 }
 
-/** Opens a subscription to tools on a modern peer over HTTP, where each request breaks by itself. */
+/** Opens a subscription to tools on a modern peer over HTTP. Each of its requests can fail independently. */
 async function onPeer(options: ConnectOptions = {}, peer = modernPeer()): Promise<OnPeer> {
   const clock = fakeClock();
   const changes: ServerChange[] = [];
@@ -50,7 +50,7 @@ async function onPeer(options: ConnectOptions = {}, peer = modernPeer()): Promis
   return { client, clock, changes, errors, peer, subscription: await opening, request };
 }
 
-interface OnHttp extends Overheard {
+interface OnHttp extends RecordedClient {
   subscription: Subscription;
   next: () => Promise<SentRequest>;
   waiting: () => number;
@@ -93,7 +93,7 @@ const graceful: [string, (peer: ScriptedPeer, request: JsonRpcRequest) => void][
 ];
 
 test.each(graceful)(
-  "a subscription that the server ends with %s is opened again, and the gap is reported",
+  "a subscription that the server ends with %s is reopened, and the gap is reported",
   async (_, end) => {
     const { client, clock, changes, errors, peer, request } = await onPeer();
     end(peer, request);
@@ -123,7 +123,7 @@ const bodies: [string, (hit: SentRequest, status: number) => void][] = [
 
 test.each(
   [408, 429, 502, 503, 504].flatMap((status) => bodies.map(([name, refuse]) => [status, name, refuse] as const)),
-)("a subscription that is refused with %i and %s is tried again after Retry-After", async (status, _, refuse) => {
+)("a subscription that is refused with %i and %s is requested again after Retry-After", async (status, _, refuse) => {
   const { clock, changes, errors, feed, next, waiting, accept } = await onHttp();
   feed.break();
   await clock.advance(500);
@@ -139,7 +139,7 @@ test.each(
   expect(errors).toHaveLength(1);
 });
 
-test("a server that accepts and ends the subscription at once is tried ten times, with growing pauses", async () => {
+test("a subscription that the server accepts and ends immediately is reopened ten times, with increasing delays", async () => {
   const { clock, errors, peer, request, subscription } = await onPeer();
   const at: number[] = [];
   let last = request;
@@ -161,7 +161,7 @@ test("a server that accepts and ends the subscription at once is tried ten times
   expect(clock.pending).toBe(0);
 });
 
-test("changes of one subscription do not restore the tries of another", async () => {
+test("changes of one subscription do not restore the attempts of another", async () => {
   const { client, clock, peer, request, subscription } = await onPeer();
   const opening = client.listen({ prompts: true }, () => {});
   const steady = await peer.request("subscriptions/listen");
@@ -207,7 +207,7 @@ test("20 rolling restarts lose no change", async () => {
 });
 
 test.each([5_000, 29_000, 59_000])(
-  "a subscription that a proxy interrupts every %i ms is always opened again",
+  "a subscription that a proxy interrupts every %i ms is always reopened",
   async (ms) => {
     const { client, clock, changes, accept, ...first } = await onHttp();
     let { feed } = first;
@@ -237,7 +237,7 @@ test("lists that were cached before a gap are requested again", async () => {
   expect(lists).toHaveBeenCalledTimes(2);
 });
 
-test("an onChange that rejects is reported", async () => {
+test("a rejection of onChange is reported", async () => {
   const errors: Error[] = [];
   const peer = modernPeer();
   const client = await openClient(peerTransports(peer), { onError: (error) => errors.push(error) });
@@ -249,7 +249,7 @@ test("an onChange that rejects is reported", async () => {
   expect(errors.map(({ message }) => message)).toEqual(["mine"]);
 });
 
-test("closed resolves without a reason after close of the subscription and of the client", async () => {
+test("closed resolves without a reason when the subscription or the client is closed", async () => {
   const one = await onPeer();
   await one.subscription.close();
   expect(await one.subscription.closed).toBeUndefined();
@@ -343,7 +343,7 @@ test("a method that the server refuses ends the subscription if its revision has
   expect(errors.at(-1)).toBe(await subscription.closed);
 });
 
-test("a lost session is replaced once at a time, also if every session is lost at once", async () => {
+test("a lost session is replaced once at a time, also if every session is lost immediately", async () => {
   const clock = fakeClock();
   const { fetch, next, waiting } = fetchStub();
   const client = await connectLegacy(fetch, next, clock);
@@ -397,7 +397,7 @@ async function countReactions(run: () => Promise<void>): Promise<{ reactions: nu
 }
 
 test.each(["2026-07-28", "2025-11-25"])(
-  "2,000 subscriptions leave nothing behind on the connection (%s)",
+  "2,000 subscriptions leave no listeners or promise reactions on the connection (%s)",
   async (revision) => {
     const { createServer } = await import("../../server/create-server.ts");
     const { resource } = await import("../../server/definition.ts");

@@ -10,7 +10,7 @@ import type { Client } from "../calls/client.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { ServerChange, Subscription } from "./subscription.ts";
-// Loaded when first needed elsewhere; here no test is to wait for the disk.
+// Loaded on first use. Loaded here, so that no test waits for them.
 import "./subscriptions.ts";
 
 const subscriptionId = "io.modelcontextprotocol/subscriptionId";
@@ -48,7 +48,7 @@ describe.each(["2026-07-28", "2025-11-25", "2024-11-05"])("with a real server (%
       resources: { n: resource("note://a", { read: () => "x" }) },
     });
 
-  test("changes that are wanted arrive, and no others", async () => {
+  test("only the requested changes are delivered", async () => {
     const server = define();
     const client = await openClient(serverTransports(server), { revision });
     const changes: ServerChange[] = [];
@@ -71,7 +71,7 @@ describe.each(["2026-07-28", "2025-11-25", "2024-11-05"])("with a real server (%
     await client.close();
   });
 
-  test("two subscriptions do not disturb each other", async () => {
+  test("two subscriptions do not affect each other", async () => {
     const server = define();
     const client = await openClient(serverTransports(server), { revision });
     const one: ServerChange[] = [];
@@ -91,7 +91,7 @@ describe.each(["2026-07-28", "2025-11-25", "2024-11-05"])("with a real server (%
 });
 
 describe("on a modern revision", () => {
-  test("the filter and the acknowledgment travel in the wire's words", async () => {
+  test("the filter and the acknowledgment use the member names of the specification", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     const opening = client.listen({ tools: true, prompts: false, resources: true, uris: ["a:b"] }, () => {});
@@ -107,7 +107,7 @@ describe("on a modern revision", () => {
     expect((await opening).acknowledged).toEqual({ resources: true });
   });
 
-  test("notifications go to the subscription that they name", async () => {
+  test("notifications are delivered to the subscription that they name", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     const one = await listening(client, peer, { tools: true });
@@ -118,7 +118,7 @@ describe("on a modern revision", () => {
     expect([one.changes.length, two.changes.length]).toEqual([0, 1]);
   });
 
-  test("closing cancels the request", async () => {
+  test("closing the subscription cancels the request", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     const { request, subscription } = await listening(client, peer, { tools: true });
@@ -128,7 +128,7 @@ describe("on a modern revision", () => {
     expect(client.state).toBe("open");
   });
 
-  test("a refusal fails listen, and so does silence", async () => {
+  test("listen rejects after a refusal and after a timeout", async () => {
     const clock = fakeClock();
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer), { clock });
@@ -145,7 +145,7 @@ describe("on a modern revision", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("the caller's signal ends the opening; later it ends nothing", async () => {
+  test("the caller's signal aborts the opening, and has no effect later", async () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     const controller = new AbortController();
@@ -159,7 +159,7 @@ describe("on a modern revision", () => {
     expect(subscription.acknowledged).toEqual({ tools: true });
   });
 
-  test("an onChange that throws is reported", async () => {
+  test("an error thrown by onChange is reported", async () => {
     const errors: Error[] = [];
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer), { onError: (error) => errors.push(error) });
@@ -172,7 +172,7 @@ describe("on a modern revision", () => {
 });
 
 describe("a subscription that breaks", () => {
-  test("is opened again after its server was started again, and everything is reported as changed once", async () => {
+  test("is reopened after a restart of the server, and every change kind is reported once", async () => {
     const clock = fakeClock();
     const [first, second] = [modernPeer(), modernPeer()];
     const client = await openClient(peerTransports(first, second), { clock });
@@ -192,7 +192,7 @@ describe("a subscription that breaks", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("on a legacy session is subscribed to again", async () => {
+  test("is requested again in a legacy session", async () => {
     const clock = fakeClock();
     const subscribing = { "resources/subscribe": () => ({}), "resources/unsubscribe": () => ({}) };
     const [first, second] = [legacyPeer({ answers: subscribing }), legacyPeer({ answers: subscribing })];
@@ -210,7 +210,7 @@ describe("a subscription that breaks", () => {
     expect(changes).toEqual([{ kind: "resources" }, { kind: "updated", uri: "a:b" }]);
   });
 
-  test("follows a session that was replaced because another call found it lost", async () => {
+  test("continues in the session that replaces a lost one, also if another call replaced it", async () => {
     const clock = fakeClock();
     const subscribing = { "resources/subscribe": () => ({}) };
     const [first, second] = [legacyPeer({ answers: subscribing }), legacyPeer({ answers: subscribing })];
@@ -236,7 +236,7 @@ describe("a subscription that breaks", () => {
     expect(changes.at(-1)).toEqual({ kind: "updated", uri: "a:b/part" });
   });
 
-  test("over HTTP, is opened again on the same connection if only its request fails", async () => {
+  test("is reopened on the same HTTP connection if only its request fails", async () => {
     const clock = fakeClock();
     const errors: Error[] = [];
     const peer = modernPeer();
@@ -254,7 +254,7 @@ describe("a subscription that breaks", () => {
     expect(client.state).toBe("open");
   });
 
-  test("ends after ten attempts with growing pauses", async () => {
+  test("ends after ten attempts with increasing delays", async () => {
     const clock = fakeClock();
     const errors: Error[] = [];
     const peer = modernPeer();
@@ -288,7 +288,7 @@ describe("a subscription that breaks", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("one that breaks right after it is acknowledged uses up the budget too", async () => {
+  test("uses up its attempts also if it breaks right after the acknowledgment", async () => {
     const clock = fakeClock();
     const peer = modernPeer();
     const dialer = Object.assign(peerTransports(peer), { kind: "http" as const });
@@ -307,7 +307,7 @@ describe("a subscription that breaks", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("the budget is whole again after a change came through", async () => {
+  test("has all attempts again after a change was delivered", async () => {
     const clock = fakeClock();
     const peer = modernPeer();
     const dialer = Object.assign(peerTransports(peer), { kind: "http" as const });
@@ -324,7 +324,7 @@ describe("a subscription that breaks", () => {
     expect(client.state).toBe("open");
   });
 
-  test("a refusal while it is opened again ends it", async () => {
+  test("ends if it is refused while it is reopened", async () => {
     const clock = fakeClock();
     const [first, second] = [modernPeer(), modernPeer()];
     const client = await openClient(peerTransports(first, second), { clock });
@@ -336,7 +336,7 @@ describe("a subscription that breaks", () => {
     expect(client.state).toBe("open");
   });
 
-  test("closing ends the waiting", async () => {
+  test("releases its timer if it is closed while it waits for the next attempt", async () => {
     const clock = fakeClock();
     const [first, second] = [modernPeer(), scriptedPeer()];
     const client = await openClient(peerTransports(first, second), { clock });

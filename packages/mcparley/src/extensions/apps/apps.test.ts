@@ -51,7 +51,7 @@ describe("a server with apps", () => {
     await client.close();
   });
 
-  test("knows which clients support apps", async () => {
+  test("determines which clients support apps", async () => {
     const shows = await connectTo(definition, { extensions: [appSupport()] });
     expect(await shows.callTool("time")).toBe("see the clock");
     await shows.close();
@@ -128,7 +128,7 @@ describe.each(supportedVersions)("to a client of %s", (revision) => {
 });
 
 describe("a host", () => {
-  test("reads an app with its permissions, and knows which tools are visible to whom", async () => {
+  test("reads an app with its permissions, and the visibility of its tools", async () => {
     const client = await connectTo(definition, { extensions: [appSupport()] });
     const [time, refresh] = await toolsOf(client);
     expect(getToolUi(time)).toEqual({ resourceUri });
@@ -160,7 +160,7 @@ describe("a host", () => {
       }
     }
 
-    test("if the content has none, from any page", async () => {
+    test("if the content has no metadata, from any page", async () => {
       expect(await read(undefined, listed)).toEqual(listed.ui);
       expect(await read({ "com.example/a": 1 }, listed)).toEqual(listed.ui);
       expect(await read(undefined, undefined)).toEqual({});
@@ -178,7 +178,7 @@ describe("a host", () => {
       });
     });
 
-    test("and grants nothing if the server has no list", async () => {
+    test("and grants no permissions if the server has no list", async () => {
       const server = createServer({
         name: "x",
         version: "1",
@@ -241,7 +241,7 @@ describe("a host", () => {
     [[{ ui: { visibility: ["app"] } }] as never, "_meta must be an object."],
     [{ ui: { resourceUri: "javascript:alert(1)" } }, "_meta.ui.resourceUri must start with ui://."],
     [{ ui: { visibility: ["everyone"] } }, '_meta.ui.visibility must be a list of "model" and "app".'],
-  ])("keeps a tool from everyone whose metadata is %j", (meta, message) => {
+  ])("hides a tool with the invalid metadata %j from the model and from apps", (meta, message) => {
     expect(() => readToolUi(meta)).toThrow(expect.objectContaining({ code: "invalid_message", message }));
     expect(isVisibleTo("model", { _meta: meta })).toBe(false);
     expect(isVisibleTo("app", { _meta: meta })).toBe(false);

@@ -8,7 +8,7 @@ const url = "https://example.com/mcp";
 const never = Promise.resolve(false);
 
 /** An authorization whose header contains the number of the call, the method and the URL. */
-function showing(auth: Partial<HttpAuth> = {}): HttpAuth {
+function authWith(auth: Partial<HttpAuth> = {}): HttpAuth {
   let count = 0;
   return {
     headers: ({ method, url }) => Promise.resolve({ Authorization: `${++count} ${method} ${url.href}` }),
@@ -23,9 +23,9 @@ function settingsWith(auth: HttpAuth, fetch: typeof globalThis.fetch): HttpSetti
 
 const post = { method: "POST", headers: {}, body: "{}", signal: new AbortController().signal } as const;
 
-test("each request is authorized for its own method and URL, also one that a redirect leads to", async () => {
+test("each request is authorized for its own method and URL, also after a redirect", async () => {
   const { fetch, next } = fetchStub();
-  const sending = sendHttp(settingsWith(showing(), fetch), post);
+  const sending = sendHttp(settingsWith(authWith(), fetch), post);
   (await next()).status(307, { location: "/elsewhere" });
   const redirected = await next();
   expect(redirected.headers.get("authorization")).toBe("2 POST https://example.com/elsewhere");
@@ -33,13 +33,13 @@ test("each request is authorized for its own method and URL, also one that a red
   expect((await sending).status).toBe(200);
 });
 
-describe("an authorization that learns from a response", () => {
-  test("receives each response, and can have the request repeated once", async () => {
+describe("an authorization that reads responses", () => {
+  test("receives each response, and can request one repetition", async () => {
     const { fetch, next, waiting } = fetchStub();
-    const told: unknown[] = [];
-    const auth = showing({
+    const responses: unknown[] = [];
+    const auth = authWith({
       responded: ({ url }, { status, headers }) => {
-        told.push([url.href, status, headers.get("dpop-nonce")]);
+        responses.push([url.href, status, headers.get("dpop-nonce")]);
         return status === 401;
       },
     });
@@ -49,27 +49,27 @@ describe("an authorization that learns from a response", () => {
     expect([again.headers.get("authorization"), again.body]).toEqual([`2 POST ${url}`, {}]);
     again.status(200, { "dpop-nonce": "n2" });
     expect((await sending).status).toBe(200);
-    expect(told).toEqual([
+    expect(responses).toEqual([
       [url, 401, "n1"],
       [url, 200, "n2"],
     ]);
     expect(waiting()).toBe(0);
   });
 
-  test("repeats the request once: a second such response is the answer", async () => {
+  test("repeats the request once, and a second such response is returned", async () => {
     const { fetch, next, waiting } = fetchStub();
-    const sending = sendHttp(settingsWith(showing({ responded: () => true }), fetch), post);
+    const sending = sendHttp(settingsWith(authWith({ responded: () => true }), fetch), post);
     (await next()).status(401);
     (await next()).status(401);
     expect((await sending).status).toBe(401);
     expect(waiting()).toBe(0);
   });
 
-  test("may still be challenged: to learn of a nonce uses up no attempt to sign in", async () => {
+  test("can still be challenged, because a new nonce does not count as an attempt to sign in", async () => {
     const { fetch, next, waiting } = fetchStub();
     let nonce = "none";
     const challenged: number[] = [];
-    const auth = showing({
+    const auth = authWith({
       responded: (_, { headers }) => {
         const wasOld = headers.get("dpop-nonce") !== nonce;
         nonce = headers.get("dpop-nonce") ?? nonce;

@@ -7,37 +7,37 @@ import { httpTransports } from "./transport.ts";
 import type { HttpAuth, HttpAuthRefusal } from "./settings.ts";
 
 /** An authorization whose challenges the test answers. */
-function byHand() {
-  const challenges: { refusal: HttpAuthRefusal; signal: AbortSignal; meet: (hasNew: boolean | Error) => void }[] = [];
+function manualAuth() {
+  const challenges: { refusal: HttpAuthRefusal; signal: AbortSignal; settle: (hasNew: boolean | Error) => void }[] = [];
   let token = 0;
   const auth: HttpAuth = {
     headers: () => Promise.resolve({ authorization: `Bearer ${token}` }),
     challenged: (refusal, signal) =>
       new Promise((resolve, reject) => {
-        const meet = (hasNew: boolean | Error): void => {
+        const settle = (hasNew: boolean | Error): void => {
           if (hasNew === true) token++;
           if (hasNew instanceof Error) reject(hasNew);
           else resolve(hasNew);
         };
-        challenges.push({ refusal, signal, meet });
+        challenges.push({ refusal, signal, settle });
       }),
   };
   return { auth, challenges };
 }
 
-interface Talk extends FetchStub {
+interface TestTransport extends FetchStub {
   clock: ReturnType<typeof fakeClock>;
   call: (idleTimeout?: number, signal?: AbortSignal) => Promise<unknown>;
 }
 
-async function talk(auth: HttpAuth): Promise<Talk> {
+async function openTransport(auth: HttpAuth): Promise<TestTransport> {
   const stub = fetchStub();
   const clock = fakeClock();
   const dialer = httpTransports({ url: "https://example.com/mcp", fetch: stub.fetch, clock, auth });
   const owner = { request: () => Promise.resolve({}), notification: () => {}, report: () => {} };
   const channel = new Connection(dialer.open(), clock, owner);
   await channel.open();
-  const call: Talk["call"] = (idleTimeout = 60_000, signal) =>
+  const call: TestTransport["call"] = (idleTimeout = 60_000, signal) =>
     channel
       .exchange("ping", {}, { what: "ping", idleTimeout, totalTimeout: 2 * idleTimeout, signal })
       .catch((e: unknown) => e);
@@ -46,15 +46,15 @@ async function talk(auth: HttpAuth): Promise<Talk> {
 
 const challenge = { "www-authenticate": "Bearer" };
 
-test("requests that are refused together lead to one challenge, and each is repeated once", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next } = await talk(auth);
+test("concurrent refusals lead to one challenge, and each request is repeated once", async () => {
+  const { auth, challenges } = manualAuth();
+  const { call, next } = await openTransport(auth);
   const answers = [call(), call(), call()];
   const sent = [await next(), await next(), await next()];
   sent[0]?.status(401, challenge);
   sent[1]?.status(401, challenge);
   await flushPromises();
-  challenges[0]?.meet(true);
+  challenges[0]?.settle(true);
   const repeated = [await next(), await next()];
   // This request was sent with the old token, and is refused after the new token has arrived.
   sent[2]?.status(401, challenge);
@@ -68,50 +68,50 @@ test("requests that are refused together lead to one challenge, and each is repe
 });
 
 test("a challenge contains the refused request, its headers, and the number of repetitions", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next, waiting } = await talk(auth);
+  const { auth, challenges } = manualAuth();
+  const { call, next, waiting } = await openTransport(auth);
   const answer = call();
   for (let repeated = 0; repeated < 3; repeated++) {
     (await next()).status(401, challenge);
     await flushPromises();
     expect(challenges).toHaveLength(repeated + 1);
-    const [{ refusal, meet }] = challenges.slice(-1) as [(typeof challenges)[0]];
+    const [{ refusal, settle }] = challenges.slice(-1) as [(typeof challenges)[0]];
     expect(refusal).toMatchObject({ status: 401, shown: { authorization: `Bearer ${repeated}` }, repeated });
     expect([refusal.request.url.href, refusal.request.server.href, refusal.request.method]).toEqual([
       "https://example.com/mcp",
       "https://example.com/mcp",
       "POST",
     ]);
-    meet(true);
+    settle(true);
   }
   (await next()).status(401, challenge);
   expect(await answer).toMatchObject({ code: "unauthorized" });
   expect([challenges.length, waiting()]).toEqual([3, 0]);
 });
 
-test("a request for which there is nothing new to show fails", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next, waiting } = await talk(auth);
+test("a request fails if the authorization has no new credentials", async () => {
+  const { auth, challenges } = manualAuth();
+  const { call, next, waiting } = await openTransport(auth);
   const answer = call();
   (await next()).status(401, challenge);
   await flushPromises();
-  challenges[0]?.meet(false);
+  challenges[0]?.settle(false);
   expect(await answer).toMatchObject({ code: "unauthorized" });
   expect(waiting()).toBe(0);
 });
 
-test("a 403 without a challenge asks for no authorization", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next } = await talk(auth);
+test("a 403 without a challenge requests no authorization", async () => {
+  const { auth, challenges } = manualAuth();
+  const { call, next } = await openTransport(auth);
   const answer = call();
   (await next()).status(403);
   expect(await answer).toMatchObject({ code: "unauthorized" });
   expect(challenges).toEqual([]);
 });
 
-test("a sign-in that fails rejects all that wait for it, and the next request may try again", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next, waiting } = await talk(auth);
+test("a failed sign-in rejects all requests that wait for it, and the next request can sign in again", async () => {
+  const { auth, challenges } = manualAuth();
+  const { call, next, waiting } = await openTransport(auth);
   const first = call();
   (await next()).status(401, challenge);
   await flushPromises();
@@ -119,28 +119,28 @@ test("a sign-in that fails rejects all that wait for it, and the next request ma
   await flushPromises();
   expect(waiting()).toBe(0);
   const failure = new Error("nobody signed in") as LocalError;
-  challenges[0]?.meet(failure);
+  challenges[0]?.settle(failure);
   for (const answer of [first, later]) expect(String(await answer)).toContain("nobody signed in");
   expect(waiting()).toBe(0);
   const again = call();
   (await next()).status(401, challenge);
   await flushPromises();
   expect(challenges).toHaveLength(2);
-  challenges[1]?.meet(true);
+  challenges[1]?.settle(true);
   const { json, body } = await next();
   json({ jsonrpc: "2.0", id: body.id, result: {} });
   expect(await again).toEqual({});
 });
 
-test("the clocks of all that wait stand still while a person signs in, and go on afterwards", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next, clock } = await talk(auth);
+test("the time limits of all waiting requests are stopped during a sign-in, and continue after it", async () => {
+  const { auth, challenges } = manualAuth();
+  const { call, next, clock } = await openTransport(auth);
   const refused = call(1_000);
   (await next()).status(401, challenge);
   await flushPromises();
   const held = call(1_000);
   await clock.advance(3_600_000);
-  challenges[0]?.meet(true);
+  challenges[0]?.settle(true);
   const sent = [await next(), await next()].toSorted((a, b) => Number(a.body.id) - Number(b.body.id));
   const [first, second] = sent as [SentRequest, SentRequest];
   await clock.advance(999);
@@ -152,20 +152,20 @@ test("the clocks of all that wait stand still while a person signs in, and go on
 });
 
 test("a sign-in is aborted when no call waits for it", async () => {
-  const { auth, challenges } = byHand();
-  const { call, next } = await talk(auth);
+  const { auth, challenges } = manualAuth();
+  const { call, next } = await openTransport(auth);
   const givingUp = [new AbortController(), new AbortController()];
   const answers = givingUp.map(({ signal }) => call(1_000, signal));
   (await next()).status(401, challenge);
   (await next()).status(401, challenge);
   await flushPromises();
-  const [{ signal, meet }] = challenges as [(typeof challenges)[0]];
+  const [{ signal, settle }] = challenges as [(typeof challenges)[0]];
   givingUp[0]?.abort();
   await flushPromises();
   expect(signal.aborted).toBe(false);
   givingUp[1]?.abort();
   await flushPromises();
   expect(signal.aborted).toBe(true);
-  meet(false);
+  settle(false);
   for (const answer of answers) expect(await answer).toMatchObject({ code: "aborted" });
 });

@@ -102,7 +102,7 @@ describe("a modern server that is rolled back to a legacy one", () => {
     ["200 and -32601", refuse(200, -32_601)],
   ])("and refuses modern requests with %s is called again in its revision", async (_, refusal) => {
     const { client, deploy, sent } = await connectTo(modern(status(400)));
-    // A legacy server does not name a modern version when it is asked for its versions.
+    // A legacy server does not answer server/discover with a modern version.
     deploy(legacy((request) => (methodOf(request) === "server/discover" ? status(400) : refusal)(request)));
     expect(await client.callTool("a")).toBe("done");
     expect(client.server.revisionKind).toBe("legacy");
@@ -184,7 +184,7 @@ describe("a server that has not changed", () => {
     ["-32000", refuse(200, -32_000)],
     ["-32601", refuse(404, -32_601)],
     ["404", status(404)],
-  ])("gets a call that it refused with %s once, and keeps its session", async (_, failure) => {
+  ])("receives a call that it refused with %s once, and keeps its session", async (_, failure) => {
     for (const server of [modern(status(400)), legacy(status(400), null)]) {
       forgetRevisions();
       const { client, deploy, sent } = await connectTo(server);

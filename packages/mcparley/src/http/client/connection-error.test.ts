@@ -8,13 +8,13 @@ const system = (code: string, syscall?: string): Error =>
 const fetchFailed = (cause: Error): Error => new TypeError("fetch failed", { cause });
 const deno = (text: string): Error => new TypeError(`error sending request for url (https://example.com/mcp): ${text}`);
 
-describe("an error without a connection is unreachable", () => {
+describe("an error without a connection has the code unreachable", () => {
   test.each([
     ["a refused connection", fetchFailed(system("ECONNREFUSED", "connect"))],
     ["all addresses refused", fetchFailed(Object.assign(new AggregateError([system("ECONNREFUSED", "connect")]), {}))],
     ["an unknown host", fetchFailed(system("ENOTFOUND", "getaddrinfo"))],
     ["a name server that does not answer", fetchFailed(system("EAI_AGAIN", "getaddrinfo"))],
-    ["a name server that is asked directly", system("ESERVFAIL", "queryA")],
+    ["a name server in a direct query", system("ESERVFAIL", "queryA")],
     ["no route", fetchFailed(system("EHOSTUNREACH", "connect"))],
     ["no network", fetchFailed(system("ENETUNREACH", "connect"))],
     ["a connect timeout of the system", fetchFailed(system("ETIMEDOUT", "connect"))],
@@ -37,7 +37,7 @@ describe("an error without a connection is unreachable", () => {
   });
 });
 
-describe("an error after which the server may have received the request is closed", () => {
+describe("an error after which the server may have received the request has the code closed", () => {
   test.each([
     ["a reset", fetchFailed(system("ECONNRESET", "read"))],
     ["a broken pipe", fetchFailed(system("EPIPE", "write"))],
@@ -47,12 +47,15 @@ describe("an error after which the server may have received the request is close
     ["a route that is lost on an open connection", fetchFailed(system("EHOSTUNREACH", "write"))],
     ["an invalid response", fetchFailed(system("HPE_INVALID_CONSTANT"))],
     ["a TLS record that cannot be read", fetchFailed(system("ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC"))],
-    ["a certificate that the server asks for after the handshake", system("ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED")],
+    [
+      "a client certificate that the server requires after the handshake",
+      system("ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"),
+    ],
     ["a closed connection in Bun", system("ConnectionClosed")],
     ["a reset in Deno", deno("client error (SendRequest): connection error: Connection reset by peer (os error 104)")],
     ["any error in a browser", new TypeError("Failed to fetch")],
     ["any error in Safari", new TypeError("Load failed")],
-    ["a value that is no error", "oops"],
+    ["a value that is not an error", "oops"],
     ["nothing", undefined],
   ])("%s", (_, error) => {
     const closed = connectionError(url, error);
@@ -66,7 +69,7 @@ test("a secret in the text of an error is not shown", () => {
 });
 
 test.each(["Failed to fetch", "Load failed", "NetworkError when attempting to fetch resource."])(
-  "the error for the browser message %j has a cure",
+  "the error for the browser message %j names a cure",
   (text) => {
     const { message } = connectionError(url, new TypeError(text));
     expect(message).toContain("Check that https://example.com is reachable.");

@@ -10,7 +10,7 @@ interface Body {
   method: string;
 }
 
-/** A server whose resources show who reads them, and an authorization whose user the test chooses. */
+/** A server whose resources contain the credentials of the request, and an authorization with a variable user. */
 function world(hints: JsonObject, { proofs = false } = {}) {
   const read: (string | null)[] = [];
   let user = "ann";
@@ -51,7 +51,7 @@ function world(hints: JsonObject, { proofs = false } = {}) {
 
 const fresh = { ttlMs: 60_000, cacheScope: "private" };
 
-test("a private result is cached for the credentials that it was requested with", async () => {
+test("a private result is cached for the credentials of its request", async () => {
   const { read, connect, signIn } = world(fresh);
   const client = await connect();
   for (const user of ["ann", "ann", "bob", "bob", "ann"]) {
@@ -62,7 +62,7 @@ test("a private result is cached for the credentials that it was requested with"
   await client.close();
 });
 
-test("a public result is cached for all", async () => {
+test("a public result is cached for all credentials", async () => {
   const { read, connect, signIn } = world({ ...fresh, cacheScope: "public" });
   const client = await connect();
   for (const user of ["ann", "bob"]) {
@@ -73,7 +73,7 @@ test("a public result is cached for all", async () => {
   await client.close();
 });
 
-test("a proof that differs for each request is no change of the credentials", async () => {
+test("a proof that differs for each request is not a change of credentials", async () => {
   const { read, connect } = world(fresh, { proofs: true });
   const client = await connect();
   for (let times = 0; times < 3; times++) await client.readResource("a:1");
@@ -81,7 +81,7 @@ test("a proof that differs for each request is no change of the credentials", as
   await client.close();
 });
 
-test("a request that led to a sign-in is cached for the new user from the next time on", async () => {
+test("the result of a request that led to a sign-in is not cached, and the next one is", async () => {
   const { read, connect, refuseNext } = world(fresh);
   const client = await connect();
   refuseNext();

@@ -7,14 +7,14 @@ import { httpTransports } from "./transport.ts";
 // Loaded by the transport on first use. Loading it here keeps tests with a fake clock from waiting for the disk.
 import "./connection-error.ts";
 
-interface Talk extends FetchStub {
+interface TestTransport extends FetchStub {
   clock: FakeClock;
   messages: unknown[];
   failures: [RequestId, LocalError][];
   send: (message: JsonRpcMessage) => Promise<void>;
 }
 
-function talk(): Talk {
+function openTransport(): TestTransport {
   const stubbed = fetchStub();
   const clock = fakeClock();
   const transport = httpTransports({ url: "https://example.com/mcp", fetch: stubbed.fetch, clock }).open();
@@ -42,7 +42,7 @@ const reset = (): Error =>
 test.each([408, 429, 502, 503, 504])(
   "a busy status %i with a JSON-RPC error is the error http, with the time to wait and the JSON-RPC error",
   async (status) => {
-    const { send, next, messages, failures } = talk();
+    const { send, next, messages, failures } = openTransport();
     void send(modern(1));
     const error = { jsonrpc: "2.0", id: 1, error: { code: -32603, message: "The store is unavailable." } };
     (await next()).json(error, { status, headers: { "content-type": "application/json", "retry-after": "2" } });
@@ -53,8 +53,8 @@ test.each([408, 429, 502, 503, 504])(
   },
 );
 
-test("an error of MCP is delivered whatever the status is", async () => {
-  const { send, next, messages } = talk();
+test("a JSON-RPC error of MCP is returned with any HTTP status", async () => {
+  const { send, next, messages } = openTransport();
   void send(modern(1));
   const error = { jsonrpc: "2.0", id: 1, error: { code: -32022, message: "no" } };
   (await next()).json(error, { status: 503, headers: { "content-type": "application/json" } });
@@ -62,9 +62,9 @@ test("an error of MCP is delivered whatever the status is", async () => {
   expect(messages).toEqual([error]);
 });
 
-test("a request is sent once, whatever the status of its response is", async () => {
+test("a request is sent once with any status of its response", async () => {
   for (const status of [408, 429, 500, 502, 503, 504]) {
-    const { send, next, waiting, clock, failures } = talk();
+    const { send, next, waiting, clock, failures } = openTransport();
     void send(modern(1));
     (await next()).status(status, { "retry-after": "1" });
     await clock.advance(60_000);
@@ -73,8 +73,8 @@ test("a request is sent once, whatever the status of its response is", async () 
   }
 });
 
-test("a connection that breaks without a response is not reported as a host that cannot be reached", async () => {
-  const { send, next, failures } = talk();
+test("a connection that breaks before the response is not reported as an unreachable host", async () => {
+  const { send, next, failures } = openTransport();
   void send(modern(1));
   (await next()).fail(reset());
   await flushPromises();
@@ -86,7 +86,7 @@ test("a connection that breaks without a response is not reported as a host that
 });
 
 test("a connection that breaks in the response is reported as such", async () => {
-  const { send, next, failures } = talk();
+  const { send, next, failures } = openTransport();
   void send(modern(1));
   const body = new ReadableStream({ start: (controller) => controller.error(new TypeError("terminated")) });
   (await next()).respond(new Response(body, { headers: { "content-type": "application/json" } }));
@@ -95,23 +95,23 @@ test("a connection that breaks in the response is reported as such", async () =>
 });
 
 test("a one-way message is sent again after a broken connection", async () => {
-  const { send, next, waiting, clock } = talk();
-  const telling = send(answer);
+  const { send, next, waiting, clock } = openTransport();
+  const sending = send(answer);
   (await next()).fail(reset());
   while (waiting() === 0) await clock.advance(50);
   (await next()).status(202);
-  await telling;
+  await sending;
 });
 
 test("a one-way message is sent at most five times", async () => {
-  const { send, next, waiting, clock } = talk();
-  const telling = send(answer);
-  telling.catch(() => {});
+  const { send, next, waiting, clock } = openTransport();
+  const sending = send(answer);
+  sending.catch(() => {});
   for (let sent = 1; sent <= 5; sent++) {
     while (waiting() === 0) await clock.advance(50);
     (await next()).status(503);
   }
-  await expect(telling).rejects.toMatchObject({ code: "http", data: { status: 503 } });
+  await expect(sending).rejects.toMatchObject({ code: "http", data: { status: 503 } });
   await clock.advance(60_000);
   expect(waiting()).toBe(0);
 });
@@ -121,8 +121,8 @@ test.each([
   ["a subscription", { ...modern(1), method: "subscriptions/listen" }, "high"],
   ["a response", answer, "high"],
   ["a notification", { jsonrpc: "2.0", method: "notifications/roots/list_changed" }, "high"],
-] as const)("%s: its priority keeps it from waiting behind calls that wait for it", async (_, message, priority) => {
-  const { send, next } = talk();
+] as const)("%s has a high priority only if pending calls may depend on it", async (_, message, priority) => {
+  const { send, next } = openTransport();
   void send(message);
   const request = await next();
   expect(request.priority).toBe(priority);

@@ -79,7 +79,7 @@ async function handshake(stub: FetchStub): Promise<EventFeed> {
 
 const notAllowed = (request: SentRequest): void => request.text("Method Not Allowed", { status: 405 });
 
-describe("a server of 2024-11-05 is found", () => {
+describe("a server of 2024-11-05 is detected", () => {
   test.each([
     ["405", notAllowed],
     ["404", (request: SentRequest) => request.text("Cannot POST /sse", { status: 404 })],
@@ -89,7 +89,7 @@ describe("a server of 2024-11-05 is found", () => {
       (request: SentRequest) =>
         request.json({ jsonrpc: "2.0", id: null, error: { code: -32000, message: "no" } }, { status: 400 }),
     ],
-  ])("where initialize is refused with %s", async (_, refuse) => {
+  ])("if initialize is refused with %s", async (_, refuse) => {
     const { stub, client } = connecting();
     await refuseBoth(stub, refuse);
     const feed = await handshake(stub);
@@ -100,7 +100,7 @@ describe("a server of 2024-11-05 is found", () => {
     expect(await calling).toBe("3");
   });
 
-  test("and is known from then on: the next connection begins with its stream", async () => {
+  test("and remembered: the next connection starts with its stream", async () => {
     const { stub, client } = connecting();
     await refuseBoth(stub, notAllowed);
     await handshake(stub);
@@ -110,7 +110,7 @@ describe("a server of 2024-11-05 is found", () => {
     expect((await again.client).server.revision).toBe("2024-11-05");
   });
 
-  test("until the server is replaced: the revision is forgotten and negotiated again", async () => {
+  test("and forgotten when it is replaced: the revision is negotiated again", async () => {
     const { stub, client } = connecting();
     await refuseBoth(stub, notAllowed);
     await handshake(stub);
@@ -127,7 +127,7 @@ describe("a server of 2024-11-05 is found", () => {
     expect((await again.client).server.revisionKind).toBe("modern");
   });
 
-  test("also with its pinned revision, and not with a modern one", async () => {
+  test("with its pinned revision, and not with a modern one", async () => {
     const { stub, client } = connecting({ revision: "2024-11-05" });
     notAllowed(await stub.next());
     await handshake(stub);
@@ -138,7 +138,7 @@ describe("a server of 2024-11-05 is found", () => {
     expect(stub.waiting()).toBe(0);
   });
 
-  test("and uses a later revision over its transport if the server answers with it", async () => {
+  test("with a later revision over its transport if the server answers with it", async () => {
     const { stub, client } = connecting();
     await refuseBoth(stub, notAllowed);
     const [feed] = await openStream(stub);
@@ -149,13 +149,13 @@ describe("a server of 2024-11-05 is found", () => {
   });
 });
 
-describe("it is not looked for", () => {
+describe("a server of 2024-11-05 is not searched for", () => {
   const modern = (code: number, status: number) => (request: SentRequest) =>
     request.json({ jsonrpc: "2.0", id: request.body.id, error: { code, message: "no", data: {} } }, { status });
 
   test.each([
     ["another status", (request: SentRequest) => request.text("oops", { status: 422 })],
-    ["an error in an answer", modern(-32000, 200)],
+    ["an error with status 200", modern(-32000, 200)],
     ["a method that a modern server lacks", modern(-32601, 404)],
   ])("after %s", async (_, refuse) => {
     const { stub, client } = connecting();
@@ -172,10 +172,10 @@ describe("it is not looked for", () => {
   });
 });
 
-describe("without HTTP+SSE, the first refusal is the error", () => {
+describe("the first refusal is the error of a server without HTTP+SSE", () => {
   const cases: [string, (get: SentRequest, clock: FakeClock) => void | Promise<void>][] = [
     ["no stream", (get) => get.status(405)],
-    ["something else than a stream", (get) => get.text("<html>", { headers: { "content-type": "text/html" } })],
+    ["a response that is not a stream", (get) => get.text("<html>", { headers: { "content-type": "text/html" } })],
     ["a stream that ends at once", (get) => get.stream().end()],
     ["a stream that begins with a message", (get) => get.stream().event({ jsonrpc: "2.0", method: "x" })],
     ["a redirect", (get) => get.status(302, { location: "https://elsewhere.example/" })],
@@ -227,7 +227,7 @@ test.each([
   await expect(client).rejects.toMatchObject(error);
 });
 
-describe("refused", () => {
+describe("refusals", () => {
   test.each([
     "https://evil.example/messages",
     "http://old.example/messages",
@@ -246,14 +246,14 @@ describe("refused", () => {
     expect(get.signal.aborted).toBe(true);
   });
 
-  test("a challenge of the stream is the error", async () => {
+  test("a challenge for the stream rejects connecting", async () => {
     const { stub, client } = connecting();
     await refuseBoth(stub, notAllowed);
     (await stub.next()).status(401, { "www-authenticate": "Bearer" });
     await expect(client).rejects.toMatchObject({ code: "unauthorized" });
   });
 
-  test("connecting rejects with aborted if the caller aborts while it is opened", async () => {
+  test("connecting rejects with aborted if the caller aborts while the stream is opened", async () => {
     const controller = new AbortController();
     const { stub, client } = connecting({ signal: controller.signal });
     await refuseBoth(stub, notAllowed);
@@ -277,7 +277,7 @@ describe("a session", () => {
     return { ...opened, feed };
   }
 
-  test("shows its headers and its authorization on the stream and on each POST", async () => {
+  test("sends its headers and its authorization on the stream and on each POST", async () => {
     const auth = { headers: async () => ({ Authorization: "Bearer 1" }), challenged: async () => false };
     const { stub, client, feed } = await connected({}, { headers: { "X-Tenant": "a" }, auth });
     const listing = (await client).listTools().all();
@@ -286,7 +286,7 @@ describe("a session", () => {
     expect([post.headers.get("x-tenant"), post.headers.get("authorization")]).toEqual(["a", "Bearer 1"]);
   });
 
-  test("answers the server's questions by POST", async () => {
+  test("answers the server's requests by POST", async () => {
     const sample = (): never => ({ role: "assistant", model: "m", content: { type: "text", text: "Hi" } }) as never;
     const { stub, feed } = await connected({ sample });
     feed.event({ jsonrpc: "2.0", id: 9, method: "sampling/createMessage", params: { messages: [], maxTokens: 1 } });
@@ -294,7 +294,7 @@ describe("a session", () => {
     expect(answer.body).toMatchObject({ id: 9, result: { content: { text: "Hi" } } });
   });
 
-  test("begins only when the server has taken notifications/initialized", async () => {
+  test("sends no request before the server has accepted notifications/initialized", async () => {
     const { stub, client } = connecting();
     await refuseBoth(stub, notAllowed);
     const [feed] = await openStream(stub);
@@ -308,7 +308,7 @@ describe("a session", () => {
     expect(await listing).toEqual([]);
   });
 
-  test("or after five seconds", async () => {
+  test("sends requests after five seconds if notifications/initialized is not accepted", async () => {
     const { stub, clock, client } = connecting();
     await refuseBoth(stub, notAllowed);
     const [feed] = await openStream(stub);
@@ -320,7 +320,7 @@ describe("a session", () => {
     expect(await listing).toEqual([]);
   });
 
-  test("that the server has forgotten is opened again, and the call repeated", async () => {
+  test("that the server has lost is replaced, and the call is repeated", async () => {
     const { stub, client } = await connected();
     const calling = (await client).callTool("add");
     (await stub.next()).status(404);
@@ -329,7 +329,7 @@ describe("a session", () => {
     expect(await calling).toBe("3");
   });
 
-  test("whose stream ends fails its calls, and the next call opens another", async () => {
+  test("whose stream ends rejects its calls, and the next call opens another", async () => {
     const { stub, client, feed } = await connected();
     const calling = (await client).callTool("add");
     (await stub.next()).status(202);
@@ -378,7 +378,7 @@ describe("a session", () => {
     expect(reports).toMatchObject([{ code: "invalid_message" }]);
   });
 
-  test("ends at an event that is larger than may be", async () => {
+  test("ends at an event over the size limit", async () => {
     const { stub, client, feed } = await connected({}, { limits: { message: 1_000 } });
     const calling = (await client).callTool("a");
     (await stub.next()).status(202);
@@ -405,7 +405,7 @@ describe("a session", () => {
     await expect(failing).rejects.toMatchObject({ code: "too_large" });
   });
 
-  test("is ended with its client", async () => {
+  test("ends with its client", async () => {
     const { stub, client } = connecting();
     await refuseBoth(stub, notAllowed);
     const [feed, get] = await openStream(stub);

@@ -16,13 +16,13 @@ test("a header that HTTP does not allow is refused without its value", () => {
   expect(open).not.toThrow(/s3cr3t/);
 });
 
-test("a target's name holds no secret of its URL", () => {
+test("the name of a target contains no secret of its URL", () => {
   expect(httpTransports({ url: "https://example.com/mcp?api_key=abc&x=1#y" }).target).toBe(
     "https://example.com/mcp?api_key=[redacted]&x=1",
   );
 });
 
-test("the transports have the extension of their authorization", () => {
+test("a transport has the extension of its authorization", () => {
   const auth = {
     headers: () => Promise.resolve({}),
     challenged: () => Promise.resolve(false),

@@ -41,7 +41,7 @@ const line = fc.oneof(
 // A carriage return before a line feed would be one line ending, so these two are not mixed.
 const endings = fc.constantFrom(["\n"], ["\r"], ["\r\n"], ["\n", "\r\n"]);
 
-test("any chunking of a stream gives the same events, whatever its line endings", async () => {
+test("a stream has the same events in any chunking and with any line endings", async () => {
   const stream = fc.tuple(fc.array(line, { maxLength: 30 }), endings);
   await fc.assert(
     fc.asyncProperty(stream, fc.array(fc.nat(6), { maxLength: 100 }), async ([lines, ends], lengths) => {
@@ -53,12 +53,12 @@ test("any chunking of a stream gives the same events, whatever its line endings"
   );
 });
 
-test("an event at the end of the stream that is not finished is left out", async () => {
+test("an unfinished event at the end of the stream is omitted", async () => {
   const { events } = await read([bytes.encode("data: 1\n\ndata: 2\n")]);
   expect(events.map(({ data }) => data)).toEqual(["1"]);
 });
 
-test("an event over the limit ends the reading, wherever it is cut, and cancels the stream", async () => {
+test("an event over the limit ends the reading and cancels the stream, in any chunking", async () => {
   for (const size of [7, 1_000, 70_000]) {
     let isCancelled = false;
     const parts = (function* () {
@@ -77,14 +77,14 @@ test("an event over the limit ends the reading, wherever it is cut, and cancels 
   }
 });
 
-test("many lines of data count together, and an event just within the limit is read", async () => {
+test("all lines of data of an event count together, and an event just within the limit is read", async () => {
   const within = "data: 0123456789\n".repeat(90);
   expect((await read([bytes.encode(`${within}\n`)], 1_000)).events[0]?.data.length).toBe(90 * 11 - 1);
   const endless = cut(bytes.encode("data: 0123456789\n".repeat(200)), Array<number>(300).fill(10));
   await expect(read(endless, 1_000)).rejects.toMatchObject({ code: "too_large" });
 });
 
-test("an event may be as large as the limit is when it arrives, and comments do not count", async () => {
+test("the limit at the time of arrival applies to an event, and comments do not count", async () => {
   let limit = 1_000;
   const sizes: number[] = [];
   const parts = (function* () {
@@ -104,7 +104,7 @@ test("an event may be as large as the limit is when it arrives, and comments do 
   expect(sizes).toEqual([200_000, 1_000]);
 });
 
-test("lines after a carriage return take linear time", async () => {
+test("lines after a carriage return are read in linear time", async () => {
   await expectLinearTime({ head: ":\r", unit: ":\n", tail: "" }, (text) => read([bytes.encode(text)]));
 });
 

@@ -60,7 +60,7 @@ test("a server that answers 404 to every GET keeps its session", async () => {
   expect([client.state, waiting(), errors.length]).toEqual(["open", 0, 1]);
 });
 
-test("a first GET that is answered with 404 loses the session if a ping is as well", async () => {
+test("a first GET that is answered with 404 loses the session if a ping is also answered with 404", async () => {
   const { client, next } = await legacyTalk();
   (await nextGet(next)).status(404);
   (await next()).status(404);
@@ -108,7 +108,7 @@ test("lists that were cached before a break of the stream are requested again", 
   expect(waiting()).toBe(0);
 });
 
-test("a stream without subscribers rests after its last try, and listen opens it again", async () => {
+test("a stream without subscribers stays closed after its last attempt, until listen reopens it", async () => {
   const { client, clock, changes, errors, next, waiting } = await legacyTalk();
   for (let time = 0; time < 11; time++) (await nextGet(next)).status(503);
   await flushPromises();
@@ -123,7 +123,7 @@ test("a stream without subscribers rests after its last try, and listen opens it
   expect(client.state).toBe("open");
 });
 
-test("a response of the server opens a stream that has rested for a minute", async () => {
+test("a response of the server reopens a stream that has been closed for a minute", async () => {
   const { client, clock, next, waiting } = await legacyTalk();
   for (let time = 0; time < 11; time++) (await nextGet(next)).stream().end();
   await flushPromises();
@@ -140,7 +140,7 @@ test("a response of the server opens a stream that has rested for a minute", asy
   await nextGet(next);
 });
 
-test("the stream is requested once from a server without it, and a refusal is reported once", async () => {
+test("a stream that the server does not offer is requested once, and a refusal is reported once", async () => {
   const quiet = await legacyTalk();
   (await nextGet(quiet.next)).status(405);
   const refusing = await legacyTalk();
@@ -150,7 +150,7 @@ test("the stream is requested once from a server without it, and a refusal is re
   expect([refusing.waiting(), refusing.errors]).toEqual([0, [expect.objectContaining({ code: "http" })]]);
 });
 
-test("a stream without subscribers rests after its last attempt", async () => {
+test("a stream stays closed after its last attempt if the last subscription has been closed", async () => {
   const { client, clock, next, waiting } = await legacyTalk();
   const subscription = await client.listen({ tools: true }, () => {});
   for (let time = 0; time < 15; time++) (await nextGet(next)).status(503);
@@ -162,7 +162,7 @@ test("a stream without subscribers rests after its last attempt", async () => {
 });
 
 test.each([5_000, 29_000, 59_000])(
-  "a standalone stream that a proxy interrupts every %i ms is always opened again",
+  "a standalone stream that a proxy interrupts every %i ms is always reopened",
   async (ms) => {
     const { client, clock, errors, next } = await legacyTalk();
     for (let cut = 1; cut <= 50; cut++) {
@@ -176,7 +176,7 @@ test.each([5_000, 29_000, 59_000])(
   },
 );
 
-test("a stream that the server ends at once with retry: 0 is opened at most four times a second", async () => {
+test("a stream that the server ends immediately with retry: 0 is opened at most four times a second", async () => {
   const { clock, next, waiting } = await legacyTalk();
   let gets = 0;
   for (const until = clock.now() + 20_000; clock.now() < until; await clock.advance(125)) {
@@ -190,7 +190,7 @@ test("a stream that the server ends at once with retry: 0 is opened at most four
   expect(gets).toBeLessThanOrEqual(80);
 });
 
-test("an error of the sign-in does not repeat the sign-in in the background", async () => {
+test("an error of the sign-in does not start another sign-in in the background", async () => {
   const { client, clock, changes, next, waiting } = await legacyTalk();
   const feed = (await nextGet(next)).stream();
   const subscription = await client.listen({ tools: true }, (change) => changes.push(change));

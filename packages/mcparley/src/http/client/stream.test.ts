@@ -3,7 +3,7 @@ import { legacyTalk, nextGet } from "mcparley-tests/support/http-talk.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
 
 test.each([5_000, 29_000, 59_000])(
-  "an answer stream that a proxy interrupts every %i ms is always resumed",
+  "a response stream that a proxy interrupts every %i ms is always resumed",
   async (ms) => {
     const { client, clock, next } = await legacyTalk();
     (await nextGet(next)).status(405);
@@ -36,7 +36,7 @@ test("a call whose stream cannot be resumed because the session is lost is not s
   expect(waiting()).toBe(0);
 });
 
-test("an answer stream that breaks is resumed at its last event, not before the server's retry time", async () => {
+test("a broken response stream is resumed after its last event, and not before the server's retry time", async () => {
   const { client, clock, next, waiting } = await legacyTalk();
   (await nextGet(next)).status(405);
   const calling = client.callTool("slow");
@@ -60,7 +60,7 @@ test("an answer stream that breaks is resumed at its last event, not before the 
   await calling;
 });
 
-test("an answer stream is resumed at most ten times without progress, with growing pauses", async () => {
+test("a response stream is resumed at most ten times without progress, with increasing delays", async () => {
   const { client, clock, next } = await legacyTalk();
   (await nextGet(next)).status(405);
   const outcome = client.callTool("slow", {}, { timeout: { idle: 3_600_000 } }).catch((error: unknown) => error);
@@ -80,7 +80,7 @@ test("an answer stream is resumed at most ten times without progress, with growi
   expect(clock.pending).toBe(0);
 });
 
-test("an answer stream without event ids cannot be resumed, and its call fails at once", async () => {
+test("a response stream without event ids cannot be resumed, and its call fails immediately", async () => {
   const { client, next, clock } = await legacyTalk();
   (await nextGet(next)).status(405);
   const outcome = client.callTool("slow").catch((error: unknown) => error);

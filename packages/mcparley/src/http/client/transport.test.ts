@@ -10,7 +10,7 @@ import { httpTransports } from "./transport.ts";
 import "./stream.ts";
 import "./connection-error.ts";
 
-interface Talk extends FetchStub {
+interface TestTransport extends FetchStub {
   transport: Transport;
   clock: FakeClock;
   messages: unknown[];
@@ -20,7 +20,7 @@ interface Talk extends FetchStub {
   send: (message: JsonRpcMessage, headers?: Record<string, string>) => Promise<void>;
 }
 
-function talk(target: Partial<HttpTarget> = {}): Talk {
+function openTransport(target: Partial<HttpTarget> = {}): TestTransport {
   const stubbed = fetchStub();
   const clock = fakeClock();
   const dialer = httpTransports({ url: "https://example.com/mcp", fetch: stubbed.fetch, clock, ...target });
@@ -61,32 +61,32 @@ const cancelled = (requestId: RequestId): JsonRpcMessage => ({
 });
 
 /** Opens a legacy session. The next request that the test receives is the GET for the standalone stream. */
-async function session(target: Partial<HttpTarget> = {}, version = "2025-11-25"): Promise<Talk> {
-  const talking = talk(target);
-  const { send, next } = talking;
+async function session(target: Partial<HttpTarget> = {}, version = "2025-11-25"): Promise<TestTransport> {
+  const opened = openTransport(target);
+  const { send, next } = opened;
   const opening = send(legacy("init", "initialize", { protocolVersion: version }));
   const initialize = await next();
   initialize.json(result("init", { protocolVersion: version }), {
     headers: { "content-type": "application/json", "mcp-session-id": "s-1" },
   });
   await opening;
-  const telling = send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  const sending = send({ jsonrpc: "2.0", method: "notifications/initialized" });
   (await next()).status(202);
-  await telling;
-  talking.messages.length = 0;
-  return talking;
+  await sending;
+  opened.messages.length = 0;
+  return opened;
 }
 
 /** Opens a session whose server has no standalone stream. */
-async function quietSession(target: Partial<HttpTarget> = {}, version?: string): Promise<Talk> {
-  const talking = await session(target, version);
-  (await talking.next()).status(405);
+async function quietSession(target: Partial<HttpTarget> = {}, version?: string): Promise<TestTransport> {
+  const opened = await session(target, version);
+  (await opened.next()).status(405);
   await flushPromises();
-  return talking;
+  return opened;
 }
 
-test("a modern message is a POST with the headers that mirror it, and its JSON answer arrives", async () => {
-  const { send, next, messages } = talk({ headers: { "x-team": "a" } });
+test("a modern message is a POST with the headers that mirror it, and its JSON response is delivered", async () => {
+  const { send, next, messages } = openTransport({ headers: { "x-team": "a" } });
   void send(modern(1, "tools/call", { name: "größe" }), { "Mcp-Param-Region": "eu" });
   const { url, method, headers, body, json } = await next();
   expect([url, method, body.id]).toEqual(["https://example.com/mcp", "POST", 1]);
@@ -109,13 +109,13 @@ test.each([
   ["prompts/get", { name: "review" }, "review"],
   ["tools/list", {}, null],
 ])("%s has the required Mcp-Name header", async (method, params, name) => {
-  const { send, next } = talk();
+  const { send, next } = openTransport();
   void send(modern(1, method, params));
   expect((await next()).headers.get("mcp-name")).toBe(name);
 });
 
-test("the messages of a stream arrive in their order, the answer last", async () => {
-  const { send, next, messages, failures } = talk();
+test("the messages of a stream are delivered in order, the response last", async () => {
+  const { send, next, messages, failures } = openTransport();
   void send(modern(1));
   const stream = (await next()).stream();
   const progress = Array.from({ length: 20 }, (_, done) => ({
@@ -132,8 +132,8 @@ test("the messages of a stream arrive in their order, the answer last", async ()
   expect(failures).toEqual([]);
 });
 
-test("a stream that the server leaves open after the answer is ended after a while", async () => {
-  const { send, next, clock, messages } = talk();
+test("a stream that the server leaves open after the response is closed after a delay", async () => {
+  const { send, next, clock, messages } = openTransport();
   void send(modern(1));
   const hit = await next();
   hit.stream().event(result(1));
@@ -145,8 +145,8 @@ test("a stream that the server leaves open after the answer is ended after a whi
   expect(clock.pending).toBe(0);
 });
 
-test("to cancel a modern request is to drop its stream, and nothing is sent", async () => {
-  const { send, next, waiting, failures } = talk();
+test("cancelling a modern request closes its stream and sends nothing", async () => {
+  const { send, next, waiting, failures } = openTransport();
   void send(modern(1));
   void send(modern(2));
   const hits = [await next(), await next()];
@@ -157,8 +157,8 @@ test("to cancel a modern request is to drop its stream, and nothing is sent", as
   expect(failures).toEqual([]);
 });
 
-test("a modern stream that ends without its answer fails its request alone, and is not taken up again", async () => {
-  const { send, next, failures, waiting, clock } = talk();
+test("a modern stream that ends without a response fails only its request, and is not resumed", async () => {
+  const { send, next, failures, waiting, clock } = openTransport();
   void send(modern(1));
   void send(modern(2));
   const first = (await next()).stream();
@@ -172,21 +172,21 @@ test("a modern stream that ends without its answer fails its request alone, and 
   expect(waiting()).toBe(0);
 });
 
-test("to cancel a legacy request is to tell the server; only then is its stream dropped", async () => {
+test("cancelling a legacy request notifies the server before its stream is closed", async () => {
   const { send, next, failures } = await quietSession();
   void send(legacy(1));
   const call = await next();
   const cancelling = send(cancelled(1));
-  const told = await next();
-  expect(told.body).toMatchObject({ method: "notifications/cancelled", params: { requestId: 1 } });
+  const cancellation = await next();
+  expect(cancellation.body).toMatchObject({ method: "notifications/cancelled", params: { requestId: 1 } });
   expect(call.signal.aborted).toBe(false);
-  told.status(202);
+  cancellation.status(202);
   await cancelling;
   expect(call.signal.aborted).toBe(true);
   expect(failures).toEqual([]);
 });
 
-test("the headers of a session are in each of its requests, and in no modern one", async () => {
+test("all legacy requests of a session contain its headers, and no modern request does", async () => {
   const { send, next } = await quietSession();
   void send(legacy(1));
   const inSession = await next();
@@ -199,8 +199,8 @@ test("the headers of a session are in each of its requests, and in no modern one
   expect((await next()).headers.has("mcp-session-id")).toBe(false);
 });
 
-test("a revision from before the version header gets none, also after a modern probe", async () => {
-  const { send, next } = talk();
+test("a revision without the version header does not send it, also after a modern probe", async () => {
+  const { send, next } = openTransport();
   void send(modern(0, "server/discover", {}));
   (await next()).status(400);
   await flushPromises();
@@ -215,47 +215,47 @@ test("a revision from before the version header gets none, also after a modern p
 });
 
 test("notifications/initialized is repeated until it is accepted, and then the standalone stream is opened", async () => {
-  const { send, next, waiting, clock, problems } = talk();
+  const { send, next, waiting, clock, problems } = openTransport();
   void send(legacy("init", "initialize", { protocolVersion: "2025-11-25" }));
   const initialize = await next();
   initialize.json(result("init", { protocolVersion: "2025-11-25" }), {
     headers: { "content-type": "application/json", "mcp-session-id": "s-1" },
   });
   await flushPromises();
-  const telling = send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  const sending = send({ jsonrpc: "2.0", method: "notifications/initialized" });
   (await next()).status(502);
   while (waiting() === 0) await clock.advance(50);
   (await next()).status(503);
   while (waiting() === 0) await clock.advance(50);
   (await next()).status(202);
-  await telling;
+  await sending;
   expect((await next()).method).toBe("GET");
   expect(problems).toEqual([]);
 });
 
-test("a response is repeated until it is accepted, since the server waits for it", async () => {
+test("a response is repeated until it is accepted, because the server waits for it", async () => {
   const { send, next, waiting, clock } = await quietSession();
-  const telling = send({ jsonrpc: "2.0", id: "q", result: {} });
+  const sending = send({ jsonrpc: "2.0", id: "q", result: {} });
   (await next()).status(503);
   while (waiting() === 0) await clock.advance(50);
   const again = await next();
   expect(again.body).toMatchObject({ id: "q", result: {} });
   again.status(202);
-  await telling;
+  await sending;
 });
 
-test("notifications/initialized that is refused is not sent again", async () => {
-  const { send, next } = talk();
+test("a refused notifications/initialized is not sent again", async () => {
+  const { send, next } = openTransport();
   void send(legacy("init", "initialize", { protocolVersion: "2025-11-25" }));
   (await next()).json(result("init", { protocolVersion: "2025-11-25" }));
   await flushPromises();
-  const telling = send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  const sending = send({ jsonrpc: "2.0", method: "notifications/initialized" });
   (await next()).status(400);
-  await expect(telling).rejects.toMatchObject({ code: "http", data: { status: 400 } });
+  await expect(sending).rejects.toMatchObject({ code: "http", data: { status: 400 } });
 });
 
-test("nothing overtakes notifications/initialized", async () => {
-  const { send, next, waiting } = talk();
+test("no request is sent before notifications/initialized is accepted", async () => {
+  const { send, next, waiting } = openTransport();
   void send(legacy(1, "initialize"));
   (await next()).json(result(1, { protocolVersion: "2025-11-25" }));
   await flushPromises();
@@ -268,7 +268,7 @@ test("nothing overtakes notifications/initialized", async () => {
   expect((await next()).body.id).toBe(2);
 });
 
-test("404 in a session is its loss, whatever JSON-RPC error is in it; others of its requests go on", async () => {
+test("404 ends the session, with any JSON-RPC error, and its other requests continue", async () => {
   const { send, next, failures } = await quietSession();
   void send(legacy(1));
   void send(legacy(2));
@@ -292,9 +292,9 @@ test.each([
   ["a matching id", { jsonrpc: "2.0", id: 1, error: { code: -32601, message: "no" } }],
   ["no id", { jsonrpc: "2.0", error: { code: -32022, message: "no" } }],
   ["a null id", { jsonrpc: "2.0", id: null, error: { code: -32001, message: "no" } }],
-])("a JSON-RPC error with %s answers the request, whatever the status", async (_, error) => {
+])("a JSON-RPC error with %s answers the request with any status", async (_, error) => {
   for (const status of [400, 404, 500]) {
-    const { send, next, messages, failures } = talk();
+    const { send, next, messages, failures } = openTransport();
     void send(modern(1));
     (await next()).json(error, { status, headers: { "content-type": "application/json" } });
     await flushPromises();
@@ -303,8 +303,8 @@ test.each([
   }
 });
 
-test("other statuses fail the request with the status and the beginning of the body, secrets hidden", async () => {
-  const { send, next, failures } = talk();
+test("other statuses fail the request with the status and the start of the body, without secrets", async () => {
+  const { send, next, failures } = openTransport();
   void send(modern(1));
   (await next()).text(`<h1>Oops</h1>\n token=abc ${"x".repeat(5_000)}`, {
     status: 500,
@@ -324,7 +324,7 @@ test.each([
   ["7", 7_000],
   [new Date(90_000).toUTCString(), 90_000],
 ])("Retry-After %s is in the error of a busy server", async (header, retryAfterMs) => {
-  const { send, next, failures } = talk();
+  const { send, next, failures } = openTransport();
   void send(modern(1));
   (await next()).status(429, { "retry-after": header });
   await flushPromises();
@@ -332,15 +332,15 @@ test.each([
 });
 
 test.each([401, 403])("the error for status %i without authorization contains the challenge", async (status) => {
-  const { send, next, failures } = talk();
+  const { send, next, failures } = openTransport();
   void send(modern(1));
   (await next()).status(status, { "www-authenticate": 'Bearer scope="a"' });
   await flushPromises();
   expect(failures[0]?.[1]).toMatchObject({ code: "unauthorized", data: { status, challenge: 'Bearer scope="a"' } });
 });
 
-test("a host that cannot be reached is named with the reason", async () => {
-  const { send, next, failures } = talk();
+test("the error of an unreachable host names the host and the reason", async () => {
+  const { send, next, failures } = openTransport();
   void send(modern(1));
   (await next()).fail(
     new TypeError("fetch failed", { cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED" }) }),
@@ -361,17 +361,17 @@ test.each([
   ],
   ["nothing", (hit: SentRequest) => hit.status(202), /202 and no content/],
   [
-    "no JSON",
+    "invalid JSON",
     (hit: SentRequest) => hit.text("{", { headers: { "content-type": "application/json" } }),
     /is not valid JSON: "\{"/,
   ],
   [
-    "the answer to another request",
+    "the response to another request",
     (hit: SentRequest) => hit.json(result("1")),
     /contains no response with the id 1\./,
   ],
 ])("a request that is answered with %s fails", async (_, answer, message) => {
-  const { send, next, failures } = talk();
+  const { send, next, failures } = openTransport();
   void send(modern(1));
   answer(await next());
   await flushPromises();
@@ -381,7 +381,7 @@ test.each([
 });
 
 test("an event that is not JSON is reported, and the stream stays open", async () => {
-  const { send, next, messages, problems } = talk();
+  const { send, next, messages, problems } = openTransport();
   void send(modern(1));
   const stream = (await next()).stream();
   stream.raw("data: {oops\n\nevent: ping\ndata: {}\n\n");
@@ -391,8 +391,8 @@ test("an event that is not JSON is reported, and the stream stays open", async (
   expect(messages).toEqual([result(1)]);
 });
 
-test("an answer over the limit fails the request that it belongs to, and no other", async () => {
-  const { send, next, failures, messages } = talk({ limits: { message: 1_000 } });
+test("a response over the limit fails only the request that it belongs to", async () => {
+  const { send, next, failures, messages } = openTransport({ limits: { message: 1_000 } });
   for (const id of [1, 2, 3]) void send(modern(id));
   const [event, json, good] = [await next(), await next(), await next()];
   event.stream().event(result(1, { text: "x".repeat(2_000) }));
@@ -409,7 +409,7 @@ test("an answer over the limit fails the request that it belongs to, and no othe
   expect(messages).toEqual([result(3)]);
 });
 
-test("a redirect is not followed to another origin, nor with another method", async () => {
+test("a redirect is not followed to another origin or with another method", async () => {
   for (const [status, location] of [
     [307, "https://evil.example/mcp"],
     [308, "http://example.com/mcp"],
@@ -417,7 +417,7 @@ test("a redirect is not followed to another origin, nor with another method", as
     [303, "/elsewhere"],
     [307, "http://["],
   ] as const) {
-    const { send, next, failures, waiting } = talk({ headers: { authorization: "Bearer t" } });
+    const { send, next, failures, waiting } = openTransport({ headers: { authorization: "Bearer t" } });
     void send(modern(1));
     (await next()).status(status, { location });
     await flushPromises();
@@ -429,8 +429,8 @@ test("a redirect is not followed to another origin, nor with another method", as
   }
 });
 
-test("a redirect within the origin that keeps the method is followed, three times", async () => {
-  const { send, next, messages, failures } = talk();
+test("a redirect within the origin that keeps the method is followed up to three times", async () => {
+  const { send, next, messages, failures } = openTransport();
   void send(modern(1));
   for (const path of ["/a", "/b", "/c"]) (await next()).status(307, { location: path });
   const last = await next();
@@ -460,23 +460,23 @@ test("the standalone stream of a session delivers messages that belong to no req
   (await next()).json(result(1));
 });
 
-test("closing ends every request and the session, and is over when the server has heard of it", async () => {
+test("closing ends every request and the session, and resolves when the server has answered", async () => {
   const { next, send, transport, closed, failures } = await session();
   const standing = await next();
   void send(legacy(1));
   const call = await next();
   const closing = transport.close();
-  const goodbye = await next();
-  expect([goodbye.method, goodbye.headers.get("mcp-session-id")]).toEqual(["DELETE", "s-1"]);
+  const deletion = await next();
+  expect([deletion.method, deletion.headers.get("mcp-session-id")]).toEqual(["DELETE", "s-1"]);
   expect([standing.signal.aborted, call.signal.aborted, closed()]).toEqual([true, true, 0]);
-  goodbye.status(405);
+  deletion.status(405);
   await Promise.all([closing, transport.close()]);
   expect(closed()).toBe(1);
   expect(failures).toEqual([]);
   await expect(send(legacy(2))).rejects.toMatchObject({ code: "closed" });
 });
 
-test("closing does not wait for ever for a server that does not answer", async () => {
+test("closing does not wait forever for a server that does not answer", async () => {
   const { next, transport, clock, closed } = await quietSession();
   const closing = transport.close();
   await next();
@@ -485,7 +485,7 @@ test("closing does not wait for ever for a server that does not answer", async (
   expect(closed()).toBe(1);
 });
 
-test("a batch of an old revision is one POST, whose answers may come in any order", async () => {
+test("a batch of a legacy revision is one POST, whose responses may arrive in any order", async () => {
   const { transport, next, messages, failures } = await quietSession({}, "2025-03-26");
   void transport.send([legacy(1), legacy(2)]);
   const hit = await next();

@@ -98,7 +98,7 @@ describe("a server that is busy while a client connects", () => {
     expect(sent.length).toBe(4);
   });
 
-  test("during initialize is sent initialize again", async () => {
+  test("receives initialize again if it is busy during initialize", async () => {
     const busy = times(2, rpcError(-32000, 503));
     const { clock, sent, connect } = answeringServer(status(400), ...busy, result(initializeResult()), accepted);
     const connecting = connect();
@@ -111,7 +111,7 @@ describe("a server that is busy while a client connects", () => {
     ]);
   });
 
-  test("when the stream of HTTP+SSE is opened is asked for it again", async () => {
+  test("receives the GET again when the stream of HTTP+SSE is opened", async () => {
     const endpoint: Answer = (request) => request.stream().raw("event: endpoint\ndata: /messages\n\n");
     const { clock, sent, connect } = answeringServer(status(405), status(405), status(503), endpoint, status(400));
     const connecting = connect();
@@ -120,7 +120,7 @@ describe("a server that is busy while a client connects", () => {
     expect(sent).toEqual([discover, "initialize", "GET", "GET", "initialize"]);
   });
 
-  test("when the stream of HTTP+SSE is opened fails connecting if it stays busy", async () => {
+  test("rejects connecting if it stays busy when the stream of HTTP+SSE is opened", async () => {
     const { clock, sent, connect } = answeringServer(status(405), status(405), ...times(9, status(503)));
     const connecting = connect();
     await until(connecting, clock);
@@ -144,7 +144,7 @@ describe("a server error without a clear cause", () => {
     expect((await connect()).server.revisionKind).toBe("modern");
   });
 
-  test("that stays is the error of connect", async () => {
+  test("that persists rejects connecting", async () => {
     const { clock, sent, connect } = answeringServer(...times(9, status(500)));
     const connecting = connect();
     await until(connecting, clock);
@@ -152,13 +152,13 @@ describe("a server error without a clear cause", () => {
     expect(sent).toEqual([discover, discover, "initialize", "initialize"]);
   });
 
-  test("of the network fails connecting at once", async () => {
+  test("of the network rejects connecting immediately", async () => {
     const { sent, connect } = answeringServer(refused);
     await expect(connect()).rejects.toMatchObject({ code: "unreachable" });
     expect(sent).toEqual([discover]);
   });
 
-  test("of the network when the stream of HTTP+SSE is opened is the error of connect", async () => {
+  test("of the network when the stream of HTTP+SSE is opened rejects connecting", async () => {
     const { connect } = answeringServer(status(405), status(405), refused);
     await expect(connect()).rejects.toMatchObject({ code: "unreachable" });
   });
@@ -167,7 +167,7 @@ describe("a server error without a clear cause", () => {
 describe("a remembered legacy revision", () => {
   const legacy = [status(400), result(initializeResult()), accepted];
 
-  test("is used without a question, and forgotten after any failure with it", async () => {
+  test("is used without a probe, and forgotten after any failure", async () => {
     const busy = times(4, status(503));
     const { clock, sent, connect } = answeringServer(...legacy, ...busy, result(discoverResult()));
     await connect();
@@ -180,14 +180,14 @@ describe("a remembered legacy revision", () => {
     expect((await connect()).server.revisionKind).toBe("modern");
   });
 
-  test("is used for the same headers only, whatever their order", () => {
+  test("is used for the same headers only, in any order", () => {
     const identityOf = (headers: Record<string, string>): string | undefined =>
       httpTransports({ url: "https://busy.example/mcp", headers }).identity;
     expect(identityOf({ "x-tenant": "a" })).not.toBe(identityOf({ "x-tenant": "b" }));
     expect(identityOf({ a: "1", b: "2" })).toBe(identityOf({ B: "2", A: "1" }));
   });
 
-  test("leads to a new detection at once if the server refuses it", async () => {
+  test("leads to a new detection immediately if the server refuses it", async () => {
     const { sent, connect } = answeringServer(...legacy, rpcError(-32601, 404), result(discoverResult()));
     await connect();
     await flushPromises();

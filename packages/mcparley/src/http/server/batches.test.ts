@@ -82,7 +82,7 @@ test("sends the replies to a batch as a stream if a notification precedes them",
   expect(await answer.next()).toBeUndefined();
 });
 
-test("accepts a batch of 100 messages, and refuses 101 or none with 400", async () => {
+test("accepts a batch of 100 messages, and refuses 101 messages and an empty batch with 400", async () => {
   const post = await serve("2025-03-26");
   const full = await post(Array.from({ length: 100 }, (_, id) => ping(id)));
   expect(await full.json()).toHaveLength(100);

@@ -43,7 +43,7 @@ test("answers a preflight with the methods and headers of MCP", async () => {
   expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
 });
 
-test("lets a page read responses, refusals and the headers of MCP", async () => {
+test("allows a page to read responses, refusals and the headers of MCP", async () => {
   const client = serve({ cors: true });
   for (const answer of [
     await client.modern("server/discover", {}, { headers: { origin } }),
@@ -58,7 +58,7 @@ test("lets a page read responses, refusals and the headers of MCP", async () => 
   }
 });
 
-test("lets a page read a stream", async () => {
+test("allows a page to read a stream", async () => {
   const client = serve({ cors: true });
   const filter = { notifications: { toolsListChanged: true } };
   const answer = await client.modern("subscriptions/listen", filter, { headers: { origin } });

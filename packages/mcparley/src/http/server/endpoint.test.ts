@@ -142,8 +142,8 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
     ["an unknown tool", "tools/call", { name: "none" }, 200, -32602],
     ["a missing capability", "tools/call", { name: "asking" }, 400, -32021],
     ["a missing scope", "tools/call", { name: "guarded" }, 403, 403],
-    ["an error with a status of its own", "tools/call", { name: "busy" }, 429, -32600],
-    ["an error that is hidden", "tools/call", { name: "broken" }, 200, -32603],
+    ["an error with a custom status", "tools/call", { name: "busy" }, 429, -32600],
+    ["a hidden error", "tools/call", { name: "broken" }, 200, -32603],
   ])("answers %s with its status and code", async (...[, method, params, status, code]) => {
     const tools = {
       asking: tool({ call: async (_, ctx) => JSON.stringify(await ctx.roots()) }),
@@ -221,7 +221,7 @@ describe.each(["node", "fetch"])("over %s", (adapter) => {
 
   test.each([
     ["nothing", ""],
-    ["no JSON", "{"],
+    ["invalid JSON", "{"],
     ["two values", "{} {}"],
   ])("answers a body of %s with 400 and -32700", async (_, body) => {
     const { client } = await serve(adapter, { tools: { echo } });

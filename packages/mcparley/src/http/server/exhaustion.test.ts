@@ -217,7 +217,7 @@ describe.each([
     expect(await isOpen(client, bob)).toBe(true);
   });
 
-  test("the principal with the most sessions loses one to a principal with fewer, and none to one with as many", async () => {
+  test("the principal with the most sessions loses one to a principal with fewer, and not to one with the same number", async () => {
     const { client } = serveFull(4);
     const alice = [];
     for (let count = 0; count < 4; count++) alice.push(await ready(client, { authorization: "alice" }));
@@ -359,7 +359,7 @@ describe("sessions of HTTP+SSE", () => {
     expect(await statusOf(other.post(initialized))).toBe(202);
   });
 
-  test("a caller with all sessions loses one to a caller with fewer, and none to one with as many", async () => {
+  test("a caller with all sessions loses one to a caller with fewer, and not to one with the same number", async () => {
     const { client } = served({ sessions: { max: 2 } });
     const flood = [await openSse(client, from("203.0.113.66")), await openSse(client, from("203.0.113.66"))];
     for (const { post } of flood) expect(await statusOf(post(initialize()))).toBe(202);

@@ -63,7 +63,7 @@ test("ignores a response with an unknown id or an id of another type", async () 
   expect(await answer.next()).toMatchObject({ result: { content: [{ text: "file:///right" }] } });
 });
 
-test("fails the input request at once if the client does not accept event streams", async () => {
+test("fails the input request immediately if the client does not accept event streams", async () => {
   const client = serve();
   const session = await open(client);
   const answer = await client.post(call, { ...session, accept: "application/json" });

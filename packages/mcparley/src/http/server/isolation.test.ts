@@ -26,7 +26,7 @@ const { fetch } = toFetch(server, {
 const client = rawHttp("http://localhost/mcp", fetch);
 
 interface Plan {
-  era: "modern" | "legacy";
+  revisionKind: "modern" | "legacy";
   id: number | string;
   turns: number;
   ask: boolean;
@@ -35,7 +35,7 @@ interface Plan {
 
 /** Few ids and many clients: several clients use the same id at the same time. */
 const plan: fc.Arbitrary<Plan> = fc.record({
-  era: fc.constantFrom("modern", "legacy"),
+  revisionKind: fc.constantFrom("modern", "legacy"),
   id: fc.constantFrom<number | string>(0, 1, "0", "1", "id"),
   turns: fc.integer({ min: 0, max: 4 }),
   ask: fc.boolean(),
@@ -43,7 +43,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 });
 
 async function run(plan: Plan, secret: string): Promise<void> {
-  const message = await (plan.era === "modern" ? callModern(plan, secret) : callLegacy(plan, secret));
+  const message = await (plan.revisionKind === "modern" ? callModern(plan, secret) : callLegacy(plan, secret));
   const texts = [secret, secret, ...(plan.ask ? [`file:///${secret}`] : [])];
   expect(message.id).toBe(plan.id);
   expect((message.result.content as { text: string }[]).map(({ text }) => text)).toEqual(texts);
@@ -94,7 +94,7 @@ async function read(
   }
 }
 
-test("clients that use the same ids at the same time get only their own replies", async () => {
+test("clients that use the same ids at the same time receive only their own replies", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(plan, { minLength: 2, maxLength: 24 }), async (plans) => {
       await Promise.all(plans.map((each, index) => run(each, `client-${index}`)));

@@ -197,7 +197,7 @@ describe("Mcp-Param headers", () => {
   });
 });
 
-test("requires none of the headers of a legacy request", async () => {
+test("does not require the headers of a legacy request", async () => {
   const legacy = rawHttp("http://localhost/mcp", toFetch(server, { sessions: false }).fetch);
   const params = { name: "query", arguments: { region: "eu" } };
   await expectAnswered(legacy.post({ jsonrpc: "2.0", id: 1, method: "tools/call", params }, { "mcp-method": "wrong" }));

@@ -74,7 +74,7 @@ describe("the path", () => {
     expect((await answer.json()).error.message).toContain("/mcp");
   });
 
-  test("answers every path if none is set", async () => {
+  test("answers every path if the option is not set", async () => {
     expect((await serve().send({ path: "/any/where" })).status).toBe(415);
   });
 

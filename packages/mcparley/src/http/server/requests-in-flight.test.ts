@@ -64,7 +64,7 @@ describe("requests in flight", () => {
     for (const answer of again) expect(await statusOf(answer)).toBe(200);
   });
 
-  test("a caller has at most as many as are free in total", async () => {
+  test("a caller has no more of them than there are free places", async () => {
     const { client, start, finish } = waiting({ requests: 8 });
     const answers = await start(4, from("203.0.113.66"));
     await expectBusy(call(client, from("203.0.113.66")), "limits.requests");
@@ -131,7 +131,7 @@ describe("requests in flight", () => {
     expect(await statusOf(client.modern("tools/list", {}, { headers: from("192.0.2.1") }))).toBe(200);
   });
 
-  test("a caller's bodies take at most as many bytes as are free", async () => {
+  test("a caller's bodies use no more bytes than are free", async () => {
     const text = "x".repeat(2_000);
     const { client, start, finish } = waiting({ bodies: 10_000 });
     const answers = await start(2, from("203.0.113.66"), text);

@@ -9,7 +9,7 @@ describe("the specification's examples", () => {
     [" padded ", "=?base64?IHBhZGRlZCA=?="],
     ["line1\nline2", "=?base64?bGluZTEKbGluZTI=?="],
     ["=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="],
-  ])("%j travels as %s", (value, header) => {
+  ])("%j is encoded as %s", (value, header) => {
     expect(encodeHeaderValue(value)).toBe(header);
     expect(decodeHeaderValue(header)).toBe(value);
   });
@@ -27,7 +27,7 @@ test.each<[string | number | boolean, string]>([
   ["=?BASE64?YQ==?=", "=?BASE64?YQ==?="],
   ["=?base64?YQ==", "=?base64?YQ=="],
   ["YQ==?=", "YQ==?="],
-])("%j is written %j", (value, header) => {
+])("%j is encoded as the header %j", (value, header) => {
   expect(encodeHeaderValue(value)).toBe(header);
   expect(decodeHeaderValue(header)).toBe(String(value));
 });
@@ -105,6 +105,6 @@ test.each<["string" | "integer" | "boolean", string, unknown, boolean]>([
   ["string", "null", null, false],
   ["string", "undefined", undefined, false],
   ["string", "[object Object]", {}, false],
-])("as %s, the header %j beside %j in the body: %s", (type, header, bodyValue, matches) => {
+])("as %s, the header %j for %j in the body: %s", (type, header, bodyValue, matches) => {
   expect(headerValueMatches(type, header, bodyValue)).toBe(matches);
 });

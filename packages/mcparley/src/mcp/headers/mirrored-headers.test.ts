@@ -30,7 +30,7 @@ test("annotations are collected along properties, in their order", () => {
   ]);
 });
 
-test("a schema without annotations has no headers; a property may be called x-mcp-header", () => {
+test("a schema without annotations has no headers, and a property may have the name x-mcp-header", () => {
   expect(mcpHeaders({})).toEqual([]);
   expect(mcpHeaders({ type: "object", properties: { "x-mcp-header": { type: "string" } } })).toEqual([]);
   expect(
@@ -93,7 +93,7 @@ describe("violations name the property", () => {
     ["/additionalProperties", { additionalProperties: region }],
     ["/patternProperties/^a", { patternProperties: { "^a": region } }],
     ["/dependentSchemas/a/properties/b", { dependentSchemas: { a: { properties: { b: region } } } }],
-  ])("the way to %s does not lead through properties alone", (property, schema) => {
+  ])("the path to %s contains a keyword other than properties", (property, schema) => {
     const error = failure(schema);
     expect(error).toMatchObject({ name: "InvalidMcpHeader" });
     expect(error).toMatchObject({ property });

@@ -252,7 +252,7 @@ describe("revisions", () => {
     ["2026-07-28", "2025-11-25"],
     ["1999-01-01", "2025-11-25"],
     ["__proto__", "2025-11-25"],
-  ])("a session that requests %s gets %s", (requested, opened) => {
+  ])("a session that requests %s negotiates %s", (requested, opened) => {
     expect(negotiateLegacy(requested, legacyRevisions)?.version).toBe(opened);
   });
 

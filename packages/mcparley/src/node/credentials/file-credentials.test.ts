@@ -291,7 +291,7 @@ describe("several processes", () => {
     expect(isIn).toBe(true);
   });
 
-  test("the lease of a killed process is taken when it expires", async () => {
+  test("the lease of a killed process is acquired after it has expired", async () => {
     const holder = start("hold", folder);
     await once(holder.stdout!, "data");
     holder.kill("SIGKILL");

@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Returns a fake of the package that checks its arguments as strictly, and stores entries in `passwords`. */
-function standIn(passwords: Map<string, string>): KeyringModule {
+function fakeKeyring(passwords: Map<string, string>): KeyringModule {
   return {
     AsyncEntry: class {
       readonly #name: string;
@@ -42,7 +42,7 @@ const locked: KeyringModule = {
 describe("keychain", () => {
   test("stores the key that encrypts a folder of credentials", async () => {
     const passwords = new Map<string, string>();
-    const key = keychain({ keyring: standIn(passwords) });
+    const key = keychain({ keyring: fakeKeyring(passwords) });
     await fileCredentials(folder, { key }).compareAndSet("k", undefined, "v");
     expect(await fileCredentials(folder, { key }).get("k")).toBe("v");
     expect([...passwords.keys()]).toEqual(["mcparley/credentials"]);
@@ -55,7 +55,7 @@ describe("keychain", () => {
 
   test("stores keys of other names separately", async () => {
     const passwords = new Map<string, string>();
-    const keyring = standIn(passwords);
+    const keyring = fakeKeyring(passwords);
     const key = new Uint8Array(32).fill(1);
     await keychain({ keyring, service: "app", account: "a" }).set(key);
     expect(await keychain({ keyring, service: "app", account: "b" }).get()).toBeUndefined();

@@ -77,7 +77,7 @@ describe("the redirect", () => {
     expect((await visit).searchParams.get("code")).toBe("c");
   });
 
-  test("may have any state if the authorization URL has none", async () => {
+  test("may have any state if the authorization URL has no state", async () => {
     const attempt = await prepare();
     const visit = attempt.visit(new URL("https://issuer.example/authorize?request_uri=urn:x"), never);
     expect((await get(`${attempt.redirectUri}?code=c`)).status).toBe(404);
@@ -101,7 +101,7 @@ describe("unexpected requests", () => {
     ["another port in the Host", "/callback?code=c&state=s1", { host: "127.0.0.1:1" }],
     ["localhost, which is not the redirect URI", "/callback?code=c&state=s1", { host: "localhost" }],
     ["another method", "/callback?code=c&state=s1", { method: "POST" }],
-  ])("%s: one fixed page, and the sign-in waits on", async (_what, query, options) => {
+  ])("%s is answered with a fixed page, and the sign-in continues", async (_what, query, options) => {
     const attempt = await prepare();
     const visit = attempt.visit(authorizationUrl, never);
     const { origin } = new URL(attempt.redirectUri);
@@ -113,7 +113,7 @@ describe("unexpected requests", () => {
     expect((await visit).searchParams.get("code")).toBe("right");
   });
 
-  test("a redirect before the visit", async () => {
+  test("a redirect before the visit is answered with 404", async () => {
     const attempt = await prepare();
     expect((await get(`${attempt.redirectUri}?code=c&state=s1`)).status).toBe(404);
   });

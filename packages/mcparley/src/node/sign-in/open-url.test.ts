@@ -27,7 +27,7 @@ test.each([
   ["https://user@a.example/"],
   ["http://127.0.0.1.a.example/"],
   ["-h"],
-])("%s is never opened, whatever the browser", async (url) => {
+])("%s is never opened, with any browser", async (url) => {
   expect(await launched(url)).toBeUndefined();
   expect(await launched(url, { env: { BROWSER: "firefox" } })).toBeUndefined();
 });

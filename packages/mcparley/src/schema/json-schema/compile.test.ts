@@ -76,7 +76,7 @@ describe("issues of one keyword", () => {
     [true, 1, []],
     [false, 1, ["/: is not allowed"]],
     [{ properties: { a: true, b: false } }, { a: 1, b: 2 }, ["/b: is not allowed"]],
-  ])("%j reports what is wrong with %j", (schema, value, expected) => {
+  ])("%j reports the issues of %j", (schema, value, expected) => {
     expect(issues(schema, value)).toEqual(expected);
   });
 
@@ -194,7 +194,7 @@ describe("issues of alternatives", () => {
     ]);
   });
 
-  test("reports all alternatives if none is close", () => {
+  test("reports all alternatives if no alternative is close", () => {
     expect(issues(shape, { kind: "line" })).toEqual(
       expect.arrayContaining(['/kind: must be "circle"', '/kind: must be "box"']),
     );
@@ -205,7 +205,7 @@ describe("issues of alternatives", () => {
     ]);
   });
 
-  test("distinguishes several matches of oneOf from none", () => {
+  test("distinguishes several matches of oneOf from no match", () => {
     expect(issues({ oneOf: [{ type: "number" }, { minimum: 0 }, { type: "string" }] }, 1)).toEqual([
       "/: must match exactly one of the 3 alternatives, but matches several",
     ]);

@@ -55,7 +55,7 @@ describe("dialects", () => {
     expect(issues({ $schema: draft04, items: { $ref: "item" }, definitions }, [1])).toHaveLength(1);
   });
 
-  test("ignores keywords beside a $ref up to draft-07, and not later", () => {
+  test("ignores sibling keywords of a $ref up to draft-07, and not later", () => {
     const schema = { $ref: "#/definitions/a", minLength: 2, definitions: { a: { type: "string" } } };
     expect(issues({ ...schema, $schema: draft07 }, "a")).toEqual([]);
     expect(issues(schema, "a")).toEqual(["/: must have at least 2 characters"]);
@@ -74,7 +74,7 @@ describe("dialects", () => {
     ["dependentRequired", draft07, { dependentRequired: { a: ["b"] } }],
     ["unevaluatedProperties", draft07, { unevaluatedProperties: false }],
     ["minContains", draft07, { contains: { const: 1 }, minContains: 2 }],
-  ])("ignores %s before the dialect that has it", (_, $schema, schema) => {
+  ])("ignores %s in dialects older than the one that defines it", (_, $schema, schema) => {
     expect(issues({ $schema, ...schema }, { a: 1 })).toEqual([]);
     expect(issues({ $schema, ...schema }, [1])).toEqual([]);
   });
@@ -142,7 +142,7 @@ describe("references", () => {
   });
 
   test.each(["#/$defs/missing", "#missing", "#/$defs/a/type/x", "#/%E0%A4%A"])(
-    "refuses %s, which leads nowhere",
+    "refuses %s, which has no target",
     ($ref) => {
       const error = failure({ items: { $ref }, $defs: { a: { type: "string" } } });
       expect(error).toMatchObject({ code: "invalid_schema", message: expect.stringContaining($ref) as string });

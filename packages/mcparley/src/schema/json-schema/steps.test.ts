@@ -45,19 +45,19 @@ describe("the budget of steps", () => {
       { patternProperties: { "^p": true }, unevaluatedProperties: false },
       (size) => Object.fromEntries(numbers(size).map((n) => [`p${n}`, n])),
     ],
-  ])("%s take steps in proportion to their number", (_, schema, make) => {
+  ])("%s use steps in proportion to their number", (_, schema, make) => {
     const [few, many] = [stepsFor(schema, make(100)), stepsFor(schema, make(1000))];
     expect(many).toBeLessThanOrEqual(10 * few);
     expect(many).toBeGreaterThan(50);
   });
 
-  test("each declared property takes a step with the option exhaustive, also in alternatives that do not match", () => {
+  test("each declared property uses a step with the option exhaustive, also in alternatives that do not match", () => {
     const properties = Object.fromEntries(numbers(100).map((n) => [`p${n}`, true]));
     const schema = { anyOf: [{ required: ["a"], properties }, { properties }, { type: "string" }] };
     expect(stepsFor(schema, {}, { exhaustive: true }) - stepsFor(schema, {})).toBe(200);
   });
 
-  test("unique items that are arrays of arrays take steps at every level", () => {
+  test("unique items that are arrays of arrays use steps at every level", () => {
     const nest = (levels: number): unknown =>
       Array.from({ length: levels }).reduce<unknown>((item) => [item], numbers(50));
     const schema = { $defs: { a: { uniqueItems: true, items: { $ref: "#/$defs/a" } } }, $ref: "#/$defs/a" };
@@ -101,7 +101,7 @@ describe("values that are refused as too complex", () => {
   });
 });
 
-test("a report that takes too many steps contains the issues that were found before", () => {
+test("a report that uses too many steps contains the issues that were found before", () => {
   const trap = { anyOf: [{ $ref: "#/$defs/trap" }, { $ref: "#/$defs/trap" }] };
   const schema = { required: ["a"], properties: { b: { $ref: "#/$defs/trap" } }, $defs: { trap } };
   expect(compileJsonSchema(schema)({ b: 1 })).toEqual({

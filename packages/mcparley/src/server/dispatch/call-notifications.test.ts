@@ -9,7 +9,7 @@ import type { Context } from "./context.ts";
 const modern = "2026-07-28";
 
 describe.each([modern, "2025-11-25"])("on revision %s", (version) => {
-  /** Calls a tool that runs `act`, and ends when `end` is opened. Returns what was sent about it. */
+  /** Calls a tool that runs `act`, and ends when `end` is opened. Returns the messages that were sent about the call. */
   async function run(act: (ctx: Context) => void, notificationRate?: number, level = "debug") {
     const clock = fakeClock();
     const end = gate();
@@ -45,7 +45,7 @@ describe.each([modern, "2025-11-25"])("on revision %s", (version) => {
   };
   const doneOf = (sent: readonly object[]) => sent.map((params) => (params as { progress: number }).progress);
 
-  test("1,000 notifications of a call are sent at once", async () => {
+  test("1,000 notifications of a call are sent without a delay", async () => {
     const { sent, finish, clock } = await run(progressTo(1000));
     expect(doneOf(sent())).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
     expect(clock.pending).toBe(0);
@@ -72,7 +72,7 @@ describe.each([modern, "2025-11-25"])("on revision %s", (version) => {
     expect(clock.pending).toBe(0);
   });
 
-  test("a call can send as many again in the next second", async () => {
+  test("a call can send the same number of notifications again in the next second", async () => {
     let report!: Context["progress"];
     const { sent, finish, clock, peer } = await run((ctx) => void (report = ctx.progress), 2);
     for (let done = 1; done <= 5; done++) report(done);
@@ -84,7 +84,7 @@ describe.each([modern, "2025-11-25"])("on revision %s", (version) => {
     expect(doneOf(sent())).toEqual([1, 2, 5, 6, 7, 9]);
   });
 
-  test("log messages over the limit are left out, and a warning says how many", async () => {
+  test("log messages over the limit are dropped, and a warning contains their number", async () => {
     const log = (ctx: Context): void => {
       for (let line = 1; line <= 10; line++) ctx.log.info(line);
     };
@@ -98,7 +98,7 @@ describe.each([modern, "2025-11-25"])("on revision %s", (version) => {
     ]);
   });
 
-  test("a client that wants errors alone gets no warning about messages that were left out", async () => {
+  test("a client with the log level error receives no warning about dropped messages", async () => {
     const log = (ctx: Context): void => {
       for (let line = 1; line <= 10; line++) ctx.log.error(line);
     };

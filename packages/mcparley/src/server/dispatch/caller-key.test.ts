@@ -4,7 +4,7 @@ import { callerKey } from "./context.ts";
 const alice = { issuer: "https://issuer.example", subject: "alice", scopes: [] };
 
 describe("the key of a caller", () => {
-  test("is that of its principal, whatever its address", () => {
+  test("is that of its principal, with any address", () => {
     expect(callerKey(alice, "192.0.2.7")).toBe(callerKey(alice, "192.0.2.8"));
     expect(callerKey(alice, undefined)).not.toBe(callerKey({ ...alice, subject: "bob" }, undefined));
   });
@@ -22,7 +22,7 @@ describe("the key of a caller", () => {
     expect(callerKey(undefined, "192.0.2.7")).not.toBe(callerKey(undefined, "192.0.2.8"));
   });
 
-  test("is one for all whose address is unknown", () => {
+  test("is the same for all callers with an unknown address", () => {
     expect(callerKey(undefined, undefined)).toBe("");
   });
 });

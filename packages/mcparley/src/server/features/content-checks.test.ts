@@ -8,7 +8,7 @@ import { toolResult } from "./tools.ts";
 
 const modern = "2026-07-28";
 
-/** Answers of the three methods whose handlers return `value`, and the errors that the server reported. */
+/** Returns the responses of three methods with handlers that return `value`, and the reported errors. */
 async function answers(value: unknown, revision = modern) {
   const reported: string[] = [];
   const server = createServer({
@@ -108,7 +108,7 @@ test.each([
   expect(reported).toEqual([expect.stringContaining(`contents[0].${where}`)]);
 });
 
-test("keys of a result's _meta are checked, also beside structured content", async () => {
+test("keys of a result's _meta are checked, also together with structured content", async () => {
   const { call, reported } = await answers(toolResult({ content: [text("a")], _meta: { "a b": 1 } }));
   expect((await call()).error.code).toBe(-32603);
   expect(reported).toEqual([expect.stringContaining('_meta has the invalid key "a b"')]);

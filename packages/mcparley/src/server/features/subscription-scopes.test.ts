@@ -71,7 +71,7 @@ describe("in a session", () => {
     },
   );
 
-  test("a resource with scopes that the caller has can be subscribed to", async () => {
+  test("a resource can be subscribed to if the caller has its scopes", async () => {
     const served = serve("admin");
     const { send, stream } = await openSession(served);
     expect((await (await send("resources/subscribe", { uri: "note://secret" }, 1)).json()).result).toEqual({});
@@ -142,7 +142,7 @@ test("an update that waited for a stream is not sent to a token without the scop
 });
 
 describe("on a subscriptions/listen stream", () => {
-  test("a resource without its scope is left out of the acknowledgment, and its updates are not sent", async () => {
+  test("a resource without its scope is omitted from the acknowledgment, and its updates are not sent", async () => {
     const served = serve();
     const events = await listen(served, ["note://secret", "vault://a", "note://open"]);
     const acknowledged = (await events.next()) as RawMessage;

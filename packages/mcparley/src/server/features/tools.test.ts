@@ -303,7 +303,7 @@ test("types are inferred from definitions, also of structured output", () => {
   });
   expectTypeOf<NonNullable<(typeof add)["~types"]>["input"]>().toEqualTypeOf<{ a: number; b?: number | undefined }>();
   expectTypeOf<NonNullable<(typeof add)["~types"]>["output"]>().toEqualTypeOf<{ sum: number }>();
-  // @ts-expect-error the output schema wants a number
+  // @ts-expect-error the output schema requires a number
   tool({ output: z.object({ sum: z.number() }), call: () => ({ sum: "x" }) });
   // @ts-expect-error the template has no such variable
   resource("note://{id}", { read: ({ nope }) => nope });

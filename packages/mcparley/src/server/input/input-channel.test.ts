@@ -387,7 +387,7 @@ describe("the state of a modern call", () => {
     ["a missing one", {}],
     ["one of another key", { nobody: accept({ name: "Ada" }) }],
     ["one that does not match the form", { who: accept({ name: 5 }) }],
-    ["none at all", undefined],
+    ["no response", undefined],
   ])("sends a request again after an invalid response: %s", async (_, inputResponses) => {
     const { peer, requestState } = await firstRound();
     const { result } = await peer.request("tools/call", { name: "ask", inputResponses, requestState });

@@ -49,7 +49,7 @@ test("a state counts once, also for concurrent calls, and other states are not a
   expect(payments()).toBe(2);
 });
 
-test("all processes that share a store accept a state once together", async () => {
+test("processes that share a store accept a state only once in total", async () => {
   const store = memoryStore();
   const [one, other] = [bank(store), bank(store)];
   const state = await agreed(await attach(one.server));

@@ -43,7 +43,7 @@ beforeAll(() => import("../features/tools.ts"));
 describe.each(["2024-11-05", "2025-11-25", "2026-07-28"])("on %s", (version) => {
   const open = (server: ReturnType<typeof serve>["server"]): Promise<RawPeer> => openPeer(server, version);
 
-  test("a call sends custom notifications before its result, and none afterwards", async () => {
+  test("a call sends custom notifications before its result, and no notification afterwards", async () => {
     let later!: Context;
     const { server } = serve((ctx) => {
       later = ctx;

@@ -5,7 +5,7 @@ import { coreOf, createServer } from "../create-server.ts";
 import { notified } from "./legacy.ts";
 import { Session } from "./session.ts";
 
-/** Opens a session in a revision whose clients send some of the notifications of 2025-11-25. */
+/** Opens a session in a revision. Its clients send some of the notifications of 2025-11-25. */
 function sessionWith(...clientNotifications: string[]) {
   const onRootsChanged = vi.fn();
   const core = coreOf(createServer({ name: "x", version: "1", onRootsChanged }));

@@ -18,7 +18,7 @@ function serve(definition: Partial<AnyServerDefinition> = {}) {
 const pingsIn = (messages: readonly object[]): object[] =>
   messages.filter((message) => "method" in message && message.method === "ping");
 
-test("a connection is closed if the client answers none of two pings in a row", async () => {
+test("a connection is closed after two consecutive pings without a response", async () => {
   const { clock, errors, server } = serve();
   const connections: Connection[] = [];
   const peer = await rawPeer({ attach: async (transport) => connections.push(await server.attach(transport)) });
@@ -33,7 +33,7 @@ test("a connection is closed if the client answers none of two pings in a row", 
   expect(clock.pending).toBe(0);
 });
 
-test("one unanswered ping between answers closes nothing", async () => {
+test("one unanswered ping between answers does not close the connection", async () => {
   const { clock, errors, server } = serve();
   const peer = await rawPeer(server);
   await openSession(peer, "2025-11-25");
@@ -47,7 +47,7 @@ test("one unanswered ping between answers closes nothing", async () => {
   await peer.close();
 });
 
-test("a client is pinged after it is ready, and no more after the session has ended", async () => {
+test("a client is pinged after it is ready, and not after the session has ended", async () => {
   const { clock, server } = serve();
   const peer = await rawPeer(server);
   const clientInfo = { name: "raw", version: "1" };

@@ -146,10 +146,10 @@ async function refusal(action: Promise<unknown>): Promise<SkillRefused> {
 describe("content that differs from the entry", () => {
   test.each<[SkillRefused["reason"], string, (one: Hostile) => void]>([
     ["digest", "SKILL.md of the same size", ({ contents }) => contents.set(uri, manifest.replace("forms", "evils"))],
-    ["size", "SKILL.md with more in it", ({ contents }) => contents.set(uri, `${manifest}more`)],
+    ["size", "SKILL.md with additional text", ({ contents }) => contents.set(uri, `${manifest}more`)],
     [
       "frontmatter",
-      "front matter that the digest covers and the entry lies about",
+      "front matter that differs from the entry, with a matching digest",
       ({ contents, entries }) => {
         const text = manifest.replace("Does PDF.", "Reads your mail.");
         contents.set(uri, text);
@@ -158,7 +158,7 @@ describe("content that differs from the entry", () => {
     ],
     [
       "frontmatter",
-      "a field that the entry keeps quiet about",
+      "a field that the entry omits",
       ({ contents, entries }) => {
         const text = manifest.replace("metadata:", "allowed-tools: Bash\nmetadata:");
         contents.set(uri, text);
@@ -167,7 +167,7 @@ describe("content that differs from the entry", () => {
     ],
     [
       "frontmatter",
-      "front matter that readers differ about",
+      "front matter that readers parse differently",
       ({ contents, entries }) => {
         const text = manifest.replace("Does PDF.", "&anchor Does PDF.");
         contents.set(uri, text);
@@ -197,7 +197,7 @@ describe("content that differs from the entry", () => {
     expect(one.reads).toEqual([uri, forms, forms]);
   });
 
-  test("rejects contents of another URI, several contents, or none", async () => {
+  test("rejects contents of another URI, several contents, and missing contents", async () => {
     for (const contents of [
       [{ uri: "skill://team/pdf/other", text: manifest }],
       [
@@ -324,7 +324,7 @@ describe("an approval is bound to server, skill and content", () => {
   });
 
   test.each([false, undefined, "yes", 1])(
-    "%j is no approval, nothing is read, and it is asked about again",
+    "%j is no approval: no file is read, and the next load requests an approval again",
     async (answer) => {
       const one = hostile();
       const { host } = await hostOf(one.server, { approve: () => answer as boolean });
@@ -339,7 +339,7 @@ describe("entries are checked before they are used", () => {
   const own = listed(uri, manifest);
   test.each<[string, unknown]>([
     ["not an object", 5],
-    ["a URI that is none", { uri: 5 }],
+    ["an invalid URI", { uri: 5 }],
     ["a URI without SKILL.md", { uri: "skill://team/pdf/README.md" }],
     ["a URI without a folder", { uri: "skill:///SKILL.md" }],
     ["dots in the URI", { uri: "skill://team/../pdf/SKILL.md" }],
@@ -348,7 +348,7 @@ describe("entries are checked before they are used", () => {
     ["no front matter", { frontmatter: undefined }],
     ["a list as front matter", { frontmatter: [] }],
     ["a name of another folder", { frontmatter: { name: "docx", description: "x" } }],
-    ["a name that is none", { uri: "skill://team/P/SKILL.md", frontmatter: { name: "P", description: "x" } }],
+    ["an invalid name", { uri: "skill://team/P/SKILL.md", frontmatter: { name: "P", description: "x" } }],
     ["no description", { frontmatter: { name: "pdf", description: "" } }],
     ["no resources", { resources: undefined }],
     ["other resources", { resources: "all" }],

@@ -63,7 +63,7 @@ test("values follow YAML 1.2: no dates, no yes, no octal numbers", () => {
   });
 });
 
-describe("refuses YAML on which readers may differ, with its line", () => {
+describe("rejects YAML that readers may parse differently, with its line", () => {
   test.each([
     ["a: &x 1", 2, "begin with &"],
     ["a: 1\nb: *x", 3, "begin with *"],
@@ -139,10 +139,10 @@ test.each([
   ["quotes", { head: "a: [", unit: '"",', tail: "1]" }],
   ["dashes", { head: "a:\n  ", unit: "- ", tail: "" }],
   ["question marks", { head: "", unit: "? ", tail: "" }],
-])("takes linear time: %s", (_, growing) => expectLinearTime(growing, readOrRefuse));
+])("is read in linear time: %s", (_, growing) => expectLinearTime(growing, readOrRefuse));
 
-test("takes linear time: keys", async () => {
-  // Ten characters for each key, so that the text has about the length that was asked for.
+test("is read in linear time: keys", async () => {
+  // Ten characters for each key, so that the text has about the requested length.
   const prepare = ({ length }: string): string =>
     Array.from({ length: length / 10 }, (_, at) => `k${at}: v`).join("\n");
   await expectLinearTime({ head: "", unit: "k", tail: "" }, readOrRefuse, { prepare });

@@ -5,7 +5,7 @@ import { parseDocument } from "yaml";
 import { readFrontMatter } from "./front-matter.ts";
 import { FrontMatterError } from "./yaml.ts";
 
-/** Returns the values that two full YAML readers make of the text. A reader that refuses it returns undefined. */
+/** Parses the text with two complete YAML readers. The value is undefined for a reader that refuses the text. */
 function references(yaml: string): unknown[] {
   const document = parseDocument(yaml, { prettyErrors: false });
   return [

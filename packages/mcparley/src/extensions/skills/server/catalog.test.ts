@@ -40,7 +40,7 @@ function counted(made: Skill): Skill {
   return { ...made, files: new CountedFiles(made.files) };
 }
 
-/** Returns how many files of skills an action visits. */
+/** Returns the number of skill files that an action visits. */
 async function visits(action: () => unknown): Promise<number> {
   CountedFiles.visited = 0;
   await action();

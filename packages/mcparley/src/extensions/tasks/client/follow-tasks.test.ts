@@ -222,7 +222,7 @@ describe("in the form of the extension", () => {
     expect(asked).toEqual(["Before?", "After?"]);
   });
 
-  test("a user may take any time to answer, and the task receives a declined request", async () => {
+  test("a user may answer at any time, and the task receives a declined request", async () => {
     let answer!: (value: { action: "decline" }) => void;
     const elicit = (): Promise<{ action: "decline" }> => new Promise((resolve) => (answer = resolve));
     const client = await connected(serve(), { elicit });
@@ -471,7 +471,7 @@ describe("servers of 2025-11-25", () => {
     [capabilities, undefined, false],
     [{ tools: {} }, "required", false],
     [{ tools: {}, tasks: {} }, "required", false],
-  ])("are asked for a task where the tool must be one: %j %s", async (declared, support, asked) => {
+  ])("receive a request for a task if the tool requires one: %j %s", async (declared, support, asked) => {
     const peer = scriptedPeer({
       initialize: () => initializeResult("2025-11-25", declared),
       "tools/list": () => listed(support),

@@ -122,7 +122,7 @@ describe("a poll that fails", () => {
         peer.fail(poll, new LocalError("http", "bad", { data: { status: 400 } })),
       "http",
     ],
-  ])("is not repeated if that is no use: %s", async (_, fail, code) => {
+  ])("is not repeated after an error that a repetition cannot resolve: %s", async (_, fail, code) => {
     const peer = modernPeer();
     await open([peer]);
     const { running, poll } = await callAsTask(peer);
@@ -151,7 +151,7 @@ describe("a poll that fails", () => {
     expect(countOf(peer, "tasks/cancel")).toBe(0);
   });
 
-  test("starts a new row of attempts after a poll that succeeds", async () => {
+  test("has all attempts again after a successful poll", async () => {
     const peer = modernPeer();
     await open([peer]);
     let { running, poll } = await callAsTask(peer);
@@ -189,7 +189,7 @@ describe("the total timeout", () => {
     expect(await stateOf(running)).toBe("timeout");
   });
 
-  test("does not run while the user answers, and holds afterwards", async () => {
+  test("is stopped while the user answers, and continues afterwards", async () => {
     let answer!: () => void;
     const peer = modernPeer();
     const elicit = (): Promise<{ action: "accept"; content: Record<string, string> }> =>
@@ -208,7 +208,7 @@ describe("the total timeout", () => {
     expect(await stateOf(running)).toBe("timeout");
   });
 
-  test.each([Number.POSITIVE_INFINITY, 2 ** 31, 2 ** 40])("may be as long as %d ms", async (total) => {
+  test.each([Number.POSITIVE_INFINITY, 2 ** 31, 2 ** 40])("may be up to %d ms", async (total) => {
     const delays: number[] = [];
     const setTimeout = (fn: () => void, ms: number): unknown => {
       delays.push(ms);
@@ -236,7 +236,7 @@ describe.each([
   /** A handler that ignores its signal. */
   const elicit = (): Promise<never> => new Promise(() => {});
 
-  test("settles at once if the caller aborts, and cancels the task", async () => {
+  test("settles immediately if the caller aborts, and cancels the task", async () => {
     const peer = modernPeer();
     await open([peer], { elicit });
     const controller = new AbortController();
@@ -249,7 +249,7 @@ describe.each([
     expect(onError).not.toHaveBeenCalled();
   });
 
-  test("settles at once if the client is closed, and leaves the task running", async () => {
+  test("settles immediately if the client is closed, and does not cancel the task", async () => {
     const peer = modernPeer();
     await open([peer], { elicit });
     const { running, poll } = await callAsTask(peer);
@@ -316,7 +316,7 @@ describe("on 2025-11-25", () => {
   );
 
   test.each(["closed", "http", "timeout"] as const)(
-    "a result that cannot be read is given up after about a minute: %s",
+    "a result that is unavailable rejects the call after about a minute: %s",
     async (code) => {
       const peer = legacy();
       await open([peer], { revision });

@@ -108,7 +108,7 @@ describe("the ttl of a task", () => {
     expect((await one.get(taskId)).code).toBe(-32602);
   });
 
-  test("ends a request for the result at once", async () => {
+  test("ends a request for the result immediately", async () => {
     const one = await start({ settings: { ttlMs: 1000 } });
     const taskId = await one.begin();
     const seen: string[] = [];
@@ -193,7 +193,7 @@ describe.each([
 });
 
 test.each(["completed", "failed", "cancelled"])(
-  "keeps neither arguments nor the caller's claims: %s",
+  "the store contains neither arguments nor the caller's claims after the end: %s",
   async (status) => {
     const principal = { issuer: "https://i", subject: "ann", scopes: ["scope-4711"], claims: { mail: "claim-4711" } };
     const call = async ({ elicit, once }: Context): Promise<string> => {

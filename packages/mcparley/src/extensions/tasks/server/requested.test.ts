@@ -271,7 +271,7 @@ describe("tasks/result", () => {
     expect((await peer.request("tasks/get", { taskId })).result.status).toBe("working");
   });
 
-  test("waits also if the store fails when the wait begins", async () => {
+  test("also waits if the store fails when the wait begins", async () => {
     let isAway = false;
     const memory = memoryStore({ clock });
     const store: Store = {
@@ -313,7 +313,7 @@ describe("tasks/cancel", () => {
     expect((await peer.request("tasks/get", { taskId })).result.status).toBe("cancelled");
   });
 
-  test("and the other methods reject an unknown id", async () => {
+  test("rejects an unknown id, like the other methods", async () => {
     const { peer } = await session(serve());
     for (const method of ["tasks/get", "tasks/result", "tasks/cancel"]) {
       expect((await peer.request(method, { taskId: "none" })).error.code).toBe(-32602);

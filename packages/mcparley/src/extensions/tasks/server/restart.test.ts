@@ -169,7 +169,7 @@ describe("a task whose process has died", () => {
   });
 
   test.each(["taken over", "cancelled"])(
-    "and missed that it was %s, cannot be changed by the old run",
+    "cannot be changed by its old run, which missed that it was %s",
     async (what) => {
       let finish!: (value: string) => void;
       const tools = {
@@ -195,7 +195,7 @@ describe("a task whose process has died", () => {
     },
   );
 
-  test("is taken over by exactly one of several concurrent processes", async () => {
+  test("is continued by exactly one of several concurrent processes", async () => {
     let runs = 0;
     const tools = {
       t: tool({
@@ -274,7 +274,7 @@ describe("a task whose process has died", () => {
 });
 
 describe("closing a server", () => {
-  test("fails the tasks that cannot run again, and leaves the others to the next process at once", async () => {
+  test("fails the tasks that cannot run again, and releases the others to the next process immediately", async () => {
     const signals: AbortSignal[] = [];
     const call = (_: object, ctx: Context): Promise<never> => {
       signals.push(ctx.signal);
@@ -307,7 +307,7 @@ describe("the search for dead processes", () => {
   const statusOf = async (taskId: unknown): Promise<unknown> =>
     JSON.parse((await store.get(`mcparley:x:task:${String(taskId)}`)) ?? "{}").status;
 
-  test("finds the tasks of a process that was taken for dead before it began them", async () => {
+  test("finds the tasks of a process that was considered dead before it began them", async () => {
     let isAway = false;
     const away = new Proxy(store, {
       get:
@@ -357,7 +357,7 @@ describe("an orderly end of a process", () => {
   const tools = { t: tool({ extensions: [asTask({ runAgain: true })], call }) };
   const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
 
-  test("is no crash: a task may be restarted any number of times while it waits for input", async () => {
+  test("does not count as a crash: a task may be restarted any number of times while it waits for input", async () => {
     let current = startProcess(tools);
     const taskId = await begin(await peerOf(current.server));
     for (let restart = 0; restart < 10; restart++) {
@@ -373,7 +373,7 @@ describe("an orderly end of a process", () => {
     expect(onError).not.toHaveBeenCalled();
   });
 
-  test("is no crash while the handler runs, and crashes are counted on", async () => {
+  test("does not count as a crash while the handler runs, and crashes are counted on", async () => {
     const busy = { t: tool({ extensions: [asTask({ runAgain: true })], call: forever }) };
     let current = startProcess(busy);
     const taskId = await begin(await peerOf(current.server));
@@ -391,7 +391,7 @@ describe("an orderly end of a process", () => {
     expect(seen).toEqual([...Array.from({ length: 6 }, () => "working"), "failed"]);
   });
 
-  test("leaves the task to a process that is closed in turn before its handler starts", async () => {
+  test("releases the task to a process that is closed before its handler starts", async () => {
     let current = startProcess(tools);
     const taskId = await begin(await peerOf(current.server));
     for (let restart = 0; restart < 5; restart++) {

@@ -38,7 +38,7 @@ describe("the limit of running tasks", () => {
   test.each([
     ["in total", { maxRunning: 5 }, {}],
     ["per caller", { maxRunningPerCaller: 5 }, { principal: ann }],
-  ])("holds for calls that arrive together: %s", async (_, options, who) => {
+  ])("applies to concurrent calls: %s", async (_, options, who) => {
     const one = await start({ options, ...who });
     const responses = await Promise.all(Array.from({ length: 500 }, () => one.call()));
     expect(count(responses)).toBe(5);
@@ -46,7 +46,7 @@ describe("the limit of running tasks", () => {
     expect(responses.at(-1)?.error).toMatchObject({ code: -32603, message: expect.stringContaining("Too many") });
   });
 
-  test("is free for the next call when a task has ended, has failed, was cancelled, or its ttl has passed", async () => {
+  test("admits the next call when a task has ended, has failed, was cancelled, or its ttl has passed", async () => {
     const ends: ((value: string | Error) => void)[] = [];
     const call = (): Promise<string> =>
       new Promise((resolve, reject) =>
@@ -68,7 +68,7 @@ describe("the limit of running tasks", () => {
     expect(count([await one.call()])).toBe(1);
   });
 
-  test("holds for tasks that are taken over because clients read them together", async () => {
+  test("applies to tasks that are continued because clients read them at the same time", async () => {
     const dead = await start({});
     const ids = await Promise.all(Array.from({ length: 20 }, () => dead.begin("again")));
     dead.die();
@@ -107,7 +107,7 @@ describe("a task whose start fails", () => {
   ];
 
   test.each(steps.flatMap((step) => [[...step, "before"] as const, [...step, "after"] as const]))(
-    "at %s (%s %s, %s it is done) leaves no place taken and nothing behind",
+    "at %s (%s %s, %s it is done) releases its slot and leaves no data",
     async (_, member, name, fault: StoreFault) => {
       let isFailing = true;
       const faulty = faultyStore(store, (operation) =>
@@ -127,7 +127,7 @@ describe("a task whose start fails", () => {
     },
   );
 
-  test("again in another process is left to the next one, without a lease and without a crash", async () => {
+  test("in another process too is left to the next one, without a lease and without a crash", async () => {
     const first = await start({});
     const taskId = await first.begin("again");
     await first.server.close();
@@ -150,7 +150,7 @@ describe("a task whose start fails", () => {
     expect(last.started).toBe(1);
   });
 
-  test("continues as an ordinary call if its handler asked for the task and catches the error", async () => {
+  test("continues as an ordinary call if its handler requested the task and catches the error", async () => {
     let isFailing = true;
     const faulty = faultyStore(store, ({ member }) => (isFailing && member === "subscribe" ? "before" : undefined));
     const seen: unknown[] = [];
@@ -183,7 +183,7 @@ describe("a task whose start fails", () => {
 });
 
 describe("a server that is closed", () => {
-  test("while a task starts, rejects the call and leaves no task behind", async () => {
+  test("while a task starts rejects the call and stores no task", async () => {
     let enter!: () => void;
     const isReached = new Promise<void>((resolve) => (enter = resolve));
     let open!: () => void;
@@ -216,7 +216,7 @@ describe("a server that is closed", () => {
     expect(await store.get(`mcparley:x:${key}`)).toBe(undefined);
   });
 
-  test("starts no more tasks and takes none over", async () => {
+  test("starts no more tasks and continues no tasks of other processes", async () => {
     const dead = await start({});
     const taskId = await dead.begin("again");
     const one = await start({});

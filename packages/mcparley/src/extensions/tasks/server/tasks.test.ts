@@ -60,7 +60,7 @@ async function peerOf(server: Server, principal?: Principal): Promise<RawPeer> {
   return rawPeer({ attach }, { meta });
 }
 
-const who = (subject: string): Principal => ({ issuer: "https://i", subject, scopes: [] });
+const principalOf = (subject: string): Principal => ({ issuer: "https://i", subject, scopes: [] });
 const call = async (peer: RawPeer, name = "t", args: JsonObject = {}): Promise<JsonObject> =>
   (await peer.request("tools/call", { name, arguments: args })).result;
 const get = async (peer: RawPeer, taskId: unknown): Promise<JsonObject> => {
@@ -296,8 +296,8 @@ describe("the choice between a task and a result", () => {
     const { opened, open } = gate();
     const forever = { t: tool({ extensions: [asTask()], call: () => opened }) };
     const server = serve(forever, { maxRunningPerCaller: 1, maxRunning: 2 });
-    const ann = await peerOf(server, who("ann"));
-    const bob = await peerOf(server, who("bob"));
+    const ann = await peerOf(server, principalOf("ann"));
+    const bob = await peerOf(server, principalOf("bob"));
     expect((await call(ann)).resultType).toBe("task");
     expect((await ann.request("tools/call", { name: "t" })).error).toMatchObject({
       message: expect.stringContaining("Too many") as string,
@@ -570,15 +570,15 @@ describe("cancellation", () => {
 });
 
 describe("a task belongs to its creator", () => {
-  test("other callers receive the same error as for an unknown id", async () => {
+  test("other callers receive the error for an unknown id", async () => {
     const server = serve({ t: tool({ extensions: [asTask()], call: () => "mine" }) });
-    const ann = await peerOf(server, who("ann"));
+    const ann = await peerOf(server, principalOf("ann"));
     const { taskId } = await call(ann);
     expect((await get(ann, taskId)).status).toBe("completed");
     const others = [
-      await peerOf(server, who("bob")),
+      await peerOf(server, principalOf("bob")),
       await peerOf(server),
-      await peerOf(server, { ...who("ann"), issuer: "https://j" }),
+      await peerOf(server, { ...principalOf("ann"), issuer: "https://j" }),
     ];
     for (const other of others) {
       for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
@@ -597,7 +597,7 @@ describe("a task belongs to its creator", () => {
       expect(params?.notifications).toEqual({ taskIds: [] });
     }
     // Another token of the same caller is the same caller.
-    const again = await peerOf(server, { ...who("ann"), scopes: ["more"] });
+    const again = await peerOf(server, { ...principalOf("ann"), scopes: ["more"] });
     expect((await get(again, taskId)).status).toBe("completed");
   });
 

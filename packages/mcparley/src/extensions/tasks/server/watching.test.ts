@@ -82,7 +82,7 @@ describe("notifications/tasks", () => {
     const { result } = await peer.request("tasks/get", { taskId });
     expect(last).toMatchObject({ status: "completed", result: { content: [{ text: "done" }] } });
     expect(result).toMatchObject(last);
-    // The task causes no progress notifications and no log messages, even if its request asked for them.
+    // The task causes no progress notifications and no log messages, even if its request enabled them.
     expect(peer.received.some((message) => "method" in message && /progress|message$/.test(message.method))).toBe(
       false,
     );

@@ -299,7 +299,7 @@ describe("a session belongs to the principal that opened it", () => {
   };
   const authenticate = (head: HttpRequestHead): Principal | undefined => known[head.header("authorization") ?? ""];
 
-  test("and does not exist for other principals", async () => {
+  test("other principals are answered as if it did not exist", async () => {
     const { client } = await serve({ auth: authenticate });
     const { post } = await ready(client, { authorization: "alice" });
     expect((await post(request("ping"), { authorization: "bob" })).status).toBe(404);
@@ -307,7 +307,7 @@ describe("a session belongs to the principal that opened it", () => {
     expect((await post(request("ping"))).status).toBe(202);
   });
 
-  test("which may send another credential, whose scopes apply to the request", async () => {
+  test("the principal may send another credential, whose scopes apply to the request", async () => {
     const write = tool({ scopes: ["write"], call: () => "written" });
     const { client } = await serve({ auth: authenticate }, { tools: { write } });
     const { post, next } = await ready(client, { authorization: "alice" });
@@ -317,7 +317,7 @@ describe("a session belongs to the principal that opened it", () => {
     expect(await next()).toMatchObject({ id: 2, error: {} });
   });
 
-  test("and an unknown session does not exist", async () => {
+  test("an unknown session is answered with 404, and a missing session id with 400", async () => {
     const { client } = await serve();
     const json = { "content-type": "application/json" };
     const unknown = { body: request("ping"), headers: json };

@@ -106,7 +106,7 @@ describe("the total size of the sessions", () => {
     return hasRoom ? displaced : undefined;
   };
 
-  test("displaces as many as a new session needs, and none if it fits exactly", () => {
+  test("displaces the number of sessions that a new session needs, and no session if it fits exactly", () => {
     const sessions = table(100, 1_000);
     for (const name of ["a1", "a2", "a3"]) sessions.used(name, "a", 300);
     expect(makeRoom(sessions, seat("b", 100))).toEqual([]);
@@ -114,7 +114,7 @@ describe("the total size of the sessions", () => {
     expect(makeRoom(sessions, seat("b", 900))).toEqual(["a2", "a3"]);
   });
 
-  test("refuses a new session if none may be displaced", () => {
+  test("refuses a new session if no session may be displaced", () => {
     const sessions = table(100, 1_000);
     sessions.used("a1", alice, 600);
     expect(makeRoom(sessions, seat("b", 400))).toEqual([]);

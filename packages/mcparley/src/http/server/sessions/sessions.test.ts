@@ -86,7 +86,7 @@ describe("a session", () => {
     expect(new Set(sessions.map((session) => session["mcp-session-id"])).size).toBe(50);
   });
 
-  test("requires its id: none is answered with 400, an unknown one with 404", async () => {
+  test("requires its id: a missing id is answered with 400, an unknown one with 404", async () => {
     const { client } = serve();
     await open(client);
     const missing = await client.post(ping);
@@ -218,7 +218,7 @@ describe("a session ends", () => {
     expect(await (await answering).next()).toBeUndefined();
   });
 
-  test("and never existed if initialize failed", async () => {
+  test("a failed initialize opens no session", async () => {
     const { client } = serve({ sessions: { max: 1 } });
     const bad = { ...initialize(), params: { protocolVersion: "2025-11-25" } };
     for (let count = 0; count < 3; count++) {
@@ -229,7 +229,7 @@ describe("a session ends", () => {
     await open(client);
   });
 
-  test("and makes room: a table full of busy sessions is answered with 503 until one ends", async () => {
+  test("a new session is refused with 503 while all sessions are busy, until one ends", async () => {
     const { client } = serve({ sessions: { max: 2 } });
     const [first, second] = [await open(client), await open(client)];
     const stream = await client.send({ method: "GET", headers: first });
@@ -251,7 +251,7 @@ describe("a session belongs to the principal that opened it", () => {
     return subject ? { issuer: "https://issuer.example", subject, scopes } : undefined;
   };
 
-  test("another principal gets 404 for every method", async () => {
+  test("another principal receives 404 for every method", async () => {
     const { client } = serve({ auth: authenticate });
     const session = await open(client, { authorization: "alice" });
     for (const authorization of ["bob", ""]) {
@@ -263,7 +263,7 @@ describe("a session belongs to the principal that opened it", () => {
     expect(await statusOf(client.post(ping, session))).toBe(200);
   });
 
-  test("a principal gets 404 for an anonymous session", async () => {
+  test("a principal receives 404 for an anonymous session", async () => {
     const { client } = serve({ auth: authenticate });
     const session = await open(client);
     expect(await statusOf(client.post(ping, { ...session, authorization: "alice" }))).toBe(404);
@@ -298,7 +298,7 @@ describe("a standalone stream", () => {
     await stream.leave();
   });
 
-  test("gets each message once if there are two: the newer one, or the older one after that has ended", async () => {
+  test("delivers each message once if there are two: the newer one, or the older one after that has ended", async () => {
     const { client, server } = serve();
     const session = await open(client);
     const older = await client.send({ method: "GET", headers: session });
@@ -456,7 +456,7 @@ describe("the call of a legacy client", () => {
     slow.open("");
   });
 
-  test("gets an empty response if the client cancels it", async () => {
+  test("receives an empty response if the client cancels it", async () => {
     const slow = gate();
     const { client } = serve({}, { tools: { slow: tool(slow) } });
     const session = await open(client);
