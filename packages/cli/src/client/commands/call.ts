@@ -20,8 +20,8 @@ export const callCommand: ClientCommand = {
     'One word may hold all arguments: \'{"a": 1, "b": [2, 3]}\', @arguments.json or @-. key=text replaces a member of it.',
   ],
   examples: [
-    "mcparley call handbook search_documents query=backup limit=3",
-    `mcparley call handbook search_documents '{"query": "backup"}'`,
+    "mcparley call handbook search_documents query=rollback limit=3",
+    `mcparley call handbook search_documents '{"query": "rollback"}'`,
     "mcparley call add a=1 b=2 -- node server.js",
   ],
   async prepare(words, io) {

@@ -121,8 +121,9 @@ test("a result that was requested before a change is not cached after it", async
   peer.notify("notifications/resources/updated", { uri: "a:1" });
   peer.answer(request, { contents: [], ttlMs });
   await reading;
-  void client.readResource("a:1");
-  await peer.request("resources/read");
+  const again = client.readResource("a:1");
+  peer.answer(await peer.request("resources/read"), { contents: [] });
+  await again;
 });
 
 test("a result that depends on answers to input requests is not cached", async () => {
@@ -133,9 +134,11 @@ test("a result that depends on answers to input requests is not cached", async (
   peer.answer(await peer.request("resources/read"), { resultType: "input_required", inputRequests, ttlMs });
   peer.answer(await peer.request("resources/read"), { contents: [], ttlMs });
   await reading;
-  void client.readResource("a:1");
+  const rereading = client.readResource("a:1");
   const again = await peer.request("resources/read");
   expect(again.params).not.toHaveProperty("inputResponses");
+  peer.answer(again, { contents: [] });
+  await rereading;
 });
 
 test("the result of a request with inputResponses or requestState is not cached", async () => {
