@@ -14,8 +14,8 @@ import { makeReady, root } from "./ready.mjs";
 
 const help = `npm run interop [-- options]
 
-Runs this library against other implementations, both ways, over stdio and HTTP, in both eras, and prints what worked.
-What is needed is installed into .tools/interop; what cannot be had is reported as not run.
+Runs this library against other implementations, in both directions, over stdio and HTTP, with legacy and modern revisions, and prints the results.
+It installs the other implementations into .tools/interop, and reports those that it cannot install as not run.
 
   --only NAME      the peers whose names contain this; may be given more than once
   --verbose        show the transcripts of failures that are known to be the peer's, too
