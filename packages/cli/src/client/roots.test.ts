@@ -13,7 +13,8 @@ test.each(["2026-07-28", "2025-11-25"])("declares the folders of --root as roots
   const cwd = await temporaryFolder({ "a b/file.txt": "", "c/file.txt": "" });
   const words = ["call", url, "where", "--root", "a b", "--root", join(cwd, "c"), "--revision", revision];
   const { code, io } = await runWith({ server, cwd }, words);
-  expect([code, io.err()]).toEqual([0, ""]);
+  expect(code).toBe(0);
+  expect(io.err()).toBe("");
   expect(JSON.parse(io.out())).toEqual([
     { uri: pathToFileURL(join(cwd, "a b")).href, name: "a b" },
     { uri: pathToFileURL(join(cwd, "c")).href, name: "c" },
@@ -32,6 +33,7 @@ test.each([
 ])("refuses --root %s before the connection", async (root, message) => {
   const cwd = await temporaryFolder({ "file.txt": "" });
   const { code, io } = await runWith({ server, cwd }, ["list", url, "--root", root]);
-  expect([code, io.targets]).toEqual([1, []]);
+  expect(code).toBe(1);
+  expect(io.targets).toEqual([]);
   expect(io.err()).toContain(message);
 });

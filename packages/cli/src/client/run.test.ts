@@ -67,10 +67,10 @@ describe("errors", () => {
     const required = new LocalError("sign_in_required", "A person has to sign in.", { data: { url: at } });
     const connect = (() => Promise.reject(required)) as never;
     const json = await runWith({ connect }, `list ${url} --json`);
-    expect([json.code, JSON.parse(json.io.out()).error]).toEqual([
-      3,
+    expect(json.code).toBe(3);
+    expect(JSON.parse(json.io.out()).error).toEqual(
       expect.objectContaining({ code: "sign_in_required", url: at, exitCode: 3 }),
-    ]);
+    );
     expect((await runWith({ connect }, `list ${url}`)).io.err()).toContain("(at issuer.example)");
   });
 

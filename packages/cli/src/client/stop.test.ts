@@ -21,9 +21,11 @@ describe("the limit of a command", () => {
     const stop = makeStop();
     stop.limit(1000);
     vi.advanceTimersByTime(999);
-    expect([stop.reason, stop.signal.aborted]).toEqual([undefined, false]);
+    expect(stop.reason).toBeUndefined();
+    expect(stop.signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
-    expect([stop.reason, stop.signal.aborted]).toEqual(["timeout", true]);
+    expect(stop.reason).toBe("timeout");
+    expect(stop.signal.aborted).toBe(true);
   });
 
   test("does not count pauses, which may overlap", () => {

@@ -37,7 +37,8 @@ describe("call", () => {
 
   test("exits with 5 if the tool fails, with its text on stderr or in the JSON document", async () => {
     const plain = await runWith({ server }, `call ${url} fail`);
-    expect([plain.code, plain.io.out()]).toEqual([5, ""]);
+    expect(plain.code).toBe(5);
+    expect(plain.io.out()).toBe("");
     expect(plain.io.err()).toContain("The tool failed: The disk is full.");
     const json = await runWith({ server }, `call ${url} fail --json`);
     expect(json.code).toBe(5);
@@ -57,7 +58,8 @@ describe("call", () => {
     });
     const asking = createServer({ name: "asking", version: "1.0.0", tools: { ask } });
     const modern = await runWith({ server: asking }, `call ${url} ask`);
-    expect([modern.code, modern.io.out()]).toEqual([5, ""]);
+    expect(modern.code).toBe(5);
+    expect(modern.io.out()).toBe("");
     expect(modern.io.err()).toContain("on an earlier revision: --revision 2025-11-25");
     const legacy = await runWith({ server: asking }, `call ${url} ask --revision 2025-11-25`);
     expect(legacy.io.err()).not.toContain("earlier revision");
@@ -74,7 +76,8 @@ describe("call", () => {
     ["call", "TARGET is missing"],
   ])("%s is a usage error", async (line, message) => {
     const { code, io } = await runWith({ server, cwd: folder }, line);
-    expect([code, io.out()]).toEqual([1, ""]);
+    expect(code).toBe(1);
+    expect(io.out()).toBe("");
     expect(io.err()).toContain(message);
   });
 
@@ -126,7 +129,8 @@ describe("call", () => {
 
   test("asks for confirmation of a destructive tool at a terminal, unless --yes is given", async () => {
     const asked = await runWith({ server, terminal: true, answers: ["n"] }, `call ${url} destroy`);
-    expect([asked.code, asked.io.out()]).toEqual([7, ""]);
+    expect(asked.code).toBe(7);
+    expect(asked.io.out()).toBe("");
     expect(asked.io.err()).toContain('The tool "destroy" may make destructive changes. Call it?');
     const agreed = await runWith({ server, terminal: true, answers: ["y"] }, `call ${url} destroy`);
     expect(agreed.io.out()).toBe("destroyed\n");
@@ -138,14 +142,16 @@ describe("call", () => {
     ["with --allow for another tool", " --allow add", false],
   ])("refuses a destructive tool with exit code 7 and the cure %s", async (_how, more, terminal) => {
     const { code, io } = await runWith({ server, terminal }, `call ${url} destroy${more}`);
-    expect([code, io.out()]).toEqual([7, ""]);
+    expect(code).toBe(7);
+    expect(io.out()).toBe("");
     expect(io.err().replaceAll(/\s+/g, " ")).toContain("Allow it with --allow destroy, or everything with --yes.");
   });
 
   test.each(["--yes", "--allow add --allow destroy"])("calls a destructive tool with %s", async (options) => {
     for (const terminal of [true, false]) {
       const { code, io } = await runWith({ server, terminal }, `call ${url} destroy ${options}`);
-      expect([code, io.out()]).toEqual([0, "destroyed\n"]);
+      expect(code).toBe(0);
+      expect(io.out()).toBe("destroyed\n");
     }
   });
 
@@ -162,7 +168,8 @@ describe("call", () => {
       expect(JSON.parse(io.out())).toEqual({ sum: 42 });
     }
     const unknown = await runWith({ server }, ["call", url, "add", '{"a": 1, "x": 2}']);
-    expect([unknown.code, unknown.io.err()]).toEqual([1, expect.stringContaining('no argument "x"')]);
+    expect(unknown.code).toBe(1);
+    expect(unknown.io.err()).toEqual(expect.stringContaining('no argument "x"'));
   });
 
   test("declares the sampling capability only with --sample", async () => {
@@ -170,6 +177,7 @@ describe("call", () => {
     expect(without.code).toBe(2);
     expect(without.io.err()).toContain("Answer in place of a model with --sample TEXT.");
     const { code, io } = await runWith({ server }, ["call", url, "think", "--sample", "canned"]);
-    expect([code, io.out()]).toEqual([0, '{"type":"text","text":"canned"}\n']);
+    expect(code).toBe(0);
+    expect(io.out()).toBe('{"type":"text","text":"canned"}\n');
   });
 });

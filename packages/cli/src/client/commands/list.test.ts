@@ -25,12 +25,14 @@ describe.each(methods)("a server that refuses %s", (method) => {
 
   test("has no such entries if it does not know the method", async () => {
     const { code, io } = await runWith({ connect: refuse(-32601) }, `list ${url}`);
-    expect([code, io.err()]).toEqual([0, ""]);
+    expect(code).toBe(0);
+    expect(io.err()).toBe("");
     for (const one of others) expect(io.out()).toContain(entries[one]);
     const json = await runWith({ connect: refuse(-32601) }, `list ${url} --json`);
     expect(JSON.parse(json.io.out())).toMatchObject({ [memberOf(method)]: [] });
     const alone = await runWith({ connect: refuse(-32601) }, `list ${url} ${kindOf[method]}`);
-    expect([alone.code, alone.io.out()]).toEqual([0, expect.stringContaining("(0)")]);
+    expect(alone.code).toBe(0);
+    expect(alone.io.out()).toEqual(expect.stringContaining("(0)"));
   });
 
   test("is listed without that list, which is named on stderr with exit code 2", async () => {
@@ -59,7 +61,8 @@ describe.each(methods)("a server that refuses %s", (method) => {
 
   test("fails if only that list is requested", async () => {
     const { code, io } = await runWith({ connect: refuse(-32603) }, `list ${url} ${kindOf[method]}`);
-    expect([code, io.out()]).toEqual([2, ""]);
+    expect(code).toBe(2);
+    expect(io.out()).toBe("");
     expect(io.err()).toContain(`The server answered ${method} with -32603: It is out of order`);
   });
 });

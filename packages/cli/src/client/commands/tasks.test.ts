@@ -40,7 +40,8 @@ describe.each(["2026-07-28", "2025-11-25"])("a tool that is available only as a 
   test("is called as a task, and its status is shown as progress", async () => {
     const io = fakeIo({ server: taskServer() });
     const code = await runClientCommand("call", [url, "report", "--revision", revision], io);
-    expect([code, io.out()]).toEqual([0, "It was a good year.\n"]);
+    expect(code).toBe(0);
+    expect(io.out()).toBe("It was a good year.\n");
     expect(io.err()).toContain("progress: task working");
     expect(io.err().match(/task completed/g)).toHaveLength(1);
   });

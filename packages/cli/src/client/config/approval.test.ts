@@ -44,7 +44,8 @@ describe("a command of a configuration file", () => {
     expect(first.io.err()).toContain("Variables KEY, NODE_OPTIONS=--require ./x\n");
     expect(first.io.err()).not.toContain("secret");
     const again = await list();
-    expect([again.code, again.io.err()]).toEqual([0, ""]);
+    expect(again.code).toBe(0);
+    expect(again.io.err()).toBe("");
     const file = statSync(join(folder, "home/.local/state/mcparley/approved-commands"));
     expect(file.mode & 0o777).toBe(0o600);
   });
@@ -53,7 +54,8 @@ describe("a command of a configuration file", () => {
     const { list } = await project(entry);
     for (const answer of ["n", "^D"]) {
       const { code, io } = await list([answer]);
-      expect([code, io.targets]).toEqual([7, []]);
+      expect(code).toBe(7);
+      expect(io.targets).toEqual([]);
     }
   });
 
@@ -70,7 +72,8 @@ describe("a command of a configuration file", () => {
     await list(["y"]);
     await configure(changed);
     const { code, io } = await list(["n"]);
-    expect([code, io.targets]).toEqual([7, []]);
+    expect(code).toBe(7);
+    expect(io.targets).toEqual([]);
   });
 
   test("is not asked for again under another name", async () => {
@@ -87,7 +90,8 @@ describe("a command of a configuration file", () => {
   ])("is refused with exit code 7 and the cure %s", async (_how, more, options, why) => {
     const { list } = await project(entry);
     const { code, io } = await list([], typeof more === "string" ? more : "", options);
-    expect([code, io.targets]).toEqual([7, []]);
+    expect(code).toBe(7);
+    expect(io.targets).toEqual([]);
     const text = io.err().replaceAll(/\s+/g, " ");
     expect(text).toContain(`node server.js "a b" was not approved, and ${why}.`);
     expect(text).toContain("once at a terminal, or add --yes.");
@@ -105,7 +109,8 @@ test("asks for approval of a configured URL only if it receives variables of the
   expect((await list()).code).toBe(0);
   await configure({ url: "https://a.example/mcp", headers: { Authorization: "Bearer ${TOKEN}" } });
   const { code, io } = await list(["n"]);
-  expect([code, io.targets]).toEqual([7, []]);
+  expect(code).toBe(7);
+  expect(io.targets).toEqual([]);
   expect(io.err()).toContain("sends variables of this environment to a server");
   expect(io.err()).toContain("URL       https://a.example/mcp\n");
   expect(io.err()).toContain("Variables TOKEN\n");

@@ -49,7 +49,8 @@ describe("forms at the terminal", () => {
   test("are not sent by Enter alone, because the review requires a letter", async () => {
     const { code, io } = await book(["", "1", "", "", " ", "/", "d"]);
     expect(code).not.toBe(0);
-    expect([io.out(), io.unused]).toEqual(["", []]);
+    expect(io.out()).toBe("");
+    expect(io.unused).toEqual([]);
     expect(io.err().match(/\[s\]end, \[e\]dit/g)).toHaveLength(4);
   });
 
@@ -105,7 +106,8 @@ describe("without a terminal", () => {
 
   test("answers with --answer and the defaults of the other fields", async () => {
     const { code, io } = await book([], { terminal: false }, " --answer meal=2");
-    expect([code, JSON.parse(io.out())]).toEqual([0, { seats: 2, meal: "n" }]);
+    expect(code).toBe(0);
+    expect(JSON.parse(io.out())).toEqual({ seats: 2, meal: "n" });
   });
 
   test("reports an answer that no question asked for", async () => {
@@ -147,7 +149,8 @@ describe("URLs", () => {
 
   test("can be opened by the user", async () => {
     const { code, io } = await visit(["m"]);
-    expect([code, io.launched]).toEqual([0, []]);
+    expect(code).toBe(0);
+    expect(io.launched).toEqual([]);
   });
 
   test.each([["n"], ["c"]])("are not opened on %s", async (answer) => {

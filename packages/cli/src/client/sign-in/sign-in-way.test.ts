@@ -100,7 +100,8 @@ describe("a sign-in that the server requires during another command", () => {
   test("fails with the address and opens nothing without a terminal", async () => {
     const { came, io } = await signIn({});
     await expect(came).rejects.toMatchObject({ code: "sign_in_required", data: { url: authorizationUrl.href } });
-    expect([io.launched, io.err()]).toEqual([[], ""]);
+    expect(io.launched).toEqual([]);
+    expect(io.err()).toBe("");
   });
 });
 

@@ -50,7 +50,9 @@ test("shares the state of a module that two tools import", async () => {
     "tools/a.ts": `${head}import { next } from "../lib/counter.ts";\nexport default tool({ call: () => next() });\n`,
     "tools/b.ts": `${head}import { next } from "../lib/counter";\nexport default tool({ call: () => next() });\n`,
   });
-  expect([await client.callTool("a"), await client.callTool("b"), await client.callTool("a")]).toEqual(["1", "2", "3"]);
+  expect(await client.callTool("a")).toBe("1");
+  expect(await client.callTool("b")).toBe("2");
+  expect(await client.callTool("a")).toBe("3");
 });
 
 test("resolves packages in the node_modules of the folder", async () => {

@@ -57,30 +57,26 @@ test("the identity of a user is exchanged for a grant, and the grant for a token
   expect(await challenge()).toBe(true);
   expect(await shown()).toEqual({ authorization: "Bearer the-token" });
   const [exchange, access] = tokens;
-  expect([exchange?.url, exchange?.parameters]).toEqual([
-    `${idp}/exchange`,
-    {
-      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
-      requested_token_type: ID_JAG,
-      audience: "https://as.example",
-      resource: "https://mcp.example/mcp",
-      scope: "chat.read chat.history",
-      subject_token: "the-id-token",
-      subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
-      client_id: "at-idp",
-      client_secret: "secret-of-idp",
-    },
-  ]);
-  expect([access?.url, access?.parameters, access?.headers.get("authorization")]).toEqual([
-    "https://as.example/token",
-    {
-      grant_type: JWT_BEARER,
-      assertion: "the-grant",
-      resource: "https://mcp.example/mcp",
-      scope: "chat.read chat.history",
-    },
-    `Basic ${btoa("at-as:secret-of-as")}`,
-  ]);
+  expect(exchange?.url).toEqual(`${idp}/exchange`);
+  expect(exchange?.parameters).toEqual({
+    grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+    requested_token_type: ID_JAG,
+    audience: "https://as.example",
+    resource: "https://mcp.example/mcp",
+    scope: "chat.read chat.history",
+    subject_token: "the-id-token",
+    subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
+    client_id: "at-idp",
+    client_secret: "secret-of-idp",
+  });
+  expect(access?.url).toBe("https://as.example/token");
+  expect(access?.parameters).toEqual({
+    grant_type: JWT_BEARER,
+    assertion: "the-grant",
+    resource: "https://mcp.example/mcp",
+    scope: "chat.read chat.history",
+  });
+  expect(access?.headers.get("authorization")).toEqual(`Basic ${btoa("at-as:secret-of-as")}`);
   expect(tokens).toHaveLength(2);
 });
 

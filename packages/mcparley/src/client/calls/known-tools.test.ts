@@ -204,7 +204,8 @@ describe("over HTTP with a modern revision", () => {
     first.close();
     await flushPromises();
     await client.callTool("a");
-    expect([cursorsOf(first).length, cursorsOf(second).length]).toEqual([1, 1]);
+    expect(cursorsOf(first).length).toBe(1);
+    expect(cursorsOf(second).length).toBe(1);
   });
 });
 

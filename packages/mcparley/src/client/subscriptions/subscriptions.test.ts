@@ -84,7 +84,8 @@ describe.each(["2026-07-28", "2025-11-25", "2024-11-05"])("with a real server (%
     await flushPromises();
     server.resources.updated("note://a");
     await flushPromises();
-    expect([one.length, two.length]).toEqual([1, 2]);
+    expect(one.length).toBe(1);
+    expect(two.length).toBe(2);
     await second.close();
     await client.close();
   });
@@ -115,7 +116,8 @@ describe("on a modern revision", () => {
     const meta = (id: unknown): JsonObject => ({ _meta: { [subscriptionId]: id } });
     peer.notify("notifications/tools/list_changed", meta(two.request.id));
     peer.notify("notifications/tools/list_changed", meta(String(one.request.id)));
-    expect([one.changes.length, two.changes.length]).toEqual([0, 1]);
+    expect(one.changes.length).toBe(0);
+    expect(two.changes.length).toBe(1);
   });
 
   test("closing the subscription cancels the request", async () => {

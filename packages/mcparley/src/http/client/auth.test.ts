@@ -77,16 +77,15 @@ test("a challenge contains the refused request, its headers, and the number of r
     expect(challenges).toHaveLength(repeated + 1);
     const [{ refusal, settle }] = challenges.slice(-1) as [(typeof challenges)[0]];
     expect(refusal).toMatchObject({ status: 401, shown: { authorization: `Bearer ${repeated}` }, repeated });
-    expect([refusal.request.url.href, refusal.request.server.href, refusal.request.method]).toEqual([
-      "https://example.com/mcp",
-      "https://example.com/mcp",
-      "POST",
-    ]);
+    expect(refusal.request.url.href).toBe("https://example.com/mcp");
+    expect(refusal.request.server.href).toBe("https://example.com/mcp");
+    expect(refusal.request.method).toBe("POST");
     settle(true);
   }
   (await next()).status(401, challenge);
   expect(await answer).toMatchObject({ code: "unauthorized" });
-  expect([challenges.length, waiting()]).toEqual([3, 0]);
+  expect(challenges.length).toBe(3);
+  expect(waiting()).toBe(0);
 });
 
 test("a request fails if the authorization has no new credentials", async () => {

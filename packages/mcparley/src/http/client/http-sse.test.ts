@@ -40,14 +40,17 @@ function connecting(options: ConnectOptions = {}, target: Partial<HttpTarget> = 
 async function refuseBoth(stub: FetchStub, refuse: (request: SentRequest) => void): Promise<void> {
   for (const method of ["server/discover", "initialize"]) {
     const request = await stub.next();
-    expect([request.method, request.body.method]).toEqual(["POST", method]);
+    expect(request.method).toBe("POST");
+    expect(request.body.method).toEqual(method);
     refuse(request);
   }
 }
 
 async function openStream(stub: FetchStub, endpoint = "/messages?sessionId=1"): Promise<[EventFeed, SentRequest]> {
   const get = await stub.next();
-  expect([get.method, get.url, get.headers.get("accept")]).toEqual(["GET", url, "text/event-stream"]);
+  expect(get.method).toBe("GET");
+  expect(get.url).toEqual(url);
+  expect(get.headers.get("accept")).toBe("text/event-stream");
   const feed = get.stream();
   feed.raw(`event: endpoint\ndata: ${endpoint}\n\n`);
   return [feed, get];
@@ -283,7 +286,8 @@ describe("a session", () => {
     const listing = (await client).listTools().all();
     const post = await take(stub, feed, "tools/list", { tools: [] });
     await listing;
-    expect([post.headers.get("x-tenant"), post.headers.get("authorization")]).toEqual(["a", "Bearer 1"]);
+    expect(post.headers.get("x-tenant")).toBe("a");
+    expect(post.headers.get("authorization")).toBe("Bearer 1");
   });
 
   test("answers the server's requests by POST", async () => {

@@ -89,7 +89,9 @@ test("a modern message is a POST with the headers that mirror it, and its JSON r
   const { send, next, messages } = openTransport({ headers: { "x-team": "a" } });
   void send(modern(1, "tools/call", { name: "größe" }), { "Mcp-Param-Region": "eu" });
   const { url, method, headers, body, json } = await next();
-  expect([url, method, body.id]).toEqual(["https://example.com/mcp", "POST", 1]);
+  expect(url).toBe("https://example.com/mcp");
+  expect(method).toBe("POST");
+  expect(body.id).toBe(1);
   expect(Object.fromEntries(headers)).toEqual({
     accept: "application/json, text/event-stream",
     "content-type": "application/json",
@@ -434,7 +436,9 @@ test("a redirect within the origin that keeps the method is followed up to three
   void send(modern(1));
   for (const path of ["/a", "/b", "/c"]) (await next()).status(307, { location: path });
   const last = await next();
-  expect([last.url, last.method, last.body.id]).toEqual(["https://example.com/c", "POST", 1]);
+  expect(last.url).toBe("https://example.com/c");
+  expect(last.method).toBe("POST");
+  expect(last.body.id).toBe(1);
   last.json(result(1));
   await flushPromises();
   expect(messages).toEqual([result(1)]);
@@ -447,11 +451,9 @@ test("a redirect within the origin that keeps the method is followed up to three
 test("the standalone stream of a session delivers messages that belong to no request", async () => {
   const { next, messages, send } = await session();
   const hit = await next();
-  expect([hit.method, hit.headers.get("accept"), hit.headers.get("mcp-session-id")]).toEqual([
-    "GET",
-    "text/event-stream",
-    "s-1",
-  ]);
+  expect(hit.method).toBe("GET");
+  expect(hit.headers.get("accept")).toBe("text/event-stream");
+  expect(hit.headers.get("mcp-session-id")).toBe("s-1");
   const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
   hit.stream().event(changed);
   await flushPromises();
@@ -467,8 +469,11 @@ test("closing ends every request and the session, and resolves when the server h
   const call = await next();
   const closing = transport.close();
   const deletion = await next();
-  expect([deletion.method, deletion.headers.get("mcp-session-id")]).toEqual(["DELETE", "s-1"]);
-  expect([standing.signal.aborted, call.signal.aborted, closed()]).toEqual([true, true, 0]);
+  expect(deletion.method).toBe("DELETE");
+  expect(deletion.headers.get("mcp-session-id")).toBe("s-1");
+  expect(standing.signal.aborted).toBe(true);
+  expect(call.signal.aborted).toBe(true);
+  expect(closed()).toBe(0);
   deletion.status(405);
   await Promise.all([closing, transport.close()]);
   expect(closed()).toBe(1);

@@ -320,8 +320,10 @@ describe("revisions", () => {
     const full = (names: string[]): string[] => names.map((name) => `notifications/${name}`).toSorted();
     for (const [version, [clients, servers]] of Object.entries(defined)) {
       const { clientNotifications, serverNotifications } = findRevision(version) as Revision;
-      expect([version, named(clientNotifications)]).toEqual([version, full(clients)]);
-      expect([version, named(serverNotifications)]).toEqual([version, full(servers)]);
+      expect(version).toEqual(version);
+      expect(named(clientNotifications)).toEqual(full(clients));
+      expect(version).toEqual(version);
+      expect(named(serverNotifications)).toEqual(full(servers));
     }
   });
 });

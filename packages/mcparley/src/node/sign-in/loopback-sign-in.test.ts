@@ -107,7 +107,8 @@ describe("unexpected requests", () => {
     const { origin } = new URL(attempt.redirectUri);
     const plain = await get(`${origin}/`);
     const answer = await get(origin, { path: query, ...options });
-    expect([answer.status, answer.body]).toEqual([404, plain.body]);
+    expect(answer.status).toBe(404);
+    expect(answer.body).toEqual(plain.body);
     expect(answer.body).not.toContain("script");
     await get(`${attempt.redirectUri}?code=right&state=s1`);
     expect((await visit).searchParams.get("code")).toBe("right");
