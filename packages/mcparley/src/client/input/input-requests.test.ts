@@ -197,24 +197,24 @@ describe("on a modern revision", () => {
     for (let round = 0; round < 32; round++) {
       peer.answer(await peer.request("tools/call"), asks({ r: { method: "roots/list" } }));
     }
-    await expect(calling).rejects.toThrow('The server asked for input to tools/call "a" more than 32 times.');
+    await expect(calling).rejects.toThrow('The server requested input for tools/call "a" more than 32 times.');
     expect(peer.arrived.length).toBe(33);
   });
 
   test.each([
-    ["a method that may not ask", "resources/list", asks({}, "s"), "was answered with a result of the type"],
+    ["a method that may not ask", "resources/list", asks({}, "s"), "has the unexpected resultType"],
     [
       "nothing at all",
       "tools/call",
       { resultType: "input_required" },
       "it has neither inputRequests nor a requestState",
     ],
-    ["a state that is no string", "tools/call", asks({}, 5), "its requestState is no string"],
+    ["a state that is no string", "tools/call", asks({}, 5), "its requestState is not a string"],
     [
       "questions that are no object",
       "tools/call",
       { resultType: "input_required", inputRequests: [] },
-      "its inputRequests are no object",
+      "its inputRequests are not an object",
     ],
     ["a question without a method", "tools/call", asks({ a: {} }), "an input request has no method"],
     ["an unknown question", "tools/call", asks({ a: { method: "a/b" } }), "Method not found"],

@@ -80,7 +80,7 @@ test("a connection that breaks without a response is not reported as a host that
   await flushPromises();
   expect(failures[0]?.[1]).toMatchObject({
     code: "closed",
-    message: "The connection to example.com failed before a response arrived: ECONNRESET, the connection was cut off.",
+    message: "The connection to example.com failed before a response arrived: ECONNRESET, the connection was closed.",
     data: { host: "example.com", code: "ECONNRESET" },
   });
 });

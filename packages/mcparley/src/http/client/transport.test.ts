@@ -348,7 +348,7 @@ test("a host that cannot be reached is named with the reason", async () => {
   await flushPromises();
   expect(failures[0]?.[1]).toMatchObject({
     code: "unreachable",
-    message: "Cannot reach example.com: ECONNREFUSED, nothing listens there.",
+    message: "Cannot reach example.com: ECONNREFUSED, nothing is listening there.",
     data: { host: "example.com", code: "ECONNREFUSED" },
   });
 });

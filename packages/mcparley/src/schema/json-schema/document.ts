@@ -205,7 +205,7 @@ class DocumentReader {
     if (name === "") return resource.root;
     const target = name.startsWith("/") ? this.#followPointer(name, resource) : resource.anchors.get(name);
     return (
-      target ?? refuse("invalid_schema", `has a reference ${show(reference)} at ${from.pointer} that leads nowhere`)
+      target ?? refuse("invalid_schema", `has a reference ${show(reference)} at ${from.pointer} that does not resolve`)
     );
   }
 
@@ -214,7 +214,7 @@ class DocumentReader {
     if (known) return known;
     const document = this.#options.documents?.get(uri);
     if (document === undefined) {
-      const cure = 'nothing is fetched, so copy that schema to "#/$defs/<name>"';
+      const cure = 'copy that schema to "#/$defs/<name>", since schemas are not fetched';
       return refuse("external_ref", `has a reference ${show(reference)} to another document; ${cure}`);
     }
     this.addRoot(copySchema(document, this.#options), uri);
@@ -242,7 +242,7 @@ class DocumentReader {
     try {
       return new URL(reference, from.resource.uri).href;
     } catch {
-      return refuse("invalid_schema", `has ${show(reference)} at ${from.pointer}, which is no URI reference`);
+      return refuse("invalid_schema", `has ${show(reference)} at ${from.pointer}, which is not a URI reference`);
     }
   }
 }
@@ -250,7 +250,7 @@ class DocumentReader {
 /** In draft-04, `exclusiveMinimum` is a flag that belongs to `minimum`. */
 function missing(shape: Shape, keyword: string, schema: JsonSchema): string | undefined {
   const bound = keyword.replace("exclusiveM", "m");
-  return shape === "flag" && schema[bound] === undefined ? `beside ${bound}` : undefined;
+  return shape === "flag" && schema[bound] === undefined ? `used with ${bound}` : undefined;
 }
 
 function splitAtHash(reference: string): [before: string, fragment: string | undefined] {

@@ -18,7 +18,7 @@ const isType = (value: unknown): boolean => typeNames.includes(value as string);
 const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: unknown, rules: Rules) => boolean]>> = {
   schema: [anySchema, (value, { isSchema }) => isSchema(value)],
   schemaOrBoolean: [anySchema, (value) => isObject(value) || isBoolean(value)],
-  items: [`${anySchema}; since 2020-12 a list is written as prefixItems`, (value, { isSchema }) => isSchema(value)],
+  items: [`${anySchema}; use prefixItems for a list`, (value, { isSchema }) => isSchema(value)],
   schemas: ["a list of schemas that is not empty", (value, { isSchema }) => isList(value, isSchema, 1)],
   schemaOrSchemas: [
     "a schema, or a list of schemas that is not empty",

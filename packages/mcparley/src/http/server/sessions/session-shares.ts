@@ -14,13 +14,13 @@ const maxLooks = 64;
 /** Shared by all sessions: making a stack takes as long as the rest of ending a session. */
 export const displaced: LocalError = new LocalError(
   "closed",
-  "The session was displaced by another, because the server is full.",
+  "The session was closed to make room for another: the server reached its session limit.",
 );
 export const neverUsed: LocalError = new LocalError("closed", "The client sent nothing after it opened the session.");
 
 /** The refusal of a new session. `retryAfter` is in seconds. */
 export function tableIsFull(retryAfter: number, id?: RequestId): HttpRefusal {
-  const message = "The server has no room for another session (sessions.max, sessions.totalSize). Try again later.";
+  const message = "The server has reached its session limit (sessions.max, sessions.totalSize). Try again later.";
   return new HttpRefusal(503, message, { headers: { "retry-after": String(retryAfter) }, id });
 }
 
