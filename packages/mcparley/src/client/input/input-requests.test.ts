@@ -83,11 +83,11 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
   });
 
   test("one handler answers every kind of question", async () => {
-    const askers: InputRequestSource[] = [];
+    const sources: InputRequestSource[] = [];
     const client = await openClient(serverTransports(server), {
       revision,
-      elicit: (question, asker) => {
-        askers.push(asker);
+      elicit: (question, source) => {
+        sources.push(source);
         return question.mode === "url" ? { action: "accept" } : { action: "accept", content: { name: "Ann" } };
       },
       sample: () => ({ role: "assistant", content: { type: "text", text: "hello" }, model: "m" }),
@@ -97,7 +97,7 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
     expect(await client.callTool("url")).toBe("gone");
     expect(await client.callTool("sample")).toBe('{"type":"text","text":"hello"}');
     expect(await client.callTool("roots")).toBe('[{"uri":"file:///a","name":"a"}]');
-    expect(askers[0]).toMatchObject({ target: "memory:s", server: { name: "s" }, during: 'tools/call "form"' });
+    expect(sources[0]).toMatchObject({ target: "memory:s", server: { name: "s" }, during: 'tools/call "form"' });
     await client.close();
   });
 
@@ -248,10 +248,10 @@ describe("on a modern revision", () => {
   });
 
   test("cancelling the call ends the question", async () => {
-    let asker!: InputRequestSource;
+    let source!: InputRequestSource;
     const { peer, client } = await modern({
       elicit: (_, who) => {
-        asker = who;
+        source = who;
         return new Promise(() => {});
       },
     });
@@ -262,13 +262,13 @@ describe("on a modern revision", () => {
     await flushPromises();
     controller.abort();
     await expect(calling).rejects.toMatchObject({ code: "aborted" });
-    expect(asker.signal.aborted).toBe(true);
+    expect(source.signal.aborted).toBe(true);
     // The next question is not held up by the one that was never answered.
     const next = client.callTool("a");
     next.catch(() => {});
     peer.answer(await peer.request("tools/call"), asks({ q: elicitation(form) }));
     await flushPromises();
-    expect(asker.signal.aborted).toBe(false);
+    expect(source.signal.aborted).toBe(false);
     await client.close();
     await expect(next).rejects.toMatchObject({ code: "closed" });
   });
@@ -418,8 +418,8 @@ describe("on a legacy session", () => {
   test("a question that the server takes back is not answered", async () => {
     let signal!: AbortSignal;
     const { peer, errors } = await legacy({
-      elicit: (_, asker) => {
-        ({ signal } = asker);
+      elicit: (_, source) => {
+        ({ signal } = source);
         return new Promise(() => {});
       },
     });
@@ -589,8 +589,8 @@ describe("confirm", () => {
   test("sees the call and refuses it before it is sent", async () => {
     const seen: unknown[] = [];
     const { peer, client } = await modern({
-      confirm: (call, asker) => {
-        seen.push(call, asker.during);
+      confirm: (call, source) => {
+        seen.push(call, source.during);
         return false;
       },
     });

@@ -2,7 +2,7 @@ import { type JsonSchema, pointerStep } from "../schema.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { copySchema, refuse, show } from "./copy-schema.ts";
 import { type Dialect, type Shape, dialectOf, keywordsOf, subschemasOf } from "./keywords.ts";
-import { type Misfit, misfitOf } from "./shapes.ts";
+import { type Mismatch, mismatchOf } from "./shapes.ts";
 
 /** Maximum number of levels of subschemas. */
 const MAX_DEPTH = 64;
@@ -91,7 +91,7 @@ class DocumentReader {
   isDynamic = false;
   readonly #dialect: Dialect;
   readonly #options: DocumentOptions;
-  readonly #misfit: Misfit;
+  readonly #mismatch: Mismatch;
   readonly #resources = new Map<string, Resource>();
   readonly #found: Place[] = [];
   #next = 0;
@@ -99,7 +99,7 @@ class DocumentReader {
   constructor(dialect: Dialect, options: DocumentOptions) {
     this.#dialect = dialect;
     this.#options = options;
-    this.#misfit = misfitOf(dialect, options.isOfPeer ?? false);
+    this.#mismatch = mismatchOf(dialect, options.isOfPeer ?? false);
   }
 
   /** Adds a whole document with everything in it. */
@@ -146,7 +146,7 @@ class DocumentReader {
     const keywords = keywordsOf[this.#dialect];
     for (const keyword of Object.keys(schema)) {
       const shape = Object.hasOwn(keywords, keyword) ? keywords[keyword] : undefined;
-      const expected = shape && (this.#misfit(shape, schema[keyword]) ?? missing(shape, keyword, schema));
+      const expected = shape && (this.#mismatch(shape, schema[keyword]) ?? missing(shape, keyword, schema));
       if (expected) {
         const at = pointer + pointerStep(keyword);
         refuse("invalid_schema", `has ${show(schema[keyword])} at ${at}, which must be ${expected}`);

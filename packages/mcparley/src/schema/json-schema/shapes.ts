@@ -59,10 +59,10 @@ const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: u
 };
 
 /** Returns undefined if a keyword's value has the form, otherwise the end of the sentence "It must be ...". */
-export type Misfit = (shape: Shape, value: unknown) => string | undefined;
+export type Mismatch = (shape: Shape, value: unknown) => string | undefined;
 
 /** Returns the check for a document. With `anyPattern`, every string is accepted as a pattern. */
-export function misfitOf(dialect: Dialect, anyPattern: boolean): Misfit {
+export function mismatchOf(dialect: Dialect, anyPattern: boolean): Mismatch {
   const isDraft04 = dialect === "draft-04";
   const rules: Rules = {
     isSchema: (value) => isObject(value) || (isBoolean(value) && !isDraft04),

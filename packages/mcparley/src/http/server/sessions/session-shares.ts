@@ -9,7 +9,7 @@ import { HttpRefusal } from "../refusal.ts";
 export const defaultMaxSessions = 10_000;
 
 /** Maximum number of busy sessions that a search for an idle one skips. It keeps the search in a full table short. */
-const maxLooks = 64;
+const maxSkipped = 64;
 
 /** Shared by all sessions: making a stack takes as long as the rest of ending a session. */
 export const displaced: LocalError = new LocalError(
@@ -221,13 +221,13 @@ export class SessionShares<S extends TableSession> {
  * session causes at most one skip.
  */
 function idleIn<S extends TableSession>(shares: Shares<S>, caller: string): S | undefined {
-  let looks = Math.min(maxLooks, shares.count(caller));
+  let skips = Math.min(maxSkipped, shares.count(caller));
   for (const session of shares.of(caller)) {
     const { isBusy } = session;
     if (!isBusy && (!session.wasUsed || shares.count(caller) === 1)) return session;
     session.wasUsed = false;
     shares.touch(caller, session);
-    if (isBusy && --looks <= 0) return undefined;
+    if (isBusy && --skips <= 0) return undefined;
   }
   return undefined;
 }
