@@ -107,7 +107,7 @@ function checkAlgorithms(given: readonly string[] = publicKeyAlgorithms): string
   const problem =
     other === undefined
       ? "algorithms must not be empty"
-      : `algorithms must be asymmetric; got ${JSON.stringify(other)}`;
+      : `algorithms contains ${JSON.stringify(other)}, which is not supported`;
   throw invalid(`${problem}. Choose from ${publicKeyAlgorithms.join(", ")}.`);
 }
 
