@@ -81,7 +81,7 @@ export function judgeService(service) {
 
 /** Ended sessions that show a limit, by the reason of their end. @type {readonly [string, RegExp][]} */
 const sessionLimits = [
-  ["sessions.max (displaced)", /displaced by another/],
+  ["sessions.max (displaced)", /make room for another/],
   ["sessions.handshake", /sent nothing after it opened/],
   ["sessions.idle", /idle for too long/],
 ];

@@ -129,7 +129,7 @@ describe("the attack", () => {
     ...more,
   });
   const endings = {
-    "The session was displaced by another, because the server is full.": 5,
+    "The session was closed to make room for another: the server reached its session limit.": 5,
     "The session was idle for too long.": 6,
     "The client sent nothing after it opened the session.": 7,
   };

@@ -181,5 +181,5 @@ test("no verifier is made without an issuer and an audience", () => {
 
 test.each(["none", "HS256", "RS1", ""])("no verifier is made that accepts %j", (algorithm) => {
   const make = (): unknown => jwtVerifier({ issuer: evil, audience: "https://a.example", algorithms: [algorithm] });
-  expect(make).toThrow("private key");
+  expect(make).toThrow(`algorithms contains ${JSON.stringify(algorithm)}, which is not supported`);
 });

@@ -96,7 +96,7 @@ describe("two servers on one store", () => {
     expect(await ask(sandbox.nodes[1]!, "tasks/get", { taskId })).toMatchObject({ status: "working" });
     for (const method of ["tasks/get", "tasks/cancel", "tasks/update"]) {
       const { error } = await ask(production.nodes[0]!, method, { taskId, inputResponses: {} });
-      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("no such task") as string });
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("task does not exist") as string });
     }
     const list = async (of: typeof sandbox) => {
       const session = await open(of.client, "2025-11-25", alice);

@@ -9,7 +9,7 @@ const refusals = [
   ["limits.completionLength", /params\.(argument\.value|context\.arguments\S*) must have at most/],
   ["limits.depth", /nested more than \d+ levels/],
   ["limits.elements", /holds more than \d+ properties/],
-  ["limits.batch", /A batch holds 1 to/],
+  ["limits.batch", /A batch must have 1 to/],
   ["rateLimit", /Too many calls\. Try again/],
   ["maxBody", /body is larger than/],
   ["too complex", /too complex/],

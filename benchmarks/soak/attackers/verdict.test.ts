@@ -15,7 +15,7 @@ test.each([
     "a full session table",
     answer(
       503,
-      failure("The server has no room for another session (sessions.max, sessions.totalSize). Try again later."),
+      failure("The server has reached its session limit (sessions.max, sessions.totalSize). Try again later."),
     ),
     "sessions.max",
   ],

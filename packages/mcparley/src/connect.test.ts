@@ -128,7 +128,7 @@ test("a transport in use is refused to another client until it is closed", async
   const client = await connect(transport);
   await expect(connect(transport)).rejects.toMatchObject({
     code: "invalid_target",
-    message: "The Transport is already used by another client. Give each client a transport of its own.",
+    message: "The Transport is already used by another client. Create one transport for each client.",
   });
   expect(client.state).toBe("open");
   await client.close();
@@ -162,7 +162,7 @@ test.each([
 ])("%j is an invalid target, and the error names the valid ones", async (target, shown) => {
   const connecting = connect(target as never);
   await expect(connecting).rejects.toMatchObject({ code: "invalid_target" });
-  await expect(connecting).rejects.toThrow(`Cannot connect to ${shown}. Give an http or https URL,`);
+  await expect(connecting).rejects.toThrow(`Cannot connect to ${shown}. Pass an http or https URL,`);
 });
 
 test.each([[{ noprefix: {} }], [[{ id: "noprefix" }]]])(

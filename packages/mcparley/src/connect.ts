@@ -88,7 +88,7 @@ function transportsOf(target: ConnectTarget, options: ConnectOptions & HttpClien
   }
   const accepted =
     'an http or https URL, { command: "node", args: ["server.js"] }, { url, headers }, a server, or a Transport';
-  throw new LocalError("invalid_target", `Cannot connect to ${describeTarget(target)}. Give ${accepted}.`);
+  throw new LocalError("invalid_target", `Cannot connect to ${describeTarget(target)}. Pass ${accepted}.`);
 }
 
 function describeTarget(target: unknown): string {

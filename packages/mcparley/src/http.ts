@@ -10,6 +10,7 @@ export type {
 export type {
   CorsOptions,
   EventOptions,
+  HealthOptions,
   HttpOptions,
   LegacySseOptions,
   SessionOptions,

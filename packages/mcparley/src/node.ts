@@ -1,6 +1,7 @@
 /** For Node: HTTP servers, stores in files, stored credentials and sign-in with a browser. */
 export type { CredentialStorage } from "./auth/client/credentials.ts";
 export type { SignIn, SignInAttempt } from "./auth/client/sign-in.ts";
+export type { HealthOptions } from "./http/server/options.ts";
 export { type ListenOptions, type RunningHttpServer, listen } from "./node/listen.ts";
 export { type NodeHandler, toNodeHandler } from "./node/node-handler.ts";
 export { type FileStoreOptions, fileStore } from "./node/file-store.ts";

@@ -37,7 +37,7 @@ test("does not retry an operation that the server refuses", async () => {
   await expect(done).rejects.toMatchObject({
     code: "store_unavailable",
     message:
-      "Redis refused get: OOM command not allowed when used memory > '…'. Raise its maxmemory, or store values with shorter lifetimes.",
+      "Redis refused get: OOM command not allowed when used memory > '…'. Raise maxmemory of Redis, or store values with shorter lifetimes.",
   });
   expect(tries).toBe(1);
 });

@@ -82,13 +82,13 @@ function unavailable(operation: string, cause: unknown, limit: number): LocalErr
 }
 
 const cures: Record<string, string> = {
-  OOM: "Raise its maxmemory, or store values with shorter lifetimes.",
+  OOM: "Raise maxmemory of Redis, or store values with shorter lifetimes.",
   NOAUTH: "Connect the client with a user and password.",
   WRONGPASS: "Connect the client with another user or password.",
   NOPERM:
-    "Allow its user GET, SET, DEL, EVAL, EVALSHA, XADD, XRANGE, XREVRANGE, PEXPIRE, PUBLISH, SUBSCRIBE and UNSUBSCRIBE " +
+    "Allow the Redis user GET, SET, DEL, EVAL, EVALSHA, XADD, XRANGE, XREVRANGE, PEXPIRE, PUBLISH, SUBSCRIBE and UNSUBSCRIBE " +
     "on the prefix, and PING.",
-  MISCONF: "It cannot write to its disk.",
+  MISCONF: "Redis cannot write to its disk.",
   WRONGTYPE: "Another program uses the same keys: set another prefix in redisStore.",
 };
 

@@ -51,7 +51,7 @@ async function findTasks(url, ids) {
         .get(id)
         .then(
           () => "a task",
-          (error) => (error instanceof McpError && error.message.includes("no such task") ? "" : String(error)),
+          (error) => (error instanceof McpError && error.message.includes("task does not exist") ? "" : String(error)),
         );
       if (shown !== "") wrong.push(`${shown} (${id})`);
     }

@@ -136,7 +136,7 @@ async function watch(client, id, { errors, noted }) {
     const told = pause(delivery, "late", { signal: late.signal }).catch(() => "heard");
     if ((await Promise.race([heard, told])) === "late") {
       const said = noted.find((message) =>
-        /its notifications are missed|answered notifications\/initialized/.test(message),
+        /its notifications are lost|answered notifications\/initialized/.test(message),
       );
       if (said !== undefined) throw new LocalError("closed", said);
       throw new Broken("lost", `nobody heard that note://${id} changed`);

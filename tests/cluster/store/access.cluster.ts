@@ -68,7 +68,9 @@ test("serve opens its store as a user with the needed commands alone, without IN
 
 test("serve names a missing command", async () => {
   const store = await openedStore("reader");
-  await expect(store.set("a", "b", { ttl: 600_000 })).rejects.toThrow(/NOPERM.*'…' command.*Allow its user GET, SET/);
+  await expect(store.set("a", "b", { ttl: 600_000 })).rejects.toThrow(
+    /NOPERM.*'…' command.*Allow the Redis user GET, SET/,
+  );
 });
 
 test.each([

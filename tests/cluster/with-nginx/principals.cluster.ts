@@ -116,9 +116,9 @@ test.each(["2025-11-25", "2026-07-28"])(
     const { task } = await tasksOf(alice).start("job", { tag: "mine", steps: 1, pause: 10 });
     const taskId = task?.taskId ?? "";
     for (const _ of everywhere) {
-      await expect(tasksOf(bob).get(taskId)).rejects.toThrow(/no such task/);
-      await expect(tasksOf(bob).result(taskId)).rejects.toThrow(/no such task/);
-      await expect(tasksOf(bob).cancel(taskId)).rejects.toThrow(/no such task/);
+      await expect(tasksOf(bob).get(taskId)).rejects.toThrow(/task does not exist/);
+      await expect(tasksOf(bob).result(taskId)).rejects.toThrow(/task does not exist/);
+      await expect(tasksOf(bob).cancel(taskId)).rejects.toThrow(/task does not exist/);
     }
     expect((await tasksOf(alice).result(taskId)).content).toEqual([{ type: "text", text: "mine is done" }]);
     if (revision !== "2025-11-25") return;

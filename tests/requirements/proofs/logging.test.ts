@@ -285,5 +285,5 @@ proves("logging.rate", async (world) => {
   expect((await peer.request("tools/call", { name: "flood" }, init)).error).toBeUndefined();
   const data = logged(peer).map((params) => params.data);
   expect(data.slice(0, 10)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-  expect(data.slice(10)).toEqual(["4990 log messages were left out (limits.notificationRate)."]);
+  expect(data.slice(10)).toEqual(["4990 log messages were dropped (limits.notificationRate)."]);
 });

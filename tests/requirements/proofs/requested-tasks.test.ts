@@ -466,7 +466,7 @@ proves("requested-tasks.security.bound", async (world) => {
   for (const method of ["tasks/get", "tasks/cancel", "tasks/result"]) {
     expect((await ben!.request(method, { taskId })).error).toMatchObject({
       code: -32602,
-      message: expect.stringContaining("no such task"),
+      message: expect.stringContaining("task does not exist"),
     });
   }
   expect((await ben!.request("tasks/list")).result.tasks).toEqual([]);

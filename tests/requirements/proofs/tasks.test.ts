@@ -513,7 +513,7 @@ proves("tasks.errors.undeclared", async (world) => {
 
 proves("tasks.errors.informative", async (world) => {
   const { peer, about } = await serveTasks(world, {}, declared);
-  expect((await about("tasks/get", never)).error.message).toContain("no such task");
+  expect((await about("tasks/get", never)).error.message).toContain("task does not exist");
   const { error } = await peer.request("tasks/get", { taskId: 7 }, { headers: { "mcp-name": "7" } });
   expect(error.message).toMatch(/taskId|mcp-name/i);
 });
@@ -544,7 +544,7 @@ proves("tasks.security.owner", async (world) => {
   for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
     expect((await ask(ben!, method)).error).toMatchObject({
       code: -32602,
-      message: expect.stringContaining("no such task"),
+      message: expect.stringContaining("task does not exist"),
     });
   }
   ben!.start("subscriptions/listen", { notifications: { taskIds: [taskId] } });

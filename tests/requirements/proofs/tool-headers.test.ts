@@ -63,7 +63,7 @@ const beyond: [string, JsonObject][] = [
 ];
 
 proves("tools.x-mcp-header.reachable", async (world) => {
-  for (const [, input] of beyond) await expectRefused(world, input, /not on a property that is reached/);
+  for (const [, input] of beyond) await expectRefused(world, input, /only allowed on properties that are reached/);
 });
 
 proves("tools.x-mcp-header.any-property", async (world) => {

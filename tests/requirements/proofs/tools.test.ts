@@ -154,7 +154,9 @@ proves("tools.input-schema.client", async (world) => {
   const tools = [{ name: "a", inputSchema: null }, { name: "b" }, { name: "c", inputSchema: object }];
   server.answer(await server.request("tools/list"), { tools });
   expect((await listing).map(({ name }) => name)).toEqual(["c"]);
-  expect(errors.map(({ message }) => /"[ab]": its "inputSchema" is not an object/.test(message))).toEqual([true, true]);
+  expect(
+    errors.map(({ message }) => /"[ab]" of tools\/list was left out: its "inputSchema" is not an object/.test(message)),
+  ).toEqual([true, true]);
 });
 
 proves("tools.output-schema.listed", async (world) => {

@@ -59,7 +59,11 @@ test.each([
   ["---\nname: a\n", 1, "never closed"],
   ["---\nname: a\n---\n", 1, "there is no description"],
   ["---\nname: b\ndescription: x\n---\n", 2, 'the skill is called "b", and its folder "a" — Give both the same name.'],
-  ["---\n# a comment\nname: A\ndescription: x\n---\n", 3, '"A" cannot name a skill — Use 1 to 64 lowercase letters'],
+  [
+    "---\n# a comment\nname: A\ndescription: x\n---\n",
+    3,
+    '"A" is not a valid skill name — Use 1 to 64 lowercase letters',
+  ],
   ["---\nname: a\ndescription: one: two\n---\n", 3, "the text contains a colon — Put it in quotes."],
   ["---\nname: a\ndescription: x\nmetadata:\n  version: 1.0\n---\n", 4, '"metadata.version" must be a text — Write'],
   ["---\nname: a\ndescription: *x\n---\n", 3, "begin with *"],

@@ -123,7 +123,7 @@ export interface ConnectOptions {
    * no connection. Default: no pings.
    */
   pingInterval?: number | undefined;
-  /** Called before each tool call. Only if it returns true, the call is sent. Default: every call is sent. */
+  /** Called before each tool call. The call is sent only if it returns true. Default: every call is sent. */
   confirm?:
     | ((
         call: { tool: Tool | undefined; name: string; arguments: JsonObject },
@@ -133,7 +133,7 @@ export interface ConnectOptions {
   /** Called with each log message of the server. Default: they are ignored. */
   onLog?: ((message: LoggingMessage) => void) | undefined;
   /**
-   * Called with each notification of the server that MCP does not define. Nothing of it is validated. Notifications are
+   * Called with each notification of the server that MCP does not define. It is not validated. Notifications are
    * handled one after another: the next one waits for the returned promise. Further ones are dropped if 100 wait.
    */
   onNotification?: ((notification: CustomNotification) => Awaitable<unknown>) | undefined;

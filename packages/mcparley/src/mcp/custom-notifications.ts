@@ -23,7 +23,7 @@ export function isCustom(method: string): boolean {
 /** Throws a TypeError if a notification has a name that MCP reserves, or params that are not an object. */
 export function checkCustom(method: unknown, params: unknown): asserts method is string {
   if (typeof method !== "string" || !method || !isCustom(method)) {
-    const rule = `A custom notification has a name of 1 to ${maxLength} characters that MCP does not reserve`;
+    const rule = `A custom notification needs a method of 1 to ${maxLength} characters that MCP does not reserve`;
     throw new TypeError(`${rule}, such as "com.example/done"; got ${JSON.stringify(method)}.`);
   }
   if (params !== undefined && !isObject(params)) throw new TypeError(`The params of ${method} must be an object.`);

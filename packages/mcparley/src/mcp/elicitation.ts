@@ -60,5 +60,5 @@ export function readElicitResult(result: unknown): ElicitResult {
         : { action, ...meta };
     }
   }
-  throw new LocalError("invalid_message", 'The client answered elicitation/create without a known "action".');
+  throw new LocalError("invalid_message", 'The response to elicitation/create must contain a valid "action".');
 }

@@ -14,7 +14,7 @@ export interface Root {
 /** Validates the result of `roots/list`. Invalid entries are ignored. */
 export function readRoots(result: unknown): Root[] {
   if (!isObject(result) || !Array.isArray(result.roots)) {
-    throw new LocalError("invalid_message", 'The client answered roots/list without an array "roots".');
+    throw new LocalError("invalid_message", 'The response to roots/list must contain an array "roots".');
   }
   return result.roots.filter((root): root is Root => isObject(root) && typeof root.uri === "string");
 }

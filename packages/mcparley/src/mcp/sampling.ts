@@ -106,7 +106,7 @@ export interface CreateMessageResult {
 /** Validates the result of `sampling/createMessage`. */
 export function readCreateMessageResult(result: unknown): CreateMessageResult {
   if (isCreateMessageResult(result)) return result;
-  const message = 'The client answered sampling/createMessage without a valid "role", "model" and "content".';
+  const message = 'The response to sampling/createMessage must contain a valid "role", "model" and "content".';
   throw new LocalError("invalid_message", message);
 }
 

@@ -58,9 +58,9 @@ export function telemetry(options: TelemetryOptions = {}): ServerObserver & Clie
   const tracer = tracerProvider.getTracer("mcparley");
   const meter = meterProvider.getMeter("mcparley");
   const durations = {
-    client: histogram(meter, "mcp.client.operation.duration", "Time to a request's answer."),
-    server: histogram(meter, "mcp.server.operation.duration", "Time to answer a request."),
-    session: histogram(meter, "mcp.server.session.duration", "Time that a session lasted."),
+    client: histogram(meter, "mcp.client.operation.duration", "Duration of MCP requests, measured by the client."),
+    server: histogram(meter, "mcp.server.operation.duration", "Duration of MCP requests, measured by the server."),
+    session: histogram(meter, "mcp.server.session.duration", "Duration of MCP sessions, measured by the server."),
   };
 
   function started(call: ClientCall | ServerCall): CallRun {

@@ -6,7 +6,7 @@ const firstDelay = 500;
 const longestDelay = 30_000;
 const maxAttempts = 10;
 /** Maximum milliseconds that a server can ask the client to wait. */
-const longestAsked = 3_600_000;
+const longestRequested = 3_600_000;
 /** Milliseconds after which an open stream counts as progress. Proxies close streams after 5 seconds and more. */
 const steadyMs = 2_000;
 
@@ -46,19 +46,19 @@ export class Backoff {
    * Waits for the next attempt, for at least the milliseconds that the peer asks for. Callers at the same time share one
    * delay, which counts as one attempt. Rejects if the signal is aborted.
    */
-  wait(askedMs?: number): Promise<void> {
-    this.#waiting ??= this.#wait(askedMs).finally(() => {
+  wait(requestedMs?: number): Promise<void> {
+    this.#waiting ??= this.#wait(requestedMs).finally(() => {
       this.#waiting = undefined;
     });
     return this.#waiting;
   }
 
-  #wait(askedMs = 0): Promise<void> {
+  #wait(requestedMs = 0): Promise<void> {
     const longest = Math.min(longestDelay, firstDelay * 2 ** this.#attempts++);
     // Half of the delay is random, so that the clients of a restarted server do not all reconnect at once.
     const own = longest * (0.5 + Math.random() / 2);
-    const asked = Math.min(longestAsked, askedMs) * (1 + Math.random() / 10);
-    return pause(this.#clock, Math.max(own, asked), this.#signal);
+    const requested = Math.min(longestRequested, requestedMs) * (1 + Math.random() / 10);
+    return pause(this.#clock, Math.max(own, requested), this.#signal);
   }
 }
 

@@ -70,7 +70,7 @@ describe("a request settles once", () => {
     expect(call.settled).toEqual([]);
     await clock.advance(10);
     expect(call.settled).toMatchObject([
-      { code: "timeout", message: expect.stringContaining("250 ms in all") as string },
+      { code: "timeout", message: expect.stringContaining("250 ms in total") as string },
     ]);
     expect(onProgress).toHaveBeenCalledTimes(3);
     expect(table.progress(1, {})).toBe(false);
@@ -110,7 +110,7 @@ describe("a request settles once", () => {
     await clock.advance(39);
     expect(call.settled).toEqual([]);
     await clock.advance(1);
-    expect(call.settled).toMatchObject([{ message: expect.stringContaining("300 ms in all") as string }]);
+    expect(call.settled).toMatchObject([{ message: expect.stringContaining("300 ms in total") as string }]);
   });
 
   test("with the caller's signal, before or after sending", async () => {

@@ -182,7 +182,7 @@ export class PendingRequests {
     if (totalTimeout === undefined) return;
     waiting.totalEndsAt = this.#clock.now() + waiting.totalLeft;
     const expire = (): void => {
-      const limit = `${totalTimeout} ms in all`;
+      const limit = `${totalTimeout} ms in total`;
       this.#expire(id, what, limit);
     };
     waiting.totalTimer = startLimit(this.#clock, expire, waiting.totalLeft);

@@ -229,7 +229,7 @@ describe("objects that are no schema", () => {
 
   test("refuses an object of schemas, and names the property and the cure", () => {
     expect(message({ a: z.number() })).toBe(
-      'The schema is an object with a schema of zod at "a". Make it one schema of zod, as z.object({ ... }) does.',
+      'The schema is a plain object with a schema of zod at "a". Write the whole object as one schema of zod.',
     );
     expect(message({ title: v.string(), a: v.number() })).toContain('a schema of valibot at "title"');
     expect(message({ a: type("string") })).toContain('a schema of arktype at "a"');
@@ -243,7 +243,7 @@ describe("objects that are no schema", () => {
 
   test("refuses an object without any keyword", () => {
     expect(message({ a: "string", b: "number" })).toBe(
-      'The schema has no keyword of JSON Schema, only "a", "b". Write { type: "object", properties: { ... } }.',
+      'The schema has no JSON Schema keyword, only "a", "b". Write { type: "object", properties: { ... } }.',
     );
     const $schema = "http://json-schema.org/draft-04/schema#";
     expect(message({ $schema, const: 1 })).toContain('only "const"');

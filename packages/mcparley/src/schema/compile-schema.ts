@@ -86,14 +86,14 @@ function requireJsonSchema(schema: unknown): void {
   const named = names.find((name) => isStandardSchema(schema[name]));
   if (named !== undefined) {
     const { vendor } = (schema[named] as StandardSchema)["~standard"];
-    const fact = `The schema is an object with a schema of ${vendor} at "${shorten(named)}".`;
-    throw new SchemaError("invalid_schema", `${fact} Make it one schema of ${vendor}, as z.object({ ... }) does.`);
+    const fact = `The schema is a plain object with a schema of ${vendor} at "${shorten(named)}".`;
+    throw new SchemaError("invalid_schema", `${fact} Write the whole object as one schema of ${vendor}.`);
   }
   const keywords = keywordsOf[dialectOf(schema["$schema"]) ?? "2020-12"];
   if (names.length === 0 || names.some((name) => Object.hasOwn(keywords, name))) return;
   const shown = shorten(names.map((name) => `"${name}"`).join(", "));
   const cure = 'Write { type: "object", properties: { ... } }.';
-  throw new SchemaError("invalid_schema", `The schema has no keyword of JSON Schema, only ${shown}. ${cure}`);
+  throw new SchemaError("invalid_schema", `The schema has no JSON Schema keyword, only ${shown}. ${cure}`);
 }
 
 /** Returns a function that validates with the evaluator. Its 10 KB are loaded with the first value, to start faster. */

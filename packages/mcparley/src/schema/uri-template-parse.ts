@@ -66,7 +66,7 @@ const variablePattern = /^((?:\w|%[0-9A-Fa-f]{2})+(?:\.(?:\w|%[0-9A-Fa-f]{2})+)*
 /** Splits a template into its literal text and its expressions. */
 export function parseParts(template: string): readonly TemplatePart[] {
   if (template.length > MAX_TEMPLATE_LENGTH) {
-    throw new UriTemplateError(MAX_TEMPLATE_LENGTH, `a template may have ${MAX_TEMPLATE_LENGTH} characters at most`);
+    throw new UriTemplateError(MAX_TEMPLATE_LENGTH, `at most ${MAX_TEMPLATE_LENGTH} characters are allowed`);
   }
   const parts: TemplatePart[] = [];
   let variables = 0;
@@ -76,12 +76,12 @@ export function parseParts(template: string): readonly TemplatePart[] {
     if (open > position) parts.push(template.slice(position, open));
     if (open === template.length) break;
     const close = template.indexOf("}", open);
-    if (close < 0) throw new UriTemplateError(open, 'this "{" is never closed');
+    if (close < 0) throw new UriTemplateError(open, 'this "{" is not closed');
     const expression = parseExpression(template.slice(open + 1, close), open + 1);
     variables += expression.variables.length;
     if (++expressions > MAX_EXPRESSIONS)
-      throw new UriTemplateError(open, `there may be ${MAX_EXPRESSIONS} expressions at most`);
-    if (variables > MAX_VARIABLES) throw new UriTemplateError(open, `there may be ${MAX_VARIABLES} variables at most`);
+      throw new UriTemplateError(open, `at most ${MAX_EXPRESSIONS} expressions are allowed`);
+    if (variables > MAX_VARIABLES) throw new UriTemplateError(open, `at most ${MAX_VARIABLES} variables are allowed`);
     parts.push(expression);
     position = close + 1;
   }
@@ -92,7 +92,7 @@ function endOfLiteral(template: string, start: number): number {
   const open = template.indexOf("{", start);
   const end = open < 0 ? template.length : open;
   const stray = template.indexOf("}", start);
-  if (stray >= 0 && stray < end) throw new UriTemplateError(stray, 'this "}" closes nothing');
+  if (stray >= 0 && stray < end) throw new UriTemplateError(stray, 'this "}" has no opening "{"');
   return end;
 }
 

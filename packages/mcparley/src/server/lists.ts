@@ -105,13 +105,18 @@ export function cursorFor(position: number): string {
 
 /** Reads a cursor that `cursorFor` made, or throws -32602. */
 export function readPosition(cursor: string): number {
+  return Number(decodeCursor(cursor, /^after:(\d{1,15})$/));
+}
+
+/** Returns the first group of `form` in a cursor that is encoded with base64. Throws -32602 for any other cursor. */
+export function decodeCursor(cursor: string, form: RegExp): string {
   let decoded = "";
   try {
     decoded = atob(cursor);
   } catch {
     // The cursor is not base64. It is rejected below, like every other invalid cursor.
   }
-  const match = /^after:(\d{1,15})$/.exec(decoded);
-  if (!match) throw invalidParams("params.cursor is invalid. List again from the start.");
-  return Number(match[1]);
+  const position = form.exec(decoded)?.[1];
+  if (position === undefined) throw invalidParams("params.cursor is invalid. List again without a cursor.");
+  return position;
 }

@@ -124,7 +124,7 @@ export class Offering {
   #prepare<D extends { kind: string; "~feature": Feature }, E extends Entry<D>>(kind: string, entry: Entry<D>): E {
     const { name, definition } = entry;
     if (definition?.kind !== kind) {
-      const why = `"${name}" is not a ${kind}. Make it with ${kind}(...) of mcparley/server.`;
+      const why = `"${name}" is not a ${kind}. Create it with ${kind}(...) from mcparley/server.`;
       throw new LocalError("invalid_definition", why);
     }
     const feature = definition["~feature"];

@@ -142,7 +142,7 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
   onRootsChanged?: (session: ClientSession) => void;
   /**
    * Called with each notification of a client that MCP does not define, and with the session that sent it. The session is
-   * undefined in modern revisions. Nothing of the notification is validated. Notifications of one session are handled one after
+   * undefined in modern revisions. The notification is not validated. Notifications of one session are handled one after
    * another: the next one waits for the returned promise. Further ones are dropped if 100 wait.
    */
   onNotification?: (notification: CustomNotification, session: ClientSession | undefined) => Awaitable<unknown>;

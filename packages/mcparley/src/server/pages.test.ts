@@ -78,7 +78,7 @@ describe("pages of tools", () => {
       const { error } = await peer.request("tools/list", { cursor: other });
       expect(error).toMatchObject({
         code: -32602,
-        message: expect.stringContaining("List again from the start") as string,
+        message: expect.stringContaining("List again without a cursor") as string,
       });
     },
   );

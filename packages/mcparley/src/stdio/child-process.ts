@@ -96,7 +96,7 @@ function reasonFor(command: string, cwd: string | undefined, { code, message }: 
     case "ENOENT":
       return /[\\/]/.test(command)
         ? "the file does not exist. Correct the path, or build or install the program."
-        : "it was not found on PATH. Install it, give its absolute path, or pass a PATH with env.";
+        : "it was not found on PATH. Install it, use its absolute path, or set PATH in env.";
     case "EACCES":
     case "EPERM":
       return "permission to execute it was denied. Make it executable (chmod +x), or start it with its interpreter.";

@@ -146,7 +146,7 @@ test("a write that fails closes the transport with the reason", async () => {
   const seen = recorder();
   void transport.start(seen);
   void transport.send({ jsonrpc: "2.0", method: "x" });
-  expect(await seen.over).toMatchObject({ code: "closed", message: "The connection broke: EPIPE." });
+  expect(await seen.over).toMatchObject({ code: "closed", message: "The connection failed: EPIPE." });
   await expect(transport.send({ jsonrpc: "2.0", method: "y" })).rejects.toMatchObject({ code: "closed" });
   await transport.close();
 });
@@ -225,6 +225,8 @@ test("a timeout names the first line of the server that is not JSON", async () =
   await clock.advance(60_000);
   await expect(connecting).rejects.toMatchObject({
     code: "timeout",
-    message: expect.stringContaining('The server sent something else: A line is not JSON: "Listening on port 3000".'),
+    message: expect.stringContaining(
+      'The server sent an invalid message: A line is not JSON: "Listening on port 3000".',
+    ),
   });
 });

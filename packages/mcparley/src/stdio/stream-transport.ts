@@ -145,5 +145,5 @@ class StreamTransport implements Transport {
 }
 
 function broken(cause: Error & { code?: string }): LocalError {
-  return new LocalError("closed", `The connection broke: ${cause.code ?? cause.message}.`, { cause });
+  return new LocalError("closed", `The connection failed: ${cause.code ?? cause.message}.`, { cause });
 }

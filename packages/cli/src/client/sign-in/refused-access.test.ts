@@ -7,7 +7,7 @@ import { runWith } from "../testing/fake-io.ts";
 const url = "https://notes.example/mcp";
 
 function refusing(code: "unauthorized" | "authorization_failed", body: string): CommandIo["connect"] {
-  const message = `The server asks for a sign-in (401) for server/discover: ${body}`;
+  const message = `The server requires a sign-in (401) for server/discover: ${body}`;
   return () => Promise.reject(new LocalError(code, message, { data: { status: 401, body } }));
 }
 

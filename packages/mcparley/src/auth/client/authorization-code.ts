@@ -96,7 +96,7 @@ async function makeRequest(
 ): Promise<AuthorizationRequest> {
   const { issuer, authorization_endpoint: endpoint } = at.metadata;
   if (endpoint === undefined || !URL.canParse(endpoint)) {
-    const message = `The authorization server ${JSON.stringify(issuer)} names no authorization_endpoint in its metadata.`;
+    const message = `The authorization server ${JSON.stringify(issuer)} has no authorization_endpoint in its metadata.`;
     throw new LocalError("authorization_failed", message);
   }
   const url = new URL(endpoint);
@@ -133,7 +133,7 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
   const { metadata } = context.at;
   const expected = new URL(request.redirectUri);
   if (redirect.origin !== expected.origin || redirect.pathname !== expected.pathname) {
-    throw rejected(metadata, "the user was redirected to another URL than the redirect URI");
+    throw rejected(metadata, "the browser was redirected to a URL other than the redirect URI");
   }
   try {
     const callback = validateAuthResponse(metadata, known.client, redirect.searchParams, request.state);

@@ -129,7 +129,7 @@ function chooseIssuer(named: readonly string[], { issuer, preferred, server }: D
   if (named.length === 0 || named.includes(issuer)) return issuer;
   const accepted = named.map((one) => JSON.stringify(one.slice(0, 500))).join(", ");
   const message =
-    `${nameOf(server)} accepts tokens of ${accepted}, and not of ${JSON.stringify(issuer)}. ` +
+    `${nameOf(server)} accepts tokens from ${accepted}, but not from ${JSON.stringify(issuer)}. ` +
     "Change the option `issuer` if you trust that issuer.";
   throw new LocalError("authorization_failed", message, { data: { issuers: named } });
 }

@@ -56,7 +56,7 @@ export function checkDpopAlgorithms({ server, issuer, metadata, dpopAlgorithms }
   for (const [name, algorithms] of accepted) {
     if (!Array.isArray(algorithms) || algorithms.includes(DPOP_ALGORITHM)) continue;
     const listed = JSON.stringify(algorithms).slice(0, 200);
-    const message = `${JSON.stringify(name)} accepts DPoP proofs with ${listed}, and not with ${DPOP_ALGORITHM}.`;
+    const message = `${JSON.stringify(name)} accepts DPoP proofs with ${listed}, but not with ${DPOP_ALGORITHM}.`;
     throw new LocalError("authorization_failed", message);
   }
 }

@@ -113,7 +113,7 @@ function readServer(given: string | URL): URL {
 function explainAssumed({ server, issuer }: Discovered, cause: unknown): unknown {
   if (!(cause instanceof LocalError && cause.code === "authorization_failed")) return cause;
   const message =
-    `${nameOf(server)} names no authorization server, and ${JSON.stringify(issuer)} has none either. ` +
+    `${nameOf(server)} does not name an authorization server, and ${JSON.stringify(issuer)} cannot be used as one. ` +
     "The server may not require a sign-in.";
   return new LocalError("authorization_failed", message, { cause, data: cause.data });
 }

@@ -71,7 +71,7 @@ describe("redirects", () => {
     const answer = fetch("https://as.example/0");
     for (let hop = 1; hop <= 4; hop++) (await next()).status(302, { location: `/${hop}` });
     await expect(answer).rejects.toThrow(
-      "https://as.example/3 redirects an authorization request to https://as.example, after 3 redirects.",
+      "https://as.example/3 redirects an authorization request to https://as.example, more than 3 times.",
     );
     expect(waiting()).toBe(0);
   });

@@ -91,7 +91,7 @@ async function follow(start: URL, init: Sent, options: GuardedFetchOptions): Pro
     if ((init.method ?? "GET") !== "GET" || target?.origin !== url.origin || hops >= MAX_HOPS) {
       // Only the origin is shown: the rest of the URL may contain the secrets that were sent.
       const shown = target ? ` to ${target.origin}` : "";
-      const why = hops >= MAX_HOPS ? `after ${MAX_HOPS} redirects` : "and is not followed";
+      const why = hops >= MAX_HOPS ? `more than ${MAX_HOPS} times` : "which is not followed";
       throw new LocalError("forbidden_url", `${nameOf(url)} redirects an authorization request${shown}, ${why}.`);
     }
     url = target;

@@ -305,7 +305,7 @@ describe("DPoP", () => {
         options: { dpop: true },
         documents: authorizationDocuments({}, { dpop_signing_alg_values_supported: ["PS256"] }),
       },
-      'accepts DPoP proofs with ["PS256"], and not with ES256',
+      'accepts DPoP proofs with ["PS256"], but not with ES256',
     ],
   ] as [string, Given, string][])("fails if there is %s", async (_, given, message) => {
     await expect(machine(given).refuse()).rejects.toMatchObject({

@@ -60,7 +60,7 @@ function readMetadata(
 ): ResourceMetadata {
   const extent = extentOf(resource, server);
   if (extent === "other") {
-    const message = `The metadata at ${nameOf(url)} is that of ${JSON.stringify(resource.slice(0, 500))}, and not of ${nameOf(server)}.`;
+    const message = `The metadata at ${nameOf(url)} describes ${JSON.stringify(resource.slice(0, 500))}, not ${nameOf(server)}.`;
     throw new LocalError("authorization_failed", `${message} Its authorization servers are not used.`);
   }
   return {

@@ -188,8 +188,8 @@ function unusable({ issuer }: AuthorizationServer, why: string): LocalError {
 function otherIssuer(issuers: readonly string[], { server, issuer }: Discovered): LocalError {
   const registered = issuers.map((one) => JSON.stringify(one)).join(", ");
   const message =
-    `${server.origin} accepts tokens of ${JSON.stringify(issuer)}, but the option client is registered with ${registered}. ` +
-    "Its credentials are sent to no other issuer. If the change is intended, add a client for the new issuer.";
+    `${server.origin} accepts tokens from ${JSON.stringify(issuer)}, but the option client is registered with ${registered}. ` +
+    "Its credentials are not sent to another issuer. If the change is intended, add a client for the new issuer.";
   return new LocalError("authorization_failed", message, { data: { issuer } });
 }
 

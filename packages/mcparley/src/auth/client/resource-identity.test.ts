@@ -183,6 +183,8 @@ describe("an identifier that is identical to the URL of the server", () => {
 
   test("does not have the query of another server", async () => {
     const one = host(`${neighbourUrl}?project=b`);
-    await expect(call(`${neighbourUrl}?project=a`, authFor(one), one)).rejects.toThrow("and not of");
+    await expect(call(`${neighbourUrl}?project=a`, authFor(one), one)).rejects.toThrow(
+      `describes "${neighbourUrl}?project=b", not`,
+    );
   });
 });

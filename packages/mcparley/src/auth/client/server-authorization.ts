@@ -231,7 +231,7 @@ export class ServerAuthorization {
 
 function notAccepted({ server, issuer, resource }: Discovered): LocalError {
   const message =
-    `${server.origin} refuses the token that ${JSON.stringify(issuer)} has just issued for ${JSON.stringify(resource)}. ` +
+    `${server.origin} rejects the token that ${JSON.stringify(issuer)} has just issued for ${JSON.stringify(resource)}. ` +
     "Check the accepted issuers and audiences of the server.";
   return new LocalError("unauthorized", message, { data: { status: 401, issuer } });
 }

@@ -78,19 +78,19 @@ async function askForUrl(
 ): Promise<URL> {
   const { origin, pathname } = new URL(redirectUri);
   const state = authorizationUrl.searchParams.get("state");
-  print("Visit this URL with a browser, and sign in:");
+  print("Open this URL in a browser and sign in:");
   print(authorizationUrl.href);
   print(`At the end the browser shows an error for ${origin}${pathname}. This is expected.`);
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     signal.throwIfAborted();
-    const pasted = await read("Paste the URL in the browser's address bar > ", signal);
+    const pasted = await read("Paste the URL from the browser's address bar > ", signal);
     const result = readPasted(pasted.trim(), new URL(redirectUri), state);
     if (result instanceof URL) return result;
     print(result);
   }
   throw new LocalError(
     "sign_in_failed",
-    `None of the ${maxAttempts} pasted lines is the URL at which this sign-in ended.`,
+    `None of the ${maxAttempts} pasted lines is the redirect URL of this sign-in.`,
   );
 }
 

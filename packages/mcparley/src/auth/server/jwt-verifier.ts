@@ -107,7 +107,7 @@ function checkAlgorithms(given: readonly string[] = publicKeyAlgorithms): string
   const problem =
     other === undefined
       ? "algorithms must not be empty"
-      : `algorithms must all sign with a private key; got ${JSON.stringify(other)}`;
+      : `algorithms contains ${JSON.stringify(other)}, which is not supported`;
   throw invalid(`${problem}. Choose from ${publicKeyAlgorithms.join(", ")}.`);
 }
 
@@ -159,7 +159,7 @@ function toInvalidToken(error: unknown, issuer: string): unknown {
   ) {
     return new InvalidToken("The token is not a valid JWT.");
   }
-  return issuerUnavailable(issuer, "returns no keys", error);
+  return issuerUnavailable(issuer, "did not return its public keys", error);
 }
 
 function claimRefused({ claim, reason }: errors.JWTClaimValidationFailed): string {
@@ -191,7 +191,7 @@ function makeKeyFinder({ issuer, jwks, fetch, clock }: KeysOptions): KeyFinder {
   let current: { uri: string; find: KeyFinder } | undefined;
   return async (header, token) => {
     const uri = jwks ?? (await metadata()).jwks_uri;
-    if (uri === undefined) throw issuerUnavailable(issuer, "names no jwks_uri in its metadata");
+    if (uri === undefined) throw issuerUnavailable(issuer, "has no jwks_uri in its metadata");
     if (current?.uri !== uri) current = { uri, find: remoteKeys(uri, fetch, clock) };
     return current.find(header, token);
   };

@@ -38,7 +38,7 @@ export function checkAudience(given: string | readonly string[] | undefined): re
 /** Returns the accepted clock difference in seconds. Throws `LocalError` `invalid_definition` above 300. */
 export function checkTolerance(seconds: number = 30): number {
   if (seconds >= 0 && seconds <= 300) return seconds;
-  throw invalid(`clockTolerance is in seconds, from 0 to 300; got ${String(seconds)}.`);
+  throw invalid(`clockTolerance must be from 0 to 300 seconds; got ${String(seconds)}.`);
 }
 
 /** Returns the error for an invalid option. */

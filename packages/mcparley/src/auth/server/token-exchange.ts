@@ -93,7 +93,7 @@ export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   return {
     async tokenFor({ principal }) {
       const token = principal && keptToken(principal);
-      if (token === undefined) throw unauthorized("no token has authenticated the caller in this process");
+      if (token === undefined) throw unauthorized("the caller was not authenticated with a token in this process");
       return responses(await digest(token), () => exchangeToken(token));
     },
   };

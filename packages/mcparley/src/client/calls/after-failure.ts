@@ -62,7 +62,7 @@ export function explain(call: Call, error: unknown): unknown {
   if (isLost && call.isSent && !call.core.closing.aborted) {
     const advice = safeToRepeat
       ? "It is safe to repeat it."
-      : "The server may have run it: repeat it only if it does no harm to run it twice.";
+      : "The server may have run it. Repeat it only if it is safe to run twice.";
     message = `The connection was lost before ${call.what} was answered. ${advice} ${message}`;
   }
   return new LocalError(code, message, { cause: error, data: { ...details, safeToRepeat } });

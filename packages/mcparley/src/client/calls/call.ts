@@ -111,7 +111,7 @@ export interface Next {
 
 /** The end of a chain. No step calls it, since the step before it sends the request. */
 export const end: Next = {
-  step: ({ what }) => Promise.reject(new Error(`No step is left for ${what}.`)),
+  step: ({ what }) => Promise.reject(new Error(`No step sent ${what}.`)),
   get next() {
     return end;
   },
@@ -183,7 +183,7 @@ export function sessionFor(call: Call): Awaitable<Session> {
 
 export function unexpectedType({ what }: Call, resultType: unknown): LocalError {
   const shown = JSON.stringify(resultType)?.slice(0, 100);
-  return new LocalError("invalid_message", `${what} was answered with a result of the type ${shown}.`);
+  return new LocalError("invalid_message", `The result of ${what} has the unexpected resultType ${shown}.`);
 }
 
 /** Returns how a call ended that failed with `error`. */

@@ -9,7 +9,7 @@ import type { KnownTool } from "./known-tools.ts";
 import { readToolResult } from "./tool-results.ts";
 
 /** The reason why a result is not valid. */
-interface Misfit {
+interface Mismatch {
   reason: string;
   /** The schema could be used, so the reason may be that the server has changed it. */
   isOfResult: boolean;
@@ -26,21 +26,21 @@ export async function checkResult(call: Call, known: KnownTool, given: JsonObjec
   const { generation } = core.tools;
   const name = String(params.name);
   const result = readToolResult(name, given);
-  let misfit = await misfitOf(call, known, result);
-  if (misfit?.isOfResult) {
+  let mismatch = await mismatchOf(call, known, result);
+  if (mismatch?.isOfResult) {
     const current = await findAgain(call, generation);
-    if (current) misfit = await misfitOf(call, current, result);
+    if (current) mismatch = await mismatchOf(call, current, result);
   }
-  if (!misfit) return;
-  const message = `The result of the tool "${name}" does not match its output schema: ${misfit.reason}`;
+  if (!mismatch) return;
+  const message = `The result of the tool "${name}" does not match its output schema: ${mismatch.reason}`;
   throw new LocalError("invalid_result", message, { data: { result } });
 }
 
-async function misfitOf(
+async function mismatchOf(
   call: Call,
   known: KnownTool,
   { structuredContent }: CallToolResult,
-): Promise<Misfit | undefined> {
+): Promise<Mismatch | undefined> {
   const { name, outputSchema } = known.tool;
   if (!outputSchema) return undefined;
   if (structuredContent === undefined) return { reason: "it has no structuredContent", isOfResult: true };

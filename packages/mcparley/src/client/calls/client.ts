@@ -255,8 +255,8 @@ export class Client {
   }
 
   /**
-   * Returns the final result that a result of an extension leads to, for example one that was stored before a restart.
-   * `method` is the method that the result answered.
+   * Follows an intermediate result of an extension, such as a task, to the final result, and returns that. The
+   * intermediate result may come from an earlier process. `method` is the method of the request that it answered.
    */
   async follow(method: string, result: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
     const { followStored } = await import("./on-demand.ts");
@@ -304,7 +304,7 @@ export class Client {
   /**
    * Closes the connection. Calls in flight fail with `closed`. A second call does nothing.
    *
-   * Cancellations of tasks whose calls were aborted before are sent first. Over HTTP they have two seconds to be answered.
+   * If calls were aborted whose tasks are not cancelled yet, waits up to two seconds for the cancellations.
    */
   close(): Promise<void> {
     return this.#parts.close();
@@ -329,5 +329,5 @@ function requireArray<T>(method: string, result: JsonObject, member: string): T 
 }
 
 function malformed(method: string, what: string): LocalError {
-  return new LocalError("invalid_message", `${method} was answered without ${what}.`);
+  return new LocalError("invalid_message", `The result of ${method} must contain ${what}.`);
 }

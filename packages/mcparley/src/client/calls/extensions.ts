@@ -130,7 +130,7 @@ export async function followStored(
   } finally {
     core.running.delete(call);
   }
-  throw new LocalError("not_capable", `No extension of this client can follow this result of ${method}.`);
+  throw new LocalError("not_capable", `No extension of this client can handle this result of ${method}.`);
 }
 
 async function followedRequest(call: Call, signal: AbortSignal): Promise<FollowedCall> {

@@ -12,7 +12,7 @@ export async function answersTo(call: Call, result: JsonObject, round: number): 
   const { core, options } = call;
   const { inputRequests, requestState } = result;
   if (requestState !== undefined && typeof requestState !== "string") {
-    throw invalidInput(call, "its requestState is no string");
+    throw invalidInput(call, "its requestState is not a string");
   }
   const state: JsonObject = requestState === undefined ? {} : { requestState };
   const linked = link(options.signal, core.closing);
@@ -31,7 +31,7 @@ export async function answersTo(call: Call, result: JsonObject, round: number): 
 }
 
 async function answerAll(call: Call, requests: unknown, linked: Linked): Promise<JsonObject> {
-  if (!isObject(requests)) throw invalidInput(call, "its inputRequests are no object");
+  if (!isObject(requests)) throw invalidInput(call, "its inputRequests are not an object");
   const entries = Object.entries(requests);
   if (entries.length > maxRequests) throw invalidInput(call, `it has more than ${maxRequests} input requests`);
   const answers = entries.map(async ([key, request]) => [key, await answerOne(call, request, linked.signal)] as const);
@@ -53,10 +53,10 @@ async function answerOne(call: Call, request: unknown, signal: AbortSignal): Pro
     return await answer(method, isObject(params) ? params : {}, call.core.inputSource(call.what, signal));
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    throw invalidInput(call, `its input request ${method.slice(0, 100)} is refused: ${error.message}`, error);
+    throw invalidInput(call, `its input request ${method.slice(0, 100)} is invalid: ${error.message}`, error);
   }
 }
 
 function invalidInput(call: Call, why: string, cause?: unknown): LocalError {
-  return new LocalError("invalid_message", `The server asks for input to ${call.what}, but ${why}.`, { cause });
+  return new LocalError("invalid_message", `The input_required result of ${call.what} is invalid: ${why}.`, { cause });
 }

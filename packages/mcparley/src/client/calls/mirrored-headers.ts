@@ -16,7 +16,7 @@ export function mirrorArguments(headers: readonly McpHeader[], args: unknown): R
     const value = valueAt(args, path);
     if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
       const what = `The argument "${path.join(".")}" is ${String(value)}`;
-      throw new LocalError("invalid_message", `${what}, which no header can carry exactly; use at most 2^53 - 1.`);
+      throw new LocalError("invalid_message", `${what}, which cannot be sent exactly; use at most 2^53 - 1.`);
     }
     if (value !== undefined) mirrored[header] = encodeHeaderValue(value);
   }

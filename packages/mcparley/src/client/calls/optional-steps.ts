@@ -18,7 +18,7 @@ export function requireJson({
 }: Pick<Call, "what" | "params"> & { options?: RequestOptions }): void {
   const wrong = findNotJson(params, "") ?? findNotJson(options?.meta, "meta");
   if (wrong === undefined) return;
-  throw new LocalError("invalid_message", `${what} was not sent: ${wrong}, which JSON cannot carry.`);
+  throw new LocalError("invalid_message", `${what} was not sent: ${wrong}, which JSON cannot represent.`);
 }
 
 /** Makes the error for a request that the server of a session cannot answer. */

@@ -109,7 +109,7 @@ describe("responses", () => {
     expect(await calling).toBe("for the number");
     peer.answer({ id }, text("again"));
     expect(errors.length).toBe(4);
-    expect(errors[3]?.message).toContain("an unknown request with the id 1");
+    expect(errors[3]?.message).toContain("a response with the unknown id 1");
   });
 
   test("a malformed response fails its call, and other calls continue", async () => {
@@ -194,7 +194,7 @@ describe("time limits", () => {
       await clock.advance(900);
       peer.notify("notifications/progress", { progressToken: tokenOf(request), progress: at });
     }
-    await expect(calling).rejects.toThrow("2500 ms in all");
+    await expect(calling).rejects.toThrow("2500 ms in total");
   });
 
   test("a limit longer than the longest timer never expires", async () => {
@@ -472,7 +472,7 @@ describe("requests", () => {
     const one = client.callTool("a");
     one.catch(() => {});
     peer.answer(await peer.request("tools/call"), { resultType: "task", taskId: "1" });
-    await expect(one).rejects.toThrow('tools/call "a" was answered with a result of the type "task".');
+    await expect(one).rejects.toThrow('The result of tools/call "a" has the unexpected resultType "task".');
     const two = client.callTool("a");
     peer.answer(await peer.request("tools/call"), text("x"));
     expect(await two).toBe("x");

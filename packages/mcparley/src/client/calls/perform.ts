@@ -156,7 +156,7 @@ async function answerInput(call: Call, next: Next): Promise<JsonObject> {
     const { answersTo } = await import("./on-demand.ts");
     call.answers = await answersTo(call, result, round);
   }
-  throw new LocalError("invalid_message", `The server asked for input to ${call.what} more than ${maxRounds} times.`);
+  throw new LocalError("invalid_message", `The server requested input for ${call.what} more than ${maxRounds} times.`);
 }
 
 /** Whether a result asks for input. Throws if its type is unknown, or not allowed for the method. */

@@ -169,7 +169,7 @@ describe("a server that ends unexpectedly", () => {
     first.close(exited());
     await expect(called).rejects.toMatchObject({ code: "exited", data: { safeToRepeat: false } });
     await expect(called).rejects.toThrow(
-      'The connection was lost before tools/call "a" was answered. The server may have run it: repeat it only if it does no harm to run it twice. node server.js exited with code 1.',
+      'The connection was lost before tools/call "a" was answered. The server may have run it. Repeat it only if it is safe to run twice. node server.js exited with code 1.',
     );
     await expect(read).rejects.toThrow("It is safe to repeat it.");
     expect(client.state).toBe("reconnecting");

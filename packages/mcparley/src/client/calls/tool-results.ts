@@ -8,7 +8,7 @@ import type { CallToolResult } from "../../mcp/tools.ts";
 export function readToolResult(name: string, result: JsonObject): CallToolResult {
   const { content = [] } = result;
   if (Array.isArray(content)) return { ...result, content };
-  throw new LocalError("invalid_message", `The tool "${name}" was answered with "content" that is no array.`);
+  throw new LocalError("invalid_message", `The result of the tool "${name}" must contain an array "content".`);
 }
 
 /**

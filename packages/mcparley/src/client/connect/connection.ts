@@ -121,7 +121,7 @@ export class Connection {
       },
       malformed: (error) => {
         // The likely cause if a request is not answered: a server that prints to stdout.
-        this.#outbound.timeoutHint ||= ` The server sent something else: ${error.message}`;
+        this.#outbound.timeoutHint ||= ` The server sent an invalid message: ${error.message}`;
         this.#handlers.report(error);
       },
       interrupted: (cause) => {
@@ -220,7 +220,7 @@ export class Connection {
     if (this.#outbound.settle(response)) return;
     if (id !== undefined && this.#abandoned.delete(id)) return;
     const detail = isFailure(response) ? ` Its error: ${response.error.message.slice(0, 200)}` : "";
-    const message = `The server answered an unknown request with the id ${JSON.stringify(id)}.${detail}`;
+    const message = `The server sent a response with the unknown id ${JSON.stringify(id)}.${detail}`;
     this.#handlers.report(new LocalError("invalid_message", message));
   }
 

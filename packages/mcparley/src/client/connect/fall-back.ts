@@ -156,7 +156,7 @@ function readPinned(version: string): Revision {
   const revision = findRevision(version);
   if (revision) return revision;
   const known = revisions.map((one) => one.version).join(", ");
-  const message = `The option revision is "${version}", which is no version of the protocol. Use auto, ${known}.`;
+  const message = `The option revision is "${version}", which is not a protocol revision. Use auto, ${known}.`;
   throw new LocalError("unsupported_revision", message);
 }
 

@@ -367,7 +367,7 @@ describe("a pinned revision", () => {
   test("one that does not exist is rejected before a connection is opened", async () => {
     const dialer = peerTransports();
     await expect(openClient(dialer, { revision: "2025-12-01" })).rejects.toThrow(
-      'The option revision is "2025-12-01", which is no version of the protocol. Use auto, 2026-07-28',
+      'The option revision is "2025-12-01", which is not a protocol revision. Use auto, 2026-07-28',
     );
     expect(dialer.opened).toBe(0);
   });

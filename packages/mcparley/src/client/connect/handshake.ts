@@ -33,7 +33,7 @@ export async function discover(connection: Connection, handshake: Handshake): Pr
   const result = await connection.exchange(Method.discover, params, options);
   const versions = result.supportedVersions;
   if (!isStrings(versions)) {
-    throw new LocalError("invalid_message", 'The server answered server/discover without "supportedVersions".');
+    throw new LocalError("invalid_message", 'The result of server/discover must contain "supportedVersions".');
   }
   if (!versions.includes(revision.version)) throw new NotSupported(versions);
   const meta = isObject(result._meta) ? result._meta : {};

@@ -48,7 +48,7 @@ export function incomingRequests({ answer, send, report }: IncomingInit): Incomi
     let response: JsonRpcResponse | undefined;
     try {
       if (waiting.size > maxIncoming) {
-        const message = `More than ${maxIncoming} requests wait for an answer already.`;
+        const message = `More than ${maxIncoming} requests are already waiting for a response.`;
         throw new ProtocolError(ErrorCode.InvalidRequest, message);
       }
       const result = await answer(request, controller.signal);

@@ -99,7 +99,7 @@ export function customTransport(transport: Transport): TransportFactory {
     once: true,
     open() {
       if (inUse.has(transport)) {
-        const cure = "Give each client a transport of its own.";
+        const cure = "Create one transport for each client.";
         throw new LocalError("invalid_target", `The Transport is already used by another client. ${cure}`);
       }
       inUse.add(transport);

@@ -83,11 +83,11 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
   });
 
   test("one handler answers every kind of input request", async () => {
-    const askers: InputRequestSource[] = [];
+    const sources: InputRequestSource[] = [];
     const client = await openClient(serverTransports(server), {
       revision,
-      elicit: (question, asker) => {
-        askers.push(asker);
+      elicit: (question, source) => {
+        sources.push(source);
         return question.mode === "url" ? { action: "accept" } : { action: "accept", content: { name: "Ann" } };
       },
       sample: () => ({ role: "assistant", content: { type: "text", text: "hello" }, model: "m" }),
@@ -97,7 +97,7 @@ describe.each(["2026-07-28", "2025-11-25"])("with a real server (%s)", (revision
     expect(await client.callTool("url")).toBe("gone");
     expect(await client.callTool("sample")).toBe('{"type":"text","text":"hello"}');
     expect(await client.callTool("roots")).toBe('[{"uri":"file:///a","name":"a"}]');
-    expect(askers[0]).toMatchObject({ target: "memory:s", server: { name: "s" }, during: 'tools/call "form"' });
+    expect(sources[0]).toMatchObject({ target: "memory:s", server: { name: "s" }, during: 'tools/call "form"' });
     await client.close();
   });
 
@@ -197,24 +197,24 @@ describe("on a modern revision", () => {
     for (let round = 0; round < 32; round++) {
       peer.answer(await peer.request("tools/call"), asks({ r: { method: "roots/list" } }));
     }
-    await expect(calling).rejects.toThrow('The server asked for input to tools/call "a" more than 32 times.');
+    await expect(calling).rejects.toThrow('The server requested input for tools/call "a" more than 32 times.');
     expect(peer.arrived.length).toBe(33);
   });
 
   test.each([
-    ["a method without input requests", "resources/list", asks({}, "s"), "was answered with a result of the type"],
+    ["a method without input requests", "resources/list", asks({}, "s"), "has the unexpected resultType"],
     [
       "an empty result",
       "tools/call",
       { resultType: "input_required" },
       "it has neither inputRequests nor a requestState",
     ],
-    ["a state that is not a string", "tools/call", asks({}, 5), "its requestState is no string"],
+    ["a state that is not a string", "tools/call", asks({}, 5), "its requestState is not a string"],
     [
       "input requests that are not an object",
       "tools/call",
       { resultType: "input_required", inputRequests: [] },
-      "its inputRequests are no object",
+      "its inputRequests are not an object",
     ],
     ["an input request without a method", "tools/call", asks({ a: {} }), "an input request has no method"],
     ["an input request with an unknown method", "tools/call", asks({ a: { method: "a/b" } }), "Method not found"],
@@ -248,10 +248,10 @@ describe("on a modern revision", () => {
   });
 
   test("cancelling the call aborts the input request", async () => {
-    let asker!: InputRequestSource;
+    let source!: InputRequestSource;
     const { peer, client } = await modern({
       elicit: (_, who) => {
-        asker = who;
+        source = who;
         return new Promise(() => {});
       },
     });
@@ -262,13 +262,13 @@ describe("on a modern revision", () => {
     await flushPromises();
     controller.abort();
     await expect(calling).rejects.toMatchObject({ code: "aborted" });
-    expect(asker.signal.aborted).toBe(true);
+    expect(source.signal.aborted).toBe(true);
     // The input request without a response does not block the next one.
     const next = client.callTool("a");
     next.catch(() => {});
     peer.answer(await peer.request("tools/call"), asks({ q: elicitation(form) }));
     await flushPromises();
-    expect(asker.signal.aborted).toBe(false);
+    expect(source.signal.aborted).toBe(false);
     await client.close();
     await expect(next).rejects.toMatchObject({ code: "closed" });
   });
@@ -422,8 +422,8 @@ describe("on a legacy session", () => {
   test("an input request that the server cancels is not answered", async () => {
     let signal!: AbortSignal;
     const { peer, errors } = await legacy({
-      elicit: (_, asker) => {
-        ({ signal } = asker);
+      elicit: (_, source) => {
+        ({ signal } = source);
         return new Promise(() => {});
       },
     });
@@ -593,8 +593,8 @@ describe("confirm", () => {
   test("receives the call and can reject it before it is sent", async () => {
     const seen: unknown[] = [];
     const { peer, client } = await modern({
-      confirm: (call, asker) => {
-        seen.push(call, asker.during);
+      confirm: (call, source) => {
+        seen.push(call, source.during);
         return false;
       },
     });

@@ -49,7 +49,7 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
     if (wrong === undefined) return result;
     throw new LocalError(
       "invalid_result",
-      `The answer to ${method} cannot be sent: ${wrong}, which JSON cannot carry.`,
+      `The answer to ${method} cannot be sent: ${wrong}, which JSON cannot represent.`,
     );
   };
 }
@@ -103,5 +103,5 @@ function checkRoots(roots: readonly Root[]): readonly Root[] {
 }
 
 function invalidRoots(why: string): LocalError {
-  return new LocalError("invalid_result", `The roots that were given to connect ${why}.`);
+  return new LocalError("invalid_result", `The roots passed to connect ${why}.`);
 }

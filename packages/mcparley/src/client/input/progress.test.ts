@@ -70,12 +70,12 @@ for (const [name, ask] of Object.entries(kinds)) {
     async (revision) => {
       const { clock, reported, errors, connect } = asking(ask);
       const client = await connect(revision, {
-        elicit: async (_, asker) => {
-          await slowly(asker, clock);
+        elicit: async (_, source) => {
+          await slowly(source, clock);
           return answer;
         },
-        sample: async (_, asker) => {
-          await slowly(asker, clock);
+        sample: async (_, source) => {
+          await slowly(source, clock);
           return sampled;
         },
       });
@@ -103,8 +103,8 @@ test("without progress the request ends after its time limit", async () => {
 test("progress of a handler has no effect on a modern revision", async () => {
   const { connect, reported } = asking(kinds.form);
   const client = await connect("2026-07-28", {
-    elicit: (_, asker) => {
-      asker.progress(1);
+    elicit: (_, source) => {
+      source.progress(1);
       return answer;
     },
   });
@@ -114,22 +114,22 @@ test("progress of a handler has no effect on a modern revision", async () => {
 });
 
 test("no progress is sent without a progress token, or after the request has ended", async () => {
-  const askers: InputRequestSource[] = [];
-  const elicit: ConnectOptions["elicit"] = (_, asker) => {
-    askers.push(asker);
+  const sources: InputRequestSource[] = [];
+  const elicit: ConnectOptions["elicit"] = (_, source) => {
+    sources.push(source);
     return new Promise(() => {});
   };
   const peer = legacyPeer();
   const client = await openClient(peerTransports(peer), { revision: "2025-11-25", elicit });
   await peer.notification("notifications/initialized");
   peer.ask(1, "elicitation/create", { message: "?", requestedSchema: schema });
-  await expect.poll(() => askers.length).toBe(1);
-  askers[0]?.progress(1);
+  await expect.poll(() => sources.length).toBe(1);
+  sources[0]?.progress(1);
   peer.notify("notifications/cancelled", { requestId: 1 });
   peer.ask(2, "elicitation/create", { message: "?", requestedSchema: schema, _meta: { progressToken: "p" } });
-  await expect.poll(() => askers.length).toBe(2);
+  await expect.poll(() => sources.length).toBe(2);
   peer.notify("notifications/cancelled", { requestId: 2 });
-  askers[1]?.progress(1);
+  sources[1]?.progress(1);
   const reports = peer.arrived.filter(({ message }) => "method" in message && message.method.endsWith("/progress"));
   expect(reports).toEqual([]);
   await client.close();

@@ -4,14 +4,14 @@ import type { RootsHandler } from "../options.ts";
 import { inputRequests } from "./input-requests.ts";
 
 function listRoots(roots: RootsHandler): Promise<JsonObject> {
-  const asker = {
+  const source = {
     target: "test",
     server: undefined,
     during: undefined,
     signal: new AbortController().signal,
     progress: () => {},
   };
-  return inputRequests({ roots }, () => {})("roots/list", {}, asker);
+  return inputRequests({ roots }, () => {})("roots/list", {}, source);
 }
 
 test.each([

@@ -86,7 +86,7 @@ function watchCalls(running: ReadonlySet<Call>, signal: AbortSignal): WatchedCal
   const ended: CallWatcher = (call, isAnswered) => {
     left.delete(call);
     if (!isAnswered) isAborted = true;
-    if (haveEnded()) linked.abort(new LocalError("aborted", `${call.what} has ended, which needed this input.`));
+    if (haveEnded()) linked.abort(new LocalError("aborted", `${call.what}, which needed this input, has ended.`));
   };
   for (const call of running) (call.watchers ??= new Set()).add(ended);
   return {

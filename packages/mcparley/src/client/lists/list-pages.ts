@@ -96,7 +96,7 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
       continue;
     }
     const found = result[member];
-    if (!Array.isArray(found)) throw invalidList(`${method} was answered without an array "${member}".`);
+    if (!Array.isArray(found)) throw invalidList(`The result of ${method} must contain an array "${member}".`);
     count += found.length;
     if (count > maxEntries) throw listTooLong(method, `${maxEntries} entries`);
     // Most lists have one page, whose size the transport limits.
@@ -115,10 +115,9 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
     if (isLast) source.complete?.();
     yield { entries, isFirst: cursor === undefined, isLast };
     if (isLast) return;
-    if (typeof nextCursor !== "string")
-      throw invalidList(`${method} was answered with a "nextCursor" that is no string.`);
+    if (typeof nextCursor !== "string") throw invalidList(`The "nextCursor" of ${method} is not a string.`);
     if (seen.has(nextCursor)) {
-      throw invalidList(`${method} was answered with the same cursor twice, so the list would never end.`);
+      throw invalidList(`The server returned the same cursor of ${method} twice, so the list would not end.`);
     }
     seen.add(nextCursor);
     cursor = nextCursor;
@@ -154,7 +153,7 @@ async function readEntry<T>(source: ListSource<T>, entry: unknown): Promise<Page
   } catch (error) {
     const name = isObject(entry) ? JSON.stringify(entry.name ?? entry.uri ?? entry.uriTemplate) : JSON.stringify(entry);
     const reason = (error as Error).message;
-    source.report(invalidList(`An entry of ${source.method} was left out, ${name?.slice(0, 100)}: ${reason}`, error));
+    source.report(invalidList(`The entry ${name?.slice(0, 100)} of ${source.method} was left out: ${reason}`, error));
     return undefined;
   }
 }
@@ -164,6 +163,6 @@ function invalidList(message: string, cause?: unknown): LocalError {
 }
 
 function listTooLong(method: string, limit: string): LocalError {
-  const message = `The list of ${method} is longer than ${limit}. To use a part of it, iterate over it and stop sooner.`;
+  const message = `The list of ${method} is longer than ${limit}. To use a part of it, iterate over it and stop early.`;
   return new LocalError("too_large", message);
 }

@@ -136,13 +136,13 @@ describe("a list that does not end", () => {
 
   test("fails if a cursor is repeated", async () => {
     const { client } = await paged((cursor) => ({ tools: named("x"), nextCursor: cursor === "a" ? "b" : "a" }));
-    await expect(client.listTools().all()).rejects.toThrow("the same cursor twice");
+    await expect(client.listTools().all()).rejects.toThrow("the same cursor of tools/list twice");
   });
 
   test.each([
-    [{ tools: [], nextCursor: 5 }, '"nextCursor" that is no string'],
-    [{ tools: {} }, 'without an array "tools"'],
-    [{}, 'without an array "tools"'],
+    [{ tools: [], nextCursor: 5 }, '"nextCursor" of tools/list is not a string'],
+    [{ tools: {} }, 'must contain an array "tools"'],
+    [{}, 'must contain an array "tools"'],
   ])("is rejected if a page is invalid: %j", async (page, why) => {
     const { client } = await paged(() => page);
     await expect(client.listTools().all()).rejects.toMatchObject({
@@ -169,7 +169,7 @@ describe("a malformed entry", () => {
       const { client, errors } = await paged(() => ({ [member]: [...bad, { ...good, unknown: { kept: true } }] }));
       expect(await client[method]().all()).toEqual([{ ...good, unknown: { kept: true } }]);
       expect(errors.length).toBe(bad.length);
-      expect(errors.at(-1)?.message).toMatch(/^An entry of [a-z/]+ was left out, .*: /);
+      expect(errors.at(-1)?.message).toMatch(/^The entry .* of [a-z/]+ was left out: /);
     },
   );
 
@@ -201,9 +201,9 @@ describe("a malformed entry", () => {
       },
     });
     const client = await openClient(peerTransports(peer));
-    await expect(client.callTool("a")).rejects.toThrow('"content" that is no array');
-    await expect(client.getPrompt("a")).rejects.toThrow('without an array "messages"');
-    await expect(client.readResource("a:b")).rejects.toThrow('without an array "contents"');
+    await expect(client.callTool("a")).rejects.toThrow('must contain an array "content"');
+    await expect(client.getPrompt("a")).rejects.toThrow('must contain an array "messages"');
+    await expect(client.readResource("a:b")).rejects.toThrow('must contain an array "contents"');
     await expect(client.complete({ type: "ref/prompt", name: "a" }, { name: "a", value: "" })).rejects.toThrow(
       'an array "values"',
     );
@@ -219,7 +219,9 @@ describe("x-mcp-header", () => {
   test("tools with invalid annotations are omitted over HTTP and reported by name", async () => {
     const { client, errors } = await paged(() => ({ tools }), "http");
     expect((await client.listTools().all()).map(({ name }) => name)).toEqual(["good"]);
-    expect(errors[0]?.message).toContain('"bad": The x-mcp-header of "a" is only allowed on');
+    expect(errors[0]?.message).toContain(
+      '"bad" of tools/list was left out: The x-mcp-header of "a" is only allowed on',
+    );
   });
 
   test("tools with invalid annotations are listed on other transports", async () => {

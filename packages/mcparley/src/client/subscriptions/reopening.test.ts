@@ -269,7 +269,7 @@ test("the total limit of listen includes the time to open a session", async () =
   const listening = client.listen({ tools: true }, () => {}, { timeout: { total: 3_000 } });
   const outcome = listening.catch((error: unknown) => error);
   await clock.advance(3_000);
-  expect(await outcome).toMatchObject({ code: "timeout", message: expect.stringContaining("3000 ms in all") });
+  expect(await outcome).toMatchObject({ code: "timeout", message: expect.stringContaining("3000 ms in total") });
   await client.close();
   await refused;
 });

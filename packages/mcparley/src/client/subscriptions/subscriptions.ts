@@ -246,7 +246,7 @@ function openingSignal(core: ClientCore, { life }: SubscriptionState, { signal, 
   const total = timeout?.total ?? core.options.timeout?.total ?? defaultTotal;
   const opening = link(signal, life.signal);
   const expire = (): void => {
-    opening.abort(new LocalError("timeout", `${Method.listen} was not acknowledged within ${total} ms in all.`));
+    opening.abort(new LocalError("timeout", `${Method.listen} was not acknowledged within ${total} ms in total.`));
   };
   const timer = startLimit(core.clock, expire, total);
   return {

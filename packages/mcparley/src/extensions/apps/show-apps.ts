@@ -67,7 +67,7 @@ export function getToolUi(tool: ListedTool): ToolUi | undefined {
 
 /**
  * Returns whether the model, or an app of the same server, may use a listed tool. A host must not offer other tools to its
- * model, and must not call other tools for an app. A tool with invalid metadata is for neither.
+ * model, and must not call other tools for an app. A tool with invalid metadata is visible to neither.
  *
  * @example
  * ```ts

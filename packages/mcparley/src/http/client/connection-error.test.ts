@@ -74,9 +74,9 @@ test.each(["Failed to fetch", "Load failed", "NetworkError when attempting to fe
     const { message } = connectionError(url, new TypeError(text));
     expect(message).toContain("Check that https://example.com is reachable.");
     expect(message).toContain("the options cors and allowedOrigins");
-    expect(message).not.toContain("A page with https");
+    expect(message).not.toContain("An https page");
     const plain = connectionError(new URL("http://example.com/mcp"), new TypeError(text));
-    expect(plain.message).toContain("A page with https cannot call http.");
+    expect(plain.message).toContain("An https page cannot call http.");
   },
 );
 

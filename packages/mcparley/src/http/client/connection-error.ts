@@ -3,15 +3,15 @@ import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
 
 const hints: ReadonlyMap<string, string> = new Map([
-  ["ECONNREFUSED", "nothing listens there"],
-  ["ENOTFOUND", "there is no such host"],
-  ["EAI_AGAIN", "the name could not be looked up"],
-  ["ECONNRESET", "the connection was cut off"],
-  ["UND_ERR_SOCKET", "the connection was cut off"],
-  ["UND_ERR_HEADERS_TIMEOUT", "it took too long to answer"],
+  ["ECONNREFUSED", "nothing is listening there"],
+  ["ENOTFOUND", "the host does not exist"],
+  ["EAI_AGAIN", "the name could not be resolved"],
+  ["ECONNRESET", "the connection was closed"],
+  ["UND_ERR_SOCKET", "the connection was closed"],
+  ["UND_ERR_HEADERS_TIMEOUT", "it did not respond in time"],
   ["DEPTH_ZERO_SELF_SIGNED_CERT", "its certificate is self-signed"],
-  ["SELF_SIGNED_CERT_IN_CHAIN", "its certificate comes from an authority that is not trusted here"],
-  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "its certificate comes from an authority that is not trusted here"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "its certificate authority is not trusted"],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "its certificate authority is not trusted"],
   ["CERT_HAS_EXPIRED", "its certificate has expired"],
 ]);
 
@@ -50,7 +50,7 @@ const browserTexts = /^(?:Failed to fetch|Load failed|NetworkError when attempti
 
 function cureOf({ origin, protocol }: URL, { code, message }: Reason): string {
   if (code !== undefined || !browserTexts.test(message)) return "";
-  const mixed = protocol === "http:" ? " A page with https cannot call http." : "";
+  const mixed = protocol === "http:" ? " An https page cannot call http." : "";
   const cors =
     "The server must allow the origin of this page by CORS: in mcparley, the options cors and allowedOrigins";
   return ` A browser hides the reason. Check that ${origin} is reachable. ${cors}.${mixed}`;

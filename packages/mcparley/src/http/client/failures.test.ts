@@ -80,7 +80,7 @@ test("a connection that breaks before the response is not reported as an unreach
   await flushPromises();
   expect(failures[0]?.[1]).toMatchObject({
     code: "closed",
-    message: "The connection to example.com failed before a response arrived: ECONNRESET, the connection was cut off.",
+    message: "The connection to example.com failed before a response arrived: ECONNRESET, the connection was closed.",
     data: { host: "example.com", code: "ECONNRESET" },
   });
 });

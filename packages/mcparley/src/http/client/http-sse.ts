@@ -4,7 +4,7 @@ import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
-import { isEventStream } from "../media-type.ts";
+import { isEventStream } from "./media-type.ts";
 import { defaultReplyLimit, encodeAll } from "./posted.ts";
 import { asksForAuthorization, discard, sessionLost, statusError } from "./response.ts";
 import { sendHttp, sendUntilAccepted, transportClosed, untilAccepted } from "./send.ts";

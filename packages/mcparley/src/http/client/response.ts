@@ -4,7 +4,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type JsonObject, type JsonRpcErrorBody, type RequestId, isObject, isRequestId } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
-import { isJson, mediaType } from "../media-type.ts";
+import { isJson, mediaType } from "./media-type.ts";
 import type { Posted } from "./posted.ts";
 
 const EXCERPT_BYTES = 1_024;
@@ -110,7 +110,7 @@ function errorOf(
   const reason = body === "" ? "" : `: ${body}`;
   if (asksForAuthorization(response) || status === 403) {
     const challenge = response.headers.get("www-authenticate") ?? undefined;
-    const cure = status === 401 ? "asks for a sign-in" : "refuses access";
+    const cure = status === 401 ? "requires a sign-in" : "denies access";
     const message = `The server ${cure} (${status}) for ${what}${reason}`;
     return new LocalError("unauthorized", message, { data: { status, challenge, body } });
   }
@@ -125,7 +125,7 @@ function errorOf(
 
 /** Makes the error for a session that the server does not know. */
 export function sessionLost(what: string): LocalError {
-  const message = `The server has ended the session, or does not know it (404 for ${what}). Open a new one.`;
+  const message = `The session has ended or is unknown to the server (404 for ${what}). Open a new one.`;
   return new LocalError("session_lost", message, { data: { status: 404 } });
 }
 

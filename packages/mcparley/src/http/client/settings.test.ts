@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { httpTransports } from "./transport.ts";
 
 test.each([
-  ["not a url", /Cannot connect to "not a url"\. Give an http or https URL/],
+  ["not a url", /Cannot connect to "not a url"\. Pass an http or https URL/],
   ["ftp://example.com/", /Cannot connect to "ftp:/],
   ["https://user:pw@example.com/", /must not contain a user or password/],
 ])("the target %s is refused, without its secrets", (url, message) => {

@@ -41,8 +41,8 @@ export interface HttpAuth {
    */
   responded?(request: HttpAuthRequest, response: { status: number; headers: Headers }): boolean;
   /**
-   * Called with a response that asks for authorization. True repeats the request with new headers: at most 3 times for
-   * its own refusals.
+   * Called with a response that asks for authorization. True repeats the request with new headers, at most 3 times. A
+   * repetition after the refusal of another request is not counted.
    *
    * It is called once for requests that are refused at the same time. Those requests wait for it with their timeouts
    * stopped, since a person may be asked, and fail if it rejects. The signal is aborted when all of them are cancelled.
@@ -114,12 +114,12 @@ function readUrl(given: string | URL): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "https:" && url?.protocol !== "http:") {
     const shown = JSON.stringify(redact(text.slice(0, 200)));
-    const cure = 'Give an http or https URL, or { command: "node", args: ["server.js"] } to start a program.';
+    const cure = 'Pass an http or https URL, or { command: "node", args: ["server.js"] } to start a program.';
     throw invalidTarget(`Cannot connect to ${shown}. ${cure}`);
   }
   if (url.username !== "" || url.password !== "") {
     throw invalidTarget(
-      "A URL must not contain a user or password, since logs show it; give an Authorization header instead.",
+      "A URL must not contain a user or password, since logs show it; use an Authorization header instead.",
     );
   }
   url.hash = "";

@@ -2,7 +2,7 @@ import { link } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
 import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
-import { isEventStream } from "../media-type.ts";
+import { isEventStream } from "./media-type.ts";
 import { discard, sessionLost, statusError } from "./response.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
@@ -205,7 +205,7 @@ export class StandaloneStream {
     this.#state = "resting";
     this.#restsUntil = this.#settings.clock.now() + REST_MS;
     const why = cause ? ` ${cause.message}` : " The server ends it each time.";
-    const message = `The standalone stream of the session could not be kept open; its notifications are missed.${why}`;
+    const message = `The standalone stream of the session could not be kept open; its notifications are lost.${why}`;
     this.#sink.malformed(new LocalError("closed", message, { cause }));
   }
 

@@ -1,7 +1,7 @@
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
 import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { LAST_EVENT_ID_HEADER } from "../header-names.ts";
-import { isEventStream } from "../media-type.ts";
+import { isEventStream } from "./media-type.ts";
 import type { Posted } from "./posted.ts";
 import { discard, sessionLost, statusError } from "./response.ts";
 import { sendHttp } from "./send.ts";

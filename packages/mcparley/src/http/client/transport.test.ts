@@ -350,7 +350,7 @@ test("the error of an unreachable host names the host and the reason", async () 
   await flushPromises();
   expect(failures[0]?.[1]).toMatchObject({
     code: "unreachable",
-    message: "Cannot reach example.com: ECONNREFUSED, nothing listens there.",
+    message: "Cannot reach example.com: ECONNREFUSED, nothing is listening there.",
     data: { host: "example.com", code: "ECONNREFUSED" },
   });
 });

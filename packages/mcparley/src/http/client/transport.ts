@@ -3,7 +3,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, type JsonRpcNotification, isObject, isRequest } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import { isEventStream } from "../media-type.ts";
+import { isEventStream } from "./media-type.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import {
   type Posted,

@@ -41,7 +41,7 @@ function checkPrincipal({ issuer, subject, scopes }: Partial<Principal>): void {
   const isWhole = typeof issuer === "string" && typeof subject === "string" && subject !== "";
   if (isWhole && Array.isArray(scopes)) return;
   throw new TypeError(
-    "A principal must be { issuer, subject, scopes }: two strings and a list. The subject is not empty.",
+    "A principal must be { issuer, subject, scopes }: two strings and a list. The subject must not be empty.",
   );
 }
 

@@ -8,15 +8,18 @@ import { HttpRefusal, shown } from "./refusal.ts";
 /* Refusals of requests that no correct MCP client sends. Loaded with the first of them, because their texts are long. */
 
 const refusals = {
-  host: ["The Host", "is not served here", "allowedHosts", "it is a name of this server"],
-  origin: ["The Origin", "may not use this server", "allowedOrigins", "its pages may use this server"],
+  host: ["Host", "allowedHosts", "it is a name of this server"],
+  origin: ["Origin", "allowedOrigins", "its pages may use this server"],
 } as const;
 
 /** Makes the refusal of a request whose `Host` or `Origin` is not allowed. */
 export function refuseForeign(header: ForeignHeader, request: HttpRequestHead): HttpRefusal {
-  const [what, why, option, condition] = refusals[header];
+  const [name, option, condition] = refusals[header];
   const value = shown(request.header(header) ?? "");
-  return new HttpRefusal(403, `${what} "${value}" ${why}. Add it to the server's ${option} option if ${condition}.`);
+  return new HttpRefusal(
+    403,
+    `The ${name} "${value}" is not allowed. Add it to the server's ${option} option if ${condition}.`,
+  );
 }
 
 export function notAcceptable(request: HttpRequestHead): HttpRefusal {
@@ -25,7 +28,10 @@ export function notAcceptable(request: HttpRequestHead): HttpRefusal {
 }
 
 export function noResponses(): HttpRefusal {
-  return new HttpRefusal(400, "Clients of this revision send no responses. Retry the request with inputResponses.");
+  return new HttpRefusal(
+    400,
+    "Clients of this revision must not send responses. Retry the request with inputResponses.",
+  );
 }
 
 export function noStream(id: RequestId): HttpRefusal {

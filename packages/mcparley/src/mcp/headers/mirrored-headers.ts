@@ -58,7 +58,7 @@ export function mcpHeaders(json: JsonSchema): readonly McpHeader[] {
     if (place.schema[annotation] !== undefined) {
       const header = readAnnotation(place);
       const key = header.header.toLowerCase();
-      if (found.has(key)) throw new InvalidMcpHeader(header.path.join("."), "is used twice (case does not count)");
+      if (found.has(key)) throw new InvalidMcpHeader(header.path.join("."), "is used twice (case is ignored)");
       found.set(key, header);
     }
     places.push(...placesBelow(place, dialect));
@@ -82,7 +82,7 @@ function readAnnotation({ schema, path, pointer }: Place): McpHeader {
   if (path === undefined || path.length === 0) {
     throw new InvalidMcpHeader(
       pointer || "/",
-      "is not on a property that is reached from the root through properties alone",
+      'is only allowed on properties that are reached through "properties" alone',
     );
   }
   const property = path.join(".");

@@ -118,7 +118,7 @@ function asText(property: JsonObject): JsonObject {
   const values = readChoices(items.anyOf)?.map((choice) => choice.const) ?? (items.enum as string[] | undefined) ?? [];
   const encoded: JsonObject = { type: "string" };
   if (property.title !== undefined) encoded.title = property.title;
-  const hint = `Any of ${values.join(", ")}; put commas between several.`;
+  const hint = `Any of ${values.join(", ")}; separate several with commas.`;
   encoded.description = typeof property.description === "string" ? `${property.description} ${hint}` : hint;
   if (Array.isArray(property.default)) encoded.default = property.default.join(", ");
   return encoded;

@@ -214,7 +214,7 @@ describe("elicitation and sampling", () => {
           color: { type: "string", enum: ["r", "g"], description: "Default: g." },
           sizes: {
             type: "string",
-            description: "Any of S, M; put commas between several. Default: S, M.",
+            description: "Any of S, M; separate several with commas. Default: S, M.",
           },
           sure: { type: "boolean", default: true },
         },

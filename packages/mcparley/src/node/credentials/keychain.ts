@@ -71,7 +71,7 @@ async function load(): Promise<KeyringModule> {
     return (await import(/* webpackIgnore: true */ packageName)) as KeyringModule;
   } catch (cause) {
     throw failed(
-      `The package ${packageName} is missing, which accesses the system's keychain. Run npm install ${packageName}`,
+      `The package ${packageName}, which accesses the system's keychain, is missing. Run npm install ${packageName}`,
       cause,
     );
   }

@@ -108,6 +108,6 @@ function failType(node: Node, type: number, run: Run): false {
   if (!run.findings) return false;
   if (node.types === 0) return run.fail("false", "is not allowed");
   const actual = Object.entries(Type).find(([, bit]) => (bit & type) !== 0)?.[0];
-  if (actual === undefined) return run.fail("type", "is a value that JSON does not have");
+  if (actual === undefined) return run.fail("type", "is not a JSON value");
   return run.fail("type", `must be ${node.typeNames}, not ${actual}`);
 }

@@ -228,7 +228,7 @@ describe("check against the meta-schema", () => {
     ],
     [{ $schema: draft04, items: true }, "true at #/items"],
     [{ $schema: draft04, exclusiveMinimum: 1 }, "1 at #/exclusiveMinimum, which must be a boolean"],
-    [{ $schema: draft04, exclusiveMaximum: true }, "true at #/exclusiveMaximum, which must be beside maximum"],
+    [{ $schema: draft04, exclusiveMaximum: true }, "true at #/exclusiveMaximum, which must be used with maximum"],
   ])("refuses %j", (schema, message) => {
     const error = failure(schema);
     expect(error.code).toBe("invalid_schema");

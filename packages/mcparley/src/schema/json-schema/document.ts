@@ -2,7 +2,7 @@ import { type JsonSchema, pointerStep } from "../schema.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { copySchema, refuse, show } from "./copy-schema.ts";
 import { type Dialect, type Shape, dialectOf, keywordsOf, subschemasOf } from "./keywords.ts";
-import { type Misfit, misfitOf } from "./shapes.ts";
+import { type Mismatch, mismatchOf } from "./shapes.ts";
 
 /** Maximum number of levels of subschemas. */
 const MAX_DEPTH = 64;
@@ -91,7 +91,7 @@ class DocumentReader {
   isDynamic = false;
   readonly #dialect: Dialect;
   readonly #options: DocumentOptions;
-  readonly #misfit: Misfit;
+  readonly #mismatch: Mismatch;
   readonly #resources = new Map<string, Resource>();
   readonly #found: Place[] = [];
   #next = 0;
@@ -99,7 +99,7 @@ class DocumentReader {
   constructor(dialect: Dialect, options: DocumentOptions) {
     this.#dialect = dialect;
     this.#options = options;
-    this.#misfit = misfitOf(dialect, options.isOfPeer ?? false);
+    this.#mismatch = mismatchOf(dialect, options.isOfPeer ?? false);
   }
 
   /** Adds a whole document with everything in it. */
@@ -146,7 +146,7 @@ class DocumentReader {
     const keywords = keywordsOf[this.#dialect];
     for (const keyword of Object.keys(schema)) {
       const shape = Object.hasOwn(keywords, keyword) ? keywords[keyword] : undefined;
-      const expected = shape && (this.#misfit(shape, schema[keyword]) ?? missing(shape, keyword, schema));
+      const expected = shape && (this.#mismatch(shape, schema[keyword]) ?? missing(shape, keyword, schema));
       if (expected) {
         const at = pointer + pointerStep(keyword);
         refuse("invalid_schema", `has ${show(schema[keyword])} at ${at}, which must be ${expected}`);
@@ -205,7 +205,7 @@ class DocumentReader {
     if (name === "") return resource.root;
     const target = name.startsWith("/") ? this.#followPointer(name, resource) : resource.anchors.get(name);
     return (
-      target ?? refuse("invalid_schema", `has a reference ${show(reference)} at ${from.pointer} that leads nowhere`)
+      target ?? refuse("invalid_schema", `has a reference ${show(reference)} at ${from.pointer} that does not resolve`)
     );
   }
 
@@ -214,7 +214,7 @@ class DocumentReader {
     if (known) return known;
     const document = this.#options.documents?.get(uri);
     if (document === undefined) {
-      const cure = 'nothing is fetched, so copy that schema to "#/$defs/<name>"';
+      const cure = 'copy that schema to "#/$defs/<name>", since schemas are not fetched';
       return refuse("external_ref", `has a reference ${show(reference)} to another document; ${cure}`);
     }
     this.addRoot(copySchema(document, this.#options), uri);
@@ -242,7 +242,7 @@ class DocumentReader {
     try {
       return new URL(reference, from.resource.uri).href;
     } catch {
-      return refuse("invalid_schema", `has ${show(reference)} at ${from.pointer}, which is no URI reference`);
+      return refuse("invalid_schema", `has ${show(reference)} at ${from.pointer}, which is not a URI reference`);
     }
   }
 }
@@ -250,7 +250,7 @@ class DocumentReader {
 /** In draft-04, `exclusiveMinimum` is a flag that belongs to `minimum`. */
 function missing(shape: Shape, keyword: string, schema: JsonSchema): string | undefined {
   const bound = keyword.replace("exclusiveM", "m");
-  return shape === "flag" && schema[bound] === undefined ? `beside ${bound}` : undefined;
+  return shape === "flag" && schema[bound] === undefined ? `used with ${bound}` : undefined;
 }
 
 function splitAtHash(reference: string): [before: string, fragment: string | undefined] {

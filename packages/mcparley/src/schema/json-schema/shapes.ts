@@ -18,7 +18,7 @@ const isType = (value: unknown): boolean => typeNames.includes(value as string);
 const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: unknown, rules: Rules) => boolean]>> = {
   schema: [anySchema, (value, { isSchema }) => isSchema(value)],
   schemaOrBoolean: [anySchema, (value) => isObject(value) || isBoolean(value)],
-  items: [`${anySchema}; since 2020-12 a list is written as prefixItems`, (value, { isSchema }) => isSchema(value)],
+  items: [`${anySchema}; use prefixItems for a list`, (value, { isSchema }) => isSchema(value)],
   schemas: ["a list of schemas that is not empty", (value, { isSchema }) => isList(value, isSchema, 1)],
   schemaOrSchemas: [
     "a schema, or a list of schemas that is not empty",
@@ -59,10 +59,10 @@ const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: u
 };
 
 /** Returns undefined if a keyword's value has the form, otherwise the end of the sentence "It must be ...". */
-export type Misfit = (shape: Shape, value: unknown) => string | undefined;
+export type Mismatch = (shape: Shape, value: unknown) => string | undefined;
 
 /** Returns the check for a document. With `anyPattern`, every string is accepted as a pattern. */
-export function misfitOf(dialect: Dialect, anyPattern: boolean): Misfit {
+export function mismatchOf(dialect: Dialect, anyPattern: boolean): Mismatch {
   const isDraft04 = dialect === "draft-04";
   const rules: Rules = {
     isSchema: (value) => isObject(value) || (isBoolean(value) && !isDraft04),

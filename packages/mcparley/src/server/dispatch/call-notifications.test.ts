@@ -94,7 +94,7 @@ describe.each([modern, "2025-11-25"])("on revision %s", (version) => {
       ["info", 1],
       ["info", 2],
       ["info", 3],
-      ["warning", "7 log messages were left out (limits.notificationRate)."],
+      ["warning", "7 log messages were dropped (limits.notificationRate)."],
     ]);
   });
 

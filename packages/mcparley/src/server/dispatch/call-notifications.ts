@@ -90,7 +90,7 @@ export class CallNotifications {
     this.#timer = undefined;
     this.#sendProgress();
     if (this.#omitted > 0 && this.#warns) {
-      const data = `${this.#omitted} log messages were left out (limits.notificationRate).`;
+      const data = `${this.#omitted} log messages were dropped (limits.notificationRate).`;
       this.#call.send(Notification.message, { level: "warning", data });
     }
     this.#omitted = 0;

@@ -129,7 +129,7 @@ function plainResult(returned: unknown): JsonObject {
 /** An invalid result is a defect of the server, so the client receives "Internal error" and `onError` the details. */
 function structuredResult({ name }: ToolEntry, outcome: Outcome, whole: CallToolResult | undefined): JsonObject {
   if (outcome.issues) {
-    throw new TypeError(`${name} returned what its output schema forbids:\n${listIssues(outcome.issues)}`);
+    throw new TypeError(`The result of ${name} does not match its output schema:\n${listIssues(outcome.issues)}`);
   }
   const structuredContent = outcome.value;
   if (whole) return { ...whole, structuredContent };

@@ -52,7 +52,7 @@ export function stateSeal({ keys, server, ttl, clock }: SealOptions): StateSeal 
   return {
     async seal(value, binding) {
       const [current] = await keys.current();
-      if (!current) throw new TypeError("The server has no key to seal states with.");
+      if (!current) throw new TypeError("The server has no key for sealing request states.");
       const iv = crypto.getRandomValues(new Uint8Array(ivLength));
       const plain = encoder.encode(JSON.stringify({ expires: clock.now() + ttl, value }));
       const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(iv, binding), current.key, plain));

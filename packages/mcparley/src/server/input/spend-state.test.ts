@@ -54,7 +54,7 @@ test("processes that share a store accept a state only once in total", async () 
   const [one, other] = [bank(store), bank(store)];
   const state = await agreed(await attach(one.server));
   expect((await call(await attach(one.server), state)).result).toBeDefined();
-  expect((await call(await attach(other.server), state)).error.message).toContain("were used before");
+  expect((await call(await attach(other.server), state)).error.message).toContain("was used before");
   expect(one.payments() + other.payments()).toBe(1);
 });
 

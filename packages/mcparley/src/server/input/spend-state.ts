@@ -16,8 +16,8 @@ const memories = new WeakMap<ServerCore, Store>();
  * Since 2026-07-28 the client carries the state of a call, so it can send the same answers again. The first call with a state
  * continues, and every other one rejects with -32602, also if the first one failed. Used states are kept in the server's
  * store until they expire, so that all its processes accept a state once. Without a store each process does so for itself.
- * In a session, and before the first answer, there is no state and nothing to spend. Rejects with `store_unavailable` if the
- * store does not answer.
+ * In a session, and before the first answer, there is no state, and the function does nothing. Rejects with
+ * `store_unavailable` if the store does not answer.
  *
  * @example
  * ```ts
@@ -48,7 +48,7 @@ async function spend({ core, params, session }: Call): Promise<void> {
   const key = `spent-state:${await digest(requestState)}`;
   const store = storeOf(core) ?? memoryOf(core);
   if (await store.compareAndSet(key, undefined, "1", { ttl: core.limits.stateTtl })) return;
-  throw invalidParams("The answers of this call were used before. Send the request again without requestState.");
+  throw invalidParams("params.requestState was used before. Send the request again without it.");
 }
 
 function memoryOf(core: ServerCore): Store {

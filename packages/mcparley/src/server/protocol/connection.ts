@@ -158,7 +158,7 @@ export class ServerConnection implements Connection {
     const { inFlight } = this.#core.limits;
     if (this.#calls.has(id)) return refusal(id, `A request with the id ${JSON.stringify(id)} is in flight already.`);
     if (this.#calls.size >= inFlight)
-      return refusal(id, `More than ${inFlight} calls in flight. Wait for answers first.`);
+      return refusal(id, `More than ${inFlight} calls are in flight. Wait for responses first.`);
     const call = openCall(this.#core, request, { link: this.#link, principal: this.#principal });
     if (!(call instanceof Call)) return call;
     const reply = answer(call);
@@ -217,7 +217,7 @@ export class ServerConnection implements Connection {
   async #drain(): Promise<void> {
     for (const call of this.#calls.values()) call.end?.();
     this.#whenLegacy((legacy) => {
-      legacy.failRequests(new LocalError("closed", "The client closed its side and can answer no more."));
+      legacy.failRequests(new LocalError("closed", "The client closed its side and can no longer respond."));
     });
     while (this.#answering.size > 0) await Promise.allSettled(this.#answering);
     this.#abort(new LocalError("closed", "The client closed its side."));

@@ -168,7 +168,7 @@ function checkTurn(session: Session, { id, method }: JsonRpcRequest): void {
   }
   const { inFlight } = session.core.limits;
   if (session.inFlight < inFlight) return;
-  const message = `More than ${inFlight} calls in flight. Wait for answers before sending more.`;
+  const message = `More than ${inFlight} calls are in flight. Wait for responses first.`;
   throw new ProtocolError(ErrorCode.InvalidRequest, message, { status: 429 });
 }
 
@@ -192,7 +192,7 @@ export function notified(session: Session, message: JsonRpcNotification): void {
 export function batchProblem(session: Session | undefined, length: number): string | undefined {
   if (!session?.revision.batches) return "Batches are not part of this revision: send one message at a time.";
   const { batch } = session.core.limits;
-  return length === 0 || length > batch ? `A batch holds 1 to ${batch} messages; got ${length}.` : undefined;
+  return length === 0 || length > batch ? `A batch must have 1 to ${batch} messages; got ${length}.` : undefined;
 }
 
 /** Serves legacy revisions on one connection, such as stdio. It has at most one session, opened by `initialize`. */

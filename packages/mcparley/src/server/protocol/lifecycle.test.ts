@@ -369,7 +369,10 @@ describe("limits", () => {
       const params = { name: "hang", ...(meta && { _meta: meta }) };
       for (const id of ["a", "b"]) peer.send({ jsonrpc: "2.0", id, method: "tools/call", params });
       const { error } = await peer.request("tools/call", { name: "hang" });
-      expect(error).toMatchObject({ code: -32600, message: expect.stringContaining("2 calls in flight") as string });
+      expect(error).toMatchObject({
+        code: -32600,
+        message: expect.stringContaining("2 calls are in flight") as string,
+      });
     }
   });
 

@@ -59,7 +59,7 @@ export function openCall(core: ServerCore, request: JsonRpcRequest, source: Requ
 
 /** Makes the error that names the versions of the server (2026-07-28, basic/versioning). */
 export function unsupportedVersion({ versions }: ServerCore, requested: string): ProtocolError {
-  const hint = versions.includes(requested) ? `${requested} opens with initialize. ` : "";
+  const hint = versions.includes(requested) ? `For ${requested}, send initialize first. ` : "";
   const message = `Unsupported protocol version. ${hint}Supported: ${versions.join(", ")}.`;
   const data = { supported: versions, requested: requested.slice(0, 100) };
   return new ProtocolError(ErrorCode.UnsupportedProtocolVersion, message, { data });

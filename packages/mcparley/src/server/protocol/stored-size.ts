@@ -21,5 +21,5 @@ export function checkStoredSize(limits: ServerLimits, stored: number, uris: Iter
   }
   if (size <= sessionSize) return;
   const what = `The client's name, capabilities and subscribed URIs take ${size} characters`;
-  throw invalidParams(`${what}; at most ${sessionSize} are kept (limits.sessionSize). Send less.`);
+  throw invalidParams(`${what}; at most ${sessionSize} are stored (limits.sessionSize). Send less.`);
 }

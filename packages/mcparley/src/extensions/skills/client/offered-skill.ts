@@ -58,8 +58,8 @@ export function readEntry(entry: unknown, limits: SkillLimits): SkillEntry {
 function checkFrontMatter(frontmatter: unknown, root: string): void {
   if (!isObject(frontmatter)) throw invalid('its "frontmatter" is not an object');
   const { name, description } = frontmatter;
-  if (!isSkillName(name)) throw invalid('its "frontmatter.name" cannot be the name of a skill');
-  if (name !== lastPart(root)) throw invalid(`its name is "${name}", and that of its folder "${lastPart(root)}"`);
+  if (!isSkillName(name)) throw invalid('its "frontmatter.name" is not a valid skill name');
+  if (name !== lastPart(root)) throw invalid(`its name is "${name}", but its folder is "${lastPart(root)}"`);
   if (typeof description !== "string" || description === "") throw invalid('its "frontmatter.description" is not text');
 }
 

@@ -68,7 +68,7 @@ export function checkFrontMatter({ frontmatter, lines }: FrontMatter): SkillFron
   if (name === undefined) throw wrong("name", "there is no name", "Write `name:` and the name of the folder.");
   if (!isSkillName(name)) {
     const cure = "Use 1 to 64 lowercase letters and digits, with single hyphens between them.";
-    throw wrong("name", `${JSON.stringify(name)} cannot name a skill`, cure);
+    throw wrong("name", `${JSON.stringify(name)} is not a valid skill name`, cure);
   }
   if (description === undefined) {
     const cure = "Write `description:`, what the skill does, and when to use it.";

@@ -202,7 +202,7 @@ function contentOf(skill: Skill): ReadonlyMap<string, FolderContent> {
 }
 
 function checkPlace(path: string, skill: Skill): void {
-  if (skill?.kind !== "skill") throw invalid(path, "make it with skill(...) of mcparley/skills");
+  if (skill?.kind !== "skill") throw invalid(path, "create it with skill(...) from mcparley/skills");
   if (typeof path !== "string" || !isPlainPath(path)) throw invalid(path, "the path is invalid");
   const { name } = skill.frontmatter;
   if (path !== name && !path.endsWith(`/${name}`)) {

@@ -229,9 +229,9 @@ describe("an invalid skill is rejected when it is defined", () => {
     [() => skill({ "SKILL.md": () => content }), "no SKILL.md, or it is not text"],
     [() => skill({ "SKILL.md": "# Title" }), "no front matter"],
     [() => skill({ "SKILL.md": "---\nname: a\n---\n" }), "no description"],
-    [() => skill({ "SKILL.md": manifest("-a") }), '"-a" cannot name a skill'],
-    [() => skill({ "SKILL.md": manifest("A") }), '"A" cannot name a skill'],
-    [() => skill({ "SKILL.md": manifest("a--b") }), '"a--b" cannot name a skill'],
+    [() => skill({ "SKILL.md": manifest("-a") }), '"-a" is not a valid skill name'],
+    [() => skill({ "SKILL.md": manifest("A") }), '"A" is not a valid skill name'],
+    [() => skill({ "SKILL.md": manifest("a--b") }), '"a--b" is not a valid skill name'],
     [() => skill({ "SKILL.md": manifest("a", "metadata:\n  version: 1\n") }), '"metadata.version" must be a text'],
     [() => skill({ "SKILL.md": manifest("a", `compatibility: ${"x".repeat(501)}\n`) }), "compatibility"],
     [() => skill({ "SKILL.md": `---\nname: a\ndescription: ${"é".repeat(1025)}\n---\n` }), "1024"],
@@ -261,7 +261,7 @@ describe("an invalid skill is rejected when it is defined", () => {
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, ""]));
     expect(() => skills({ [name]: skill({ ...many(511), "SKILL.md": manifest(name) }) })).not.toThrow();
     expect(() => skill({ ...many(512), "SKILL.md": manifest(name) })).toThrow("513 files");
-    expect(() => skill({ "SKILL.md": manifest(`${name}a`) })).toThrow("cannot name");
+    expect(() => skill({ "SKILL.md": manifest(`${name}a`) })).toThrow("is not a valid skill name");
   });
 });
 

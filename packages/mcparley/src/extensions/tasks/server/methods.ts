@@ -7,6 +7,7 @@ import type { Call } from "../../../server/dispatch/call.ts";
 import { principalKey } from "../../../server/dispatch/context.ts";
 import { toProtocolError } from "../../../server/dispatch/reply.ts";
 import { type ExtensionMethod, declaresExtension, requireExtension } from "../../../server/extension.ts";
+import { decodeCursor } from "../../../server/lists.ts";
 import { TaskMethod, isOver, relatedTask, tasksId } from "../task.ts";
 import type { Runner } from "./runner.ts";
 import {
@@ -20,6 +21,9 @@ import {
   withResponses,
 } from "./stored-task.ts";
 import { watchTask } from "./watching.ts";
+
+/** The form of a decoded cursor of `tasks/list`. */
+const cursorForm = /^task:([\x20-\x7e]{1,100})$/;
 
 const both = ["modern", "legacy"] as const;
 
@@ -68,24 +72,13 @@ async function list(call: Call, runner: Runner): Promise<JsonObject> {
   if (owner === "" && !runner.defaults.listForAnyone) throw methodNotFound(call);
   const { pageSize } = runner.core.limits;
   const cursor = readCursor(call.params);
-  const entries = await runner.table.list(owner, cursor === undefined ? undefined : positionOf(cursor), pageSize + 1);
+  const after = cursor === undefined ? undefined : decodeCursor(cursor, cursorForm);
+  const entries = await runner.table.list(owner, after, pageSize + 1);
   const page = entries.slice(0, pageSize);
   const records = await Promise.all(page.map(({ value }) => runner.table.read(value)));
   const tasks = records.flatMap((record) => (record ? toRequestedTask(record) : []));
   const last = page.at(-1);
   return last && entries.length > pageSize ? { tasks, nextCursor: btoa(`task:${last.position}`) } : { tasks };
-}
-
-function positionOf(cursor: string): string {
-  let decoded = "";
-  try {
-    decoded = atob(cursor);
-  } catch {
-    // A cursor that is not base64 is rejected below, like any other invalid cursor.
-  }
-  const position = /^task:([\x20-\x7e]{1,100})$/.exec(decoded)?.[1];
-  if (position !== undefined) return position;
-  throw invalidParams("params.cursor is invalid. Request the first page again, without a cursor.");
 }
 
 /**
@@ -179,5 +172,5 @@ function methodNotFound({ method }: Call): ProtocolError {
 }
 
 function notFound(): ProtocolError {
-  return invalidParams("There is no such task. Its ttl may have passed.");
+  return invalidParams("The task does not exist, or its ttl has passed.");
 }

@@ -249,7 +249,7 @@ async function dispatchUnprepared(call: Call): Promise<JsonObject> {
 
 function died({ again }: TaskRecord): { code: number; message: string } {
   const message = again
-    ? `The processes that ran this task ended before the task, ${maxCrashes} times.`
-    : "The process that ran this task ended before the task. It is unknown what the task had done until then.";
+    ? `${maxCrashes} processes that ran this task ended before the task.`
+    : "The process that ran this task ended before the task. The effects of the task are unknown.";
   return { code: ErrorCode.InternalError, message };
 }

@@ -166,7 +166,7 @@ function createdResult(record: TaskRecord): JsonObject {
 
 /** The error if a tool must be a task, and its server does not have the extension. */
 export function noTasks(): LocalError {
-  const cure = "Add extensions: [tasks()] of mcparley/tasks to the server.";
+  const cure = "Add extensions: [tasks()] from mcparley/tasks to the server.";
   return new LocalError(
     "invalid_definition",
     `The tool must be a task, but the server does not support tasks. ${cure}`,

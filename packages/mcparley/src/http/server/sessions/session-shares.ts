@@ -9,18 +9,18 @@ import { HttpRefusal } from "../refusal.ts";
 export const defaultMaxSessions = 10_000;
 
 /** Maximum number of busy sessions that a search for an idle one skips. It keeps the search in a full table short. */
-const maxLooks = 64;
+const maxSkipped = 64;
 
 /** Shared by all sessions: making a stack takes as long as the rest of ending a session. */
 export const displaced: LocalError = new LocalError(
   "closed",
-  "The session was displaced by another, because the server is full.",
+  "The session was closed to make room for another: the server reached its session limit.",
 );
 export const neverUsed: LocalError = new LocalError("closed", "The client sent nothing after it opened the session.");
 
 /** The refusal of a new session. `retryAfter` is in seconds. */
 export function tableIsFull(retryAfter: number, id?: RequestId): HttpRefusal {
-  const message = "The server has no room for another session (sessions.max, sessions.totalSize). Try again later.";
+  const message = "The server has reached its session limit (sessions.max, sessions.totalSize). Try again later.";
   return new HttpRefusal(503, message, { headers: { "retry-after": String(retryAfter) }, id });
 }
 
@@ -221,13 +221,13 @@ export class SessionShares<S extends TableSession> {
  * session causes at most one skip.
  */
 function idleIn<S extends TableSession>(shares: Shares<S>, caller: string): S | undefined {
-  let looks = Math.min(maxLooks, shares.count(caller));
+  let skips = Math.min(maxSkipped, shares.count(caller));
   for (const session of shares.of(caller)) {
     const { isBusy } = session;
     if (!isBusy && (!session.wasUsed || shares.count(caller) === 1)) return session;
     session.wasUsed = false;
     shares.touch(caller, session);
-    if (isBusy && --looks <= 0) return undefined;
+    if (isBusy && --skips <= 0) return undefined;
   }
   return undefined;
 }
