@@ -115,7 +115,7 @@ test("a handler receives a token for another service on behalf of its caller, an
 });
 
 describe("the token of a caller is sent only to its own issuer", () => {
-  test("no other service receives it, whatever the handler does with its context", async () => {
+  test("no other service receives the caller's token, whatever the handler does with its context", async () => {
     const token = await tokenOf("alice");
     await call("events", token);
     expect(received.join(" ")).not.toContain(token);
@@ -124,7 +124,7 @@ describe("the token of a caller is sent only to its own issuer", () => {
     expect(said).not.toContain(token);
   });
 
-  test("the error of a refused exchange does not contain it, even if the issuer's response does", async () => {
+  test("the error of a refused exchange does not contain the token, even if the issuer's response does", async () => {
     const token = await tokenOf("alice");
     const { said } = await call("refused", token);
     expect(said).toContain("invalid_target");

@@ -213,7 +213,7 @@ describe("a change that each process detects", () => {
     expect(await methods(stream)).toEqual([toolsChanged]);
   });
 
-  test("is sent by a process that ends before the second is over", async () => {
+  test("is sent by a process that closes before the second has elapsed", async () => {
     const contents = ["a", "a", "a"];
     const running = versioned(contents);
     const { nodes, clock, client } = running;

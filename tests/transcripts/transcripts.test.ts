@@ -61,13 +61,13 @@ async function quiet(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("there are conversations of every revision", () => {
+test("transcripts cover every revision", () => {
   const revisions = new Set(all.map(({ revision }) => revision));
   expect([...revisions]).toEqual(["2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]);
   expect(all.length).toBeGreaterThan(30);
 });
 
-describe("what was said is said again, word for word", () => {
+describe("the server sends exactly the messages of the transcript", () => {
   test.each(all)("$name", async (transcript) => {
     expect(transcript.guards.length).toBeGreaterThan(20);
     const lines = await hold(transcript);
