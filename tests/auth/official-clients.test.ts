@@ -56,7 +56,7 @@ describe.each(clients)("%s", (_, signIn) => {
 
 test.each(["legacy", "modern"] as const)(
   "@modelcontextprotocol/client (v2) proves possession of its key in %s revisions",
-  async (era) => {
+  async (revisionKind) => {
     const bound = await serveProtected({
       protect(resource) {
         as.resources.set(resource, { scope: "notes:read" });
@@ -65,7 +65,7 @@ test.each(["legacy", "modern"] as const)(
         return { resource, issuers: [as.issuer], verifier, scopes: ["notes:read"], dpop };
       },
     });
-    const alice = await signInSecond(bound.url, "alice", era, { dpop: true });
+    const alice = await signInSecond(bound.url, "alice", revisionKind, { dpop: true });
     expect(JSON.parse(await alice.call("whoami"))).toMatchObject({ subject: "alice", claims: { cnf: {} } });
     await alice.close();
     await bound.close();

@@ -21,7 +21,7 @@ export interface SignedIn {
 
 const redirectUrl = "http://127.0.0.1:9/callback";
 
-/** What both generations of the official client ask of whoever uses them, kept in memory. */
+/** The OAuth provider that both versions of the official client require, in memory. */
 class Provider {
   readonly redirectUrl = redirectUrl;
   readonly clientMetadata: OAuthClientMetadata;
@@ -98,11 +98,11 @@ export async function signInFirst(url: string, user: string): Promise<SignedIn> 
   });
 }
 
-/** The second generation, `@modelcontextprotocol/client`, in either era; with `dpop` its tokens are bound to a key. */
+/** Signs in with `@modelcontextprotocol/client` (v2) and a legacy or modern revision. With `dpop` its tokens are bound to a key. */
 export async function signInSecond(
   url: string,
   user: string,
-  era: "legacy" | "modern",
+  revisionKind: "legacy" | "modern",
   { dpop = false } = {},
 ): Promise<SignedIn> {
   const browser = browserOf({ user });
@@ -111,7 +111,7 @@ export async function signInSecond(
   const authProvider = Object.assign(provider, session && { dpop: () => session }) as unknown as ModernProvider;
   let client: ModernClient;
   let transport: ModernHttp;
-  const versionNegotiation = { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" } as const;
+  const versionNegotiation = { mode: revisionKind === "modern" ? { pin: "2026-07-28" } : "legacy" } as const;
   const connect = async (): Promise<void> => {
     client = new ModernClient(info, { versionNegotiation });
     transport = new ModernHttp(new URL(url), { authProvider });

@@ -24,28 +24,28 @@ const lineWords = [
 ];
 const lineLimit = 120;
 
-interface Heard {
+interface Received {
   messages: unknown[];
   errors: string[];
   failed: unknown[];
 }
 
-function readLines(chunks: Iterable<Uint8Array>, limit = lineLimit): Heard {
-  const heard: Heard = { messages: [], errors: [], failed: [] };
+function readLines(chunks: Iterable<Uint8Array>, limit = lineLimit): Received {
+  const received: Received = { messages: [], errors: [], failed: [] };
   const receiver = {
-    message: (value: unknown) => heard.messages.push(value),
+    message: (value: unknown) => received.messages.push(value),
     malformed: (error: Error) => {
       expect(error).toBeInstanceOf(McpError);
-      heard.errors.push(error.message);
+      received.errors.push(error.message);
     },
-    failed: (id: unknown) => heard.failed.push(id),
+    failed: (id: unknown) => received.failed.push(id),
     closed: () => {},
   };
   const most = new LineLimit(limit);
   const reader = lineReader(most, jsonLines(receiver, most));
   for (const chunk of chunks) reader.push(chunk);
   reader.end();
-  return heard;
+  return received;
 }
 
 holds(

@@ -78,11 +78,11 @@ describe("the official client (v1) over HTTP+SSE with our server", () => {
   });
 
   test("is notified that the list of tools has changed", async () => {
-    const heard = new Promise<void>((resolve) => {
+    const received = new Promise<void>((resolve) => {
       changed = resolve;
     });
     await client.callTool({ name: "grow" });
-    await heard;
+    await received;
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("grown");
   });
 
@@ -143,11 +143,11 @@ describe("our client with the official server (v1) over HTTP+SSE", () => {
   });
 
   test("receives change notifications", async () => {
-    let heard: () => void = () => {};
+    let received: () => void = () => {};
     const listed = new Promise<void>((resolve) => {
-      heard = resolve;
+      received = resolve;
     });
-    const subscription = await client.listen({ tools: true }, heard);
+    const subscription = await client.listen({ tools: true }, received);
     await client.callTool("grow");
     await listed;
     await subscription.close();

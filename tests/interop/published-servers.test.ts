@@ -40,8 +40,8 @@ describe.each(["stdio", "http"] as const)("our client with server-everything ove
       stop = server.stop;
     }
     client = await connect(target, {
-      elicit: (question, asker) => {
-        asked.push(`${asker.during}: ${question.message}`);
+      elicit: (request, source) => {
+        asked.push(`${source.during}: ${request.message}`);
         return { action: "decline" };
       },
       sample: (request) => ({

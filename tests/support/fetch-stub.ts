@@ -9,7 +9,7 @@ export interface SentRequest {
   /** The JSON of its body, empty without a body. */
   readonly body: JsonObject;
   readonly priority: RequestPriority | undefined;
-  /** Aborted when whoever sent it gave it up. */
+  /** Aborted when the sender cancels the request. */
   readonly signal: AbortSignal;
   json: (value: unknown, init?: ResponseInit) => void;
   text: (text: string, init?: ResponseInit) => void;

@@ -40,16 +40,16 @@ async function hold({ lines }: Transcript): Promise<Line[]> {
 
 /** The number of received messages, and the waiting callers. */
 class Inbox {
-  #heard = 0;
+  #received = 0;
   #wake: () => void = () => {};
 
   count(): void {
-    this.#heard++;
+    this.#received++;
     this.#wake();
   }
 
   async holds(expected: number): Promise<void> {
-    while (this.#heard < expected) await new Promise<void>((resolve) => (this.#wake = resolve));
+    while (this.#received < expected) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
 }
 

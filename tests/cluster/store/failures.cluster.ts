@@ -33,12 +33,12 @@ const outcome = (done: Promise<unknown>): Promise<unknown> =>
   done.catch((error: unknown) => (error instanceof LocalError ? error.code : error));
 
 /** Publishes until a subscriber has received a message. */
-async function untilHeard(store: Store, channel: string, heard: string[]): Promise<void> {
+async function untilReceived(store: Store, channel: string, received: string[]): Promise<void> {
   await untilTrue(async () => {
-    const before = heard.length;
+    const before = received.length;
     await outcome(store.publish(channel, "again"));
     await new Promise((resolve) => setTimeout(resolve, 20));
-    return heard.length > before;
+    return received.length > before;
   });
 }
 
@@ -87,30 +87,30 @@ describe.each(clients)("one server, by %s", (_name, connect) => {
     expect(await losing(() => store.compareAndSet("k", undefined, "mine", { ttl }))).toBe(true);
     expect(await losing(() => store.compareAndSet("k", "other", "never", { ttl }))).toBe(false);
     expect(await losing(() => store.get("k"))).toBe("mine");
-    const heard: string[] = [];
-    await store.subscribe("c", (message) => heard.push(message));
+    const received: string[] = [];
+    await store.subscribe("c", (message) => received.push(message));
     // One of two connections loses its next message: the message to the subscriber, or the reply to the publisher.
     await losing(() => store.publish("c", "once"));
-    await untilHeard(store, "c", heard);
-    expect(heard.filter((message) => message === "once").length).toBeLessThanOrEqual(1);
+    await untilReceived(store, "c", received);
+    expect(received.filter((message) => message === "once").length).toBeLessThanOrEqual(1);
   });
 
   test("reconnects after a lost connection, reports possibly lost messages to subscribers, and delivers the next", async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     let missed = 0;
     await store.subscribe(
       "c",
-      (message) => heard.push(message),
+      (message) => received.push(message),
       () => missed++,
     );
     await store.publish("c", "first");
-    await untilTrue(async () => heard.includes("first"));
+    await untilTrue(async () => received.includes("first"));
     expect(missed).toBe(0);
     proxy.cut();
     expect(await store.get("none")).toBeUndefined();
     await untilTrue(async () => missed > 0);
     await store.publish("c", "second");
-    await untilTrue(async () => heard.includes("second"));
+    await untilTrue(async () => received.includes("second"));
   });
 
   test("operations fail in time if the server is unavailable, and have no effect later", async () => {
@@ -148,8 +148,8 @@ describe.each(clients)("one server, by %s", (_name, connect) => {
   });
 
   test("acknowledged writes and subscriptions survive the kill and restart of a server", async () => {
-    const heard: string[] = [];
-    await store.subscribe("c", (message) => heard.push(message));
+    const received: string[] = [];
+    await store.subscribe("c", (message) => received.push(message));
     const positions = new Map<string, string>();
     const over = new AbortController();
     const writing = (async () => {
@@ -169,7 +169,7 @@ describe.each(clients)("one server, by %s", (_name, connect) => {
     const kept = new Map(entries.map(({ value, position }) => [value, position]));
     for (const [value, position] of positions) expect(kept.get(value)).toBe(position);
     expect(new Set(entries.map(({ value }) => value)).size).toBe(entries.length);
-    await untilHeard(store, "c", heard);
+    await untilReceived(store, "c", received);
   });
 
   test("a refusal fails at once with an error that has the cure, and no key or value", async () => {
@@ -212,15 +212,15 @@ describe.each([
   test("reconnects to servers that restart one after the other, and renews every subscription", async () => {
     const store = stored(await connect(servers[0]!.port));
     const names = Array.from({ length: 12 }, (_, index) => `name-${index}`);
-    const heard = new Map<string, string[]>(names.map((name) => [name, []]));
+    const received = new Map<string, string[]>(names.map((name) => [name, []]));
     for (const name of names) {
       await store.set(name, name, { ttl });
-      await store.subscribe(name, (message) => heard.get(name)!.push(message));
+      await store.subscribe(name, (message) => received.get(name)!.push(message));
     }
     for (const server of servers) {
       await server.restart();
       for (const name of names) await untilTrue(async () => (await outcome(store.get(name))) === name);
-      for (const name of names) await untilHeard(store, name, heard.get(name)!);
+      for (const name of names) await untilReceived(store, name, received.get(name)!);
     }
   });
 });
@@ -235,12 +235,12 @@ test.each(["redis", "ioredis"])("with Sentinel, by %s: a replica replaces a kill
       ? await createSentinel({ name: "main", sentinelRootNodes: where }).on("error", ignore).connect()
       : new Redis({ name: "main", sentinels: where }).on("error", ignore);
   const store = stored(client);
-  const heard: string[] = [];
-  await store.subscribe("c", (message) => heard.push(message));
+  const received: string[] = [];
+  await store.subscribe("c", (message) => received.push(message));
   await store.set("k", "v", { ttl });
   await sentinel.untilCopied();
   await sentinel.master.kill();
   await untilTrue(async () => (await outcome(store.set("new", "v", { ttl }))) === undefined);
   expect(await store.get("k")).toBe("v");
-  await untilHeard(store, "c", heard);
+  await untilReceived(store, "c", received);
 });

@@ -101,13 +101,13 @@ describe.each(kinds)("$name, through three processes", ({ connect, lacks = [] })
 
   test("receives each change once, whichever process made it", async () => {
     const id = crypto.randomUUID();
-    let heard = 0;
-    await client.watch(`note://${id}`, () => heard++);
-    for (let told = 1; told <= 6; told++) {
+    let received = 0;
+    await client.watch(`note://${id}`, () => received++);
+    for (let sent = 1; sent <= 6; sent++) {
       expect(textOf(await client.callTool("change", { id }))).toBe("told");
-      await untilTrue(async () => heard >= told);
+      await untilTrue(async () => received >= sent);
     }
-    expect(heard).toBe(6);
+    expect(received).toBe(6);
   });
 });
 

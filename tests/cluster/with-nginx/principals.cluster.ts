@@ -93,9 +93,9 @@ test("a session exists only for its owner, in every process", async () => {
 
 test("events are replayed only to their owner, whatever event id is sent", async () => {
   const [alice, bob] = [await openSession("alice"), await openSession("bob")];
-  const told = await read(await send("alice", { session: alice, body: callOf("count", { to: 5, pause: 5 }) }));
-  expect(told).toContain("counted to 5");
-  const id = /^id: (.+)$/m.exec(told)?.[1] ?? "";
+  const events = await read(await send("alice", { session: alice, body: callOf("count", { to: 5, pause: 5 }) }));
+  expect(events).toContain("counted to 5");
+  const id = /^id: (.+)$/m.exec(events)?.[1] ?? "";
   expect(id).not.toBe("");
   const headers = { "last-event-id": id };
   const again = await read(await send("alice", { method: "GET", session: alice, headers }));

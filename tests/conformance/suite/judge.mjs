@@ -5,8 +5,8 @@
 const everywhere = "wire-schema-valid";
 
 /**
- * Says whether a scenario passed. A warning fails it like a failure, and so does a scenario that checked nothing: an
- * empty result, or one of skipped checks alone, proves nothing.
+ * Returns the verdict on a scenario. A warning fails it like a failure, and so does a scenario that checked nothing: an
+ * empty result, or one with only skipped checks, proves nothing.
  *
  * @param {Run} run
  * @param {string} scenario
@@ -42,7 +42,7 @@ function failuresOf({ checks, trouble }) {
 }
 
 /**
- * The entries of a baseline that are not needed: those of which a scenario or check passed where it was to be excused.
+ * Returns the entries of a baseline that are not needed, because their scenario or check passed.
  * Scenarios that did not run say nothing.
  *
  * @param {readonly Excuse[]} baseline

@@ -213,7 +213,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: sse,
     section: "2026-07-28/basic/transports/streamable-http#receiving-messages",
-    says: "A response with a stream tells proxies not to buffer it.",
+    says: "A response with a stream has the header that disables buffering in proxies.",
   },
   {
     id: "http.stream.comments",

@@ -72,11 +72,11 @@ proves("cancellation.client.late-response", async (world) => {
   expect(errors).toEqual([]);
 });
 
-proves("cancellation.client.questions", async (world) => {
+proves("cancellation.client.input-requests", async (world) => {
   let begin!: (signal: AbortSignal) => void;
   const asked = new Promise<AbortSignal>((resolve) => (begin = resolve));
-  const roots = (asker: { signal: AbortSignal }): Promise<never> => {
-    begin(asker.signal);
+  const roots = (source: { signal: AbortSignal }): Promise<never> => {
+    begin(source.signal);
     return new Promise(() => {});
   };
   const { client, server } = await world.connect({ roots });

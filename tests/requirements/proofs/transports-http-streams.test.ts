@@ -109,7 +109,7 @@ proves("http.stream.disconnect-is-no-cancel", async (world) => {
   slow.open("done");
 });
 
-proves("http.stream.disconnect-told", async (world) => {
+proves("http.stream.disconnect-reported", async (world) => {
   const { client, server } = await world.connect({ timeout: { idle: 600_000 } });
   const { request, outcome } = await requested(client, server);
   server.httpOf(request).stream().break();

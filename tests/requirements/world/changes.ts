@@ -39,7 +39,7 @@ export async function listenTo(world: World, peer: RawPeer, wanted: Wanted): Pro
 }
 
 /** Returns the number of received notifications of a method. */
-export async function timesTold(peer: RawPeer, method: string): Promise<number> {
+export async function notificationCount(peer: RawPeer, method: string): Promise<number> {
   await peer.settled();
   return peer.received.filter((message) => isNotification(message) && message.method === method).length;
 }

@@ -15,7 +15,7 @@ export const resource = "https://localhost/mcp";
 export const issuer = "https://as.example";
 export const metadataUrl = "https://localhost/.well-known/oauth-protected-resource/mcp";
 
-/** A server of a world that is protected, and whoever issues its tokens. */
+/** A protected server of a world, and the issuer of its tokens. */
 export interface Protected {
   readonly http: RawHttp;
   readonly tokens: TokenIssuer;
