@@ -20,7 +20,7 @@ export interface OfficialServer {
   close(): Promise<void>;
 }
 
-/** A server of the first official generation that is its own authorization server, as its documentation sets it up. */
+/** An official server (v1) that is its own authorization server, configured like its documentation. */
 export async function startOfficialServer(): Promise<OfficialServer> {
   const http = createServer();
   http.listen(0, "127.0.0.1");

@@ -54,7 +54,7 @@ class Provider {
   };
 }
 
-/** Completes the sign-in with the redirect URL, on the transports of both generations. */
+/** Completes the sign-in with the redirect URL, on the transports of both versions. */
 interface Transport {
   finishAuth(code: string, iss?: string): Promise<void>;
 }
@@ -77,7 +77,7 @@ async function signingIn<T>(provider: Provider, transport: () => Transport, work
 const info = { name: "official", version: "1.0.0" };
 
 /**
- * The first generation, `@modelcontextprotocol/sdk`. The client has no refresh token here. With one it refreshes when more scopes are required, which adds none.
+ * Signs in with `@modelcontextprotocol/sdk` (v1). The client has no refresh token here. With a refresh token it would refresh when more scopes are required, which adds no scopes.
  */
 export async function signInFirst(url: string, user: string): Promise<SignedIn> {
   const browser = browserOf({ user });

@@ -15,7 +15,7 @@ const clock = fakeClock(Date.now());
 let as: AuthorizationServer;
 let server: ProtectedServer;
 let resource: string;
-/** What upstream was sent by the handlers, as its Authorization header. */
+/** The Authorization headers that the upstream service received from the handlers. */
 const received: string[] = [];
 let given = 0;
 
@@ -60,7 +60,7 @@ function toolsOf(calendar: ReturnType<typeof tokenExchange>) {
         return "none";
       },
     }),
-    /** Everything that a handler can find, without knowing what to look for. */
+    /** All values that a handler can reach through its context. */
     look: tool({ call: (_, ctx: Context) => inspect(ctx, { depth: 12, showHidden: true, getters: true }) }),
     refused: tool({
       call: async (_, ctx) => {

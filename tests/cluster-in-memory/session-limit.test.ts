@@ -82,7 +82,7 @@ describe("sessions.max of three processes on one store", () => {
     const { client } = start();
     for (let count = 0; count < 30; count++) await initialize(client, from("203.0.113.66"));
     expect(await sessions()).toBe(10);
-    // One caller took the place of one session, and from then on of its own.
+    // The other caller displaced one session, and after that only its own sessions.
     const open_ = await Promise.all(kept.map((session) => isOpen(client, session)));
     expect(open_.filter(Boolean)).toHaveLength(9);
   });

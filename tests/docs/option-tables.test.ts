@@ -21,7 +21,7 @@ interface OptionTable {
   heading: string;
   /** The interface in the source. */
   of: string;
-  /** An interface whose members the table leaves out. */
+  /** An interface whose members the table omits. */
   without?: string;
   /** Names in the table that are no members of the interface. */
   with?: readonly string[];

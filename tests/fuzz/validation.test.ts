@@ -19,7 +19,7 @@ import { onlyOwnErrors } from "./own-errors.ts";
 /** Reads of a value that one step may pay for, on average: a lookup of each keyword, and of a name in `required`. */
 const READS_PER_STEP = 4;
 
-/** A copy of a value that counts how often anything is read from it. */
+/** Returns a copy of a value that counts the reads of its members. */
 function counted(value: unknown, count: () => void): unknown {
   if (typeof value !== "object" || value === null) return value;
   const inside = Object.entries(value).map(([key, item]) => [key, counted(item, count)] as const);

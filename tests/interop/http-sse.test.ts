@@ -138,7 +138,7 @@ describe("our client with the official server (v1) over HTTP+SSE", () => {
     expect(seen).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("answers sampling", async () => {
+  test("answers sampling requests of the official server", async () => {
     expect(await client.callTool("ask")).toBe('{"type":"text","text":"Hi."}');
   });
 

@@ -10,7 +10,7 @@ import {
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 
-/** The operations of the tests, equal for each generation of the official client. */
+/** The operations of the tests, equal for each version of the official client. */
 export interface OfficialClient {
   readonly revisionKind: "legacy" | "modern";
   listTools(): Promise<{ name: string }[]>;
@@ -54,7 +54,7 @@ const answers = {
   },
 };
 
-/** The official client of the first generation, `@modelcontextprotocol/sdk`. */
+/** The official client (v1), `@modelcontextprotocol/sdk`. */
 export async function connectFirst(where: Where): Promise<OfficialClient> {
   const client = new FirstClient(info, { capabilities });
   client.setRequestHandler(ElicitRequestSchema, () => answers.elicit);
@@ -83,7 +83,7 @@ export async function connectFirst(where: Where): Promise<OfficialClient> {
   };
 }
 
-/** The official client of the second generation, `@modelcontextprotocol/client`, with legacy or modern revisions. */
+/** The official client (v2), `@modelcontextprotocol/client`, with legacy or modern revisions. */
 export async function connectSecond(where: Where, revisionKind: "legacy" | "modern"): Promise<OfficialClient> {
   const client = new ModernClient(info, {
     capabilities,

@@ -18,7 +18,7 @@ export interface SentRequest {
   status: (status: number, headers?: Record<string, string>) => void;
   /** Answers with a stream of events. */
   stream: () => EventFeed;
-  /** Lets the request fail as when there is no network. */
+  /** Makes the request fail as if the network were unavailable. */
   fail: (error: Error) => void;
 }
 

@@ -54,7 +54,7 @@ class Inbox {
 }
 
 /**
- * Lets the server do all that it can do by itself. An update does not know the number of messages to wait for, so it waits for a fixed time.
+ * Waits until the server has finished all work that needs no further message. An update does not know the number of messages to wait for, so it waits for a fixed time.
  */
 async function quiet(): Promise<void> {
   if (updates) await new Promise((resolve) => setTimeout(resolve, 100));

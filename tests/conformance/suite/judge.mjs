@@ -1,7 +1,7 @@
 // @ts-check
 /** @import { Excuse, Failure, Outcome, Run, Scenarios, Verdict } from "./types.ts" */
 
-/** The check that the suite adds to every scenario whose messages it sees: they all fit the schema. */
+/** The check that the suite adds to every scenario whose messages it sees: all of them match the schema. */
 const everywhere = "wire-schema-valid";
 
 /**
@@ -43,7 +43,7 @@ function failuresOf({ checks, trouble }) {
 
 /**
  * Returns the entries of a baseline that are not needed, because their scenario or check passed.
- * Scenarios that did not run say nothing.
+ * Scenarios that did not run are ignored.
  *
  * @param {readonly Excuse[]} baseline
  * @param {readonly Verdict[]} verdicts

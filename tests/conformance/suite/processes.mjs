@@ -24,7 +24,7 @@ export function runToEnd(program, args, cwd) {
 }
 
 /**
- * Starts a server of its own for one use, and ends it after that.
+ * Starts a separate server for one use, and stops it afterwards.
  *
  * @template T
  * @param {string} file a script that prints its URL as its first line

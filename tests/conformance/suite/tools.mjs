@@ -11,7 +11,7 @@ const pinnedNode = "22.23.3";
 export class NotAvailable extends Error {}
 
 /**
- * What runs the suites.
+ * The programs that run the suites.
  *
  * @typedef {{ node: string, suite: (release: string) => string }} Tools
  */

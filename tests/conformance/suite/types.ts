@@ -35,7 +35,7 @@ export interface Check {
   readonly errorMessage?: string;
 }
 
-/** What became of one scenario. */
+/** The outcome of one scenario. */
 export interface Outcome {
   /** Undefined if the suite wrote no checks. */
   readonly checks: readonly Check[] | undefined;
@@ -64,7 +64,7 @@ export interface Verdict {
 export interface Excuse {
   readonly reason: string;
   readonly leg: Leg;
-  /** `scenario`, or `scenario:check` where only that check may fail. */
+  /** `scenario`, or `scenario:check` if only that check may fail. */
   readonly scenarios: readonly string[];
   /** The releases of the suite it is for; every one unless given. */
   readonly releases?: readonly string[];

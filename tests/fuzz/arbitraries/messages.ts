@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { MetaKey } from "../../../packages/mcparley/src/mcp/methods.ts";
 import { supportedVersions } from "../../../packages/mcparley/src/mcp/revisions/index.ts";
 
-/** Any value that JSON can say, with the keys that catch out careless code. */
+/** Any JSON value, including keys that careless code mishandles. */
 export const jsonValue: fc.Arbitrary<unknown> = fc
   .object({
     key: fc.oneof(

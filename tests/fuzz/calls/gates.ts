@@ -30,7 +30,7 @@ export class Gates {
     });
   }
 
-  /** Lets one of them through, whichever the number comes to. */
+  /** Opens one of the waiting gates, chosen by the number. */
   open(number: number): void {
     this.#pick(number)?.open();
   }

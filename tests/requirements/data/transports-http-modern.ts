@@ -4,7 +4,7 @@ const once = ["http-json"] as const;
 const sse = ["http-sse"] as const;
 const modern = { from: "2026-07-28" } as const;
 
-/** What revision 2026-07-28 asks of Streamable HTTP beyond the revisions before it. */
+/** The requirements of revision 2026-07-28 for Streamable HTTP that older revisions do not have. */
 export const transportsHttpModern: readonly Requirement[] = [
   {
     id: "http.metadata.sent",

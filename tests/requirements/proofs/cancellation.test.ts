@@ -111,7 +111,7 @@ proves("cancellation.server.notifies", async (world) => {
   expect((await peer.nextNotification("notifications/cancelled")).params.requestId).toBe(request.id);
 });
 
-/** A call of a tool whose handler has begun, and the context that it was given. */
+/** A tool call whose handler has started, and the context of the handler. */
 async function begun(
   world: World,
 ): Promise<{ peer: RawPeer; id: string; ctx: Context; open: (value: unknown) => void }> {

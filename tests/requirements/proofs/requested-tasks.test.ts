@@ -104,7 +104,7 @@ function follow(
   );
 }
 
-/** Lets a client call `t`, and answers it if it is no call of a task. */
+/** Calls `t` with a client, and answers the call if it creates no task. */
 async function called(client: Client, server: ScriptedServer): Promise<JsonObject> {
   const outcome = client.callTool("t");
   outcome.catch(() => {});
@@ -198,7 +198,7 @@ function aTask(world: World, more: JsonObject = {}): JsonObject {
   return { taskId: "task-1", status: "working", ...times, ...more };
 }
 
-/** Lets a client call `t`, which the scripted server takes for a task. */
+/** Calls `t` with a client. The scripted server creates a task. */
 async function taken(world: World, client: Client, server: ScriptedServer): Promise<{ outcome: Promise<unknown> }> {
   const outcome = client.callTool("t");
   outcome.catch(() => {});

@@ -19,7 +19,7 @@ export const metadataUrl = "https://localhost/.well-known/oauth-protected-resour
 export interface Protected {
   readonly http: RawHttp;
   readonly tokens: TokenIssuer;
-  /** Calls a tool with a token, or with none, in the revision of the world. */
+  /** Calls a tool in the revision of the world, with or without a token. */
   readonly call: (
     name: string,
     token: string | undefined,
