@@ -27,7 +27,7 @@ export interface Peer {
   name: string;
   /** The installation that it needs. */
   needs: "node" | "node22" | "python" | "python-fastmcp" | "go" | "rust";
-  /** The eras of its server, undefined if it has none. */
+  /** How to start its server. Undefined if the peer has no server. */
   server?: Side;
   client?: Side;
 }
