@@ -19,7 +19,7 @@ test.each([
   ["with a length", plain, '{"id":1000000'],
   ["in chunks", chunked, 'data: {"a":"\\n"}\n\n'],
   ["without a body", "HTTP/1.1 202 Accepted\r\nDate: x\r\n\r\n", ""],
-])("a response %s is read completely, however its bytes are split", (_, answer, body) => {
+])("an answer %s is read whole, however it is cut", (_, answer, body) => {
   const status = Number(answer.slice(9, 12));
   fc.assert(
     fc.property(fc.array(fc.nat(), { maxLength: 8 }), (cuts) => {
@@ -29,7 +29,7 @@ test.each([
   );
 });
 
-test("reads consecutive responses of one connection", () => {
+test("one answer follows another on the same connection", () => {
   const reader = new AnswerReader();
   for (let time = 0; time < 3; time++) {
     expect(reader.push(Buffer.from(plain))?.body.length).toBe(13);
@@ -37,13 +37,13 @@ test("reads consecutive responses of one connection", () => {
   }
 });
 
-describe("rejects bytes that are not one response:", () => {
+describe("what is no answer to one request is refused", () => {
   test.each([
-    ["two responses", plain + plain, "More was answered"],
+    ["more than was asked", plain + plain, "More was answered"],
     ["another protocol", "SSH-2.0-OpenSSH\r\n\r\n", 'No answer begins with "SSH'],
-    ["a response of unknown length", "HTTP/1.1 200 OK\r\n\r\n", "does not say how long"],
-    ["a chunk that is longer than its size", chunked.replace("6\r\n", "5\r\n"), "longer than it says"],
-    ["an invalid chunk size", chunked.replace("6\r\n", "x\r\n"), "no size of a chunk"],
+    ["an answer of unknown length", "HTTP/1.1 200 OK\r\n\r\n", "does not say how long"],
+    ["a chunk longer than it says", chunked.replace("6\r\n", "5\r\n"), "longer than it says"],
+    ["a size that is none", chunked.replace("6\r\n", "x\r\n"), "no size of a chunk"],
   ])("%s", (_, answer, message) => {
     expect(() => read(answer)).toThrow(message);
   });

@@ -22,7 +22,7 @@ const forms: Answers[] = ["json", "sse"];
 
 describe.each(own)("$name", (implementation) => {
   test.each(modes.flatMap((mode) => forms.map((answers) => [mode, answers] as const)))(
-    "returns the expected results over HTTP: %s, %s",
+    "says over HTTP what all have to say: %s, %s",
     async (mode, answers) => {
       const settings = { way: "http", mode, answers, tools: 2 } as const;
       const { program, port } = await startServer(implementation, settings, "");
@@ -31,7 +31,7 @@ describe.each(own)("$name", (implementation) => {
       for (const operation of operations) {
         const lane = new Lane(jobFor(operation));
         await lane.open();
-        // The second response is compared with the first byte by byte.
+        // The same again, which is compared byte by byte.
         const answered: number[] = [];
         await lane.run(0, (took) => answered.push(took));
         expect(answered).toHaveLength(1);
@@ -47,7 +47,7 @@ describe.each(own)("$name", (implementation) => {
     },
   );
 
-  test.each(["session", "modern"] as const)("can be measured on stdio: %s", async (mode) => {
+  test.each(["session", "modern"] as const)("is measured on stdio: %s", async (mode) => {
     const turns = await stdioTurns(implementation, { mode, operation: echo, atOnce: 10 }, "");
     await turns.turn(10, false);
     await turns.turn(10, true);
@@ -57,7 +57,7 @@ describe.each(own)("$name", (implementation) => {
     expect(Number(cpu)).toBeGreaterThan(0);
   });
 
-  test.each(ways)("has a client that can be measured: %s, %s", async (way, mode) => {
+  test.each(ways)("has a client that is measured: %s, %s", async (way, mode) => {
     if (implementation.name === floor && way === "memory") return;
     const turns = await clientTurns(implementation, { way, mode }, "");
     await turns.turn(10, true);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { LineReader } from "./line-reader.mjs";
 
-test("reads the same lines, however their bytes are split", () => {
+test("lines are the same, however they arrive", () => {
   const text = "first\n\nthird, with ünïcode\nlast\nnot ended";
   const bytes = Buffer.from(text);
   fc.assert(

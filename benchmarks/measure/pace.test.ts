@@ -5,11 +5,11 @@ import { Pace, samplesOf } from "./pace.mjs";
 const contenders = [{ name: "floor" }, { name: "ours" }, { name: "theirs", rounds: 2 }, { name: "none", notRun: "no" }];
 const workload: Workload = { id: "w", section: "s", title: "t", measures: [], rounds: 5, contenders };
 
-test("the samples of a workload are those of all contenders that run", () => {
+test("the samples of a workload are those of all who take part", () => {
   expect(samplesOf(workload)).toBe(12);
 });
 
-test("keeps all rounds if there is enough time", () => {
+test("with time enough nothing is left out", () => {
   const pace = new Pace(1_000, () => 0);
   expect(pace.fit(workload, [workload, workload])).toMatchObject({
     rounds: 5,
@@ -17,7 +17,7 @@ test("keeps all rounds if there is enough time", () => {
   });
 });
 
-test("takes fewer of the remaining samples if they take longer than planned", () => {
+test("where samples take longer than thought, fewer are taken of what is left", () => {
   let now = 0;
   const pace = new Pace(100, () => now);
   pace.note(12, 60);
@@ -28,7 +28,7 @@ test("takes fewer of the remaining samples if they take longer than planned", ()
   expect(fitted.contenders.map(({ rounds }) => rounds)).toEqual([2, 2, 1, 2]);
 });
 
-test("measures each contender once after the time is over", () => {
+test("when the time is over, everything is still measured once", () => {
   let now = 0;
   const pace = new Pace(10, () => now);
   now = 99_000;

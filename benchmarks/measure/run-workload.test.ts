@@ -19,7 +19,7 @@ function contender(name: string, samples: number[], taken: string[] = []): Conte
   };
 }
 
-test("each round takes one sample of each contender, and the order alternates", async () => {
+test("every round takes one sample of each, and every other round the other way round", async () => {
   const taken: string[] = [];
   const names = ["floor", "ours", "theirs"];
   await runWorkload(
@@ -31,7 +31,7 @@ test("each round takes one sample of each contender, and the order alternates", 
   expect(taken).toEqual([...names, ...names.toReversed(), ...names]);
 });
 
-test("ratios compare samples of the same round, so that a slow moment of the machine does not change them", async () => {
+test("ratios are of samples of the same round, so that a slow moment of the machine does not change them", async () => {
   const { rows } = await runWorkload(
     workload([contender("floor", [100, 50, 10, 200]), contender("ours", [90, 45, 9, 180])]),
   );
@@ -40,7 +40,7 @@ test("ratios compare samples of the same round, so that a slow moment of the mac
   expect(rows[1]?.figures.perSecond?.median).toBe(67.5);
 });
 
-test("a contender that fails is reported with the reason, and does not stop the others", async () => {
+test("one that fails is not run, with the reason, and stops nobody else", async () => {
   const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   const failing = { name: "theirs", sample: vi.fn(() => Promise.reject(new Error("ended with 1"))) };
   const { rows } = await runWorkload(workload([failing, contender("ours", [1, 2, 3, 4])]));
@@ -50,7 +50,7 @@ test("a contender that fails is reported with the reason, and does not stop the 
   expect(failing.sample).toHaveBeenCalledTimes(1);
 });
 
-test("reports figures without ratios if the reference fails", async () => {
+test("where the reference fails there are figures, and no ratios", async () => {
   const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   const failing = { name: "floor", sample: () => Promise.reject(new Error("no")) };
   const { rows } = await runWorkload(workload([failing, contender("ours", [1, 2, 3, 4])]));
@@ -59,7 +59,7 @@ test("reports figures without ratios if the reference fails", async () => {
   expect(rows[1]?.figures.perSecond?.median).toBe(2.5);
 });
 
-test("takes no samples of a contender that cannot run", async () => {
+test("one that cannot be run is never asked", async () => {
   const { rows } = await runWorkload(workload([{ name: "theirs", notRun: "It has no sessions." }]));
   expect(rows[0]).toMatchObject({ notRun: "It has no sessions.", samples: [] });
 });

@@ -17,7 +17,7 @@ function contender(name: string, log: string[], more: { used?: number; turn?: Tu
   return { name, start: () => Promise.resolve(turns) };
 }
 
-test("each contender is warmed up until it has used enough CPU time, and then measured in alternating order", async () => {
+test("each is warmed until it has worked long enough, and then measured in turns, there and back", async () => {
   const log: string[] = [];
   const outcomes = await takeRound([contender("a", log), contender("b", log, { used: 50 })], amount, () => {});
   expect(log.filter((one) => one === "a warm 100")).toHaveLength(3);
@@ -31,14 +31,14 @@ test("each contender is warmed up until it has used enough CPU time, and then me
   ]);
 });
 
-test("a contender that uses no CPU time is measured", async () => {
+test("one that cannot be kept busy is measured all the same", async () => {
   const log: string[] = [];
   await takeRound([contender("idle", log, { used: 0 })], amount, () => {});
   expect(log.filter((one) => one === "idle warm 100")).toHaveLength(50);
   expect(log.filter((one) => one === "idle counted 10")).toHaveLength(8);
 });
 
-test("a contender that fails is ended and omitted, and the others continue", async () => {
+test("one that fails is ended and left out, and the others go on", async () => {
   const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   const log: string[] = [];
   const fails = () => Promise.reject(new Error("ended with 1"));
@@ -53,7 +53,7 @@ test("a contender that fails is ended and omitted, and the others continue", asy
   expect(log.filter((one) => one === "sound counted 10")).toHaveLength(8);
 });
 
-test("contenders without turns are sampled one after another", async () => {
+test("what has no turns is sampled one after another", async () => {
   const taken: string[] = [];
   const sampled = (name: string): Contender => ({
     name,

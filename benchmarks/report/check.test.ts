@@ -23,7 +23,7 @@ function result(ratio: number, cpu: number): WorkloadResult {
   return { id: "w", section: "HTTP", title: "Work", reference: "floor", measures, rows };
 }
 
-test("every target has a measured figure and one limit", () => {
+test("every target is of something that is measured, and has a limit", () => {
   const workloads = new Map(
     allWorkloads(planOf(false, { implementations, peers: "" })).map((workload) => [workload.id, workload]),
   );
@@ -36,7 +36,7 @@ test("every target has a measured figure and one limit", () => {
   }
 });
 
-test("workloads have unique ids", () => {
+test("workloads have ids of their own", () => {
   const ids = allWorkloads(planOf(false, { implementations, peers: "" })).map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
 });
@@ -44,22 +44,22 @@ test("workloads have unique ids", () => {
 test.each([
   [0.85, true],
   [0.84, false],
-])("a ratio of %d is compared with the target 0.85", (ratio, reached) => {
+])("a ratio of %d against 0.85", (ratio, reached) => {
   expect(judge([target], [result(ratio, 1)])[0]?.reached).toBe(reached);
 });
 
-test("a target is judged by CPU time instead of throughput with byCpu", () => {
+test("judged by CPU time, a throughput that other work took away is not missed", () => {
   expect(judge([target], [result(0.3, 1.1)], { byCpu: true })[0]).toMatchObject({ reached: true });
   expect(judge([target], [result(0.9, 1.3)], { byCpu: true })[0]).toMatchObject({ reached: false });
 });
 
-test("a figure over the maximum of its target is missed", () => {
+test("a figure may be at most what its target says", () => {
   const memory: Target = { workload: "w", measure: "cpu", of: "figure", atMost: 10 };
   expect(judge([memory], [result(1, 1)])[0]?.reached).toBe(true);
   expect(judge([memory], [result(1, 1.1)])[0]?.reached).toBe(false);
 });
 
-test("a target is missed if its workload failed, and omitted if its workload was not selected", () => {
+test("what did not run is missed, and what was not asked for is left out", () => {
   const failed = {
     ...result(1, 1),
     rows: [{ name: "mcparley", notRun: "It broke.", samples: [], figures: {}, ratios: {} }],
@@ -69,7 +69,7 @@ test("a target is missed if its workload failed, and omitted if its workload was
   expect(verdictsTable(verdicts)).toMatch(/\| w +\| +perSecond, ratio \| +≥ 0.85 \| +– \| It broke. \| MISSED \|/);
 });
 
-test("a table shows each measure, its ratio and spread, and the contenders that did not run", () => {
+test("a table shows every measure, its ratio, its spread, and who did not run", () => {
   const one = result(0.9, 1.25);
   const rows = [...one.rows, { name: "theirs", notRun: "It has\nno sessions.", samples: [], figures: {}, ratios: {} }];
   const table = tableOf({ ...one, rows });

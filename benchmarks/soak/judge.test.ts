@@ -15,7 +15,7 @@ import { Tally } from "./tally.mjs";
 
 const moments = (...heaps: number[]) => heaps.map((heap) => ({ heap, rss: 0, resources: {} }));
 
-test("memory that stops rising is accepted, and memory that keeps rising is not", () => {
+test("memory that rises and stays is flat, and memory that goes on rising is not", () => {
   expect(judgeMemory("server", moments(5, 9, 20, 20, 20, 21, 20, 20)).isGood).toBe(true);
   expect(judgeMemory("server", moments(5, 10, 15, 20, 25, 30, 35, 40))).toEqual({
     what: "heap of the server",
@@ -24,11 +24,11 @@ test("memory that stops rising is accepted, and memory that keeps rising is not"
   });
 });
 
-test("one high value before a garbage collection is not a leak", () => {
+test("one moment before a collection is no leak", () => {
   expect(judgeMemory("server", moments(20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 90)).isGood).toBe(true);
 });
 
-test("resources that were not open at the start are named", () => {
+test("what is open that was not at the start is named", () => {
   const before = { heap: 0, rss: 0, resources: { PipeWrap: 3 } };
   expect(judgeResources("server", before, before).isGood).toBe(true);
   expect(judgeResources("server", before, { ...before, resources: { PipeWrap: 3, Timeout: 2 } })).toMatchObject({
@@ -50,7 +50,7 @@ test("a call is open until it settles, and counts once", async () => {
   expect(tally.openFor(-1)).toEqual([]);
 });
 
-test("unexpected errors are reported with their number", () => {
+test("what nobody expected is told, with how often it happened", () => {
   const tally = new Tally();
   for (let time = 0; time < 3; time++) tally.surprise("polite", new Error("fetch failed"));
   expect(judgeSurprises(tally.surprises)).toMatchObject({ isGood: false, found: "3 × polite: fetch failed" });

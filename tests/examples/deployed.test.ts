@@ -31,7 +31,7 @@ function start(env: Record<string, string>): Started {
   return { child, exited, errors: () => errors, line };
 }
 
-test("the deployed example answers and logs each call, and exits with code 0 on SIGTERM", async () => {
+test("the deployed example answers, logs each call, and ends in good order when it is asked to", async () => {
   const { child, exited, errors, line } = start({ STATE_KEYS: Buffer.alloc(32, 1).toString("base64") });
   const client = await connect(await line);
   expect(await client.callTool("count_words", { text: "three little words" })).toBe("3 words");
@@ -50,7 +50,7 @@ test("the deployed example answers and logs each call, and exits with code 0 on 
 test.each([
   [{ PORT: "http" }, 'PORT must be a number from 0 to 65535; got "http".'],
   [{ STATE_KEYS: "c2hvcnQ=" }, "STATE_KEYS must hold keys of 32 bytes in base64; number 1 has 5 bytes."],
-])("rejects an invalid setting by name: %j", async (env, message) => {
+])("a setting that is wrong is named: %j", async (env, message) => {
   const { exited, errors } = start(env);
   expect(await exited).not.toBe(0);
   expect(errors()).toContain(message);
