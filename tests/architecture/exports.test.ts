@@ -8,7 +8,7 @@ const manifest = JSON.parse(readFileSync(path.join(root, "packages/mcparley/pack
   dependencies: Record<string, string>;
 };
 
-test("the subpaths are those that are promised, and no other", () => {
+test("the package has exactly the listed subpaths", () => {
   expect(Object.keys(manifest.exports)).toEqual([
     ".",
     "./server",
@@ -26,7 +26,7 @@ test("the subpaths are those that are promised, and no other", () => {
   ]);
 });
 
-test("the library's dependencies are those that its size and safety were judged with", () => {
+test("the library has exactly the listed dependencies", () => {
   expect(Object.keys(manifest.dependencies)).toEqual([
     "eventsource-parser",
     "jose",
@@ -140,7 +140,7 @@ const expected: Record<string, string[]> = {
   "mcparley/tasks": ["asTask", "continueAsTask", "followTasks", "tasks", "tasksOf"],
 };
 
-describe("what a subpath exports", () => {
+describe("exported names", () => {
   test.each(Object.keys(expected))("%s", async (subpath) => {
     const exported = (await import(subpath)) as object;
     expect(Object.keys(exported).toSorted()).toEqual(expected[subpath]);

@@ -15,7 +15,7 @@ function measured(files: Record<string, string>): ReturnType<typeof measure> {
 }
 
 describe("imports", () => {
-  test("static, lazy and type imports are told apart, with the names that they take", () => {
+  test("distinguishes static, lazy and type imports, and lists the imported names", () => {
     const { imports } = parseSource(
       "a/b.ts",
       `import { c, type D } from "./c.ts";
@@ -41,14 +41,14 @@ describe("imports", () => {
     ]);
   });
 
-  test("text and comments that look like an import are none", () => {
+  test("ignores text and comments that look like an import", () => {
     const { imports } = parseSource("a.ts", `const text = 'import "./b.ts"'; // import("./c.ts")`);
     expect(imports).toEqual([]);
   });
 });
 
 describe("functions", () => {
-  test("private functions are those that only their file can use, with the number of their uses", () => {
+  test("lists functions that only their own file can use, with the number of their uses", () => {
     const facts = listFunctions(
       parseSource(
         "a.ts",
@@ -72,28 +72,28 @@ describe("functions", () => {
     ]);
   });
 
-  test("the lines of a function are counted without comments and blank lines", () => {
+  test("counts the lines of a function without comments and blank lines", () => {
     const [facts] = listFunctions(
       parseSource("a.ts", "function f() {\n  // why\n\n  /* more\n     lines */\n  return 1;\n}\n"),
     );
     expect(facts).toMatchObject({ span: 7, lines: 3 });
   });
 
-  test("the parameters of a function are counted without `this`", () => {
+  test("counts the parameters of a function without `this`", () => {
     const facts = listFunctions(parseSource("a.ts", "function f(this: Date, a: 1, { b, c }: any, ...d: 1[]) {}"));
     expect(facts[0]?.parameters).toBe(3);
   });
 });
 
 describe("measures", () => {
-  test("casts are counted without `as const`, and `any` apart from them", () => {
+  test("counts casts without `as const`, and counts `any` separately", () => {
     const { casts, classes, anyPerThousand } = measured({
       "a.ts": "const a = [1] as const;\nconst b = a as unknown as any;\nclass C {}\nconst d = class {};\n",
     });
     expect({ casts, classes, anyPerThousand }).toEqual({ casts: 2, classes: 2, anyPerThousand: 250 });
   });
 
-  test("the median, the largest folder and the lines of files", () => {
+  test("measures the median file, the largest folder and the lines of all files", () => {
     const { files, lines, medianFile, largestFolder } = measured({
       "a/one.ts": "1;\n",
       "a/two.ts": "1;\n2;\n3;\n",
@@ -103,7 +103,7 @@ describe("measures", () => {
     expect(largestFolder).toEqual({ name: "a", files: 2 });
   });
 
-  test("a file with one importer, of whichever kind, is listed, and an entry point is not", () => {
+  test("lists a file with one importer of any kind, except an entry point", () => {
     const { oneImporter } = measured({
       "index.ts": 'export { b } from "./a/b.ts";',
       "server.ts": 'import "./index.ts"; import type { c } from "./a/c.ts";',
@@ -113,7 +113,7 @@ describe("measures", () => {
     expect(oneImporter).toEqual(["a/b.ts"]);
   });
 
-  test("an export that no other file imports is listed", () => {
+  test("lists an export that no other file imports", () => {
     const { unusedExports } = measured({
       "index.ts": 'export * from "./a/all.ts"; export { b } from "./a/b.ts";',
       "a/all.ts": "export const one = 1;",
@@ -123,7 +123,7 @@ describe("measures", () => {
     expect(unusedExports).toEqual(["a/b.ts own", "a/c.ts left"]);
   });
 
-  test("public names are followed to their declarations, with their docstrings", () => {
+  test("resolves public names to their declarations and docstrings", () => {
     const sources = Object.entries({
       "index.ts": 'export { b as c } from "./a/again.ts"; export type { T } from "./a/t.ts";',
       "a/again.ts": 'import { b } from "./b.ts"; export { b };',
@@ -139,12 +139,12 @@ describe("measures", () => {
   });
 });
 
-describe("the way of a request", () => {
+describe("the path of a request", () => {
   const stack = (...frames: string[]): string => ["Error", ...frames.map((frame) => `    at ${frame}`)].join("\n");
   const folder = "file:///out/src/";
   const read = (text: string): ReturnType<typeof readStack> => readStack(text, folder);
 
-  test("frames of other folders are left out", () => {
+  test("omits frames of other folders", () => {
     const frames = read(
       stack(
         "Object.call (file:///tool.js:1:1)",
@@ -161,13 +161,13 @@ describe("the way of a request", () => {
     ]);
   });
 
-  test("a stack after an await continues where its waiting callers are", () => {
+  test("joins a stack after an await to the frames of its waiting callers", () => {
     const first = read(stack("read (file:///out/src/body.js:1:1)", "handle (file:///out/src/endpoint.js:1:1)"));
     const second = read(stack("call (file:///out/src/tools.js:1:1)", "handle (file:///out/src/endpoint.js:9:1)"));
     expect(joinStacks([first, second]).map(({ name }) => name)).toEqual(["handle", "call"]);
   });
 
-  test("a caller that only passed a promise on is kept, though V8 forgets it", () => {
+  test("keeps a caller that only returned a promise, although V8 omits its frame", () => {
     const first = read(
       stack("send (file:///out/src/c.js:1:1)", "pass (file:///out/src/b.js:1:1)", "perform (file:///out/src/a.js:1:1)"),
     );
@@ -181,7 +181,7 @@ describe("the way of a request", () => {
     expect(joinStacks([first, second]).map(({ name }) => name)).toEqual(["perform", "pass", "send", "fetch"]);
   });
 
-  test("a stack after a callback continues at the end of the one before", () => {
+  test("appends a stack after a callback to the previous stack", () => {
     const first = read(stack("read (file:///out/src/body.js:1:1)", "handle (file:///out/src/endpoint.js:1:1)"));
     const second = read(stack("handle2 (file:///out/src/endpoint.js:9:1)", "file:///out/src/body.js:9:1"));
     const { files, calls, reentries, steps } = spineOf(joinStacks([first, second]));

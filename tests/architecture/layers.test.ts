@@ -16,36 +16,36 @@ const files: readonly Source[] = sourceFiles();
 const among = (...layers: string[]): Source[] => files.filter(({ name }) => layers.includes(layerOf(name)));
 const withFile = (name: string, text: string): Source[] => [...files, parseSource(name, text)];
 
-test("every folder of the library has its place in the layers", () => {
+test("every folder of the library belongs to a layer", () => {
   const folders = new Set(files.filter(({ name }) => name.includes("/")).map(({ name }) => layerOf(name)));
   expect([...folders].filter((folder) => !(folder in mayImport))).toEqual([]);
 });
 
-test("imports point one way", () => {
+test("imports point in one direction", () => {
   expect(importsAgainstOrder(files)).toEqual([]);
 });
 
-test("each import that is allowed against the order is in one place", () => {
+test("each allowed exception to the order of imports occurs once", () => {
   expect(repeatedCompositions(files)).toEqual([]);
 });
 
-test("no two layers import each other in a circle", () => {
+test("layers have no circular imports", () => {
   expect(circleOfLayers(files)).toEqual([]);
 });
 
-test("no two files import each other in a circle at run time", () => {
+test("files have no circular imports at run time", () => {
   expect(circleOfFiles(files)).toEqual([]);
 });
 
-test("only what runs on Node alone imports its modules", () => {
+test("only layers for Node import modules of Node", () => {
   expect(importsOfNode(files)).toEqual([]);
 });
 
-test("the layers of JSON-RPC and JSON Schema contain no word of MCP", () => {
+test("the layers of JSON-RPC and JSON Schema contain no terms of MCP", () => {
   expect(wordsOfMcp(among("rpc", "schema"))).toEqual([]);
 });
 
-describe("what is planted is found", () => {
+describe("detects a planted violation:", () => {
   test.each([
     ["an import()", 'export const load = () => import("../http/server/endpoint.ts");', "lazy"],
     ["an import", 'import { Endpoint } from "../http/server/endpoint.ts"; export const e = Endpoint;', "static"],
@@ -64,7 +64,7 @@ describe("what is planted is found", () => {
     parseSource(from, text),
   ];
 
-  test("an import() of the cluster by another file than the one that is allowed to", () => {
+  test("an import() of the cluster by a file that is not allowed to import it", () => {
     const load = 'export const load = () => import("../../cluster/share.ts");';
     expect(importsAgainstOrder(endpoint(load))).toEqual([]);
     expect(circleOfLayers(endpoint(load))).toEqual([]);
@@ -73,7 +73,7 @@ describe("what is planted is found", () => {
     expect(circleOfLayers(planted)).toEqual(["cluster", "http", "cluster"]);
   });
 
-  test("a static import and an import type of the cluster, which may only be loaded", () => {
+  test("a static import and a type import of the cluster, which allows only import()", () => {
     const wrong = endpoint('import "../../cluster/share.ts"; import type { share } from "../../cluster/share.ts";');
     expect(importsAgainstOrder(wrong)).toEqual([
       "http/server/cluster.ts imports cluster/share.ts (static)",
@@ -81,13 +81,13 @@ describe("what is planted is found", () => {
     ]);
   });
 
-  test("a second place that loads the cluster", () => {
+  test("a second import() of the cluster", () => {
     const load = 'import("../../cluster/share.ts");';
     expect(repeatedCompositions(endpoint(load))).toEqual([]);
     expect(repeatedCompositions(endpoint(load + load))).toEqual(["http/server/cluster.ts loads cluster"]);
   });
 
-  test("a circle of static imports, and not one that an import() or a type closes", () => {
+  test("a circle of static imports, but no circle that an import() or a type closes", () => {
     const circle = (closing: string): string[] =>
       circleOfFiles([
         parseSource("a/one.ts", 'import { two } from "./two.ts"; export const one = two;'),
@@ -98,7 +98,7 @@ describe("what is planted is found", () => {
     expect(circle('import type { one } from "./one.ts"; export type One = typeof one;')).toEqual([]);
   });
 
-  test("a word of MCP in an identifier, a string or a template, and not in a comment", () => {
+  test("a term of MCP in an identifier, a string or a template, but not in a comment", () => {
     const text =
       "// Tools are called by tools/call.\nexport const listTools = `tools/${1}` + 'notifications/x' + 'tool';";
     const words = wordsOfMcp([parseSource("rpc/a.ts", text)]);

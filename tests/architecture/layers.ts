@@ -30,7 +30,7 @@ interface CompositionEdge {
 
 /**
  * The only imports against the order: a composition root that loads the implementation of an interface that its own
- * layer declares. Each is an `import()`, in one place.
+ * layer declares. Each is an `import()`, and occurs once.
  */
 const compositionEdges: readonly CompositionEdge[] = [
   {

@@ -19,7 +19,7 @@ test("every member of an exported interface or class has a docstring", () => {
   expect(members.filter(({ isDocumented }) => !isDocumented).map(({ file, name }) => `${file}: ${name}`)).toEqual([]);
 });
 
-test("members are those of interfaces, classes and object types, without private, literal and inherited ones", () => {
+test("members of interfaces, classes and object types are listed without private, literal and inherited ones", () => {
   const text = `export interface A { /** Of a. */ a: string; b: { inner: string }; c(given: { in: string }): void; kind: "a" }
 export class B extends C { #a = 1; private b = 1; override c = 1; constructor() {} d() { return {} as { e: string }; } }
 export type D = { /** Of a. */ a: string } | { b: string };
@@ -41,7 +41,7 @@ test("every name that the store for Redis exports has a docstring", () => {
   expect(names.filter(({ isDocumented }) => !isDocumented)).toEqual([]);
 });
 
-test("a docstring is one that has only comments between it and the declaration", () => {
+test("a docstring belongs to a declaration if only comments separate them", () => {
   const text =
     "/** Of the file. */\nimport x from 'x';\n// Comment.\nexport const a = x;\n/** Of b. */\n// Comment.\nexport type b = 1;";
   const names = publicNames([parseSource("index.ts", text)], isEntry);

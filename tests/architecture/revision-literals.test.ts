@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sourceFiles } from "./source-files.ts";
 
-test("revisions are named in mcp/revisions/ alone, so that no other code can compare them", () => {
+test("only mcp/revisions/ contains the names of revisions, so that no other code can compare them", () => {
   const named = sourceFiles()
     .filter(({ name }) => !name.startsWith("mcp/revisions/"))
     .flatMap(({ name, code }) => [...code.matchAll(/20\d\d-\d\d-\d\d/g)].map(([literal]) => `${name}: ${literal}`));

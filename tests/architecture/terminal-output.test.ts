@@ -13,7 +13,7 @@ function writersIn(files: readonly { name: string; code: string }[]): string[] {
   return [...new Set(found)].toSorted();
 }
 
-test("the command writes to the terminal through output.ts alone", () => {
+test("the command writes to the terminal only through output.ts", () => {
   const sources = parseFolder(path.join(root, "packages/cli/src"))
     .filter(({ name }) => !name.includes("testing/"))
     .map((source) => ({ name: source.name, code: withoutComments(source) }));
@@ -27,7 +27,7 @@ test("the command writes to the terminal through output.ts alone", () => {
   expect(writers.toSorted()).toEqual(["client/screen.ts", "output.ts"]);
 });
 
-test("the library writes to the console in as few places", () => {
+test("the library writes to the console only in the listed files", () => {
   expect(writersIn(sourceFiles())).toEqual([
     "server/observe/logging.ts: console.",
     "server/observe/to-console.ts: console.",

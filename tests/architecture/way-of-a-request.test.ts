@@ -10,7 +10,7 @@ const steps = [...text.matchAll(/`([\w./-]+\.m?ts)` → `(#?[\w.]+)`/g)].map(([,
   name,
 }));
 
-test("ARCHITECTURE.md lists the way of a request as file → function", () => {
+test("ARCHITECTURE.md lists the path of a request as file → function", () => {
   expect(steps.length).toBeGreaterThan(12);
 });
 

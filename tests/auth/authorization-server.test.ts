@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test("it issues an access token for one resource and a refresh token after sign-in and consent", async () => {
+test("issues an access token for one resource and a refresh token after sign-in and consent", async () => {
   const tokens = await getTokens(server, { user: "alice", resource, scope: "notes:read" });
   expect(tokens.token_type).toBe("bearer");
   expect(tokens.refresh_token).toBeDefined();
@@ -22,19 +22,19 @@ test("it issues an access token for one resource and a refresh token after sign-
   expect({ iss, sub, aud, scope }).toEqual({ iss: server.issuer, sub: "alice", aud: resource, scope: "notes:read" });
 });
 
-test("it issues an opaque token for a resource with opaque tokens", async () => {
+test("issues an opaque token for a resource with opaque tokens", async () => {
   const tokens = await getTokens(server, { user: "alice", resource: "http://127.0.0.1:2/mcp", scope: "notes:read" });
   expect(tokens.access_token).not.toContain(".");
 });
 
-test("it binds a token to a key if the client proves possession of it", async () => {
+test("binds a token to a key if the client proves possession of the key", async () => {
   const dpop = await oauth.generateKeyPair("ES256");
   const tokens = await getTokens(server, { user: "alice", resource, scope: "notes:read", dpop });
   expect(tokens.token_type).toBe("dpop");
   expect(decodeJwt(tokens.access_token).cnf).toHaveProperty("jkt");
 });
 
-test("it issues no token for an unknown resource", async () => {
+test("issues no token for an unknown resource", async () => {
   const order = { user: "alice", resource: "http://127.0.0.1:3/mcp", scope: "notes:read" };
   await expect(getTokens(server, order)).rejects.toMatchObject({ error: "invalid_target" });
 });

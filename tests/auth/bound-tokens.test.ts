@@ -78,7 +78,7 @@ test("a token is bound to a key if the server requires it, and each request of a
   expect(proved.filter(({ status }) => status >= 400).map(({ status }) => status)).toEqual([401, 401, 403]);
 });
 
-test("the key is stored with the tokens: another process uses and renews them with it", async () => {
+test("the key is stored with the tokens, so that another process can use and renew them", async () => {
   const clock = fakeClock(Date.now());
   const storage = memoryCredentials();
   const { auth, browser } = userOf({ storage, clock });

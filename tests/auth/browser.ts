@@ -1,4 +1,4 @@
-/** A browser with one person in front of it, who signs in and consents wherever they are asked to. */
+/** A browser whose user signs in and consents on each page that requires it. */
 export interface Browser {
   /** The submitted pages by their kind: `login` or `consent`. */
   readonly submitted: string[];

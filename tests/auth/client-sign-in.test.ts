@@ -163,7 +163,7 @@ test("tokens are bound to a key, and sent with a proof of it", async () => {
   await client.close();
 });
 
-test("a refused consent fails the call with an error that says so", async () => {
+test("a call fails with the reason if the user refuses consent", async () => {
   const browser = browserOf({ user: "alice", consents: false });
   const auth = oauth({ signIn: signInWith(browser) });
   await expect(connect(server.url, { auth })).rejects.toMatchObject({

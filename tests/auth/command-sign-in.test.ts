@@ -90,7 +90,7 @@ test("a call signs in after the user agrees, and again for more scopes", async (
   expect(none.err()).toContain('The server has no tool "no-such-tool".');
 });
 
-test("if the user declines, nobody is signed in and the call is not sent", async () => {
+test("the call is not sent if the user declines the sign-in", async () => {
   const io = atTerminal({ answers: ["n"] });
   expect(await runClientCommand("call", [server.url, "whoami"], io)).toBe(7);
   expect(io.err()).toContain("You declined to sign in.");
@@ -206,7 +206,7 @@ test("login fails for a server without authorization", async () => {
   await open.close();
 });
 
-test("login ends after --timeout with an error that says so", async () => {
+test("login fails after --timeout with an error that names the cause", async () => {
   const io = atTerminal();
   const silent = { ...io, openUrl: async () => {} };
   expect(await runClientCommand("login", [server.url, "--timeout", "300ms"], silent)).toBe(6);
@@ -263,7 +263,7 @@ describe("a server that publishes its origin as its resource identifier", () => 
   });
   afterAll(() => shared.close());
 
-  test("gets a token after the user accepted the identifier, and the user is asked once", async () => {
+  test("receives a token after the user has accepted the identifier, and prompts the user once", async () => {
     const first = atTerminal({ answers: ["y", "y"] });
     expect(await runClientCommand("call", [shared.url, "whoami"], first)).toBe(0);
     expect(first.err()).toContain(`asks for a token for all of ${new URL(shared.url).origin}.`);
@@ -272,13 +272,13 @@ describe("a server that publishes its origin as its resource identifier", () => 
     expect(again.err()).not.toContain("asks for a token for all of");
   });
 
-  test("gets no token if the user declines, and the command exits with code 7", async () => {
+  test("receives no token if the user declines, and the command exits with code 7", async () => {
     const io = atTerminal({ answers: ["n"] });
     expect(await runClientCommand("login", [shared.url], io)).toBe(7);
     expect(io.launched).toEqual([]);
   });
 
-  test("gets no token without a terminal unless --resource names the identifier", async () => {
+  test("receives no token without a terminal unless --resource names the identifier", async () => {
     const { code, json, io } = await unwatched(["login", shared.url]);
     expect(code).toBe(3);
     expect(io.launched).toEqual([]);

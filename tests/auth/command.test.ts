@@ -73,7 +73,7 @@ interface Ended {
   code: number | null;
   out: string;
   err: string;
-  /** What `--json` printed. */
+  /** Returns the output of `--json`. */
   json: any;
 }
 

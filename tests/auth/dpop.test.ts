@@ -75,7 +75,7 @@ test("a token that is bound to a key is accepted with a proof of possession", as
   expect((await show(await proof({ htu: `${server.url}?a#b` }))).status).toBe(200);
 });
 
-describe("refused with 401 and invalid_dpop_proof:", () => {
+describe("rejects with 401 and invalid_dpop_proof:", () => {
   test.each<[string, (world: World) => Promise<string | undefined>, RegExp]>([
     ["no proof", async () => undefined, /a DPoP proof is required/],
     ["a proof for another method", ({ proof }) => proof({ htm: "GET" }), /another method/],
@@ -84,21 +84,21 @@ describe("refused with 401 and invalid_dpop_proof:", () => {
     ["a proof for another token", ({ proof }) => proof({ ath: "x" }), /another token/],
     ["a proof for no token", ({ proof }) => proof({ ath: undefined }), /is invalid/],
     ["a proof that is too old", ({ proof }) => proof({ iat: start - 71 }), /expired/],
-    ["a proof of the future", ({ proof }) => proof({ iat: start + 11 }), /expired/],
+    ["a proof that was issued in the future", ({ proof }) => proof({ iat: start + 11 }), /expired/],
     ["a proof without an id", ({ proof }) => proof({ jti: undefined }), /is invalid/],
-    ["a proof whose id is no text", ({ proof }) => proof({ jti: 1 }), /is invalid|string/],
+    ["a proof whose id is not a string", ({ proof }) => proof({ jti: 1 }), /is invalid|string/],
     ["a JWT of another type", ({ proof }) => proof({}, { typ: "JWT" }), /is invalid/],
-    ["a proof without its key", ({ proof }) => proof({}, { jwk: undefined }), /is invalid/],
-    ["what is no JWT", async () => "proof", /is invalid/],
+    ["a proof without a public key", ({ proof }) => proof({}, { jwk: undefined }), /is invalid/],
+    ["text that is not a JWT", async () => "proof", /is invalid/],
     ["two proofs", async ({ proof }) => `${await proof()}, ${await proof()}`, /is invalid/],
-    ["more than a proof can be", async () => "a".repeat(8_193), /more than 8192/],
+    ["a proof over the maximum length", async () => "a".repeat(8_193), /more than 8192/],
     [
       "a proof signed with another key than it names",
       async ({ proof }) => proof({}, {}, (await makeHolder()).key),
       /is invalid/,
     ],
     [
-      "a proof of somebody else's key",
+      "a proof of possession of another key",
       async ({ proof }) => {
         const other = await makeHolder();
         return proof({}, { jwk: other.jwk }, other.key);
@@ -145,7 +145,7 @@ test("a proof is accepted once by all processes of a server with a store, and on
   }
 });
 
-test("of many requests with one proof at the same time, one is accepted", async () => {
+test("one of many simultaneous requests with the same proof is accepted", async () => {
   const { proof, show } = await open();
   const used = await proof();
   const answers = await Promise.all(Array.from({ length: 10 }, () => show(used)));
@@ -198,7 +198,7 @@ describe("a nonce", () => {
     expect((await show(await proof({ nonce }))).headers.get("www-authenticate")).toContain("use_dpop_nonce");
   });
 
-  test("of one process is accepted by others with the same secret only", async () => {
+  test("of one process is accepted only by processes with the same secret", async () => {
     const secret = crypto.getRandomValues(new Uint8Array(32));
     const [one, two, other] = [
       await open({ nonce: secret }),
@@ -211,6 +211,9 @@ describe("a nonce", () => {
   });
 });
 
-test.each([{ nonce: new Uint8Array(16) }, { maxAge: 301 }, { maxAge: 0 }])("%j protects nothing", async (dpop) => {
-  await expect(open(dpop)).rejects.toMatchObject({ code: "invalid_definition" });
-});
+test.each([{ nonce: new Uint8Array(16) }, { maxAge: 301 }, { maxAge: 0 }])(
+  "the options %j are rejected, because they would not protect",
+  async (dpop) => {
+    await expect(open(dpop)).rejects.toMatchObject({ code: "invalid_definition" });
+  },
+);

@@ -39,7 +39,7 @@ test("a valid token is accepted, and the handler receives its claims but not the
   });
 });
 
-describe("refused with 401 and the reason:", () => {
+describe("rejects with 401 and the reason:", () => {
   const signed = (claims: Parameters<TokenIssuer["sign"]>[0], options?: SignOptions) => (): Promise<string> =>
     issuer.sign(claims, options);
   const parts = async (): Promise<[string, string, string]> => (await issuer.sign()).split(".") as never;
@@ -48,24 +48,28 @@ describe("refused with 401 and the reason:", () => {
   test.each<[string, () => Promise<string>, RegExp]>([
     ["a token for another resource", signed({ aud: "https://other.example/mcp" }), /another audience/],
     ["a token for no resource", signed({ aud: undefined }), /no "aud"/],
-    ["a token for a resource whose name begins like this one's", signed({ aud: "http://127.0.0.1" }), /audience/],
     [
-      "a token whose issuer has a slash more",
+      "a token for a resource whose URL starts with the URL of this one",
+      signed({ aud: "http://127.0.0.1" }),
+      /audience/,
+    ],
+    [
+      "a token whose issuer has an additional slash",
       signed({ iss: "https://as.example/" }),
       /issuer of the token is not accepted/,
     ],
     ["a token of another issuer", signed({ iss: evil }), /issuer of the token is not accepted/],
     ["a token that has expired", signed({ exp: start - 31 }), /expired/],
     ["a token that never expires", signed({ exp: undefined }), /no "exp"/],
-    ["a token that is not valid yet", signed({ nbf: start + 31 }), /not valid yet/],
-    ["a token for nobody", signed({ sub: undefined }), /no subject/],
+    ["a token that is not yet valid", signed({ nbf: start + 31 }), /not valid yet/],
+    ["a token without a subject", signed({ sub: undefined }), /no subject/],
     ["a token of another kind", signed({}, { header: { typ: "logout+jwt" } }), /not an access token/],
     [
       "a token bound to a certificate",
       signed({ cnf: { "x5t#S256": "x" } }),
       /method that this server does not support/,
     ],
-    ["a token with a kid that nobody has", signed({}, { header: { kid: "unknown" } }), /does not verify/],
+    ["a token with an unknown kid", signed({}, { header: { kid: "unknown" } }), /does not verify/],
     [
       "a token signed with another key",
       async () => issuer.sign({}, { key: (await generateKeyPair("ES256")).privateKey }),
@@ -93,7 +97,7 @@ describe("refused with 401 and the reason:", () => {
       },
       /does not verify/,
     ],
-    ["what is no JWT", async () => "opaque", /issuer of the token is not accepted/],
+    ["text that is not a JWT", async () => "opaque", /issuer of the token is not accepted/],
   ])("%s", async (_, make, why) => {
     const token = await make();
     const { status, headers, said } = await server.call("whoami", bearer(token));
@@ -115,7 +119,7 @@ test("the clocks of two machines may be 30 seconds apart", async () => {
   }
 });
 
-describe("how a token is sent", () => {
+describe("transmission of the token", () => {
   test("missing or other credentials are answered with the URL of the metadata and no error code", async () => {
     for (const headers of [{}, { authorization: "Basic YTpi" }] as Record<string, string>[]) {
       const answer = await server.call("whoami", headers);
@@ -167,7 +171,7 @@ test("a caller without scopes receives all required scopes at once", async () =>
   );
 });
 
-test("no verifier is made without an issuer and an audience", () => {
+test("a verifier requires an issuer and an audience", () => {
   const audience = "https://mcp.example/mcp";
   for (const options of [
     { audience },
@@ -179,7 +183,7 @@ test("no verifier is made without an issuer and an audience", () => {
   }
 });
 
-test.each(["none", "HS256", "RS1", ""])("no verifier is made that accepts %j", (algorithm) => {
+test.each(["none", "HS256", "RS1", ""])("a verifier cannot be created for the algorithm %j", (algorithm) => {
   const make = (): unknown => jwtVerifier({ issuer: evil, audience: "https://a.example", algorithms: [algorithm] });
   expect(make).toThrow(`algorithms contains ${JSON.stringify(algorithm)}, which is not supported`);
 });

@@ -44,7 +44,7 @@ const call = (token: string) => server.call("whoami", { authorization: `Bearer $
 const asked = (): number => as.requests.filter((request) => request === "POST /token/introspection").length;
 const alice = { user: "alice", scope: "notes:read" };
 
-test("an opaque token is accepted with the claims of its issuer, which is asked once for several requests", async () => {
+test("an opaque token is accepted with the claims of its issuer, and introspected once for several requests", async () => {
   const { access_token: token } = await getTokens(as, { ...alice, resource });
   const answers = await Promise.all(Array.from({ length: 10 }, () => call(token)));
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));

@@ -6,8 +6,14 @@ import { type ProtectedServer, serveProtected } from "./protected-server.ts";
 
 const clients = [
   ["@modelcontextprotocol/sdk (v1)", signInFirst],
-  ["@modelcontextprotocol/client (v2), 2025 era", (url: string, user: string) => signInSecond(url, user, "legacy")],
-  ["@modelcontextprotocol/client (v2), 2026 era", (url: string, user: string) => signInSecond(url, user, "modern")],
+  [
+    "@modelcontextprotocol/client (v2), legacy revision",
+    (url: string, user: string) => signInSecond(url, user, "legacy"),
+  ],
+  [
+    "@modelcontextprotocol/client (v2), modern revision",
+    (url: string, user: string) => signInSecond(url, user, "modern"),
+  ],
 ] as const;
 
 let as: AuthorizationServer;
@@ -48,17 +54,20 @@ describe.each(clients)("%s", (_, signIn) => {
   });
 });
 
-test.each(["legacy", "modern"] as const)("the second one proves possession of its key in %s revisions", async (era) => {
-  const bound = await serveProtected({
-    protect(resource) {
-      as.resources.set(resource, { scope: "notes:read" });
-      const verifier = jwtVerifier({ issuer: as.issuer, audience: resource });
-      const dpop = { required: true, nonce: true };
-      return { resource, issuers: [as.issuer], verifier, scopes: ["notes:read"], dpop };
-    },
-  });
-  const alice = await signInSecond(bound.url, "alice", era, { dpop: true });
-  expect(JSON.parse(await alice.call("whoami"))).toMatchObject({ subject: "alice", claims: { cnf: {} } });
-  await alice.close();
-  await bound.close();
-});
+test.each(["legacy", "modern"] as const)(
+  "@modelcontextprotocol/client (v2) proves possession of its key in %s revisions",
+  async (revisionKind) => {
+    const bound = await serveProtected({
+      protect(resource) {
+        as.resources.set(resource, { scope: "notes:read" });
+        const verifier = jwtVerifier({ issuer: as.issuer, audience: resource });
+        const dpop = { required: true, nonce: true };
+        return { resource, issuers: [as.issuer], verifier, scopes: ["notes:read"], dpop };
+      },
+    });
+    const alice = await signInSecond(bound.url, "alice", revisionKind, { dpop: true });
+    expect(JSON.parse(await alice.call("whoami"))).toMatchObject({ subject: "alice", claims: { cnf: {} } });
+    await alice.close();
+    await bound.close();
+  },
+);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Nobody is asked anything: the authorization endpoint sends the person back at once. */
+/** The authorization endpoint redirects at once, without a sign-in page. */
 const signIn: SignIn = {
   prepare: () =>
     Promise.resolve({

@@ -20,7 +20,7 @@ export interface OfficialServer {
   close(): Promise<void>;
 }
 
-/** A server of the first official generation that is its own authorization server, as its documentation sets it up. */
+/** An official server (v1) that is its own authorization server, configured like its documentation. */
 export async function startOfficialServer(): Promise<OfficialServer> {
   const http = createServer();
   http.listen(0, "127.0.0.1");
@@ -131,7 +131,7 @@ function providerOf(live: Set<string>): OAuthServerProvider {
     exchangeRefreshToken: (_, token) => give(take(token)),
     verifyAccessToken(token) {
       const found = live.has(token) ? issued.get(token) : undefined;
-      if (!found) return Promise.reject(new InvalidTokenError("it is not good any more"));
+      if (!found) return Promise.reject(new InvalidTokenError("it is no longer valid"));
       const { clientId, scopes, resource } = found;
       const expiresAt = Math.floor(Date.now() / 1000) + 3600;
       return Promise.resolve({ token, clientId, scopes, expiresAt, ...(resource && { resource }) });

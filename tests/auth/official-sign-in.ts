@@ -21,7 +21,7 @@ export interface SignedIn {
 
 const redirectUrl = "http://127.0.0.1:9/callback";
 
-/** What both generations of the official client ask of whoever uses them, kept in memory. */
+/** The OAuth provider that both versions of the official client require, in memory. */
 class Provider {
   readonly redirectUrl = redirectUrl;
   readonly clientMetadata: OAuthClientMetadata;
@@ -54,7 +54,7 @@ class Provider {
   };
 }
 
-/** Completes the sign-in with the redirect URL, on the transports of both generations. */
+/** Completes the sign-in with the redirect URL, on the transports of both versions. */
 interface Transport {
   finishAuth(code: string, iss?: string): Promise<void>;
 }
@@ -77,7 +77,7 @@ async function signingIn<T>(provider: Provider, transport: () => Transport, work
 const info = { name: "official", version: "1.0.0" };
 
 /**
- * The first generation, `@modelcontextprotocol/sdk`. The client has no refresh token here. With one it refreshes when more scopes are required, which adds none.
+ * Signs in with `@modelcontextprotocol/sdk` (v1). The client has no refresh token here. With a refresh token it would refresh when more scopes are required, which adds no scopes.
  */
 export async function signInFirst(url: string, user: string): Promise<SignedIn> {
   const browser = browserOf({ user });
@@ -98,11 +98,11 @@ export async function signInFirst(url: string, user: string): Promise<SignedIn> 
   });
 }
 
-/** The second generation, `@modelcontextprotocol/client`, in either era; with `dpop` its tokens are bound to a key. */
+/** Signs in with `@modelcontextprotocol/client` (v2) and a legacy or modern revision. With `dpop` its tokens are bound to a key. */
 export async function signInSecond(
   url: string,
   user: string,
-  era: "legacy" | "modern",
+  revisionKind: "legacy" | "modern",
   { dpop = false } = {},
 ): Promise<SignedIn> {
   const browser = browserOf({ user });
@@ -111,7 +111,7 @@ export async function signInSecond(
   const authProvider = Object.assign(provider, session && { dpop: () => session }) as unknown as ModernProvider;
   let client: ModernClient;
   let transport: ModernHttp;
-  const versionNegotiation = { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" } as const;
+  const versionNegotiation = { mode: revisionKind === "modern" ? { pin: "2026-07-28" } : "legacy" } as const;
   const connect = async (): Promise<void> => {
     client = new ModernClient(info, { versionNegotiation });
     transport = new ModernHttp(new URL(url), { authProvider });

@@ -10,7 +10,7 @@ import { makeTokenIssuer } from "./token-issuer.ts";
 import { getTokens } from "./tokens.ts";
 
 /*
- * What one user has at a server, and another tries to reach: another at the same authorization server, and one whose name is
+ * State of one user that another user tries to access: a second user of the same authorization server, and a user whose name is
  * the same at another.
  */
 

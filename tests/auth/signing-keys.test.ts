@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { type ProtectedServer, serveProtected } from "./protected-server.ts";
 import { type TokenIssuer, makeTokenIssuer } from "./token-issuer.ts";
 
-// What fetches keys goes by the time of the process, and not by a clock of ours.
+// The module that fetches keys uses the time of the process, and not the clock of the library.
 vi.useFakeTimers({ toFake: ["Date"], now: 1_800_000_000_000 });
 const opened: ProtectedServer[] = [];
 afterEach(async () => {

@@ -15,7 +15,7 @@ const clock = fakeClock(Date.now());
 let as: AuthorizationServer;
 let server: ProtectedServer;
 let resource: string;
-/** What upstream was sent by the handlers, as its Authorization header. */
+/** The Authorization headers that the upstream service received from the handlers. */
 const received: string[] = [];
 let given = 0;
 
@@ -60,7 +60,7 @@ function toolsOf(calendar: ReturnType<typeof tokenExchange>) {
         return "none";
       },
     }),
-    /** Everything that a handler can find, without knowing what to look for. */
+    /** All values that a handler can reach through its context. */
     look: tool({ call: (_, ctx: Context) => inspect(ctx, { depth: 12, showHidden: true, getters: true }) }),
     refused: tool({
       call: async (_, ctx) => {
@@ -115,7 +115,7 @@ test("a handler receives a token for another service on behalf of its caller, an
 });
 
 describe("the token of a caller is sent only to its own issuer", () => {
-  test("no other service receives it, whatever the handler does with its context", async () => {
+  test("no other service receives the caller's token, whatever the handler does with its context", async () => {
     const token = await tokenOf("alice");
     await call("events", token);
     expect(received.join(" ")).not.toContain(token);
@@ -124,7 +124,7 @@ describe("the token of a caller is sent only to its own issuer", () => {
     expect(said).not.toContain(token);
   });
 
-  test("the error of a refused exchange does not contain it, even if the issuer's response does", async () => {
+  test("the error of a refused exchange does not contain the token, even if the issuer's response does", async () => {
     const token = await tokenOf("alice");
     const { said } = await call("refused", token);
     expect(said).toContain("invalid_target");

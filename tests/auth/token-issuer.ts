@@ -10,7 +10,7 @@ export interface TokenIssuer {
   publicKey(): JWK;
   /** Signs claims over good ones; a claim of undefined is left out. */
   sign(claims?: Record<string, unknown>, options?: SignOptions): Promise<string>;
-  /** Signs with a new key of this kid from now on, and publishes no other any more, unless `beside` the one before. */
+  /** Signs with a new key of this kid from now on. Publishes only this key, or the previous one as well with `beside`. */
   rotate(kid: string, how?: { beside: boolean }): Promise<void>;
   /** Answers with 503 from now on, or no more. */
   down(is: boolean): void;

@@ -55,9 +55,9 @@ describe("a change on one node", () => {
     nodes[1]!.server.resources.updated("note://two");
     await flushPromises();
     for (const stream of streams) {
-      const told = await methods(stream);
-      expect(told).toHaveLength(2);
-      expect(new Set(told)).toEqual(new Set([updated, toolsChanged]));
+      const received = await methods(stream);
+      expect(received).toHaveLength(2);
+      expect(new Set(received)).toEqual(new Set([updated, toolsChanged]));
     }
   });
 
@@ -105,9 +105,9 @@ describe("a change on one node", () => {
     await flushPromises();
     await changeTools(nodes[1]!);
     await changeTools(nodes[2]!);
-    const told = await getStream(nodes[1]!.client, session);
-    expect(await methods(told)).toEqual([toolsChanged]);
-    await told.leave();
+    const received = await getStream(nodes[1]!.client, session);
+    expect(await methods(received)).toEqual([toolsChanged]);
+    await received.leave();
     await flushPromises();
     expect(await methods(await getStream(nodes[2]!.client, session))).toEqual([]);
   });
@@ -213,7 +213,7 @@ describe("a change that each process detects", () => {
     expect(await methods(stream)).toEqual([toolsChanged]);
   });
 
-  test("is sent by a process that ends before the second is over", async () => {
+  test("is sent by a process that closes before the second has elapsed", async () => {
     const contents = ["a", "a", "a"];
     const running = versioned(contents);
     const { nodes, clock, client } = running;
@@ -398,20 +398,20 @@ describe("a change that a call makes", () => {
   /** Starts a call, and records whether it has been answered. */
   async function beginCall(
     client: Node["client"],
-    era: string,
+    revisionKind: string,
   ): Promise<{ answer: Promise<string>; isAnswered: boolean }> {
-    const session = era === "legacy" ? await open(client) : undefined;
+    const session = revisionKind === "legacy" ? await open(client) : undefined;
     const begun = { isAnswered: false, answer: Promise.resolve("") };
     begun.answer = call(client, session).finally(() => (begun.isAnswered = true));
     await flushPromises();
     return begun;
   }
 
-  test.each(["legacy", "modern"])("is in the log before the reply (%s)", async (era) => {
+  test.each(["legacy", "modern"])("is in the log before the reply (%s)", async (revisionKind) => {
     let release = (): void => {};
     const isReleased = new Promise<void>((resolve) => (release = resolve));
     const { nodes } = changing(() => isReleased);
-    const begun = await beginCall(nodes[0]!.client, era);
+    const begun = await beginCall(nodes[0]!.client, revisionKind);
     expect(begun.isAnswered).toBe(false);
     release();
     expect(await begun.answer).toContain("changed");
@@ -420,9 +420,9 @@ describe("a change that a call makes", () => {
   test.each([
     ["modern", "at once", 0],
     ["legacy", "after half a minute", 30_000],
-  ])("does not block a %s call if the store stays unavailable: the reply is sent %s", async (era, _, ms) => {
+  ])("does not block a %s call if the store stays unavailable: the reply is sent %s", async (revisionKind, _, ms) => {
     const { nodes, clock } = changing(() => Promise.reject(new Error("no route to the store")));
-    const begun = await beginCall(nodes[0]!.client, era);
+    const begun = await beginCall(nodes[0]!.client, revisionKind);
     if (ms > 0) await clock.advance(ms - 1_000);
     expect(begun.isAnswered).toBe(ms === 0);
     if (ms > 0) await clock.advance(2_000);

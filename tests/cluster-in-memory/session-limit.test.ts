@@ -82,12 +82,12 @@ describe("sessions.max of three processes on one store", () => {
     const { client } = start();
     for (let count = 0; count < 30; count++) await initialize(client, from("203.0.113.66"));
     expect(await sessions()).toBe(10);
-    // One caller took the place of one session, and from then on of its own.
+    // The other caller displaced one session, and after that only its own sessions.
     const open_ = await Promise.all(kept.map((session) => isOpen(client, session)));
     expect(open_.filter(Boolean)).toHaveLength(9);
   });
 
-  test("counts no session that has expired or was ended by its client", async () => {
+  test("does not count sessions that have expired or were ended by their client", async () => {
     const { start, sessions, clock } = world(2);
     const { client } = start();
     const first = await open(client, "2025-11-25", alice);
@@ -102,7 +102,7 @@ describe("sessions.max of three processes on one store", () => {
     for (const session of fresh) expect(await isOpen(client, session)).toBe(true);
   });
 
-  test("refuses a new session with 503 and Retry-After if none may be displaced", async () => {
+  test("refuses a new session with 503 and Retry-After if no session may be displaced", async () => {
     const { start, sessions } = world(2);
     const { nodes, client } = start();
     for (const headers of [alice, bob]) {
@@ -133,7 +133,7 @@ describe("sessions.max of three processes on one store", () => {
     }
   });
 
-  test("displaces a session of the caller with the most first, on any process", async () => {
+  test("first displaces a session of the caller with the most sessions, on any process", async () => {
     const { start, clock } = world(6);
     const { client } = start();
     const one = await open(client, "2025-11-25", alice);
@@ -160,7 +160,7 @@ describe("sessions.max of three processes on one store", () => {
     expect(await isOpen(client, session)).toBe(true);
   });
 
-  test("needs the same number of operations for each session", async () => {
+  test("uses the same number of store operations for each session", async () => {
     const { start, store } = world(10_000);
     const { client } = start();
     const costs = [];

@@ -62,7 +62,7 @@ describe("the sealed state of a call", () => {
     expect((await (await call(a!, { state: one, seat: "1A", key: "elicitation-1" })).json()).error?.code).toBe(-32602);
   });
 
-  test("uses configured keys, which can be rotated in steps, and then never the store", async () => {
+  test("uses configured keys, which can be rotated in steps, without the store", async () => {
     const [old, fresh] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
     const store = failing(memoryStore());
     const rings = [[old], [old, fresh], [fresh, old]];

@@ -16,7 +16,7 @@ import {
 
 const lease = 6000;
 const pollIntervalMs = 1000;
-/** A task whose id was lost with the response waits for input, and holds its place, until this has passed. */
+/** A task whose id was lost with the response waits for input, and occupies its slot, until this has passed. */
 const ttlMs = 40_000;
 const form = { message: "Who?", schema: { type: "object", properties: {} } };
 const inputResponses = { "elicitation-1": { action: "accept", content: { name: "Ann" } } };
@@ -32,7 +32,7 @@ beforeAll(() =>
   ]),
 );
 
-/** Two processes with one place each, on one store. One of them has the faults. */
+/** Two processes with one slot each, on one store. One of them has the faults. */
 interface World {
   readonly clock: FakeClock;
   /** The store as the process with the faults sees it. */
@@ -120,7 +120,7 @@ async function follow(world: World, { tool, diesWaiting }: Life): Promise<{ stat
   throw new Error(`The task did not end: ${states.slice(0, 10).join(", ")} ... ${states.at(-1)}`);
 }
 
-/** Asserts that the tasks left nothing in the store, and that each process has its place free. */
+/** Asserts that the tasks left nothing in the store, and that the slot of each process is free. */
 async function expectClean(world: World): Promise<void> {
   const { first, second, clock, shared, store } = world;
   // A task whose client never received its id ends as well: by its own process, or by one that takes it over.
@@ -204,7 +204,7 @@ const outage = (number: number, ms: number): Fault => {
 };
 
 describe.each(["once", "again"] as const)(
-  "a task of the tool %s ends, and leaves no place, run or lease behind, if",
+  "a task of the tool %s ends, and releases its slot, run and lease, if",
   (tool) => {
     const crashed = /^failed The process that ran this task ended/;
     const oneOf = (...patterns: RegExp[]): RegExp => new RegExp(patterns.map(({ source }) => source).join("|"));

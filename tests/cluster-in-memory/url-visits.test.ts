@@ -30,7 +30,7 @@ async function need(client: RawHttp, session: Record<string, string>, id: string
   expect(await answer.json()).toMatchObject({ error: { code: -32042 } });
 }
 
-test("a visit that another process completes is announced once, to the client that was asked", async () => {
+test("a visit that another process completes is announced once, to the client of the elicitation", async () => {
   const { a, b, c, close } = servers();
   const [alice, bob] = [await openFor(a.client, "alice"), await openFor(a.client, "bob")];
   const streams = { alice: await getStream(b.client, alice), bob: await getStream(b.client, bob) };

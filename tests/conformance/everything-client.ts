@@ -10,7 +10,7 @@ const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}") as Record<string, unknown>;
 const url = process.argv.at(-1) ?? "";
 
-/** The revision whose rules the suite checks the messages by; suites that name none take any. */
+/** The revision by which the suite checks the messages. Suites that name no revision accept any. */
 const revision = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? "auto";
 
 /** Can be asked everything: accepts forms with the defaults that they have. */

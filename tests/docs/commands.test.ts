@@ -52,7 +52,7 @@ function isServe(line: string): boolean {
   return /^(npx )?mcparley serve/.test(line);
 }
 
-/** The words of a command line: quotes hold words together, a comment ends it, and `node` is the one that runs this. */
+/** The words of a command line: quotes hold words together, a comment ends it, and `node` is the Node that runs this test. */
 function wordsOf(line: string): string[] {
   const [, ...words] = (line.replace(/\s+# .*$/, "").match(/(?:[^\s"]|"[^"]*")+/g) ?? []).map((word) =>
     word.replaceAll('"', ""),

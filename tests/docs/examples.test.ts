@@ -18,7 +18,7 @@ const tsc = path.join(root, "node_modules/typescript/bin/tsc");
 const generated = fileURLToPath(new URL("../types/.generated/examples/", import.meta.url));
 const examples = ["packages/mcparley/src", "packages/redis/src"].flatMap(examplesIn);
 
-describe("every example of a docstring compiles as a program of its own", () => {
+describe("every example of a docstring compiles as a separate program", () => {
   let complaints: string[] = [];
 
   beforeAll(() => {

@@ -35,7 +35,7 @@ export function documents(): string[] {
   return ["README.md", "packages/redis/README.md", ...guides.map((name) => path.join("docs", name))];
 }
 
-/** Writes each TypeScript sample of a document to a file of its own, side by side with the others of the document. */
+/** Writes each TypeScript sample of a document to a separate file, in one folder for the document. */
 export function extractSamples(document: string): Sample[] {
   const folder = path.join(generated, document.replace(/\.md$/, ""));
   rmSync(folder, { recursive: true, force: true });

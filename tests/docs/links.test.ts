@@ -36,7 +36,7 @@ function anchorsOf(page: string): string[] {
   );
 }
 
-test.each(pages)("the links of %s lead to files and headings", (page) => {
+test.each(pages)("the links of %s point to existing files and headings", (page) => {
   const missing = linksOf(page).filter(({ target, anchor }) => {
     const file = target === "" ? page : path.join(path.dirname(page), target);
     if (!existsSync(path.join(root, file))) return true;

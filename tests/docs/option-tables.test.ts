@@ -21,7 +21,7 @@ interface OptionTable {
   heading: string;
   /** The interface in the source. */
   of: string;
-  /** An interface whose members the table leaves out. */
+  /** An interface whose members the table omits. */
   without?: string;
   /** Names in the table that are no members of the interface. */
   with?: readonly string[];
@@ -53,13 +53,13 @@ const tables: readonly OptionTable[] = [
   { page: "client-options.md", heading: "Options of a command", of: "CommandTarget" },
 ];
 
-test.each(tables)("$page: $heading are those of $of", ({ page, heading, of, without, with: more = [] }) => {
+test.each(tables)("$page: $heading lists the members of $of", ({ page, heading, of, without, with: more = [] }) => {
   const omitted = without === undefined ? [] : membersOf(without);
   const members = membersOf(of).filter((name) => !omitted.includes(name));
   expect(namesInTable(page, heading).toSorted()).toEqual([...members, ...more].toSorted());
 });
 
-test("the defaults of limits are those of the source", () => {
+test("the documented defaults of limits match the source", () => {
   const rows = rowsOf("server-options.md", "Options of limits");
   const shown = rows.map(([, name = "", limit]) => [name.replaceAll(/[` ]/g, ""), Number(limit?.replaceAll(",", ""))]);
   expect(Object.fromEntries(shown)).toEqual(defaultLimits);

@@ -53,7 +53,7 @@ describe("every sample of the documents", () => {
   });
 });
 
-describe("every sample runs, and prints what it says", () => {
+describe("every sample runs and prints the stated output", () => {
   test.each(programs.filter((sample) => !isOnStdio(sample)))("$label", async ({ file, printed, printsNothingElse }) => {
     const lines: string[] = [];
     vi.spyOn(console, "log").mockImplementation((...args: unknown[]) => void lines.push(format(...args)));

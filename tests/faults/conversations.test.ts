@@ -25,7 +25,7 @@ async function requestsOf(conversation: Conversation, peer: Peer): Promise<strin
   return [...stage.world.faults.attempts];
 }
 
-describe.each(peers)("over $transport in $revision the client sends no more requests than it must", (peer) => {
+describe.each(peers)("over $transport in $revision the client sends no unnecessary requests", (peer) => {
   for (const conversation of conversations) {
     const { name } = conversation;
     const isPending = pendingConversations.some(

@@ -22,13 +22,13 @@ describe("the fault matrix", () => {
     }
   });
 
-  test("has no rule, reason or exception that applies to no cell", () => {
+  test("uses each rule, reason and exception in at least one cell", () => {
     expect(rules.filter((rule) => !possible.some((cell) => applies(rule, cell)))).toEqual([]);
     expect(exclusions.filter(({ when }) => !cells.some(when))).toEqual([]);
     expect(pending.flatMap((one) => one.cells).filter((name) => !possible.some(pendingFor(name)))).toEqual([]);
   });
 
-  test("strikes each operation with each fault on some transport", () => {
+  test("applies each fault to each operation on at least one transport", () => {
     for (const operation of keysOf(operations)) {
       const struck = new Set(possible.filter((cell) => cell.operation === operation).map(({ fault }) => fault));
       const missing = [...faults.keys()].filter((fault) => !struck.has(fault));

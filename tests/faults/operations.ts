@@ -91,7 +91,7 @@ export class Stage {
     return this.client;
   }
 
-  /** Lets the fault strike. `strikes` chooses the request, if the fault strikes one. */
+  /** Applies the fault. `strikes` chooses the request, if the fault affects a request. */
   strike(strikes: (request: string) => boolean): void {
     const { fault } = this.cell;
     this.before = this.world.faults.attempts.length;
@@ -137,7 +137,7 @@ export class Stage {
 }
 
 interface Script {
-  /** Brings the client into the state in which the fault strikes, and lets it strike. */
+  /** Brings the client into the state for the fault, and applies the fault. */
   begin(stage: Stage): Promise<void>;
   /** The operation. */
   run(stage: Stage): Promise<unknown>;
@@ -165,7 +165,7 @@ function callOf(tool: string): Script {
   };
 }
 
-/** A call whose user is asked. Faults of a request strike the message with the answer. */
+/** A call that requests input of the user. Faults of a request affect the message with the answer. */
 const callWithInput: Script = {
   async begin(stage) {
     const client = await stage.openClient();

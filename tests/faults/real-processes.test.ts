@@ -33,7 +33,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-describe("a real process fails as the simulated one does", () => {
+describe("a real process fails like the simulated one", () => {
   test.each<[how: string, fault: Fault]>([
     ["exit", "reset-after"],
     ["cut", "reset-in-answer"],
@@ -62,7 +62,7 @@ describe("a real process fails as the simulated one does", () => {
     expect(await codeOf(connecting)).toBe(simulated.settles);
   });
 
-  test("and a process that ended between two calls is started again", async () => {
+  test("a process that exited between two calls is started again", async () => {
     const client = await start("none");
     const { pid } = await client.callTool("work");
     process.kill(pid, "SIGKILL");

@@ -86,7 +86,7 @@ async function simulated(fault: Fault): Promise<{ settles: string; safeToRepeat:
   return { settles, safeToRepeat };
 }
 
-describe("a call over a real socket fails as the simulated one does", () => {
+describe("a call over a real socket fails like the simulated one", () => {
   test.each(breakages)("after $name", async ({ fault, fail }) => {
     const { url, server, broken } = await serve();
     const client = await openClient(httpTransports({ url }));

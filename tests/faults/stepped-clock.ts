@@ -6,7 +6,7 @@ interface Timer {
   fn: () => void;
 }
 
-/** A clock that goes from timer to timer, so that a test needs no assumption about the length of a pause. */
+/** A clock that advances from timer to timer, so that a test does not depend on the length of a pause. */
 export class SteppedClock implements Clock {
   #now = Date.parse("2026-11-22T00:00:00Z");
   readonly #timers = new Set<Timer>();

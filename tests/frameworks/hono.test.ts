@@ -14,7 +14,7 @@ interface User {
 const whoami = tool({ scopes: ["read"], call: (_, { principal }) => principal?.subject ?? "nobody" });
 const server = createServer({ name: "test", version: "1.0.0", tools: { whoami } });
 
-test("a variable of Hono is the caller, and the body that middleware has parsed is passed on", async () => {
+test("a variable of Hono identifies the caller, and a body that middleware has parsed is accepted", async () => {
   const mcp = toFetch(server);
   const app = new Hono<{ Variables: { user: User } }>();
   app.use(async (c, next) => {

@@ -139,7 +139,7 @@ test("middleware that reads the headers of writeHead receives them as an object"
 describe("in Express", () => {
   const owners = new Map([["cookie-of-alice", { id: "alice", scopes: ["read"] }]]);
 
-  test("the user of the framework's own authentication is the caller", async () => {
+  test("the user that the framework has authenticated is the caller", async () => {
     const handler = toNodeHandler(serverOf());
     const app = express().all("/mcp", (request, response) => {
       const user = owners.get(request.headers.cookie ?? "");
@@ -159,7 +159,7 @@ describe("in Express", () => {
     expect(await callerOf(await clientOf(express().use(parser(), toNodeHandler(serverOf()))))).toBe("nobody");
   });
 
-  test("middleware serves the metadata of auth, and passes other paths on", async () => {
+  test("middleware serves the metadata of auth, and forwards other paths", async () => {
     const auth = protectedResource({
       resource: "https://notes.example.com/mcp",
       issuers: ["https://auth.example.com"],
@@ -176,7 +176,7 @@ describe("in Express", () => {
     expect((await client.modern("tools/call", { name: "whoami" })).status).toBe(401);
   });
 
-  test("middleware passes on requests with a foreign Host if they are not for MCP", async () => {
+  test("middleware forwards requests with a foreign Host if they are not for MCP", async () => {
     const app = express().use(
       toNodeHandler(serverOf(), { path: "/mcp", auth: apiKeys([{ key: "k".repeat(16), subject: "a" }]) }),
     );

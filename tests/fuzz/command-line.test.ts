@@ -40,7 +40,7 @@ const jsonWords = [
 ];
 
 holds(
-  "JSON with comments: any text is read, or the place is named; JSON is read as JSON is",
+  "JSON with comments: any text is read or rejected with a position, and JSON is read like JSON.parse",
   fc.oneof(
     textOf(...jsonWords),
     jsonValue.map((value) => JSON.stringify(value, undefined, 1)),
@@ -57,7 +57,7 @@ holds(
 );
 
 holds(
-  "JSON with comments: in linear time",
+  "JSON with comments: read in linear time",
   growingOf(...jsonWords, '"a":', "[[", '{"a":{', "1,", "[1,", ",\n"),
   (growing) => expectLinearTime(growing, (text) => onlyOwnErrors(() => parseJsonWithComments(text), JsonSyntaxError)),
 );
@@ -91,7 +91,7 @@ function keysOf(word: string): string[] {
 }
 
 holds(
-  "arguments: any words make arguments for any tool, or are refused",
+  "arguments: any words are arguments of any tool, or rejected",
   fc.tuple(fc.array(textOf(...argumentWords), { maxLength: 4 }), inputSchema),
   async ([words, schema]) => {
     const read = await onlyOwnErrors(
@@ -137,7 +137,7 @@ const commandLine = fc.array(
   { maxLength: 8 },
 );
 
-holds("command lines: any words are understood, or refused with what to do", commandLine, async (words) => {
+holds("command lines: any words are parsed, or rejected with a cure", commandLine, async (words) => {
   for (const read of [readWords, readServeOptions]) {
     const understood = await onlyOwnErrors(() => read(words), UsageError);
     if ("error" in understood) expect(understood.error.message).not.toBe("");
@@ -148,7 +148,7 @@ const referenceWords = ["${", "}", "$", "{", "env:HOME", "A", ":-", "workspaceFo
 const variables = { env: { HOME: "/h", A: "${B}" }, workspaceFolder: "/w", source: "x" };
 
 holds(
-  "references in settings: any text is filled in, or refused, in linear time",
+  "references in settings: any text is resolved or rejected, in linear time",
   fc.tuple(textOf(...referenceWords), growingOf(...referenceWords)),
   async ([text, growing]) => {
     await onlyOwnErrors(() => substitute(text, variables, "x"), UsageError);
@@ -172,7 +172,7 @@ const terminalWords = [
 ];
 
 holds(
-  "terminal: what a server says is shown without controls, in linear time",
+  "terminal: text of a server is shown without control characters, in linear time",
   fc.tuple(textOf(...terminalWords), growingOf(...terminalWords)),
   async ([text, growing]) => {
     // oxlint-disable-next-line no-control-regex -- these are what must not arrive

@@ -43,7 +43,7 @@ const templateWords = [
 const uriWords = ["a", "/", "?", "&", "=", ",", ".", ";", "#", "%2F", "%", "%C3", "x=", "y="];
 
 holds(
-  "URI templates: any text is one, or says why not, and matches without an error",
+  "URI templates: any text is a template that matches without an error, or rejected with the reason",
   fc.tuple(textOf(...templateWords), textOf(...uriWords)),
   async ([template, uri]) => {
     const parsed = await onlyOwnErrors(() => parseTemplate(template), UriTemplateError);
@@ -77,12 +77,12 @@ holds(
   },
 );
 
-holds("URI templates: in linear time to the longest that is taken", growingOf(...templateWords), (growing) =>
+holds("URI templates: parsed in linear time up to the maximum length", growingOf(...templateWords), (growing) =>
   expectLinearTime(growing, (text) => onlyOwnErrors(() => parseTemplate(text), UriTemplateError)),
 );
 
 holds(
-  "cursors: any text is a position, or refused",
+  "cursors: any text is a position, or rejected",
   fc.oneof(
     textOf("YWZ0", "=", "after:"),
     fc.base64String(),
@@ -101,7 +101,7 @@ const mine = (): Promise<string> => Promise.resolve("mine");
 const yours = (): Promise<string> => Promise.resolve("yours");
 
 holds(
-  "sealed state: no text opens that was not sealed for this",
+  "sealed state: no text opens that was not sealed for the same purpose",
   fc.oneof(textOf("A", "-", "_", "=", "+", "/"), fc.string({ unit: fc.constantFrom(...alphabet), maxLength: 200 })),
   async (state) => {
     const opened = await onlyOwnErrors(() => seal.open(state, mine), ProtocolError);
@@ -110,7 +110,7 @@ holds(
 );
 
 holds(
-  "sealed state: opens as it was, and not once a character is changed or for another",
+  "sealed state: opens unchanged, and not after a change or for another caller",
   fc.tuple(jsonValue, fc.nat(), fc.constantFrom(...alphabet)),
   async ([value, at, character]) => {
     const state = await seal.seal(value, "mine");
@@ -126,7 +126,7 @@ holds(
 const headerWords = ["=?base64?", "?=", "YQ==", "=", " ", "\t", "é", "a"];
 
 holds(
-  "mirrored headers: any header is a text or none, in linear time, and any text comes back",
+  "mirrored headers: any header is decoded or rejected in linear time, and any encoded text is decoded again",
   fc.tuple(textOf(...headerWords), growingOf(...headerWords)),
   async ([text, growing]) => {
     expect(["string", "undefined"]).toContain(typeof decodeHeaderValue(text));
@@ -166,7 +166,7 @@ const { schema } = fc.letrec<{ schema: unknown }>((tie) => ({
 }));
 
 holds(
-  "schemas: any value is one, or says why not, and judges any value",
+  "schemas: any value is a schema that validates any value, or rejected with the reason",
   fc.tuple(mostly(schema), jsonValue),
   async ([given, value]) => {
     if (typeof given !== "object" || given === null || Array.isArray(given)) return;
@@ -179,8 +179,10 @@ holds(
   },
 );
 
-holds("budgets: in linear time, however deep or wide", growingOf("[", "[]", "[],", '{"a":', "1,", "{},"), (growing) =>
-  expectLinearTime(growing, (value) => checkBudget(value), { prepare: nested }),
+holds(
+  "budgets: measured in linear time, however deep or wide the value",
+  growingOf("[", "[]", "[],", '{"a":', "1,", "{},"),
+  (growing) => expectLinearTime(growing, (value) => checkBudget(value), { prepare: nested }),
 );
 
 /** A value with the brackets of a text, well-formed or not. */
@@ -198,7 +200,7 @@ function nested(text: string): unknown {
   return stack[0];
 }
 
-holds("cursors and sealed state: refused in linear time", growingOf("A", "=", "YWZ0ZXI6", "-"), async (growing) => {
+holds("cursors and sealed state: rejected in linear time", growingOf("A", "=", "YWZ0ZXI6", "-"), async (growing) => {
   expect(grown(growing, 10)).not.toBe("");
   await expectLinearTime(growing, async (text) => {
     await onlyOwnErrors(() => readPosition(text), ProtocolError);

@@ -9,12 +9,12 @@ export interface FakeRequest {
   body?: string;
 }
 
-/** An exchange whose headers may be what no HTTP library lets through. It checks that it is answered once. */
+/** An exchange whose headers may be invalid for HTTP libraries. It checks that the request is answered once. */
 export function fakeExchange({ method = "POST", headers, body = "" }: FakeRequest): {
   exchange: HttpExchange;
   /** Resolves with the head of the answer. Rejects if there is a second one. */
   outcome: Promise<{ status: number }>;
-  /** The client goes away. */
+  /** The client disconnects. */
   leave(): void;
 } {
   let settle!: (head: { status: number }) => void;

@@ -78,19 +78,19 @@ function walk(field: ReturnType<typeof readYaml>, depth = 0): void {
   if (isList(field)) for (const inner of items(field)) walk(inner, depth + 1);
 }
 
-holds("YAML: any text is read, or its place and cure are named", textOf(...yamlWords), async (source) => {
+holds("YAML: any text is read, or rejected with a position and a cure", textOf(...yamlWords), async (source) => {
   const read = await onlyOwnErrors(() => walk(readYaml({ file: "x.yaml", text: source })), FolderProblem);
   if ("error" in read) expect((read.error as FolderProblem).problem.line).toBeGreaterThan(0);
 });
 
-holds("YAML: only our errors however long, and in linear time", growingOf(...yamlWords), (growing) =>
+holds("YAML: only errors of the library for any length, and in linear time", growingOf(...yamlWords), (growing) =>
   expectLinearTime(growing, (source) =>
     onlyOwnErrors(() => plain(readYaml({ file: "x.yaml", text: source })), FolderProblem),
   ),
 );
 
 holds(
-  "front matter: any text is split without a loss, or refused, in linear time",
+  "front matter: any text is split without a loss or rejected, in linear time",
   fc.tuple(textOf(...frontWords), growingOf(...frontWords)),
   async ([source, growing]) => {
     const split = await onlyOwnErrors(() => splitFrontMatter("x.md", source), FolderProblem);
@@ -101,7 +101,7 @@ holds(
 );
 
 holds(
-  "YAML of skills: any text is read, or its line and cure are named, in linear time",
+  "YAML of skills: any text is read, or rejected with its line and a cure, in linear time",
   fc.tuple(textOf(...yamlWords), growingOf(...yamlWords)),
   async ([source, growing]) => {
     const read = await onlyOwnErrors(() => readFrontMatter(`---\n${source}\n---\n`), FrontMatterError);
@@ -194,7 +194,7 @@ const bodyWords = [
 ];
 
 holds(
-  "prompts: any file is a prompt, or its problem is named",
+  "prompts: any file is a prompt, or rejected with the reason",
   fc.tuple(textOf(...declared, ...yamlWords), textOf(...bodyWords), fc.boolean()),
   async ([front, body, fenced]) => {
     const source = fenced ? `---\n${front}\n---\n${body}` : body;
@@ -219,7 +219,7 @@ const commandWords = [
 ];
 
 holds(
-  "command tools: any file is a tool, or its problem is named",
+  "command tools: any file is a tool, or rejected with the reason",
   textOf(...commandWords, ...yamlWords),
   async (source) => {
     await onlyOwnErrors(() => commandTool("tools/x.yaml", source, { folder, env: {} }), FolderProblem);

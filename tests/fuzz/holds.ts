@@ -3,7 +3,7 @@ import { test } from "vitest";
 import { withinLimit } from "../support/work-limit.ts";
 import { plan } from "./plan.ts";
 
-/** Milliseconds after which a case counts as one that never ends. A busy machine can take many seconds for a long input. */
+/** Milliseconds after which a case counts as endless. A busy machine can take many seconds for a long input. */
 const caseLimit = 120_000;
 /** Milliseconds for finding the smallest case that fails. */
 const shrinking = 20_000;
@@ -29,7 +29,7 @@ export function holds<T>(
     };
     const found = plan.path === undefined ? await tryFor(share, tried, settings) : undefined;
     if (found?.failed === false) return;
-    // From the case that failed on, as looking for a smaller one takes time of its own.
+    // Starts from the failed case, because the search for a smaller one needs additional time.
     const at = found ? { seed: found.seed, path: found.counterexamplePath ?? "" } : { path: plan.path ?? "" };
     const smallest = await fc.check(tried, { ...settings, ...at, interruptAfterTimeLimit: shrinking });
     const failed = smallest.failed ? smallest : found;

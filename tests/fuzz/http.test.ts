@@ -38,7 +38,7 @@ const hostWords = [
 const originWords = ["http://", "https://", "null", ...hostWords];
 
 holds(
-  "Host and Origin: what is let in is loopback, whatever the headers say",
+  "Host and Origin: only loopback names are accepted, whatever the headers contain",
   fc.tuple(textOf(...hostWords), fc.option(textOf(...originWords), { nil: undefined })),
   async ([host, origin]) => {
     const guard = makeGuard({});
@@ -178,7 +178,7 @@ const fallback = {
 };
 
 holds(
-  "HTTP: whatever a server answers, connecting and calling end with a result or an error of ours",
+  "HTTP: connecting and calling end with a result or an error of the library, whatever a server answers",
   fc.tuple(fc.array(answered, { minLength: 1, maxLength: 6 }), fc.constantFrom("auto", "2025-11-25")),
   async ([answers, revision]) => {
     const clock = fakeClock();

@@ -33,7 +33,7 @@ function answersBy(responses: readonly JsonRpcResponse[]): Map<unknown, number> 
 }
 
 holds(
-  "a server answers each request once, whatever comes before and after it, and reports no error of its own",
+  "a server answers each request once, whatever messages surround it, and reports no internal error",
   fc.tuple(fc.array(anyMessage, { maxLength: 12 }), fc.boolean()),
   async ([messages, opens]) => {
     const clock = fakeClock();
@@ -78,7 +78,7 @@ function countIn(sent: readonly unknown[], id: unknown): number {
 }
 
 holds(
-  "a client's calls end with a result or an error of ours, whatever the server says in the meantime",
+  "a client's calls end with a result or an error of the library, whatever else the server sends",
   fc.tuple(fc.array(anyMessage, { maxLength: 12 }), fc.boolean(), fc.boolean()),
   async ([messages, isModern, answers]) => {
     const clock = fakeClock();

@@ -24,36 +24,40 @@ const lineWords = [
 ];
 const lineLimit = 120;
 
-interface Heard {
+interface Received {
   messages: unknown[];
   errors: string[];
   failed: unknown[];
 }
 
-function readLines(chunks: Iterable<Uint8Array>, limit = lineLimit): Heard {
-  const heard: Heard = { messages: [], errors: [], failed: [] };
+function readLines(chunks: Iterable<Uint8Array>, limit = lineLimit): Received {
+  const received: Received = { messages: [], errors: [], failed: [] };
   const receiver = {
-    message: (value: unknown) => heard.messages.push(value),
+    message: (value: unknown) => received.messages.push(value),
     malformed: (error: Error) => {
       expect(error).toBeInstanceOf(McpError);
-      heard.errors.push(error.message);
+      received.errors.push(error.message);
     },
-    failed: (id: unknown) => heard.failed.push(id),
+    failed: (id: unknown) => received.failed.push(id),
     closed: () => {},
   };
   const most = new LineLimit(limit);
   const reader = lineReader(most, jsonLines(receiver, most));
   for (const chunk of chunks) reader.push(chunk);
   reader.end();
-  return heard;
+  return received;
 }
 
-holds("lines: any bytes, cut anywhere, give the same values and only our errors", chunkedOf(...lineWords), (input) => {
-  expect(readLines(chunksOf(input))).toEqual(readLines([input.bytes]));
-});
+holds(
+  "lines: any bytes, split anywhere, are read as the same values, with only errors of the library",
+  chunkedOf(...lineWords),
+  (input) => {
+    expect(readLines(chunksOf(input))).toEqual(readLines([input.bytes]));
+  },
+);
 
 holds(
-  "lines: in linear time, however they are cut",
+  "lines: read in linear time, however they are split",
   fc.tuple(growingOf(...lineWords), fc.constantFrom(1, 7, 65_536)),
   async ([growing, size]) => {
     await expectLinearTime(growing, (chunks: Uint8Array[]) => readLines(chunks, 1_000_000), {
@@ -94,7 +98,7 @@ async function readStream(chunks: Iterable<Uint8Array>, limit = eventLimit): Pro
 }
 
 holds(
-  "events: any bytes, cut anywhere, give the same events and only our errors",
+  "events: any bytes, split anywhere, are read as the same events, with only errors of the library",
   chunkedOf(...eventWords),
   async (input) => {
     const whole: Chunked = { ...input, cuts: [] };
@@ -105,7 +109,7 @@ holds(
 );
 
 holds(
-  "events: in linear time, however they are cut",
+  "events: read in linear time, however they are split",
   fc.tuple(growingOf(...eventWords), fc.constantFrom(9, 1_000, 65_536)),
   async ([growing, size]) => {
     await expectLinearTime(growing, (chunks: Uint8Array[]) => readStream(chunks, 1_000_000), {
@@ -115,7 +119,7 @@ holds(
 );
 
 holds(
-  "JSON-RPC: any value is a message of one kind, or says why it is none",
+  "JSON-RPC: any value is a message of one kind, or rejected with the reason",
   fc.oneof(anyMessage, jsonValue),
   (value) => {
     const classified = classify(value);
@@ -147,4 +151,4 @@ const secretWords = [
   "abcdefgh",
 ];
 
-holds("redaction: in linear time", growingOf(...secretWords), (growing) => expectLinearTime(growing, redact));
+holds("redaction: runs in linear time", growingOf(...secretWords), (growing) => expectLinearTime(growing, redact));

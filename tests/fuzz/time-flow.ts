@@ -1,6 +1,6 @@
 import type { FakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
 
-/** Lets the time of a clock run fast until it is ended, so that waiting for a peer that stays silent is soon over. */
+/** Advances a clock quickly until it is stopped, so that timeouts of a silent peer elapse soon. */
 export function timeFlow(clock: FakeClock): { end(): void } {
   const flow = { flows: true };
   void (async () => {

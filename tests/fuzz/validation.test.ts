@@ -19,7 +19,7 @@ import { onlyOwnErrors } from "./own-errors.ts";
 /** Reads of a value that one step may pay for, on average: a lookup of each keyword, and of a name in `required`. */
 const READS_PER_STEP = 4;
 
-/** A copy of a value that counts how often anything is read from it. */
+/** Returns a copy of a value that counts the reads of its members. */
 function counted(value: unknown, count: () => void): unknown {
   if (typeof value !== "object" || value === null) return value;
   const inside = Object.entries(value).map(([key, item]) => [key, counted(item, count)] as const);
@@ -47,7 +47,7 @@ function withoutPatterns(schema: JsonSchema): JsonSchema {
 }
 
 holds(
-  "validation: the work for a hostile value grows with the budget of steps alone",
+  "validation: the work for a hostile value grows only with the budget of steps",
   fc.tuple(hostileSchema, hostileValue, fc.constantFrom(10, 1_000, 20_000)),
   ([schema, value, steps]) => {
     const validate = compileOrSkip(withoutPatterns(schema), steps);
@@ -76,7 +76,7 @@ holds(
 );
 
 holds(
-  "validation: any schema of a peer is usable, or refused with a SchemaError, and then judges any value",
+  "validation: any schema of a peer validates any value, or is rejected with a SchemaError",
   fc.tuple(fc.oneof({ arbitrary: hostileSchema, weight: 3 }, fc.dictionary(fc.string(), jsonValue)), hostileValue),
   async ([schema, value]) => {
     const prepared = await onlyOwnErrors(() => preparePeerSchema(schema), SchemaError);

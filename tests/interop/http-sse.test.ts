@@ -70,7 +70,7 @@ describe("the official client (v1) over HTTP+SSE with our server", () => {
     expect(content).toEqual([{ type: "text", text: '{"type":"text","text":"Hi."}' }]);
   });
 
-  test("cancels a call, and goes on", async () => {
+  test("cancels a call, and can be used afterwards", async () => {
     const controller = new AbortController();
     const options = { signal: controller.signal, onprogress: () => controller.abort() };
     await expect(client.callTool({ name: "wait" }, undefined, options)).rejects.toThrow();
@@ -78,15 +78,15 @@ describe("the official client (v1) over HTTP+SSE with our server", () => {
   });
 
   test("is notified that the list of tools has changed", async () => {
-    const heard = new Promise<void>((resolve) => {
+    const received = new Promise<void>((resolve) => {
       changed = resolve;
     });
     await client.callTool({ name: "grow" });
-    await heard;
+    await received;
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("grown");
   });
 
-  test("several have the same ids at the same time, and get their own answers", async () => {
+  test("several clients that use the same ids at the same time receive their own results", async () => {
     const clients = await Promise.all(Array.from({ length: 8 }, () => officialClient(url())));
     const texts = await Promise.all(
       clients.map(
@@ -97,7 +97,7 @@ describe("the official client (v1) over HTTP+SSE with our server", () => {
     await Promise.all(clients.map((one) => one.close()));
   });
 
-  test("and our own client finds the same server at either URL", async () => {
+  test("our client connects to the same server at both URLs", async () => {
     const modern = await connect(listening.url);
     const old = await connect(url());
     expect(modern.server.revision).toBe("2026-07-28");
@@ -122,7 +122,7 @@ describe("our client with the official server (v1) over HTTP+SSE", () => {
     await official.close();
   });
 
-  test("detects it by its refusal, and does not probe twice", async () => {
+  test("detects HTTP+SSE by the server's refusal, and does not probe again", async () => {
     expect(client.server).toMatchObject({ revisionKind: "legacy", info: { name: "official" } });
     expect(official.requests.slice(0, 4)).toEqual(["POST /sse", "POST /sse", "GET /sse", "POST /messages"]);
     official.requests.length = 0;
@@ -138,16 +138,16 @@ describe("our client with the official server (v1) over HTTP+SSE", () => {
     expect(seen).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("answers sampling", async () => {
+  test("answers sampling requests of the official server", async () => {
     expect(await client.callTool("ask")).toBe('{"type":"text","text":"Hi."}');
   });
 
-  test("receives changes", async () => {
-    let heard: () => void = () => {};
+  test("receives change notifications", async () => {
+    let received: () => void = () => {};
     const listed = new Promise<void>((resolve) => {
-      heard = resolve;
+      received = resolve;
     });
-    const subscription = await client.listen({ tools: true }, heard);
+    const subscription = await client.listen({ tools: true }, received);
     await client.callTool("grow");
     await listed;
     await subscription.close();

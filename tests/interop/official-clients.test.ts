@@ -6,8 +6,8 @@ import { type OfficialClient, type Where, connectFirst, connectSecond } from "./
 
 const clients = [
   ["@modelcontextprotocol/sdk (v1)", connectFirst],
-  ["@modelcontextprotocol/client (v2), 2025 era", (where: Where) => connectSecond(where, "legacy")],
-  ["@modelcontextprotocol/client (v2), 2026 era", (where: Where) => connectSecond(where, "modern")],
+  ["@modelcontextprotocol/client (v2), legacy revision", (where: Where) => connectSecond(where, "legacy")],
+  ["@modelcontextprotocol/client (v2), modern revision", (where: Where) => connectSecond(where, "modern")],
 ] as const;
 
 describe.each(["stdio", "http"] as const)("the handbook over %s", (transport) => {
@@ -49,7 +49,7 @@ describe.each(["stdio", "http"] as const)("the handbook over %s", (transport) =>
       expect(resources.find(({ mimeType }) => mimeType === "image/png")).toBeDefined();
     });
 
-    test("calls a tool with structured output, and one that is a program", async () => {
+    test("calls a tool with structured output, and a tool that is a program", async () => {
       const found = await client.callTool("search_documents", { query: "postmortem", limit: 2 });
       expect(found.content[0]).toMatchObject({ type: "text", text: expect.stringMatching(/postmortem/i) as string });
       expect((found.structuredContent as { hits: object[] }).hits).toHaveLength(2);
@@ -57,13 +57,13 @@ describe.each(["stdio", "http"] as const)("the handbook over %s", (transport) =>
       expect(counted.structuredContent).toMatchObject({ words: 3 });
     });
 
-    test("bad arguments come back as an error that the model can read", async () => {
+    test("receives a tool error for invalid arguments", async () => {
       const result = await client.callTool("search_documents", { query: "" });
       expect(result.isError).toBe(true);
       expect(result.content[0]?.text).toContain("query");
     });
 
-    test("hears progress while a long call runs, all of it before the result", async () => {
+    test("receives all progress of a long call before its result", async () => {
       const seen: number[] = [];
       const args = { by: "service", confidence: true };
       const result = await client.callTool("analyze_incidents", args, {
@@ -75,7 +75,7 @@ describe.each(["stdio", "http"] as const)("the handbook over %s", (transport) =>
       expect(new Set(seen).size).toBe(seen.length);
     });
 
-    test("cancels a call, and the connection goes on", async () => {
+    test("cancels a call, and can be used afterwards", async () => {
       const controller = new AbortController();
       const call = client.callTool(
         "analyze_incidents",
@@ -97,7 +97,7 @@ describe.each(["stdio", "http"] as const)("the handbook over %s", (transport) =>
       await expect(client.getPrompt("code_review", {})).rejects.toThrow(/code/);
     });
 
-    test("reads text and bytes, and is told what does not exist", async () => {
+    test("reads text and bytes, and receives an error for an unknown resource", async () => {
       const resources = await client.listResources();
       const guide = resources.find(({ name }) => name.endsWith("on-call.md"));
       const image = resources.find(({ mimeType }) => mimeType === "image/png");
@@ -112,7 +112,7 @@ describe.each(["stdio", "http"] as const)("the handbook over %s", (transport) =>
       await expect(client.readResource("handbook://resources/nope.md")).rejects.toThrow(/not found/i);
     });
 
-    test("answers a form, and the tool acts once", async () => {
+    test("answers an elicitation form, and the tool takes effect once", async () => {
       const before = await filed(folder);
       const result = await client.callTool("file_incident", { title: "Mail is late", service: "notifier" });
       expect(result.content[0]?.text).toContain("SEV2");
@@ -124,7 +124,7 @@ describe.each(["stdio", "http"] as const)("the handbook over %s", (transport) =>
       expect(result.content[0]?.text).toContain("In short: read the guide.");
     });
 
-    test("hears that a file changed and that one was added", async () => {
+    test("is notified of a changed file and of an added file", async () => {
       const guide = (await client.listResources()).find(({ name }) => name.endsWith("style-guide.md"));
       const heard: string[] = [];
       let wake: () => void = () => {};

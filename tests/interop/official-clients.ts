@@ -10,9 +10,9 @@ import {
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 
-/** The operations of the tests, equal for each generation of the official client. */
+/** The operations of the tests, equal for each version of the official client. */
 export interface OfficialClient {
-  readonly era: "legacy" | "modern";
+  readonly revisionKind: "legacy" | "modern";
   listTools(): Promise<{ name: string }[]>;
   callTool(name: string, args: object, options?: CallOptions): Promise<OfficialResult>;
   listPrompts(): Promise<{ name: string }[]>;
@@ -54,7 +54,7 @@ const answers = {
   },
 };
 
-/** The official client of the first generation, `@modelcontextprotocol/sdk`. */
+/** The official client (v1), `@modelcontextprotocol/sdk`. */
 export async function connectFirst(where: Where): Promise<OfficialClient> {
   const client = new FirstClient(info, { capabilities });
   client.setRequestHandler(ElicitRequestSchema, () => answers.elicit);
@@ -63,7 +63,7 @@ export async function connectFirst(where: Where): Promise<OfficialClient> {
     "url" in where ? new FirstHttp(new URL(where.url)) : new FirstStdio({ ...where, stderr: "ignore" }),
   );
   return {
-    era: "legacy",
+    revisionKind: "legacy",
     listTools: async () => (await client.listTools()).tools,
     callTool: async (name, args, options = {}) =>
       (await client.callTool({ name, arguments: { ...args } }, undefined, options)) as unknown as OfficialResult,
@@ -83,11 +83,11 @@ export async function connectFirst(where: Where): Promise<OfficialClient> {
   };
 }
 
-/** The official client of the second generation, `@modelcontextprotocol/client`, in either era. */
-export async function connectSecond(where: Where, era: "legacy" | "modern"): Promise<OfficialClient> {
+/** The official client (v2), `@modelcontextprotocol/client`, with legacy or modern revisions. */
+export async function connectSecond(where: Where, revisionKind: "legacy" | "modern"): Promise<OfficialClient> {
   const client = new ModernClient(info, {
     capabilities,
-    versionNegotiation: { mode: era === "modern" ? "auto" : "legacy" },
+    versionNegotiation: { mode: revisionKind === "modern" ? "auto" : "legacy" },
   });
   client.setRequestHandler("elicitation/create", () => answers.elicit);
   client.setRequestHandler("sampling/createMessage", () => answers.sample);
@@ -95,7 +95,7 @@ export async function connectSecond(where: Where, era: "legacy" | "modern"): Pro
     "url" in where ? new ModernHttp(new URL(where.url)) : new ModernStdio({ ...where, stderr: "ignore" }),
   );
   return {
-    era,
+    revisionKind,
     listTools: async () => (await client.listTools()).tools,
     callTool: async (name, args, options = {}) => await client.callTool({ name, arguments: { ...args } }, options),
     listPrompts: async () => (await client.listPrompts()).prompts,
@@ -108,7 +108,7 @@ export async function connectSecond(where: Where, era: "legacy" | "modern"): Pro
     async watch(uri, onChange) {
       client.setNotificationHandler("notifications/resources/updated", () => onChange("updated"));
       client.setNotificationHandler("notifications/resources/list_changed", () => onChange("listed"));
-      if (era === "legacy") await client.subscribeResource({ uri });
+      if (revisionKind === "legacy") await client.subscribeResource({ uri });
       else await client.listen({ resourcesListChanged: true, resourceSubscriptions: [uri] });
     },
     close: () => client.close(),

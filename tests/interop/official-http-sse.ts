@@ -37,7 +37,7 @@ export async function listenOn(
   };
 }
 
-/** The server of the first official generation over HTTP+SSE, as its own examples set it up. */
+/** The official server (v1) over HTTP+SSE, configured like its examples. */
 export function officialServer(): Promise<Listening> {
   const transports = new Map<string, SSEServerTransport>();
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -60,7 +60,7 @@ export function officialServer(): Promise<Listening> {
 
 function makeServer(): McpServer {
   const server = new McpServer({ name: "official", version: "1.0.0" });
-  server.registerTool("count", { description: "Reports progress, then says how far it came." }, async (extra) => {
+  server.registerTool("count", { description: "Reports progress, then returns the last value." }, async (extra) => {
     const progressToken = extra._meta?.progressToken;
     if (progressToken === undefined) return { content: [] };
     for (let progress = 1; progress <= 5; progress++) {
@@ -80,7 +80,7 @@ function makeServer(): McpServer {
   return server;
 }
 
-/** The client of the first official generation over HTTP+SSE; `changed` is called when the list of tools has changed. */
+/** The official client (v1) over HTTP+SSE. Calls `changed` when the list of tools has changed. */
 export async function officialClient(url: string, changed: () => void = () => {}): Promise<Client> {
   const client = new Client({ name: "official", version: "1.0.0" }, { capabilities: { sampling: {} } });
   client.setNotificationHandler(ToolListChangedNotificationSchema, changed);

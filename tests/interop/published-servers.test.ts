@@ -40,8 +40,8 @@ describe.each(["stdio", "http"] as const)("our client with server-everything ove
       stop = server.stop;
     }
     client = await connect(target, {
-      elicit: (question, asker) => {
-        asked.push(`${asker.during}: ${question.message}`);
+      elicit: (request, source) => {
+        asked.push(`${source.during}: ${request.message}`);
         return { action: "decline" };
       },
       sample: (request) => ({
@@ -90,7 +90,7 @@ describe.each(["stdio", "http"] as const)("our client with server-everything ove
     expect(seen).toEqual([1, 2, 3, 4]);
   });
 
-  test("cancels, and goes on", async () => {
+  test("cancels a call, and can be used afterwards", async () => {
     const controller = new AbortController();
     const options = { signal: controller.signal, onProgress: () => controller.abort() };
     const call = client.callTool("trigger-long-running-operation", { duration: 5, steps: 50 }, options);
@@ -111,7 +111,7 @@ describe.each(["stdio", "http"] as const)("our client with server-everything ove
     expect(contents).toMatchObject([{ text: expect.stringContaining("Resource 1") as string }]);
   });
 
-  test("answers elicitation with the server and the call known, declines it, and answers sampling", async () => {
+  test("declines elicitation with the name of the call, and answers sampling and roots requests", async () => {
     const result = await client.callToolResult("trigger-elicitation-request");
     expect(JSON.stringify(result.content)).toMatch(/declin/i);
     expect(asked).toEqual([expect.stringContaining('tools/call "trigger-elicitation-request": ')]);
@@ -120,12 +120,12 @@ describe.each(["stdio", "http"] as const)("our client with server-everything ove
     expect(JSON.stringify(await client.callToolResult("get-roots-list"))).toContain("file:///tmp");
   });
 
-  test("a refusal of the server is an error that names its cause", async () => {
+  test("rejects with an error that has the cause if the server refuses a request", async () => {
     await expect(client.request("no/such-method")).rejects.toBeInstanceOf(ProtocolError);
     await expect(client.callTool("echo", { message: 5 })).rejects.toThrow(/message/);
   });
 
-  test("no error was reported in the meantime", () => {
+  test("reports no error", () => {
     expect(reported).toEqual([]);
   });
 });
@@ -175,18 +175,18 @@ describe("our command with published servers", () => {
     expect(called).toMatchObject({ status: 0, stdout: expect.stringContaining("42") as string });
   });
 
-  test("an unknown tool is named, with a suggestion", async () => {
+  test("reports an unknown tool with a suggestion", async () => {
     const { status, stderr } = await run("call", "get-sun", "a:=2", ...target);
     expect(status).not.toBe(0);
     expect(stderr).toContain("get-sum");
   });
 
-  test("a server that cannot be reached is exit code 4", async () => {
+  test("exits with code 4 if the server is unreachable", async () => {
     const port = await freePort();
     expect(await run("list", `http://127.0.0.1:${port}/mcp`)).toMatchObject({ status: 4 });
   });
 
-  test("a program that does not exist is exit code 4, and named", async () => {
+  test("exits with code 4 and names the program if it does not exist", async () => {
     const { status, stderr } = await run("list", "--", "no-such-program-of-ours");
     expect(status).toBe(4);
     expect(stderr).toContain("no-such-program-of-ours");

@@ -20,7 +20,7 @@ function times(count: number): { reached: Promise<void>; happened: () => void } 
   return { reached, happened: () => void (--left === 0 && reach()) };
 }
 
-test("a call of the official client (v1) outlives the connections that our server ends", async () => {
+test("a call of the official client (v1) continues after our server has ended its connection", async () => {
   const resumed = times(3);
   const server = createServer({
     name: "ours",
@@ -53,7 +53,7 @@ test("a call of the official client (v1) outlives the connections that our serve
   await listening.close();
 });
 
-test("a call of our client outlives the connections that the official server (v1) ends", async () => {
+test("a call of our client continues after the official server (v1) has ended its connection", async () => {
   const resumed = times(2);
   const makeServer = (): McpServer => {
     const server = new McpServer({ name: "official", version: "1.0.0" });

@@ -17,7 +17,7 @@ const modules: Readonly<Record<Dialect, string>> = {
  * Compiles a schema with ajv, configured like our evaluator: no strict mode, no formats, inherited properties ignored.
  *
  * The returned function returns undefined if ajv fails. The code that ajv generates for 2019-09 and 2020-12 sometimes throws a TypeError
- * ("Cannot set properties of undefined") or a ReferenceError ("props0 is not defined") where it collects evaluated properties and items.
+ * ("Cannot set properties of undefined") or a ReferenceError ("props0 is not defined") when it collects evaluated properties and items.
  */
 export function compileWithAjv(schema: JsonSchema, dialect: Dialect): (value: unknown) => boolean | undefined {
   const { default: Ajv } = require(modules[dialect]) as { default: new (options: Options) => AjvClass };

@@ -19,7 +19,7 @@ describe.each(hostileCases)("$name", ({ schema, value, valid }) => {
       expect(issues).toEqual([{ path: expect.any(String), message: expect.stringContaining("too complex") }]);
   });
 
-  test("is not accepted if the budget is one step", () => {
+  test("is not accepted with a budget of one step", () => {
     const { issues } = compileJsonSchema(schema, { steps: 1 })(value());
     expect(issues).toEqual([{ path: expect.any(String), message: expect.stringContaining("too complex") }]);
   });

@@ -11,12 +11,12 @@ const proven = await collect(async () => {
   for (const file of files) await import(new URL(file, proofs).href);
 });
 
-test("every requirement is proven, or carries the reason why it is not", () => {
+test("every requirement has a proof or an excuse", () => {
   const missing = requirements.filter(({ id, excuse }) => !proven.has(id) && !excuse).map(({ id }) => id);
   expect(missing).toEqual([]);
 });
 
-test("every id is there once, and says its area first", () => {
+test("every id is unique and starts with its area", () => {
   const ids = requirements.map(({ id }) => id);
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   expect(ids.filter((id) => !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(id))).toEqual([]);
@@ -28,7 +28,7 @@ test("every requirement applies to a revision and a transport, and is one senten
   expect(requirements.filter(({ says }) => !/^[A-Z`].*[.]$/.test(says)).map(({ id }) => id)).toEqual([]);
 });
 
-test("excuses are reasons, not shrugs", () => {
+test("every excuse has at least 30 characters", () => {
   const short = requirements.filter(({ excuse }) => excuse !== undefined && excuse.length < 30).map(({ id }) => id);
   expect(short).toEqual([]);
 });

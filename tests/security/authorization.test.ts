@@ -28,7 +28,7 @@ describe("an MCP server that names another authorization server", () => {
     const { fetch: mcp } = toFetch(
       createServer({ name: "t", version: "1.0.0", tools: { hello: tool({ call: () => "hello" }) } }),
     );
-    /** What the evil authorization server received. */
+    /** The requests that the evil authorization server received. */
     const stolen: string[] = [];
     /** Codes, tokens and client secrets that the first authorization server knows. */
     const secrets = new Set([clientSecret, btoa(`given:${clientSecret}`)]);

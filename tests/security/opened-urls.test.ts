@@ -62,7 +62,7 @@ describe("an authorization server that sends a command instead of a URL", () => 
     const child = spawn(process.execPath, [program, "login", url], {
       env: { PATH: process.env.PATH, HOME: folder, BROWSER: browser, LOG: log, MARKER: path.join(folder, "marker") },
       stdio: ["ignore", "ignore", "pipe"],
-      // The command waits for the user if the browser does not come back.
+      // The command waits for the user if the browser does not return to the callback.
       timeout: 150_000,
     });
     child.stderr.resume();

@@ -21,7 +21,7 @@ describe("redirects of a hostile server", () => {
     requests: { method: string | undefined; headers: string; body: string }[];
   }
 
-  /** An HTTP server that records what it receives. */
+  /** An HTTP server that records the requests that it receives. */
   async function record(answer: (path: string) => [status: number, location?: string]): Promise<Recorded> {
     const requests: Recorded["requests"] = [];
     const http = createHttpServer((request, response) => {

@@ -13,7 +13,7 @@ function clockedStore(maxKeys?: number) {
 
 testStore("memory", async () => clockedStore());
 
-test("the store in memory is bounded: at its limit nothing goes, one past it the oldest does", async () => {
+test("the store in memory removes the oldest entry if it exceeds maxKeys by one", async () => {
   const { store } = clockedStore(2);
   const ttl = 1000;
   await store.set("a", "a", { ttl });

@@ -3,7 +3,7 @@ import type { Store } from "mcparley/server";
 
 export interface StoreUnderTest {
   store: Store;
-  /** Lets time pass for the store, by whatever means it has. */
+  /** Advances the time of the store. */
   pass: (ms: number) => Promise<void>;
   /** The resolution of its clock in milliseconds. Default: 1. */
   grain?: number;
@@ -23,7 +23,7 @@ export function testStore(name: string, make: () => Promise<StoreUnderTest>): vo
     });
     afterEach(() => store.close());
 
-    test("a value is there until it is deleted, replaced or expired", async () => {
+    test("a value is stored until it is deleted, replaced or expired", async () => {
       expect(await store.get("k")).toBeUndefined();
       await store.set("k", "one", { ttl });
       expect(await store.get("k")).toBe("one");
@@ -39,7 +39,7 @@ export function testStore(name: string, make: () => Promise<StoreUnderTest>): vo
       expect(await store.delete("k")).toBe(false);
     });
 
-    test("keys such as __proto__ and constructor are keys like any other", async () => {
+    test("keys such as __proto__ and constructor are supported", async () => {
       for (const key of ["__proto__", "constructor", "toString"]) {
         expect(await store.get(key)).toBeUndefined();
         await store.set(key, key, { ttl });
@@ -47,7 +47,7 @@ export function testStore(name: string, make: () => Promise<StoreUnderTest>): vo
       }
     });
 
-    test("compareAndSet succeeds for what is expected alone", async () => {
+    test("compareAndSet succeeds only if the stored value is the expected one", async () => {
       expect(await store.compareAndSet("k", "x", "y", { ttl })).toBe(false);
       expect(await store.compareAndSet("k", undefined, "a", { ttl })).toBe(true);
       expect(await store.compareAndSet("k", undefined, "b", { ttl })).toBe(false);
@@ -57,14 +57,14 @@ export function testStore(name: string, make: () => Promise<StoreUnderTest>): vo
       expect(await store.get("k")).toBeUndefined();
     });
 
-    test("of many that expect the same, one succeeds", async () => {
+    test("one of many concurrent calls of compareAndSet with the same expected value succeeds", async () => {
       const tries = await Promise.all(
         Array.from({ length: 20 }, (_, index) => store.compareAndSet("k", undefined, `${index}`, { ttl })),
       );
       expect(tries.filter(Boolean)).toHaveLength(1);
     });
 
-    test("compareAndSet with keepTtl leaves the expiry of the value as it is", async () => {
+    test("compareAndSet with keepTtl does not change the expiry of the value", async () => {
       await store.set("k", "a", { ttl });
       await pass(ttl / 2);
       expect(await store.compareAndSet("k", "a", "b", { ttl, keepTtl: true })).toBe(true);
@@ -75,7 +75,7 @@ export function testStore(name: string, make: () => Promise<StoreUnderTest>): vo
       expect(await store.get("k")).toBeUndefined();
     });
 
-    test("compareAndSet with keepTtl uses the ttl if there is no value yet", async () => {
+    test("compareAndSet with keepTtl uses the ttl if there is no value", async () => {
       expect(await store.compareAndSet("k", undefined, "a", { ttl, keepTtl: true })).toBe(true);
       await pass(ttl - grain);
       expect(await store.get("k")).toBe("a");
@@ -83,14 +83,14 @@ export function testStore(name: string, make: () => Promise<StoreUnderTest>): vo
       expect(await store.get("k")).toBeUndefined();
     });
 
-    test("an expired value is none to compareAndSet", async () => {
+    test("compareAndSet treats an expired value as absent", async () => {
       await store.set("k", "old", { ttl });
       await pass(ttl);
       expect(await store.compareAndSet("k", "old", "new", { ttl })).toBe(false);
       expect(await store.compareAndSet("k", undefined, "new", { ttl })).toBe(true);
     });
 
-    test("a log is read on from any position, and keeps its newest entries", async () => {
+    test("a log can be read from any position, and keeps its newest entries", async () => {
       const positions = [];
       for (const value of ["a", "b", "c", "d"]) positions.push(await store.append("log", value, log));
       expect(positions.toSorted()).toEqual(positions);
@@ -103,7 +103,7 @@ export function testStore(name: string, make: () => Promise<StoreUnderTest>): vo
       expect(await store.readFrom("other", undefined, 10)).toEqual([]);
     });
 
-    test("appending gives a log its lifetime anew, and then it ends", async () => {
+    test("appending renews the lifetime of a log, after which the log expires", async () => {
       await store.append("log", "a", log);
       await pass(ttl - grain);
       const position = await store.append("log", "b", log);
@@ -114,7 +114,7 @@ export function testStore(name: string, make: () => Promise<StoreUnderTest>): vo
       expect(await store.readFrom("log", position, 10)).toEqual([]);
     });
 
-    test("messages reach those who are subscribed, in order, and nobody else", async () => {
+    test("subscribers receive the messages of their channel in order, and no others", async () => {
       const first: string[] = [];
       let arrived!: () => void;
       const done = new Promise<void>((resolve) => (arrived = resolve));

@@ -36,7 +36,7 @@ function expandExpression({ operator, variables }: Expression, values: TemplateV
   return written.length === 0 ? "" : operator.first + written.join(operator.separator);
 }
 
-/** Returns the parts that the operator's separator joins: none for an undefined value, several only if exploded. */
+/** Returns the parts that the operator's separator joins: no parts for an undefined value, several only if exploded. */
 function expandVariable(operator: Operator, variable: Variable, value: TemplateValue): string[] {
   if (value === undefined || value === null) return [];
   const encode = operator.reserved ? encodeReserved : encodeUnreserved;

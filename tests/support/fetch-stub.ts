@@ -9,7 +9,7 @@ export interface SentRequest {
   /** The JSON of its body, empty without a body. */
   readonly body: JsonObject;
   readonly priority: RequestPriority | undefined;
-  /** Aborted when whoever sent it gave it up. */
+  /** Aborted when the sender cancels the request. */
   readonly signal: AbortSignal;
   json: (value: unknown, init?: ResponseInit) => void;
   text: (text: string, init?: ResponseInit) => void;
@@ -18,7 +18,7 @@ export interface SentRequest {
   status: (status: number, headers?: Record<string, string>) => void;
   /** Answers with a stream of events. */
   stream: () => EventFeed;
-  /** Lets the request fail as when there is no network. */
+  /** Makes the request fail as if the network were unavailable. */
   fail: (error: Error) => void;
 }
 

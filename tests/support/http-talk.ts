@@ -42,7 +42,7 @@ export const brokenBody: Answer = (request) => {
   feed.break();
 };
 
-/** Our client, with a fake clock and a `fetch` whose requests a test answers. Each has a URL that no other has. */
+/** Our client, with a fake clock and a `fetch` whose requests a test answers. Each has a unique URL. */
 function stubbedClient(): { clock: FakeClock; stub: FetchStub; connect: (options: ConnectOptions) => Promise<Client> } {
   const clock = fakeClock();
   const stub = fetchStub();

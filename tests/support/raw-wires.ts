@@ -27,7 +27,7 @@ export interface Wire {
   close(): Promise<void>;
 }
 
-/** Anything that serves a transport, such as a server. */
+/** An object that serves a transport, such as a server. */
 export interface AttachableServer {
   attach(transport: Transport): Promise<unknown>;
 }

@@ -4,7 +4,7 @@ import { Inbox, type RawMessage, isRequest } from "./raw-message.ts";
 import { type Answers, type ScriptedServer, type ScriptedWire, receiver, scriptedOver } from "./scripted-server.ts";
 
 export interface ScriptedHttpOptions {
-  /** The URL of the server. Default: one that no other server has. */
+  /** The URL of the server. Default: a unique URL. */
   url?: string;
   /** Whether answers are always streams. */
   sse: boolean;

@@ -40,7 +40,7 @@ export interface ScriptedIssuer {
   readonly visits: URL[];
   /** A person who consents to everything. */
   person(habits?: Habits): Person;
-  /** Moves to another authorization server, which knows nobody. */
+  /** Moves to another authorization server, which has no registered clients and users. */
   migrate(issuer: string): void;
 }
 

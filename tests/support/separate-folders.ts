@@ -6,7 +6,7 @@ import path from "node:path";
 const userFolders = ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "APPDATA", "LOCALAPPDATA"];
 
 /**
- * Gives all tests an empty temporary folder and an empty home folder, so that a run changes nothing on the machine.
+ * Sets an empty temporary folder and an empty home folder, so that a run changes nothing on the machine.
  *
  * The run fails if a test leaves a file in one of them. Both are deleted in any case.
  */

@@ -50,7 +50,7 @@ export function write({ name, guards, lines }: Transcript): void {
   writeFileSync(path.join(folder, `${name}.txt`), `# ${guards}\n\n${rows.join("\n")}\n`);
 }
 
-/** What differs from one run to the next, by the member that holds it; a transcript has its name in its place. */
+/** Values that differ between runs, by the member that contains them. A transcript has a name instead of the value. */
 const variables: Record<string, string> = { requestState: "$state", elicitationId: "$id" };
 
 /** Replaces values that differ between runs with names, and stores the values. */

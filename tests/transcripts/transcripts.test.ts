@@ -40,34 +40,34 @@ async function hold({ lines }: Transcript): Promise<Line[]> {
 
 /** The number of received messages, and the waiting callers. */
 class Inbox {
-  #heard = 0;
+  #received = 0;
   #wake: () => void = () => {};
 
   count(): void {
-    this.#heard++;
+    this.#received++;
     this.#wake();
   }
 
   async holds(expected: number): Promise<void> {
-    while (this.#heard < expected) await new Promise<void>((resolve) => (this.#wake = resolve));
+    while (this.#received < expected) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
 }
 
 /**
- * Lets the server do all that it can do by itself. An update does not know the number of messages to wait for, so it waits for a fixed time.
+ * Waits until the server has finished all work that needs no further message. An update does not know the number of messages to wait for, so it waits for a fixed time.
  */
 async function quiet(): Promise<void> {
   if (updates) await new Promise((resolve) => setTimeout(resolve, 100));
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("there are conversations of every revision", () => {
+test("transcripts cover every revision", () => {
   const revisions = new Set(all.map(({ revision }) => revision));
   expect([...revisions]).toEqual(["2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]);
   expect(all.length).toBeGreaterThan(30);
 });
 
-describe("what was said is said again, word for word", () => {
+describe("the server sends exactly the messages of the transcript", () => {
   test.each(all)("$name", async (transcript) => {
     expect(transcript.guards.length).toBeGreaterThan(20);
     const lines = await hold(transcript);

@@ -23,7 +23,7 @@ const all = programs.map(({ entry }) => entry);
 const compileAlone = (entry: string): string =>
   compileDeclarations(tsc, { folder, entries: [entry], resolution: "nodenext", isLibraryChecked: false });
 
-test.each(all)("the program of %s compiles with declarations, when it is alone", (entry) => {
+test.each(all)("the program of %s compiles alone with declarations", (entry) => {
   expect(compileAlone(entry)).toBe("");
 });
 

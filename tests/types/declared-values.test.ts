@@ -2,7 +2,7 @@ import { connect } from "mcparley/client";
 import { type UriVariables, createServer, image, resource, text, tool, toolResult } from "mcparley/server";
 import { describe, expect, test } from "vitest";
 
-/** Reads a URI of a template. The compiler checks that `values` has the declared type, and the test that it arrives. */
+/** Reads a URI of a template. The compiler checks that `values` has the declared type, and the test that the handler receives it. */
 async function arrives<const U extends string>(template: U, uri: string, values: UriVariables<U>): Promise<void> {
   let seen: unknown;
   const read = (variables: UriVariables<U>): string => {
@@ -16,27 +16,27 @@ async function arrives<const U extends string>(template: U, uri: string, values:
   expect(seen).toEqual(values);
 }
 
-describe("the variables of a URI template arrive as they are declared", () => {
+describe("the variables of a URI template have their declared types", () => {
   test("text", () => arrives("note://{id}", "note://1", { id: "1" }));
   test("reserved text", () => arrives("note://{+path}", "note://a/b", { path: "a/b" }));
   test("a prefix", () => arrives("note://{id:3}", "note://abc", { id: "abc" }));
-  test("a list that is exploded", () => arrives("note://{list*}", "note://a,b", { list: ["a", "b"] }));
+  test("an exploded list", () => arrives("note://{list*}", "note://a,b", { list: ["a", "b"] }));
   test("a list with one item", () => arrives("note://{list*}", "note://a", { list: ["a"] }));
-  test("a later variable that is missing", () => arrives("note://{a,b}", "note://1", { a: "1" }));
+  test("a missing later variable", () => arrives("note://{a,b}", "note://1", { a: "1" }));
   test("a later variable", () => arrives("note://{a,b}", "note://1,2", { a: "1", b: "2" }));
-  test("a path that is missing", () => arrives("note://a{/p}", "note://a", {}));
+  test("a missing path", () => arrives("note://a{/p}", "note://a", {}));
   test("path segments", () => arrives("note://a{/seg*}", "note://a/b/c", { seg: ["b", "c"] }));
-  test("path segments that are missing", () => arrives("note://a{/seg*}", "note://a", {}));
+  test("missing path segments", () => arrives("note://a{/seg*}", "note://a", {}));
   test("a path parameter", () => arrives("note://a{;p}", "note://a;p=1", { p: "1" }));
-  test("a path parameter that is missing", () => arrives("note://a{;p}", "note://a", {}));
-  test("a label that is missing", () => arrives("note://a{.e}", "note://a", {}));
-  test("a fragment that is missing", () => arrives("note://a{#f}", "note://a", {}));
+  test("a missing path parameter", () => arrives("note://a{;p}", "note://a", {}));
+  test("a missing label", () => arrives("note://a{.e}", "note://a", {}));
+  test("a missing fragment", () => arrives("note://a{#f}", "note://a", {}));
   test("a query", () => arrives("note://a{?q*,r}", "note://a?q=1&q=2&r=3", { q: ["1", "2"], r: "3" }));
   test("a query with one item", () => arrives("note://a{?q*}", "note://a?q=1", { q: ["1"] }));
-  test("a query that is missing", () => arrives("note://a{?q*,r}", "note://a", {}));
+  test("a missing query", () => arrives("note://a{?q*,r}", "note://a", {}));
 });
 
-describe("the value of a call arrives as it is declared", () => {
+describe("the value of a call has its declared type", () => {
   const server = createServer({
     name: "x",
     version: "1",
@@ -72,7 +72,7 @@ describe("the value of a call arrives as it is declared", () => {
     expect(whole).toEqual({ a: 1 });
   });
 
-  test("from a tool with an output schema, by callTool too", async () => {
+  test("from a tool with an output schema, also by callTool", async () => {
     const client = await connect(server);
     const list: string[] = await client.tools.structured();
     expect(list).toEqual(["a"]);

@@ -41,7 +41,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What an editor shows, on one line. */
+/** Returns the hover text of an editor on one line. */
 async function hover(code: string): Promise<string> {
   return (await opened.hover(code)).replaceAll(/\s+/g, " ");
 }

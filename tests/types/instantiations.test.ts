@@ -41,7 +41,7 @@ import { createServer, tool } from "mcparley/server";
 import { z } from "zod";
 `;
 
-/** A server of so many tools, each with an input, an output and a handler whose types are inferred, and a typed client. */
+/** A server with the given number of tools, each with an input, an output and a handler whose types are inferred, and a typed client. */
 function program(tools: number): string {
   const names = Array.from({ length: tools }, (_, index) => `tool${index}`);
   const definitions = names.map(

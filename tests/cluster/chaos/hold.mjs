@@ -147,7 +147,7 @@ async function watch(client, id, { errors, noted }) {
   }
 }
 
-/** A task that was begun comes to its result. @param {Client} client @param {Step & { does: "job" }} step @param {Notes} notes */
+/** Follows a task to its result. @param {Client} client @param {Step & { does: "job" }} step @param {Notes} notes */
 async function work(client, { tag, steps, pause: ms }, notes) {
   const { errors } = notes;
   const tasks = tasksOf(client);

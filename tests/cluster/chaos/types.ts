@@ -1,4 +1,4 @@
-/** One step of a conversation. Every value in it is its own, so that an answer that is another's shows. */
+/** One step of a conversation. All of its values are unique, so that a response to another step is detected. */
 export type Step =
   | { does: "add"; a: number; b: number }
   | { does: "count"; to: number; pause: number }
@@ -50,7 +50,7 @@ export type Verdict =
 export interface Outcome {
   verdict: Verdict;
   conversation: string;
-  /** What went wrong, where something did. */
+  /** The failure, if any. */
   why?: string;
   /** Errors along the way, each in the words that a user would read. */
   errors: string[];

@@ -22,7 +22,7 @@ export async function deploy({ nodes: count = 3, env = () => ({}) }) {
   return {
     url: `http://127.0.0.1:${front}/mcp`,
     nodes,
-    /** Ends a process at once, as one that runs out of memory. @param {number} index */
+    /** Kills a process at once, as if it ran out of memory. @param {number} index */
     kill: (index) => nodes[index]?.program.end("SIGKILL"),
     /** @param {number} index */
     async restart(index) {
@@ -46,7 +46,7 @@ async function startNode(index, port, env) {
 /** @param {number} front @param {readonly number[]} ports */
 async function startNginx(front, ports) {
   const folder = mkdtempSync(path.join(tmpdir(), "mcparley-nginx-"));
-  // A process that is back is asked at once: after three of them in one second nginx would find none that it trusts.
+  // A restarted process receives requests at once. After three restarts in one second nginx would have no process that it trusts.
   const upstream = ports.map((port) => `    server 127.0.0.1:${port} max_fails=0;`).join("\n");
   const conf = readFileSync(example, "utf8")
     .replace(/(\n\s*server 127\.0\.0\.1:\d+;)+/, `\n${upstream}`)
@@ -54,7 +54,7 @@ async function startNginx(front, ports) {
     .replace("http {", `http {\n  access_log off;\n${temporary(folder)}`);
   const file = path.join(folder, "nginx.conf");
   const head = ["daemon off;", "worker_processes 1;", `pid ${folder}/pid;`, "error_log stderr warn;"];
-  // The one who starts it is the one whose files it may use.
+  // nginx runs as the user who starts it, so that it can use the user's files.
   if (process.getuid?.() === 0) head.push("user root;");
   writeFileSync(file, `${head.join("\n")}\n${conf}`);
   const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };

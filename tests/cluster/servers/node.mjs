@@ -175,7 +175,7 @@ function losingTasks(whole) {
         if (steps.left-- === 0) {
           steps.until = Date.now() + steps.ms;
           const done = await act.call(whole, name, ...rest);
-          // A subscription whose reply is lost is none.
+          // A subscription whose reply is lost does not exist.
           if (typeof done === "function") await done();
         } else if (Date.now() >= steps.until) return act.call(whole, name, ...rest);
         throw new LocalError("store_unavailable", "The store was made unavailable.");

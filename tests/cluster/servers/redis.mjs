@@ -99,7 +99,7 @@ function startClusterServer(command) {
   });
 }
 
-/** Starts a server, a replica of it, and a Sentinel that lets the one take the place of the other. */
+/** Starts a server, a replica of it, and a Sentinel that promotes the replica if the server fails. */
 export async function startSentinel() {
   const master = await startRedis();
   const replica = await startRedis({ options: ["--replicaof", "127.0.0.1", String(master.port)] });

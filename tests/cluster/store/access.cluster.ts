@@ -53,7 +53,7 @@ async function failure(url: string): Promise<UsageError> {
   return error as UsageError;
 }
 
-test("serve opens its store as a user with the needed commands alone, without INFO", async () => {
+test("serve opens its store as a user with only the needed commands, without INFO", async () => {
   const store = await openedStore("app");
   await store.set("a", "b", { ttl: 600_000 });
   expect(await store.compareAndSet("a", "b", "c", { ttl: 600_000 })).toBe(true);

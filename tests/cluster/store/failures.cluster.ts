@@ -33,12 +33,12 @@ const outcome = (done: Promise<unknown>): Promise<unknown> =>
   done.catch((error: unknown) => (error instanceof LocalError ? error.code : error));
 
 /** Publishes until a subscriber has received a message. */
-async function untilHeard(store: Store, channel: string, heard: string[]): Promise<void> {
+async function untilReceived(store: Store, channel: string, received: string[]): Promise<void> {
   await untilTrue(async () => {
-    const before = heard.length;
+    const before = received.length;
     await outcome(store.publish(channel, "again"));
     await new Promise((resolve) => setTimeout(resolve, 20));
-    return heard.length > before;
+    return received.length > before;
   });
 }
 
@@ -72,7 +72,7 @@ describe.each(clients)("one server, by %s", (_name, connect) => {
     store = stored(await connect(proxy.port));
   });
 
-  test("a write whose reply was lost is tried again, and was done once", async () => {
+  test("a write whose reply was lost is sent again, and takes effect once", async () => {
     // The server knows the scripts from here on, so that the reply that is lost is that of the write.
     await store.append("other", "", log);
     await store.compareAndSet("other", undefined, "", { ttl });
@@ -87,33 +87,33 @@ describe.each(clients)("one server, by %s", (_name, connect) => {
     expect(await losing(() => store.compareAndSet("k", undefined, "mine", { ttl }))).toBe(true);
     expect(await losing(() => store.compareAndSet("k", "other", "never", { ttl }))).toBe(false);
     expect(await losing(() => store.get("k"))).toBe("mine");
-    const heard: string[] = [];
-    await store.subscribe("c", (message) => heard.push(message));
+    const received: string[] = [];
+    await store.subscribe("c", (message) => received.push(message));
     // One of two connections loses its next message: the message to the subscriber, or the reply to the publisher.
     await losing(() => store.publish("c", "once"));
-    await untilHeard(store, "c", heard);
-    expect(heard.filter((message) => message === "once").length).toBeLessThanOrEqual(1);
+    await untilReceived(store, "c", received);
+    expect(received.filter((message) => message === "once").length).toBeLessThanOrEqual(1);
   });
 
-  test("cut connections are made again; who listens is told that messages may have been lost, and hears the next", async () => {
-    const heard: string[] = [];
+  test("reconnects after a lost connection, reports possibly lost messages to subscribers, and delivers the next", async () => {
+    const received: string[] = [];
     let missed = 0;
     await store.subscribe(
       "c",
-      (message) => heard.push(message),
+      (message) => received.push(message),
       () => missed++,
     );
     await store.publish("c", "first");
-    await untilTrue(async () => heard.includes("first"));
+    await untilTrue(async () => received.includes("first"));
     expect(missed).toBe(0);
     proxy.cut();
     expect(await store.get("none")).toBeUndefined();
     await untilTrue(async () => missed > 0);
     await store.publish("c", "second");
-    await untilTrue(async () => heard.includes("second"));
+    await untilTrue(async () => received.includes("second"));
   });
 
-  test("out of reach is an error, in time, and nothing that failed is done later", async () => {
+  test("operations fail in time if the server is unavailable, and have no effect later", async () => {
     await store.set("k", "kept", { ttl });
     proxy.shut();
     const started = performance.now();
@@ -137,7 +137,7 @@ describe.each(clients)("one server, by %s", (_name, connect) => {
     expect(await store.readFrom("log", undefined, 10)).toEqual([]);
   });
 
-  test("a server that hangs is an error, in time", async () => {
+  test("operations fail in time if the server hangs", async () => {
     await store.set("k", "v", { ttl });
     server.signal("SIGSTOP");
     const started = performance.now();
@@ -147,9 +147,9 @@ describe.each(clients)("one server, by %s", (_name, connect) => {
     await untilTrue(async () => (await outcome(store.get("k"))) === "v");
   });
 
-  test("what was acknowledged outlives a server that is killed, and subscriptions go on with it", async () => {
-    const heard: string[] = [];
-    await store.subscribe("c", (message) => heard.push(message));
+  test("acknowledged writes and subscriptions survive the kill and restart of a server", async () => {
+    const received: string[] = [];
+    await store.subscribe("c", (message) => received.push(message));
     const positions = new Map<string, string>();
     const over = new AbortController();
     const writing = (async () => {
@@ -169,10 +169,10 @@ describe.each(clients)("one server, by %s", (_name, connect) => {
     const kept = new Map(entries.map(({ value, position }) => [value, position]));
     for (const [value, position] of positions) expect(kept.get(value)).toBe(position);
     expect(new Set(entries.map(({ value }) => value)).size).toBe(entries.length);
-    await untilHeard(store, "c", heard);
+    await untilReceived(store, "c", received);
   });
 
-  test("a refusal is an error at once, that says what to do and tells no key and no value", async () => {
+  test("a refusal fails at once with an error that has the cure, and no key or value", async () => {
     const admin = await createClient({ url: server.url }).connect();
     closing.push(() => admin.destroy());
     await admin.configSet("maxmemory", "1");
@@ -182,7 +182,7 @@ describe.each(clients)("one server, by %s", (_name, connect) => {
     expect(JSON.stringify([String(error), error])).not.toMatch(/4711|secret/);
   });
 
-  test("a closed store refuses, and leaves the client open", async () => {
+  test("a closed store rejects operations, and leaves the client open", async () => {
     const client = await connect(proxy.port);
     const closed = stored(client);
     await closed.subscribe("c", ignore);
@@ -209,41 +209,38 @@ describe.each([
   });
   afterAll(() => Promise.all(servers.map((server) => server.end())));
 
-  test("servers that are killed and come back, one after the other, are found again, with every subscription", async () => {
+  test("reconnects to servers that restart one after the other, and renews every subscription", async () => {
     const store = stored(await connect(servers[0]!.port));
     const names = Array.from({ length: 12 }, (_, index) => `name-${index}`);
-    const heard = new Map<string, string[]>(names.map((name) => [name, []]));
+    const received = new Map<string, string[]>(names.map((name) => [name, []]));
     for (const name of names) {
       await store.set(name, name, { ttl });
-      await store.subscribe(name, (message) => heard.get(name)!.push(message));
+      await store.subscribe(name, (message) => received.get(name)!.push(message));
     }
     for (const server of servers) {
       await server.restart();
       for (const name of names) await untilTrue(async () => (await outcome(store.get(name))) === name);
-      for (const name of names) await untilHeard(store, name, heard.get(name)!);
+      for (const name of names) await untilReceived(store, name, received.get(name)!);
     }
   });
 });
 
-test.each(["redis", "ioredis"])(
-  "with Sentinel, by %s: a replica takes the place of a server that is gone",
-  async (kind) => {
-    const sentinel = await startSentinel();
-    closing.push(() => sentinel.end());
-    const { createSentinel } = await import("redis");
-    const where = [{ host, port: sentinel.port }];
-    const client =
-      kind === "redis"
-        ? await createSentinel({ name: "main", sentinelRootNodes: where }).on("error", ignore).connect()
-        : new Redis({ name: "main", sentinels: where }).on("error", ignore);
-    const store = stored(client);
-    const heard: string[] = [];
-    await store.subscribe("c", (message) => heard.push(message));
-    await store.set("k", "v", { ttl });
-    await sentinel.untilCopied();
-    await sentinel.master.kill();
-    await untilTrue(async () => (await outcome(store.set("new", "v", { ttl }))) === undefined);
-    expect(await store.get("k")).toBe("v");
-    await untilHeard(store, "c", heard);
-  },
-);
+test.each(["redis", "ioredis"])("with Sentinel, by %s: a replica replaces a killed server", async (kind) => {
+  const sentinel = await startSentinel();
+  closing.push(() => sentinel.end());
+  const { createSentinel } = await import("redis");
+  const where = [{ host, port: sentinel.port }];
+  const client =
+    kind === "redis"
+      ? await createSentinel({ name: "main", sentinelRootNodes: where }).on("error", ignore).connect()
+      : new Redis({ name: "main", sentinels: where }).on("error", ignore);
+  const store = stored(client);
+  const received: string[] = [];
+  await store.subscribe("c", (message) => received.push(message));
+  await store.set("k", "v", { ttl });
+  await sentinel.untilCopied();
+  await sentinel.master.kill();
+  await untilTrue(async () => (await outcome(store.set("new", "v", { ttl }))) === undefined);
+  expect(await store.get("k")).toBe("v");
+  await untilReceived(store, "c", received);
+});

@@ -5,7 +5,7 @@ import type { OfficialClient, OfficialResult } from "../../interop/official-clie
 /** The client of a conversation, independent of its implementation. */
 export type Speaker = Pick<OfficialClient, "callTool" | "listTools" | "readResource" | "watch" | "close">;
 
-/** What every client here answers when it is asked. */
+/** The answers of all clients to elicitation and sampling. */
 export const answered = { word: "hello", thought: "In short: read the guide." };
 
 export interface OursOptions {

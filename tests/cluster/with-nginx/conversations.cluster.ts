@@ -35,9 +35,9 @@ const ours: Kind[] = supportedVersions
   }));
 const kinds: Kind[] = [
   ...ours,
-  { name: "the official client of the first generation", connect: () => connectFirst(where()) },
-  { name: "the official client of the second, 2025 era", connect: () => connectSecond(where(), "legacy") },
-  { name: "the official client of the second, 2026 era", connect: () => connectSecond(where(), "modern") },
+  { name: "the official client (v1)", connect: () => connectFirst(where()) },
+  { name: "the official client (v2), legacy revision", connect: () => connectSecond(where(), "legacy") },
+  { name: "the official client (v2), modern revision", connect: () => connectSecond(where(), "modern") },
 ];
 
 describe.each(kinds)("$name, through three processes", ({ connect, lacks = [] }) => {
@@ -48,7 +48,7 @@ describe.each(kinds)("$name, through three processes", ({ connect, lacks = [] })
   });
   afterAll(() => client.close());
 
-  test("each request reaches another process, and every answer is right", async () => {
+  test("requests reach different processes, and all results are correct", async () => {
     const names = (await client.listTools()).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(["add", "ask", "count", "job"]));
     const seen = new Set<string>();
@@ -60,31 +60,34 @@ describe.each(kinds)("$name, through three processes", ({ connect, lacks = [] })
     expect((await client.readResource("note://7")).contents).toMatchObject([{ text: "Note 7" }]);
   });
 
-  test("many calls at once are answered each with its own", async () => {
+  test("simultaneous calls receive their own results", async () => {
     const sums = await Promise.all(Array.from({ length: 50 }, (_, n) => client.callTool("add", { a: n, b: n })));
     expect(sums.map(textOf)).toEqual(sums.map((_, n) => String(n + n)));
   });
 
-  test("hears all of the progress, in order, before the result", async () => {
+  test("receives all progress in order before the result", async () => {
     const seen: number[] = [];
     const onprogress = ({ progress }: { progress: number }): void => void seen.push(progress);
     expect(textOf(await client.callTool("count", { to: 20, pause: 2 }, { onprogress }))).toBe("counted to 20");
     expect(seen).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
   });
 
-  test.skipIf(lacks.includes("questions"))("answers forms, wherever the answers arrive", async () => {
-    const tags = Array.from({ length: 6 }, (_, n) => `tag ${n}`);
-    const results = await Promise.all(tags.map((tag) => client.callTool("ask", { tag })));
-    expect(results.map(textOf)).toEqual(tags.map((tag) => `${tag} is ${answered.word}`));
-  });
+  test.skipIf(lacks.includes("questions"))(
+    "answers elicitation forms, whichever process receives the answers",
+    async () => {
+      const tags = Array.from({ length: 6 }, (_, n) => `tag ${n}`);
+      const results = await Promise.all(tags.map((tag) => client.callTool("ask", { tag })));
+      expect(results.map(textOf)).toEqual(tags.map((tag) => `${tag} is ${answered.word}`));
+    },
+  );
 
-  test("answers what its model is asked", async () => {
+  test("answers sampling", async () => {
     for (let n = 0; n < 3; n++) {
       expect(textOf(await client.callTool("think", { tag: "guide" }))).toBe(answered.thought);
     }
   });
 
-  test("cancels a call, and goes on", async () => {
+  test("cancels a call, and can be used afterwards", async () => {
     const controller = new AbortController();
     const onprogress = (): void => controller.abort();
     const call = client.callTool("count", { to: 1_000, pause: 20 }, { onprogress, signal: controller.signal });
@@ -92,23 +95,23 @@ describe.each(kinds)("$name, through three processes", ({ connect, lacks = [] })
     expect(textOf(await client.callTool("add", { a: 1, b: 1 }))).toBe("2");
   });
 
-  test("a job is done, as a task where there are tasks", async () => {
+  test("completes a job, as a task if the revision has tasks", async () => {
     expect(textOf(await client.callTool("job", { tag: "it", steps: 5, pause: 20 }))).toBe("it is done");
   });
 
-  test("hears of each change once, whichever process it happened in", async () => {
+  test("receives each change once, whichever process made it", async () => {
     const id = crypto.randomUUID();
-    let heard = 0;
-    await client.watch(`note://${id}`, () => heard++);
-    for (let told = 1; told <= 6; told++) {
+    let received = 0;
+    await client.watch(`note://${id}`, () => received++);
+    for (let sent = 1; sent <= 6; sent++) {
       expect(textOf(await client.callTool("change", { id }))).toBe("told");
-      await untilTrue(async () => heard >= told);
+      await untilTrue(async () => received >= sent);
     }
-    expect(heard).toBe(6);
+    expect(received).toBe(6);
   });
 });
 
-test("requests of 2026-07-28 leave the store alone", async () => {
+test("requests of 2026-07-28 do not use the store", async () => {
   const client = await connectOurs(deployment.url, { revision: "2026-07-28" });
   onTestFinished(() => client.close());
   const admin = await createClient({ url: redis.url }).connect();
@@ -117,11 +120,11 @@ test("requests of 2026-07-28 leave the store alone", async () => {
     Number(/total_commands_processed:(\d+)/.exec(await admin.info("stats"))?.[1]);
   const before = await begun();
   for (let n = 0; n < 300; n++) await client.callTool("add", { a: n, b: n });
-  // The processes say now and then that they live, and look whether there is something for them.
+  // The processes renew their leases and poll for messages from time to time.
   expect((await begun()) - before).toBeLessThan(100);
 });
 
-test("after a process is killed its clients go on with the others, and it takes part again when it is back", async () => {
+test("clients of a killed process continue with the others, and the restarted process serves requests again", async () => {
   const clients = await Promise.all(kinds.map(({ connect }) => connect()));
   onTestFinished(async () => void (await Promise.all(clients.map((client) => client.close()))));
   for (const index of [0, 1, 2]) {

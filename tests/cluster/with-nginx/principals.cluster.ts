@@ -18,7 +18,7 @@ afterAll(async () => {
 
 type Name = "alice" | "bob";
 const version = "2025-11-25";
-/** As many requests as it takes for every process to get one. */
+/** Enough requests for every process to receive one. */
 const everywhere = [1, 2, 3, 4, 5, 6];
 const authorized = (name: Name): Record<string, string> => ({ authorization: `Bearer ${name}` });
 
@@ -78,7 +78,7 @@ async function read(answer: Response, ms = 2_000): Promise<string> {
   return text;
 }
 
-test("a session is nobody's but its owner's, in every process", async () => {
+test("a session exists only for its owner, in every process", async () => {
   const session = await openSession("alice");
   for (const _ of everywhere) {
     const stolen = await send("bob", { session, body: { id: 3, method: "tools/list" } });
@@ -91,11 +91,11 @@ test("a session is nobody's but its owner's, in every process", async () => {
   expect([own.status, await own.json()]).toMatchObject([200, { id: 4, result: {} }]);
 });
 
-test("events are replayed to nobody but their owner, whatever id is given", async () => {
+test("events are replayed only to their owner, whatever event id is sent", async () => {
   const [alice, bob] = [await openSession("alice"), await openSession("bob")];
-  const told = await read(await send("alice", { session: alice, body: callOf("count", { to: 5, pause: 5 }) }));
-  expect(told).toContain("counted to 5");
-  const id = /^id: (.+)$/m.exec(told)?.[1] ?? "";
+  const events = await read(await send("alice", { session: alice, body: callOf("count", { to: 5, pause: 5 }) }));
+  expect(events).toContain("counted to 5");
+  const id = /^id: (.+)$/m.exec(events)?.[1] ?? "";
   expect(id).not.toBe("");
   const headers = { "last-event-id": id };
   const again = await read(await send("alice", { method: "GET", session: alice, headers }));
@@ -110,7 +110,7 @@ test("events are replayed to nobody but their owner, whatever id is given", asyn
 });
 
 test.each(["2025-11-25", "2026-07-28"])(
-  "in %s a task is nobody's but its owner's, in every process",
+  "in %s a task exists only for its owner, in every process",
   async (revision) => {
     const [alice, bob] = [await client("alice", revision), await client("bob", revision)];
     const { task } = await tasksOf(alice).start("job", { tag: "mine", steps: 1, pause: 10 });
@@ -128,7 +128,7 @@ test.each(["2025-11-25", "2026-07-28"])(
   },
 );
 
-test("of two who ask the same at the same time each is told its own, and nothing on the way may keep it", async () => {
+test("two callers with simultaneous calls receive their own results, which no proxy may cache", async () => {
   for (const revision of ["2025-11-25", "2026-07-28"]) {
     const [alice, bob] = [await client("alice", revision), await client("bob", revision)];
     const names = await Promise.all(
@@ -139,7 +139,7 @@ test("of two who ask the same at the same time each is told its own, and nothing
   const session = await openSession("alice");
   const answer = await send("alice", { session, body: callOf("who", {}) });
   expect(await answer.text()).toContain("alice");
-  // Without a lifetime of its own the answer to a POST is kept by nobody (RFC 9110, 9.3.3).
+  // A response to a POST is cached only if it states a lifetime (RFC 9110, 9.3.3).
   expect(answer.headers.get("cache-control") ?? "").not.toMatch(/public|max-age=[1-9]/);
   expect(answer.headers.get("expires")).toBeNull();
 });

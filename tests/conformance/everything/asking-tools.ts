@@ -103,7 +103,7 @@ export const askingTools: Record<string, Tool> = {
     description: "Asks for a confirmation and keeps a state of its own.",
     call: (_, ctx) => {
       if (ctx.requestState === undefined) return confirmation("waiting for ok");
-      return ctx.requestState === "waiting for ok" ? "state-ok" : "A state that nobody gave.";
+      return ctx.requestState === "waiting for ok" ? "state-ok" : "An unknown state.";
     },
   }),
   test_input_required_result_multiple_inputs: tool({

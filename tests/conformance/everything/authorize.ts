@@ -3,7 +3,7 @@ import { type OAuth, type SignIn, oauth } from "mcparley/auth";
 /** The redirect URI for the suite's authorization servers. No server listens there. */
 const redirectUri = "http://localhost:3000/callback";
 
-/** A person who consents to everything: the suite's authorization servers ask nothing and redirect at once. */
+/** A person who consents to everything: the suite's authorization servers redirect at once, without a page. */
 const consenting: SignIn = {
   prepare: () =>
     Promise.resolve({

@@ -23,7 +23,7 @@ export const taskTools: Record<string, Tool> = {
     call: ({ name }) => `Hello, ${name}!`,
   }),
   slow_compute: tool({
-    description: "Computes for as long as it is told to.",
+    description: "Computes for the requested time.",
     input: { type: "object", properties: { seconds: { type: "number" }, label: { type: "string" } } },
     extensions: [asTask()],
     call: async ({ seconds, label }, { signal }) => {
@@ -68,7 +68,7 @@ export const taskTools: Record<string, Tool> = {
     },
   }),
   test_tool_with_task: tool({
-    description: "Asks for a name first, and goes on as a task.",
+    description: "Requests a name first, and continues as a task.",
     call: async (_, ctx) => {
       const { name } = await ctx.elicit({ message: "What is your name?", schema: nameForm, key: "user_name" });
       await continueAsTask(ctx);

@@ -1,12 +1,12 @@
 // @ts-check
 /** @import { Excuse, Failure, Outcome, Run, Scenarios, Verdict } from "./types.ts" */
 
-/** The check that the suite adds to every scenario whose messages it sees: they all fit the schema. */
+/** The check that the suite adds to every scenario whose messages it sees: all of them match the schema. */
 const everywhere = "wire-schema-valid";
 
 /**
- * Says whether a scenario passed. A warning fails it like a failure, and so does a scenario that checked nothing: an
- * empty result, or one of skipped checks alone, proves nothing.
+ * Returns the verdict on a scenario. A warning fails it like a failure, and so does a scenario that checked nothing: an
+ * empty result, or one with only skipped checks, proves nothing.
  *
  * @param {Run} run
  * @param {string} scenario
@@ -42,8 +42,8 @@ function failuresOf({ checks, trouble }) {
 }
 
 /**
- * The entries of a baseline that are not needed: those of which a scenario or check passed where it was to be excused.
- * Scenarios that did not run say nothing.
+ * Returns the entries of a baseline that are not needed, because their scenario or check passed.
+ * Scenarios that did not run are ignored.
  *
  * @param {readonly Excuse[]} baseline
  * @param {readonly Verdict[]} verdicts

@@ -11,12 +11,12 @@ const excuse = (more: Partial<Excuse>): Excuse => ({ reason: "later", leg: "serv
 const judged = (outcome: Outcome, baseline: Excuse[] = []) => judge(run, "a", outcome, baseline);
 
 describe("a scenario", () => {
-  test("passes with successes, beside what was skipped or only told", () => {
+  test("passes with successes, also if other checks are skipped or informational", () => {
     const checks = [check("SUCCESS"), check("SKIPPED"), check("INFO")];
     expect(judged({ checks })).toMatchObject({ state: "passed", failures: [] });
   });
 
-  test.each(["FAILURE", "WARNING"] as const)("fails with a %s, which is told", (status) => {
+  test.each(["FAILURE", "WARNING"] as const)("fails with a %s, and reports its message", (status) => {
     const { state, failures } = judged({ checks: [check("SUCCESS"), check(status, "bad")] });
     expect(state).toBe("failed");
     expect(failures).toEqual([{ check: "bad", message: `${status}: said` }]);
@@ -24,13 +24,13 @@ describe("a scenario", () => {
 
   test.each([
     ["no checks at all", []],
-    ["skipped checks alone", [check("SKIPPED")]],
-    ["nothing but the check that every scenario has", [check("SUCCESS", "wire-schema-valid"), check("SKIPPED")]],
-  ])("fails with %s: it proves nothing", (_, checks) => {
+    ["only skipped checks", [check("SKIPPED")]],
+    ["only the check that every scenario has", [check("SUCCESS", "wire-schema-valid"), check("SKIPPED")]],
+  ])("fails with %s, because nothing was checked", (_, checks) => {
     expect(judged({ checks })).toMatchObject({ state: "failed", failures: [{ check: "(nothing checked)" }] });
   });
 
-  test("fails without a result, and where the client ended badly", () => {
+  test("fails without a result, or if the client failed", () => {
     expect(judged({ checks: undefined })).toMatchObject({ state: "failed", failures: [{ check: "(no result)" }] });
     const outcome = { checks: [check("SUCCESS")], trouble: "exit 1" };
     expect(judged(outcome)).toMatchObject({
@@ -52,11 +52,11 @@ describe("the baseline", () => {
     ["another release", excuse({ releases: ["2.0"] }), "failed"],
     ["another run", excuse({ runs: ["1.0 server all 2025-11-25"] }), "failed"],
     ["this release and run", excuse({ releases: ["1.0"], runs: [run.id] }), "baselined"],
-  ])("with an entry for %s", (_, entry, state) => {
+  ])("judges a failed scenario with an entry for %s", (_, entry, state) => {
     expect(judged(outcome, [entry]).state).toBe(state);
   });
 
-  test("an entry that is not needed is found, and one of what did not run is not", () => {
+  test("reports an entry that is not needed, except if its scenario did not run", () => {
     const passing = judged({ checks: [check("SUCCESS", "one")] });
     const failing = judged(outcome);
     expect(staleEntries([excuse({})], [passing])).toEqual([
@@ -66,7 +66,7 @@ describe("the baseline", () => {
     expect(staleEntries([excuse({}), excuse({ scenarios: ["a:one", "b"] })], [failing])).toEqual([]);
   });
 
-  test("an entry of a scenario that no release has is found", () => {
+  test("reports an entry for a scenario that no release has", () => {
     const scenarios = { "1.0": { server: { a: { versions: [] } }, client: {} } };
     expect(unknownEntries([excuse({ scenarios: ["a:one", "aa"] }), excuse({ leg: "client" })], scenarios)).toEqual([
       'The baseline names the server scenario "aa", which does not exist.',

@@ -43,7 +43,7 @@ function runsOf(scenarios, release, leg) {
 }
 
 /**
- * The runs with the scenarios that are asked for, without those that have none left.
+ * Returns the runs with only the selected scenarios, and without runs that have no selected scenario.
  *
  * @param {readonly Run[]} runs
  * @param {(run: Run, scenario: string) => boolean} isWanted

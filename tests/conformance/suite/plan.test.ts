@@ -12,7 +12,7 @@ const read = (name: string): unknown => JSON.parse(readFileSync(path.join(import
 const scenarios = read("scenarios.json") as Scenarios;
 const runs = allRuns(scenarios);
 
-test("so many scenarios run as the suite has: none can be lost unnoticed", () => {
+test("each run has the expected number of scenarios", () => {
   expect(Object.fromEntries(runs.map((run) => [run.id, run.scenarios.length]))).toEqual({
     "0.2.0-alpha.12 server requirements 2025-11-25": 33,
     "0.2.0-alpha.12 server requirements 2026-07-28": 50,
@@ -38,7 +38,7 @@ test("so many scenarios run as the suite has: none can be lost unnoticed", () =>
   });
 });
 
-test("so many count towards the requirement sets as the sets have", () => {
+test("each requirement set has the expected number of scored scenarios", () => {
   const scored = (leg: "server" | "client", set: string): number =>
     Object.values(scenarios["0.2.0-alpha.12"]?.[leg] ?? {}).filter(({ sets }) => sets?.[set] === "scored").length;
   expect(scored("server", "2025-11-25")).toBe(30);
@@ -47,13 +47,13 @@ test("so many count towards the requirement sets as the sets have", () => {
   expect(scored("client", "2026-07-28")).toBe(32);
 });
 
-test("the baseline names scenarios that exist, each with a reason", () => {
+test("the baseline contains only existing scenarios, each with a reason", () => {
   const baseline = read("baseline.json") as Excuse[];
   expect(unknownEntries(baseline, scenarios)).toEqual([]);
   expect(baseline.filter(({ reason }) => reason.length < 20)).toEqual([]);
 });
 
-test("a run has the arguments that the suite knows it by", () => {
+test("a run is converted to arguments of the suite", () => {
   const base: Run = { id: "", release: "0.2.0-alpha.12", leg: "client", scenarios: [] };
   expect(argumentsOfAll({ ...base, requirements: "2025-11-25" })).toEqual(["--requirements", "2025-11-25"]);
   expect(argumentsOfAll({ ...base, version: "2025-11-25" })).toEqual([
@@ -71,14 +71,14 @@ test("a run has the arguments that the suite knows it by", () => {
   expect(argumentsOfOne(pinned, "x", { versions: ["extension"] })).toEqual([...inRevision, "--force"]);
 });
 
-test("narrowing leaves out runs without scenarios, and marks those that lost some", () => {
+test("narrowing removes runs without scenarios, and marks runs that lost scenarios", () => {
   const narrowed = narrow(runs, (run, scenario) => run.leg === "server" && scenario === "ping");
   expect(narrowed.every((run) => run.narrowed && run.scenarios.length === 1)).toBe(true);
   expect(narrowed.map(({ id }) => id)).not.toContain("0.2.0-alpha.12 server requirements 2026-07-28");
   expect(narrow(runs, () => true).some((run) => run.narrowed)).toBe(false);
 });
 
-test("what the suite wrote is found by scenario, names with slashes included", () => {
+test("the results of the suite are read by scenario, including names with slashes", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "mcparley-checks-"));
   const checks = [{ id: "c", status: "SUCCESS" }];
   const write = (...parts: string[]): void => {
@@ -97,7 +97,7 @@ test("what the suite wrote is found by scenario, names with slashes included", (
   }
 });
 
-test("tasks run in order, so many at a time, and give their results in that order", async () => {
+test("tasks start in order, with limited concurrency, and return their results in that order", async () => {
   let running = 0;
   const most: number[] = [];
   const tasks = [3, 1, 2, 1].map((turns, index) => async () => {

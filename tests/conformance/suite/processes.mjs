@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 const limit = 600_000;
 
 /**
- * Runs a program to its end and gives what it wrote, both streams in one.
+ * Runs a program to its end. Returns its exit code and its output, with stdout and stderr combined.
  *
  * @param {string} program
  * @param {readonly string[]} args
@@ -24,7 +24,7 @@ export function runToEnd(program, args, cwd) {
 }
 
 /**
- * Starts a server of its own for one use, and ends it after that.
+ * Starts a separate server for one use, and stops it afterwards.
  *
  * @template T
  * @param {string} file a script that prints its URL as its first line
@@ -52,7 +52,7 @@ function firstLine(stream) {
 }
 
 /**
- * Does tasks with so many at a time, in their order, and gives their results in the same.
+ * Runs tasks in order, at most `atOnce` at a time. Returns their results in the same order.
  *
  * @template T
  * @param {readonly (() => Promise<T>)[]} tasks

@@ -8,7 +8,7 @@ import path from "node:path";
 const timestamp = /-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z$/;
 
 /**
- * Reads what the suite wrote into a folder: the checks of each scenario, and what its client wrote to stderr.
+ * Reads the output folder of the suite: the checks of each scenario, and its client's stderr.
  *
  * @param {string} folder
  * @param {Leg} leg

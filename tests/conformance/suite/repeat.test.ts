@@ -11,7 +11,7 @@ const verdict = (scenario: string, state: Verdict["state"], of: Run = run): Verd
   checks: [],
 });
 
-test("repeats only failed scenarios, each in a run of its own", async () => {
+test("repeats only failed scenarios, each in a separate run", async () => {
   const repeated: (readonly string[])[] = [];
   const verdicts = await repeatFailed([verdict("a", "passed"), verdict("b", "failed")], async (runs) => {
     repeated.push(...runs.map(({ scenarios }) => scenarios));
@@ -34,7 +34,7 @@ test("a scenario that fails every time fails, after two repetitions", async () =
   expect(passedWhenRepeated(verdicts)).toEqual([]);
 });
 
-test("nothing is repeated if many scenarios fail", async () => {
+test("repeats nothing if many scenarios fail", async () => {
   const all = Array.from({ length: 21 }, (_, at) => verdict(String(at), "failed"));
   const never = (): Promise<never> => Promise.reject(new Error("It was repeated."));
   expect(await repeatFailed(all, never)).toEqual(all);

@@ -16,15 +16,15 @@ import { readChecks } from "./read-checks.mjs";
  * @property {Scenarios} scenarios
  * @property {string} server the server's bundled file
  * @property {string} client the client's bundled file
- * @property {string} results the folder for what the suite writes; emptied first
- * @property {number} jobs how many scenarios may run at a time
+ * @property {string} results the folder for the output of the suite; emptied first
+ * @property {number} jobs number of scenarios that may run at a time
  * @property {(done: number, all: number) => void} onProgress
  */
 
 /** @typedef {Map<string, Outcome>} Outcomes by scenario */
 
 /**
- * Runs all of the runs, and gives the outcome of each of their scenarios, in the same order.
+ * Executes the runs. Returns the outcomes of their scenarios in the same order.
  *
  * The suite runs the scenarios of a server one after another, so a whole run is one call of it. Those of a client it
  * starts all at once, which a small machine does not survive: they are run one by one here. What runs with the same
@@ -94,12 +94,12 @@ function callSuite({ release, leg }, args, { tools, server, client }) {
   const call = (/** @type {string[]} */ target) =>
     runToEnd(tools.node, [tools.suite(release), leg, ...target, ...args], path.dirname(client));
   if (leg === "server") return withServer(server, (url) => call(["--url", url]));
-  // The suite gives the command to a shell; it is relative to the folder, whose name may hold anything.
+  // The suite passes the command to a shell. The path is relative, because the name of the folder may contain special characters.
   return call(["--command", `${JSON.stringify(process.execPath)} ${path.basename(client)}`]);
 }
 
 /**
- * The scenarios that a release of the suite says it has, to be compared with those that are expected.
+ * Returns the scenarios that a release of the suite lists, for the comparison with the expected ones.
  *
  * @param {string} release @param {Leg} leg @param {Tools} tools @returns {Promise<string[]>}
  */

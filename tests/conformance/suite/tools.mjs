@@ -3,22 +3,22 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-/** The suites need this version of Node or a newer one; what they test runs on the Node that runs this. */
+/** The minimum version of Node for the suites. The tested programs run on the current Node. */
 const neededNode = 22;
 const pinnedNode = "22.23.3";
 
-/** What could not be installed, and so is no verdict on what was to be tested. */
+/** Thrown if a tool cannot be installed, so that no verdict is possible. */
 export class NotAvailable extends Error {}
 
 /**
- * What runs the suites.
+ * The programs that run the suites.
  *
  * @typedef {{ node: string, suite: (release: string) => string }} Tools
  */
 
 /**
  * Installs the suites into a folder, as the lock file pins them, and a Node that can run them, unless they are there.
- * Throws `NotAvailable` where they cannot be had.
+ * Throws `NotAvailable` if they cannot be installed.
  *
  * @param {string} folder
  * @returns {Tools}

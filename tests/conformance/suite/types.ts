@@ -1,7 +1,7 @@
 /** The side of the protocol that is tested. */
 export type Leg = "server" | "client";
 
-/** What is known of a scenario of one release of the suite. */
+/** A scenario of one release of the suite. */
 export interface Scenario {
   /** The revisions it applies to; `extension` and `draft` are no revisions. */
   readonly versions: readonly string[];
@@ -14,7 +14,7 @@ export type Scenarios = Readonly<Record<string, Readonly<Record<Leg, Readonly<Re
 
 /** One invocation of the suite, in its own terms: a requirement set, or all scenarios, perhaps those of one revision. */
 export interface Run {
-  /** Unique, and what the baseline calls it. */
+  /** Unique. The baseline refers to the run by this id. */
   readonly id: string;
   /** The release of the suite. */
   readonly release: string;
@@ -35,9 +35,9 @@ export interface Check {
   readonly errorMessage?: string;
 }
 
-/** What became of one scenario. */
+/** The outcome of one scenario. */
 export interface Outcome {
-  /** Undefined where the suite left none. */
+  /** Undefined if the suite wrote no checks. */
   readonly checks: readonly Check[] | undefined;
   /** Why the suite calls the scenario failed for another reason than a check, as when the client ended with an error. */
   readonly trouble?: string;
@@ -64,7 +64,7 @@ export interface Verdict {
 export interface Excuse {
   readonly reason: string;
   readonly leg: Leg;
-  /** `scenario`, or `scenario:check` where only that check may fail. */
+  /** `scenario`, or `scenario:check` if only that check may fail. */
   readonly scenarios: readonly string[];
   /** The releases of the suite it is for; every one unless given. */
   readonly releases?: readonly string[];

@@ -114,7 +114,7 @@ export class StreamableEndpoint implements Endpoint {
     const log: StreamLog = { events: [], feed, isOver: false };
     const number = this.#logs.push(log) - 1;
     const isResumable = !this.#server.isModern;
-    // A request whose answer does not stream has no event before the end.
+    // If the response to a request is not a stream, it has no event before its end.
     const isCut = exchange.shape === "ended" && !this.#server.streams(request);
     this.#server.receive(request, (message) => {
       const id = isResumable ? `id: ${number}-${log.events.length}\n` : "";

@@ -25,7 +25,7 @@ type Event =
 const uri = "a:1";
 const ttlMs = 1000;
 
-/** A client that reads one resource of a modern server, as a user who may change. */
+/** A client that reads one resource of a modern server with credentials that can change. */
 class World {
   readonly clock: FakeClock = fakeClock();
   readonly credentials = { generation: 1, read: () => Promise.resolve(this.credentials.generation) };

@@ -135,7 +135,7 @@ const serverCancels = async (world: World): Promise<void> => {
   world.peer.notify("notifications/cancelled", { requestId: "q" });
   await flushPromises();
   expect(world.response).toBeUndefined();
-  // A form that was never shown comes to its turn, and is skipped.
+  // The queue reaches a form that was never shown, and skips it.
   world.shown[0]?.answer({ action: "decline" });
   await flushPromises();
   expect(world.shown.filter(({ message, signal }) => message === "q" && !signal.aborted)).toEqual([]);

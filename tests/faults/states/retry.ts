@@ -43,7 +43,7 @@ interface Scene {
   controller: AbortController;
   /** Resolves with the text of the tool, or with the error of the call. */
   outcome: Promise<unknown>;
-  /** Lets requests be sent that wait for authorization. */
+  /** Releases the requests that wait for authorization. */
   authorize: () => void;
   /** The requests for `tools/call`, in order. */
   calls: SentRequest[];
@@ -141,7 +141,7 @@ function endWithout(scene: Scene): void {
 interface Expected {
   next: State;
   does: string;
-  /** Matched with the outcome of the call. Undefined if it has none yet. */
+  /** Matched with the outcome of the call. Undefined if it has not settled. */
   outcome?: string | object;
   /** The methods of messages that the event causes, among others. The call is sent again only if it is one of them. */
   sends?: readonly string[];

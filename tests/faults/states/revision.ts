@@ -43,7 +43,7 @@ interface Attempt {
   client: Client | undefined;
 }
 
-/** Connects over HTTP to a server that gives these answers in order. */
+/** Connects over HTTP to a server that returns these answers in order. */
 async function overHttp(...answers: Answer[]): Promise<Attempt> {
   forgetRevisions();
   const { clock, sent, connect } = answeringServer(...answers);

@@ -186,7 +186,7 @@ const expectState: Record<State, (world: World) => Promise<void>> = {
   },
 };
 
-/** A cell whose test reaches the state, lets the event happen, and asserts its effect and the next state. */
+/** A cell whose test reaches the state, triggers the event, and asserts its effect and the next state. */
 function cell(state: State, next: State, does: string, happen: (world: World) => unknown): Cell {
   return {
     next,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { MetaKey } from "../../../packages/mcparley/src/mcp/methods.ts";
 import { supportedVersions } from "../../../packages/mcparley/src/mcp/revisions/index.ts";
 
-/** Any value that JSON can say, with the keys that catch out careless code. */
+/** Any JSON value, including keys that careless code mishandles. */
 export const jsonValue: fc.Arbitrary<unknown> = fc
   .object({
     key: fc.oneof(
@@ -20,7 +20,7 @@ export const jsonValue: fc.Arbitrary<unknown> = fc
       fc.constantFrom(1e308, -0, 2 ** 53, "\ud800"),
     ],
   })
-  // Through its text, so that it is what a peer can send: `-0`, `__proto__` as an own key, no undefined.
+  // Converted to JSON and back, so that a peer could send it: `-0`, `__proto__` as an own key, no undefined.
   .map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
 const requestMethods = [
@@ -56,7 +56,7 @@ const notificationMethods = [
   "notifications/elicitation/complete",
 ];
 
-/** Mostly what belongs there, sometimes anything. */
+/** Mostly a valid value, sometimes any value. */
 export function mostly<T>(value: fc.Arbitrary<T>): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 6, arbitrary: value }, { weight: 1, arbitrary: jsonValue });
 }

@@ -14,7 +14,7 @@ export class Gates {
     return this.#waiting.size;
   }
 
-  /** Waits to be let through; with `heeds`, also until the call is given up. */
+  /** Waits until the gate opens. With `heeds`, also resolves when the call is cancelled. */
   pass(ctx: Context | undefined, heeds?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const waiting: Waiting = {
@@ -30,7 +30,7 @@ export class Gates {
     });
   }
 
-  /** Lets one of them through, whichever the number comes to. */
+  /** Opens one of the waiting gates, chosen by the number. */
   open(number: number): void {
     this.#pick(number)?.open();
   }

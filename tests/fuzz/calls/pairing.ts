@@ -15,10 +15,10 @@ import type { FakeClock } from "../../../packages/mcparley/src/testing/fake-cloc
 
 export type Way = "memory" | "stdio" | "http";
 
-/** A server and a client of it, and what lies between them in the hands of a test. */
+/** A server, its client, and the connection between them, which a test controls. */
 export interface Pairing {
   client: Client;
-  /** Breaks what connects the two, as a network or a process does: neither side is asked. */
+  /** Breaks the connection like a failing network or process does. */
   disconnect(): void;
   closeServer(): Promise<void>;
   /** The calls in flight and stored state of the client on the server, by name. */
@@ -136,7 +136,7 @@ function broken(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** The response, whose body breaks off with the cable that it comes along. */
+/** The response. Its body fails when the connection breaks. */
 function along(response: Response, { signal }: AbortController): Response {
   if (!response.body) return response;
   const reader = response.body.getReader();

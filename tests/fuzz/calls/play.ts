@@ -145,7 +145,7 @@ async function take(step: Step, stage: Stage): Promise<void> {
   }
 }
 
-/** Sends a request and keeps account of what becomes of it. */
+/** Sends a request and records its outcome. */
 function ask(
   { asked }: Stage,
   send: (options: RequestOptions) => Promise<unknown>,

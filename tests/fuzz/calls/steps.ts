@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: bare("disconnect", "disconnect", "disconnect", "closeClient", "closeServer") },
 );
 
-/** What happens, and how the person answers who is asked. */
+/** A sequence of steps, and the user's answers to input requests. */
 export interface Story {
   steps: Step[];
   answers: ("accept" | "decline" | "wait" | "fail")[];

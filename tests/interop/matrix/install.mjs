@@ -43,7 +43,7 @@ const installers = {
   rust: (tools) => buildRust(tools),
 };
 
-/** The packages, and the fixtures in their midst, so that what these import is found. @param {string} tools */
+/** Installs the packages, and the fixtures in the same folder, so that imports of the fixtures resolve. @param {string} tools */
 function installPackages(tools) {
   const folder = path.join(tools, "node");
   once(

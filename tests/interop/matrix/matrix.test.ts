@@ -37,10 +37,10 @@ const note: Known = {
   ways: ["http"],
   eras: ["modern"],
   features: ["cancel"],
-  reason: "It hears nothing.",
+  reason: "It receives nothing.",
 };
 
-test("each note of known.json names a peer that there is, and says why", () => {
+test("each note of known.json names an existing peer, and has a reason", () => {
   const file = new URL("known.json", import.meta.url);
   for (const { peer, side, reason } of JSON.parse(readFileSync(file, "utf8")) as Known[]) {
     expect(peers.find(({ name }) => name === peer)).toHaveProperty(side);
@@ -48,14 +48,14 @@ test("each note of known.json names a peer that there is, and says why", () => {
   }
 });
 
-test("a note explains what it names, and nothing else", () => {
+test("a note applies only to the pairing and the feature that it names", () => {
   expect(noteFor([note], row(), "cancel")).toBe(note);
   expect(noteFor([note], row(), "tools")).toBeUndefined();
   expect(noteFor([note], { ...row(), era: "legacy" }, "cancel")).toBeUndefined();
   expect(noteFor([note], { ...row(), client: "peer", server: "mcparley" }, "cancel")).toBeUndefined();
 });
 
-test("a note is stale once what it excuses was run and worked", () => {
+test("a note is stale if its feature has run and worked", () => {
   expect(staleNotes([note], [row()])).toEqual([note]);
   expect(staleNotes([note], [row({ cancel: { state: "known" } })])).toEqual([]);
   expect(staleNotes([note], [{ ...row(), era: "legacy" }])).toEqual([]);
@@ -63,7 +63,7 @@ test("a note is stale once what it excuses was run and worked", () => {
   expect(staleNotes([note], [{ ...notRun, notRun: "There is no Go." }])).toEqual([]);
 });
 
-test("a pairing is wrong where something failed or was never come to, not where it was not run", () => {
+test("a pairing is wrong if a feature failed or was not reached, but not if the pairing was not run", () => {
   expect(isWrong(row())).toBe(false);
   expect(isWrong(row({ cancel: { state: "known" }, prompts: { state: "lacking" } }))).toBe(false);
   expect(isWrong(row({ cancel: { state: "failed" } }))).toBe(true);
@@ -72,7 +72,7 @@ test("a pairing is wrong where something failed or was never come to, not where 
   expect(isWrong({ ...bare, notRun: "There is no Go." })).toBe(false);
 });
 
-test("the table shows what was not run as that, and the explanation ends with the transcript", () => {
+test("the table marks pairings that were not run, and the explanation ends with the transcript", () => {
   const { cells: _, ...bare } = row();
   const shown = table([row({ cancel: { state: "failed" } }), { ...bare, notRun: "There is no Go." }]);
   expect(shown.split("\n")[1]).toMatch(/ok +ok +ok +ok +ok +ok +FAIL/);

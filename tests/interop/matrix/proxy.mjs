@@ -3,7 +3,7 @@ import { appendFileSync } from "node:fs";
 import { createServer, request as sendRequest } from "node:http";
 
 /**
- * Stands between a client and a server on HTTP, and notes what both say in a file.
+ * Starts a proxy between a client and a server on HTTP that records all messages in a file.
  *
  * @param {string} target the server's URL
  * @param {string} file

@@ -2,7 +2,7 @@
 
 /** @import { Cell, Feature, Row } from "./types.ts" */
 
-/** The columns, with what stands above them. @type {readonly (readonly [Feature, string])[]} */
+/** The columns, with their titles. @type {readonly (readonly [Feature, string])[]} */
 const columns = [
   ["lifecycle", "life"],
   ["tools", "tools"],
@@ -59,7 +59,7 @@ export function isWrong({ cells }) {
   return cells !== undefined && columns.some(([feature]) => !cells[feature] || cells[feature].state === "failed");
 }
 
-/** What failed, with the last lines of the transcript. @param {Row} row */
+/** Returns the failures, with the last lines of the transcript. @param {Row} row */
 export function explanation({ client, server, way, era, cells = {}, transcript }) {
   const failed = columns.filter(([feature]) => cells[feature]?.state !== "ok" && cells[feature]?.state !== "lacking");
   const reasons = failed.map(([feature]) => `  ${feature}: ${cells[feature]?.reason ?? "never came to it"}`);

@@ -27,7 +27,7 @@ export interface Peer {
   name: string;
   /** The installation that it needs. */
   needs: "node" | "node22" | "python" | "python-fastmcp" | "go" | "rust";
-  /** The eras of its server, undefined if it has none. */
+  /** How to start its server. Undefined if the peer has no server. */
   server?: Side;
   client?: Side;
 }
@@ -54,7 +54,7 @@ export interface Place {
   way: Way;
 }
 
-/** What became of one feature of one pairing. */
+/** The outcome of one feature of one pairing. */
 export interface Cell {
   state: "ok" | "failed" | "known" | "lacking";
   reason?: string;
@@ -72,7 +72,7 @@ export interface Row {
   transcript: string[];
 }
 
-/** A failure that is the peer's own, with what shows it. */
+/** A failure that the peer causes, with its evidence. */
 export interface Known {
   peer: string;
   side: "client" | "server";

@@ -20,7 +20,7 @@ interface Case {
   description: string;
   test: string;
   isRequired: boolean;
-  /** What differs from the suite's verdict. Undefined if the case passes. */
+  /** Returns the difference from the suite's verdict. Undefined if the case passes. */
   difference: string | undefined;
   exclusion: Exclusion | undefined;
 }

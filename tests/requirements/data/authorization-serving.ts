@@ -35,7 +35,7 @@ export const authorizationServing: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#token-handling`,
-    says: "Invalid and expired tokens are answered with 401, and the challenge says that the token is the reason.",
+    says: "Invalid and expired tokens are answered with 401, and the challenge states that the token is the reason.",
   },
   {
     id: "authorization.serving.before",

@@ -10,15 +10,15 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#cacheable-results`,
-    says: "Results of `server/discover`, lists and reads state how long and by whom they may be cached.",
+    says: "Complete results of `server/discover`, the lists and `resources/read` have `ttlMs` and `cacheScope`.",
   },
   {
-    id: "caching.hints.not-on-questions",
+    id: "caching.hints.not-on-input-required",
     level: "MUST",
     revisions: modern,
     side: "server",
     section: `${page}#cacheable-results`,
-    says: "A result that requests input has no caching fields.",
+    says: "A result that requests input has no caching hints.",
   },
   {
     id: "caching.key",
@@ -26,7 +26,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#cache-key`,
-    says: "A cached result answers no request of another method or with other params.",
+    says: "A cached result is not returned for a request with another method or other params.",
   },
   {
     id: "caching.retries",
@@ -34,7 +34,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#cache-key`,
-    says: "The result of a request with input responses or a state is not cached.",
+    says: "The result of a retry with input responses or a request state is not cached.",
   },
   {
     id: "caching.ttl.not-negative",
@@ -42,7 +42,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#time-to-live-ttl-field`,
-    says: "A server never sends a negative lifetime.",
+    says: "A server sends a `ttlMs` of 0 or more.",
   },
   {
     id: "caching.ttl.zero",
@@ -50,7 +50,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#time-to-live-ttl-field`,
-    says: "A result with the lifetime 0 is not reused.",
+    says: "A result whose `ttlMs` is 0 is stale at once.",
   },
   {
     id: "caching.ttl.fresh",
@@ -58,7 +58,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#time-to-live-ttl-field`,
-    says: "A result is reused during its lifetime.",
+    says: "A result is fresh for `ttlMs` milliseconds after its receipt.",
   },
   {
     id: "caching.ttl.absent",
@@ -66,7 +66,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#time-to-live-ttl-field`,
-    says: "A result without a lifetime is not reused.",
+    says: "A result without `ttlMs` is stale at once.",
   },
   {
     id: "caching.ttl.negative",
@@ -74,10 +74,10 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#time-to-live-ttl-field`,
-    says: "A negative lifetime is treated as 0.",
+    says: "A negative `ttlMs` is treated as 0.",
   },
   {
-    id: "caching.stale.asked-again",
+    id: "caching.stale.requested-again",
     level: "SHOULD",
     revisions: modern,
     side: "client",
@@ -98,7 +98,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#freshness-calculation`,
-    says: "A client that polls varies its intervals, and polls less often after failures.",
+    says: "A client that polls applies jitter and backoff.",
     excuse: "The library does not poll. A host that polls chooses the interval.",
   },
   {
@@ -107,7 +107,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#freshness-calculation`,
-    says: "A client may request a result again before its lifetime ends.",
+    says: "A client may request a result again before its lifetime ends if the data may have changed.",
   },
   {
     id: "caching.stale-on-error",
@@ -115,7 +115,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#freshness-calculation`,
-    says: "A stale result may be used if no new one is available.",
+    says: "A stale result may be used if the request for a new one fails.",
     excuse: "The library does not use this option: a failed request is reported as an error.",
   },
   {
@@ -124,7 +124,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#cache-scope-field`,
-    says: "A public result may be shared between users.",
+    says: "A public result may be stored, and returned to any user.",
     excuse: "The library does not use this option: each client has a separate cache.",
   },
   {
@@ -133,7 +133,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#cache-scope-field`,
-    says: "A private result may be reused for the same user.",
+    says: "A private result may be reused in the same authorization context.",
   },
   {
     id: "caching.scope.not-shared",
@@ -141,24 +141,24 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#cache-scope-field`,
-    says: "A private result that was cached for one client is not returned to another.",
+    says: "A cached private result is not shared with another authorization context.",
   },
   {
-    id: "caching.changes.none-told",
+    id: "caching.changes.not-declared",
     level: "MAY",
     revisions: modern,
     side: "server",
     section: `${page}#interaction-with-notifications`,
-    says: "A server may send lifetimes without change notifications.",
+    says: "A server may send `ttlMs` without declaring `listChanged`.",
     excuse: "The library does not use this option: its servers always send change notifications.",
   },
   {
-    id: "caching.changes.and-time",
+    id: "caching.changes.declared",
     level: "MAY",
     revisions: modern,
     side: "server",
     section: `${page}#interaction-with-notifications`,
-    says: "A server may send both lifetimes and change notifications.",
+    says: "A server may send `ttlMs` and declare `listChanged`.",
   },
   {
     id: "caching.changes.invalidate",
@@ -166,7 +166,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#interaction-with-notifications`,
-    says: "A notification of a change invalidates a cached result before its lifetime ends.",
+    says: "A change notification invalidates a cached result that is still fresh.",
   },
   {
     id: "caching.pages.clocks",
@@ -174,7 +174,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${page}#interaction-with-pagination`,
-    says: "Each page has its own lifetime: only a stale page is requested again, with its cursor.",
+    says: "Each page has a separate lifetime, and an expired page is requested again with its cursor.",
   },
   {
     id: "caching.pages.times-differ",
@@ -182,7 +182,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#interaction-with-pagination`,
-    says: "Pages of one list may have different lifetimes.",
+    says: "Pages of one list may have different values of `ttlMs`.",
     excuse: "The library does not use this option: its servers send the same `ttlMs` with all pages.",
   },
   {
@@ -207,7 +207,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#interaction-with-pagination`,
-    says: "All pages of a list have the same scope.",
+    says: "All pages of a list have the same `cacheScope`.",
   },
   {
     id: "caching.security.scope",
@@ -215,7 +215,7 @@ export const caching: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#security-considerations`,
-    says: "Results that depend on the caller are private. A read is private unless its definition says otherwise.",
+    says: "The `cacheScope` of a result reflects its intended visibility.",
   },
   {
     id: "caching.security.access",
@@ -224,6 +224,6 @@ export const caching: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${page}#security-considerations`,
-    says: "A caller without the rights is refused, whatever the cache scope is.",
+    says: "A server checks access to each primitive, and does not rely on `cacheScope` alone.",
   },
 ];

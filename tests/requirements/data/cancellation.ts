@@ -63,7 +63,7 @@ export const cancellation: readonly Requirement[] = [
     says: "A response to a request that was cancelled is ignored.",
   },
   {
-    id: "cancellation.client.questions",
+    id: "cancellation.client.input-requests",
     level: "SHOULD",
     revisions: legacy,
     side: "client",

@@ -131,7 +131,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     says: "A server may notify its client that a visit is complete.",
   },
   {
-    id: "elicitation.complete.only-asker",
+    id: "elicitation.complete.only-recipient",
     level: "MUST",
     revisions: withIds,
     side: "server",
@@ -171,7 +171,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     says: "A call that waits for a visit can be cancelled if the server never notifies that it is complete.",
   },
   {
-    id: "elicitation.url.given-up",
+    id: "elicitation.url.cancelled",
     level: "SHOULD",
     revisions: { from: "2026-07-28" },
     side: "client",
@@ -217,7 +217,7 @@ export const elicitationAtUrls: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${page}#security-considerations`,
-    says: "An elicitation is bound to its client and user: nobody else can answer it.",
+    says: "An elicitation is bound to its client and user: no other user can answer it.",
   },
   {
     id: "elicitation.state.not-by-session",

@@ -185,7 +185,7 @@ export const elicitation: readonly Requirement[] = [
     says: "A form may have a choice of any number of several strings.",
   },
   {
-    id: "elicitation.form.older-words",
+    id: "elicitation.form.older-fields",
     level: "MUST",
     revisions: { from: "2025-06-18", until: "2025-06-18" },
     side: "server",
@@ -209,7 +209,7 @@ export const elicitation: readonly Requirement[] = [
     says: "A field that the user did not change has its default.",
   },
   {
-    id: "elicitation.form.handed-on",
+    id: "elicitation.form.complete",
     level: "MUST",
     revisions: since,
     side: "client",
@@ -290,7 +290,7 @@ export const elicitation: readonly Requirement[] = [
     says: "A refused or invalid answer does the server no harm.",
   },
   {
-    id: "elicitation.asker",
+    id: "elicitation.source",
     level: "MUST",
     revisions: since,
     side: "client",
@@ -298,7 +298,7 @@ export const elicitation: readonly Requirement[] = [
     says: "The handler that shows an elicitation receives the name of the server and the request during which it asks.",
   },
   {
-    id: "elicitation.shown.asker",
+    id: "elicitation.shown.server",
     level: "MUST",
     revisions: since,
     side: "client",
@@ -306,7 +306,7 @@ export const elicitation: readonly Requirement[] = [
     says: "The user sees which server asks.",
   },
   {
-    id: "elicitation.shown.why",
+    id: "elicitation.shown.reason",
     level: "SHOULD",
     revisions: since,
     side: "client",

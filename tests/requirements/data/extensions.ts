@@ -127,7 +127,7 @@ export const extensions: readonly Requirement[] = [
     says: "An extension may define result types.",
   },
   {
-    id: "extensions.result-types.taken",
+    id: "extensions.result-types.accepted",
     level: "MUST",
     revisions: modern,
     side: "client",

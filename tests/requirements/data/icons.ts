@@ -30,7 +30,7 @@ export const icons: readonly Requirement[] = [
     says: "An icon has a source, and may have a type, sizes and a theme. All of these reach the handler.",
   },
   {
-    id: "icons.older-words",
+    id: "icons.older-fields",
     level: "MUST",
     revisions: { until: "2025-06-18" },
     side: "server",

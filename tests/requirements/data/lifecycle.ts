@@ -245,7 +245,7 @@ export const lifecycle: readonly Requirement[] = [
     says: "A request without a response times out.",
   },
   {
-    id: "lifecycle.timeouts.server-asks",
+    id: "lifecycle.timeouts.server-requests",
     level: "SHOULD",
     revisions: legacy,
     side: "server",
@@ -290,6 +290,6 @@ export const lifecycle: readonly Requirement[] = [
     revisions: { from: "2025-03-26" },
     side: "client",
     section: "2025-11-25/basic/lifecycle#timeouts",
-    says: "A request has a maximum duration, whatever progress it reports.",
+    says: "A request has a maximum timeout, regardless of its progress.",
   },
 ];

@@ -114,7 +114,7 @@ export const messages: readonly Requirement[] = [
     says: "An error has the id of the request that it answers.",
   },
   {
-    id: "base.error.no-id-where-unreadable",
+    id: "base.error.no-id-if-unreadable",
     level: "MUST",
     revisions: { from: "2025-11-25" },
     side: "server",
@@ -211,7 +211,7 @@ export const messages: readonly Requirement[] = [
     says: "The codes from -32000 to -32019 are not used by new implementations.",
   },
   {
-    id: "base.error.legacy-codes-mean-nothing",
+    id: "base.error.legacy-codes-ignored",
     level: "MUST",
     revisions: { from: "2026-07-28" },
     side: "client",
@@ -227,7 +227,7 @@ export const messages: readonly Requirement[] = [
     says: "Custom codes are outside the range that JSON-RPC reserves, and reach the client unchanged.",
   },
   {
-    id: "base.error.local-told-apart",
+    id: "base.error.local-distinguished",
     level: "SHOULD",
     revisions: { from: "2026-07-28" },
     side: "client",
@@ -341,7 +341,7 @@ export const messages: readonly Requirement[] = [
     says: "Types outside the core are accepted only if the client has declared the extension.",
   },
   {
-    id: "base.server-requests.none",
+    id: "base.server-requests.not-sent",
     level: "MUST",
     revisions: { from: "2026-07-28" },
     side: "server",

@@ -36,7 +36,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A result that requests input may have input requests, a state, or both.",
+    says: "A result that requests input may have input requests, a request state, or both.",
   },
   {
     id: "mrtr.requests.one-of-both",
@@ -44,7 +44,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A result that requests input has at least input requests or a state.",
+    says: "A result that requests input has at least input requests or a request state.",
   },
   {
     id: "mrtr.requests.keys-unique",
@@ -52,7 +52,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "Each input request has a unique key.",
+    says: "The key of each input request is unique within the request.",
   },
   {
     id: "mrtr.requests.kinds",
@@ -68,7 +68,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A server sends no input request whose capability the client has not declared: it rejects the request instead.",
+    says: "A server sends no input request whose capability the client has not declared.",
   },
   {
     id: "mrtr.requests.no-metadata-lost",
@@ -76,7 +76,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: page,
-    says: "A retry has the metadata that every request must have.",
+    says: "A retry has the `_meta` fields that every request must have.",
   },
   {
     id: "mrtr.state.integrity",
@@ -84,7 +84,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A state that was altered, or that the server did not create, is rejected.",
+    says: "The integrity of a request state is protected, and a state that fails verification is rejected.",
   },
   {
     id: "mrtr.state.unreadable",
@@ -92,7 +92,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#security-considerations`,
-    says: "A client cannot read the content of a state.",
+    says: "A request state is meaningful only to the server.",
   },
   {
     id: "mrtr.state.principal",
@@ -101,7 +101,7 @@ export const mrtr: readonly Requirement[] = [
     side: "server",
     transports: ["http-json"],
     section: ofServer,
-    says: "A state from another caller is rejected.",
+    says: "A request state of another principal is rejected.",
   },
   {
     id: "mrtr.state.expiry",
@@ -109,7 +109,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "An expired state is rejected.",
+    says: "An expired request state is rejected.",
   },
   {
     id: "mrtr.state.request",
@@ -117,7 +117,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A state that was created for another request is rejected.",
+    says: "A request state that was created for another request is rejected.",
   },
   {
     id: "mrtr.state.single-use",
@@ -125,7 +125,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "If a state may be used only once, the server enforces it.",
+    says: "If a request state may be used at most once, the server enforces it.",
   },
   {
     id: "mrtr.retry.not-assumed",
@@ -133,7 +133,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A server stores nothing for a retry that may never arrive.",
+    says: "A server does not assume that a client answers the input requests or sends a retry.",
   },
   {
     id: "mrtr.retry.again",
@@ -149,7 +149,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#basic-workflow`,
-    says: "A retry has all data that its processing needs, so that any instance with the same keys can process it.",
+    says: "A retry contains all information that the server needs to process it.",
   },
   {
     id: "mrtr.answers.validated",
@@ -157,7 +157,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#error-handling`,
-    says: "Input responses are validated: an invalid one never reaches a handler.",
+    says: "A server validates input responses.",
   },
   {
     id: "mrtr.answers.unexpected",
@@ -165,7 +165,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#error-handling`,
-    says: "Input responses without a request are ignored.",
+    says: "Unexpected input responses are ignored.",
   },
   {
     id: "mrtr.answers.missing",
@@ -173,7 +173,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#error-handling`,
-    says: "Input that was requested and not answered is requested again.",
+    says: "Required input that was requested and not sent is requested again.",
   },
   {
     id: "mrtr.client.answers-first",
@@ -189,7 +189,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: ofClient,
-    says: "Without input requests a client retries at once.",
+    says: "A client may retry at once if the result has no input requests.",
   },
   {
     id: "mrtr.client.state-echoed",
@@ -197,7 +197,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: ofClient,
-    says: "A retry repeats the state unchanged, whatever it contains.",
+    says: "A retry has the exact request state of the result, which the client does not interpret.",
   },
   {
     id: "mrtr.client.no-state",
@@ -205,7 +205,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: ofClient,
-    says: "A retry has no state if the last result had none, even if an earlier one did.",
+    says: "A retry has no request state if the result before it had none.",
   },
   {
     id: "mrtr.client.new-id",
@@ -221,7 +221,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: ofClient,
-    says: "Input requests and state belong to the retry of their own request only.",
+    says: "Input requests and request state affect only the retry of their own request.",
   },
   {
     id: "mrtr.client.same-params",
@@ -237,7 +237,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: ofServer,
-    says: "An input request that the client has not declared fails the call.",
+    says: "A call fails if the server sends an input request whose capability the client has not declared.",
   },
   {
     id: "mrtr.unsupported.handlers",
@@ -261,7 +261,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A state is treated as untrusted: a forged one never reaches a handler.",
+    says: "A request state is treated as attacker-controlled input.",
   },
   {
     id: "mrtr.state.other-keys",
@@ -269,7 +269,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: ofServer,
-    says: "A state that was sealed with an unknown key is rejected.",
+    says: "A request state that was sealed with an unknown key is rejected.",
   },
   {
     id: "mrtr.state.malformed",
@@ -277,7 +277,7 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#error-handling`,
-    says: "A retry whose state is not a string is answered with an error that says so.",
+    says: "A malformed retry is answered with a JSON-RPC error that has an appropriate code and message.",
   },
   {
     id: "mrtr.state.not-forged",
@@ -285,6 +285,6 @@ export const mrtr: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${page}#security-considerations`,
-    says: "A client cannot forge the state that a handler uses for its decisions.",
+    says: "A server validates a request state, so that a client cannot forge it.",
   },
 ];

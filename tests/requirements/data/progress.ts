@@ -106,7 +106,7 @@ export const progress: readonly Requirement[] = [
     says: "The first revision has no messages in progress notifications, so none are sent.",
   },
   {
-    id: "progress.optional.none",
+    id: "progress.optional.omitted",
     level: "MAY",
     revisions: {},
     side: "both",

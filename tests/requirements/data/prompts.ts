@@ -99,7 +99,7 @@ export const prompts: readonly Requirement[] = [
     says: "A prompt may have a display title.",
   },
   {
-    id: "prompts.list.older-words",
+    id: "prompts.list.older-fields",
     level: "MUST",
     revisions: { until: "2025-03-26" },
     side: "server",

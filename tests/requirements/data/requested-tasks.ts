@@ -168,7 +168,7 @@ export const requestedTasks: readonly Requirement[] = [
     says: "A server may keep a task for less time than requested.",
   },
   {
-    id: "requested-tasks.time.ttl-said",
+    id: "requested-tasks.time.ttl-stated",
     level: "MUST",
     revisions: only,
     side: "server",
@@ -240,7 +240,7 @@ export const requestedTasks: readonly Requirement[] = [
     says: "The result of a task names the task in its metadata.",
   },
   {
-    id: "requested-tasks.related.not-in-looks",
+    id: "requested-tasks.related.not-in-task-requests",
     level: "SHOULD",
     revisions: only,
     side: "server",
@@ -296,7 +296,7 @@ export const requestedTasks: readonly Requirement[] = [
     says: "The list contains each task that the caller can access.",
   },
   {
-    id: "requested-tasks.list.not-for-strangers",
+    id: "requested-tasks.list.not-for-other-callers",
     level: "SHOULD",
     revisions: only,
     side: "server",

@@ -99,7 +99,7 @@ export const resources: readonly Requirement[] = [
     says: "A resource may have a display title.",
   },
   {
-    id: "resources.list.older-words",
+    id: "resources.list.older-fields",
     level: "MUST",
     revisions: { until: "2025-03-26" },
     side: "server",

@@ -53,7 +53,7 @@ export const roots: readonly Requirement[] = [
     says: "A client without the capability receives no request for its roots.",
   },
   {
-    id: "roots.list.asked",
+    id: "roots.list.requested",
     level: "MAY",
     revisions: {},
     side: "server",

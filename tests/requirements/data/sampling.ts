@@ -60,7 +60,7 @@ export const sampling: readonly Requirement[] = [
     says: "A sampling request has messages, a token limit and all other options of the handler.",
   },
   {
-    id: "sampling.request.handed-on",
+    id: "sampling.request.complete",
     level: "MUST",
     revisions: {},
     side: "client",
@@ -205,7 +205,7 @@ export const sampling: readonly Requirement[] = [
     says: "A sampling request may have tools, which need not be tools of the server, and a tool choice.",
   },
   {
-    id: "sampling.tools.handed-on",
+    id: "sampling.tools.complete",
     level: "MUST",
     revisions: withTools,
     side: "client",

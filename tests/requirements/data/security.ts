@@ -22,7 +22,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: warning,
-    says: "A request of a foreign page is rejected before authentication and before any effect.",
+    says: "A request with a foreign `Origin` is rejected, before authentication and before any effect.",
   },
   {
     id: "security.origin.lookalikes",
@@ -49,7 +49,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${practices}#state-handle-hijacking`,
-    says: "If requests are authenticated, every request is, also one that continues an earlier one.",
+    says: "A server that implements authorization verifies every request.",
   },
   {
     id: "security.handle.no-credential",
@@ -58,7 +58,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${practices}#state-handle-hijacking`,
-    says: "Knowledge of a session id, or of the state of a call, gives nobody the identity of its user.",
+    says: "Possession of a state handle, such as a session id, is not authentication.",
   },
   {
     id: "security.handle.unguessable",
@@ -66,7 +66,7 @@ export const security: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${practices}#state-handle-hijacking`,
-    says: "The states that a server sends are random: no two are equal, and none can be read.",
+    says: "State handles are secure and non-deterministic.",
   },
   {
     id: "security.handle.bound",
@@ -75,7 +75,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${practices}#state-handle-hijacking`,
-    says: "A session belongs to the user who opened it, and does not exist for others.",
+    says: "A session is bound to the user who opened it, and is rejected for other users.",
   },
   {
     id: "security.redirects",
@@ -84,7 +84,7 @@ export const security: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${practices}#server-side-request-forgery-ssrf`,
-    says: "A client follows no redirect to another host.",
+    says: "A client validates the targets of redirects like other URLs.",
   },
   {
     id: "security.ssrf.discovery",
@@ -93,7 +93,7 @@ export const security: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${practices}#server-side-request-forgery-ssrf`,
-    says: "A client on a server guards against authorization URLs that lead into its own network.",
+    says: "A client on a server mitigates SSRF when it requests authorization URLs.",
   },
   {
     id: "security.ssrf.https",
@@ -102,7 +102,7 @@ export const security: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${practices}#server-side-request-forgery-ssrf`,
-    says: "Authorization URLs are requested over HTTPS only.",
+    says: "A client requires HTTPS for authorization URLs in production.",
   },
   {
     id: "security.ssrf.private-addresses",
@@ -111,7 +111,7 @@ export const security: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${practices}#server-side-request-forgery-ssrf`,
-    says: "Authorization sends no requests to addresses of private networks.",
+    says: "A client blocks authorization requests to private and reserved IP addresses.",
   },
   {
     id: "security.ssrf.egress",
@@ -139,7 +139,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${practices}#confused-deputy-problem`,
-    says: "A proxy to another service asks for the user's consent for each client: a server forwards no authorization and no token.",
+    says: "An MCP proxy server requires the user's consent for each client before it forwards authorization.",
   },
   {
     id: "security.url.checked",
@@ -147,7 +147,7 @@ export const security: readonly Requirement[] = [
     revisions: { from: "2025-11-25" },
     side: "client",
     section: `${practices}#oauth-authorization-url-validation`,
-    says: "A URL that a server asks the user to visit is refused unless it is https, or http on this machine.",
+    says: "A client validates all URLs that a server sends.",
   },
   {
     id: "security.url.authorization",
@@ -156,7 +156,7 @@ export const security: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${practices}#oauth-authorization-url-validation`,
-    says: "The URL of an authorization page is checked before the user is sent there.",
+    says: "An authorization URL is rejected unless its scheme is https, or http on a loopback address.",
   },
   {
     id: "security.url.no-shell",
@@ -174,7 +174,7 @@ export const security: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${practices}#oauth-authorization-url-validation`,
-    says: "A client that is a web page forbids foreign scripts.",
+    says: "A client that is a web page restricts scripts with a Content Security Policy.",
     excuse: "The requirement is for web pages. The page that uses the library sends its own headers.",
   },
   {
@@ -184,7 +184,7 @@ export const security: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${practices}#local-mcp-server-compromise`,
-    says: "A server on the user's machine can require a token from other local processes, and processes no request without it.",
+    says: "A server on the user's machine can require a token from other local processes.",
   },
   {
     id: "security.local.consent",
@@ -192,7 +192,7 @@ export const security: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${practices}#local-mcp-server-compromise`,
-    says: "Before a one-click installation of a server, the user sees the whole command and consents to it.",
+    says: "Before a one-click installation of a server, the client shows the exact command and requires the user's consent.",
   },
   {
     id: "security.local.guardrails",
@@ -200,7 +200,7 @@ export const security: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${practices}#local-mcp-server-compromise`,
-    says: "Dangerous commands are highlighted, and servers run with few rights.",
+    says: "A client highlights dangerous commands, and starts servers with minimal privileges.",
     excuse:
       "The library runs a command unchanged. Its rights are the responsibility of the host and the operating system.",
   },
@@ -210,7 +210,7 @@ export const security: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: `${practices}#stdio-transport-security-in-proxy-scenarios`,
-    says: "A service that starts servers for web pages confines them, and logs their actions.",
+    says: "A proxy service that starts servers sandboxes them, and logs the use of stdio.",
     excuse: "The requirement is for proxies that start servers for web pages. The library does not contain one.",
   },
   {

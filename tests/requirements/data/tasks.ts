@@ -58,7 +58,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "both",
     section: `${text}#supported-methods`,
-    says: "Later revisions can define more kinds of requests as tasks.",
+    says: "An implementation is designed for more request types in later revisions.",
     excuse:
       "This is a design goal without an observable effect: the hook of extensions is called for every request, not only for tool calls.",
   },
@@ -68,7 +68,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#polymorphic-results`,
-    says: "A created task has the `resultType` `task`, and no other result has.",
+    says: "The result that creates a task has the `resultType` `task`, and other results do not.",
   },
   {
     id: "tasks.status.failed-is-protocol",
@@ -76,7 +76,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-status`,
-    says: "A task fails only by a JSON-RPC error. A task whose tool reports an error has completed.",
+    says: "A task has the status `failed` only after a JSON-RPC error.",
   },
   {
     id: "tasks.status.message-shown",
@@ -84,7 +84,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#tasks`,
-    says: "The status message of a task may be shown.",
+    says: "The status message of a task may be shown to the user or the model.",
   },
   {
     id: "tasks.creation.durable",
@@ -92,7 +92,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-creation`,
-    says: "A task can be polled as soon as its creation was answered.",
+    says: "A task can be read with `tasks/get` as soon as the client has received its id.",
   },
   {
     id: "tasks.creation.rounds-first",
@@ -100,7 +100,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-creation`,
-    says: "Input requests before a task are rounds of the call, and the task is created when they are answered.",
+    says: "Input requests that precede a task are answered before the server creates the task.",
   },
   {
     id: "tasks.polling.interval",
@@ -108,7 +108,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-polling`,
-    says: "A client polls a task no more often than the server suggests.",
+    says: "A client respects the `pollIntervalMs` of a task.",
   },
   {
     id: "tasks.polling.interval-changes",
@@ -116,7 +116,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-polling`,
-    says: "The suggested interval may change during the life of a task.",
+    says: "The `pollIntervalMs` of a task may change during its lifetime.",
     excuse:
       "The library's servers keep one interval for a task. The proof of the interval shows that clients follow a change.",
   },
@@ -126,7 +126,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-polling`,
-    says: "A client that polls too often may be limited.",
+    says: "A server may limit the rate of a client that polls more often than `pollIntervalMs`.",
   },
   {
     id: "tasks.polling.until-over",
@@ -142,7 +142,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-polling`,
-    says: "The id of a task can be stored and used later to continue with the task.",
+    says: "A client stores the ids of tasks durably, so that polling can resume after a restart.",
   },
   {
     id: "tasks.get.working",
@@ -158,7 +158,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "A task that needs input has all open input requests.",
+    says: "A task that needs input has the status `input_required` and all outstanding input requests.",
   },
   {
     id: "tasks.get.completed",
@@ -166,7 +166,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "A completed task has its result.",
+    says: "A completed task has the status `completed` and its result.",
   },
   {
     id: "tasks.get.cancelled",
@@ -182,7 +182,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "A failed task has its error.",
+    says: "A failed task has the status `failed` and its error.",
   },
   {
     id: "tasks.get.complete",
@@ -190,7 +190,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "The response to a poll is a complete result, in every status of the task.",
+    says: "The result of `tasks/get` has the `resultType` `complete`.",
   },
   {
     id: "tasks.ttl.deleted",
@@ -198,15 +198,15 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "A task may be ended and deleted after its lifetime.",
+    says: "A server may mark a task as failed and delete it after its lifetime.",
   },
   {
-    id: "tasks.ttl.given-up",
+    id: "tasks.ttl.unusable",
     level: "MAY",
     revisions: modern,
     side: "client",
     section: `${text}#response`,
-    says: "A client may stop polling a task after its lifetime.",
+    says: "A client may treat a task as unusable after its lifetime.",
     excuse: "The library's clients ask the server, which reports a deleted task, and have their own time limits.",
   },
   {
@@ -227,12 +227,12 @@ export const tasks: readonly Requirement[] = [
     says: "The input requests of a task are answered with `tasks/update`.",
   },
   {
-    id: "tasks.update.goes-on",
+    id: "tasks.update.observed",
     level: "SHOULD",
     revisions: modern,
     side: "client",
     section: `${text}#task-update-requests`,
-    says: "After its input responses a client polls until the task has ended.",
+    says: "After its input responses a client observes the task until it has ended.",
   },
   {
     id: "tasks.update.same-trust",
@@ -240,7 +240,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-update-requests`,
-    says: "An input request of a task reaches the same handler, with the same content, as a direct one.",
+    says: "A client treats an input request of a task like the equivalent direct request.",
   },
   {
     id: "tasks.update.once",
@@ -248,7 +248,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-update-requests`,
-    says: "An input request that is shown again is not asked or answered again.",
+    says: "An input request is presented and answered only once, also if several polls return it.",
   },
   {
     id: "tasks.update.key-unique",
@@ -256,7 +256,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-update-requests`,
-    says: "All input requests of a task have different keys.",
+    says: "The keys of input requests are unique over the lifetime of a task.",
   },
   {
     id: "tasks.update.acknowledged",
@@ -290,7 +290,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "Input responses without a request are ignored.",
+    says: "Input responses without an outstanding request are ignored.",
   },
   {
     id: "tasks.update.partial",
@@ -298,7 +298,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "Some of the open input requests may be answered. The task needs input until the others are.",
+    says: "A server may accept some of the input responses, and the task needs input until the others arrive.",
   },
   {
     id: "tasks.cancel.not-by-notification",
@@ -330,7 +330,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#response`,
-    says: "A cancellation does not change a task that has ended.",
+    says: "A task may end with another status than `cancelled` after a cancellation.",
   },
   {
     id: "tasks.cancel.forgotten",
@@ -338,7 +338,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#response`,
-    says: "A client may forget a task that it has cancelled, and need not poll it again.",
+    says: "A client may delete the state of a task that it has cancelled.",
   },
   {
     id: "tasks.notifications.pushed",
@@ -346,7 +346,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-status-notifications`,
-    says: "Clients that subscribe to a task are notified of its changes.",
+    says: "A server may send the status of a task to clients that subscribe to it.",
   },
   {
     id: "tasks.notifications.whole",
@@ -354,7 +354,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-status-notifications`,
-    says: "A notification has the whole task, with the result if it has ended.",
+    says: "A notification has the complete task, as `tasks/get` would return it.",
   },
   {
     id: "tasks.notifications.undeclared",
@@ -370,7 +370,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#task-status-notifications`,
-    says: "Progress and log messages of a task are not sent on the stream of a subscription.",
+    says: "Progress and log notifications are not sent on the subscription stream of a task.",
   },
   {
     id: "tasks.notifications.polled-too",
@@ -378,7 +378,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: `${text}#task-status-notifications`,
-    says: "A client may poll tasks instead of subscribing to them.",
+    says: "A client may poll tasks in addition to a subscription.",
   },
   {
     id: "tasks.headers.name",
@@ -387,7 +387,7 @@ export const tasks: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: `${text}#streamable-http-routing-headers`,
-    says: "The `Mcp-Name` header of requests for a task is the task's id.",
+    says: "The `Mcp-Name` header of task requests is the id of the task.",
   },
   {
     id: "tasks.errors.unknown-id",
@@ -403,7 +403,7 @@ export const tasks: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: `${text}#protocol-errors`,
-    says: "Requests for tasks by a client that has not declared the extension are rejected with -32021.",
+    says: "Task requests of a client that has not declared the extension are rejected with -32021.",
   },
   {
     id: "tasks.errors.informative",
@@ -436,6 +436,6 @@ export const tasks: readonly Requirement[] = [
     side: "server",
     transports: http,
     section: `${text}#security-considerations`,
-    says: "A task can be accessed only by the caller who created it.",
+    says: "A server checks for each task request that the client may access the task.",
   },
 ];

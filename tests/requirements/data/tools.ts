@@ -115,7 +115,7 @@ export const tools: readonly Requirement[] = [
     says: "Annotations may describe the behaviour of a tool.",
   },
   {
-    id: "tools.list.older-words",
+    id: "tools.list.older-fields",
     level: "MUST",
     revisions: { until: "2025-03-26" },
     side: "server",
@@ -155,7 +155,7 @@ export const tools: readonly Requirement[] = [
     says: "A tool whose input schema is not a JSON Schema of an object cannot be offered.",
   },
   {
-    id: "tools.input-schema.none",
+    id: "tools.input-schema.no-parameters",
     level: "SHOULD",
     revisions: { from: "2025-11-25" },
     side: "server",

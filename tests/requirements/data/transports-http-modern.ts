@@ -4,7 +4,7 @@ const once = ["http-json"] as const;
 const sse = ["http-sse"] as const;
 const modern = { from: "2026-07-28" } as const;
 
-/** What revision 2026-07-28 asks of Streamable HTTP beyond the revisions before it. */
+/** The requirements of revision 2026-07-28 for Streamable HTTP that older revisions do not have. */
 export const transportsHttpModern: readonly Requirement[] = [
   {
     id: "http.metadata.sent",
@@ -213,7 +213,7 @@ export const transportsHttpModern: readonly Requirement[] = [
     side: "server",
     transports: sse,
     section: "2026-07-28/basic/transports/streamable-http#receiving-messages",
-    says: "A response with a stream tells proxies not to buffer it.",
+    says: "A response with a stream has the header that disables buffering in proxies.",
   },
   {
     id: "http.stream.comments",

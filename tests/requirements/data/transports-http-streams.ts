@@ -81,7 +81,7 @@ export const transportsHttpStreams: readonly Requirement[] = [
     says: "A broken connection is not treated as a cancellation.",
   },
   {
-    id: "http.stream.disconnect-told",
+    id: "http.stream.disconnect-reported",
     level: "MAY",
     revisions: all,
     side: "client",

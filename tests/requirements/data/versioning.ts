@@ -33,7 +33,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic/versioning#protocol-version-negotiation",
-    says: "A client whose revision is rejected continues in one that both sides support.",
+    says: "A client whose revision is rejected retries with a revision that both sides support.",
   },
   {
     id: "versioning.unsupported.surfaced",
@@ -49,7 +49,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "server",
     section: "2026-07-28/server/discover",
-    says: "Every server implements `server/discover`, whatever it offers.",
+    says: "Every server implements `server/discover`.",
   },
   {
     id: "versioning.discover.result",
@@ -121,7 +121,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic/transports/stdio#backward-compatibility",
-    says: "A client that supports both sends `server/discover` first, in its preferred modern revision.",
+    says: "A client that supports legacy and modern revisions sends `server/discover` first, in its preferred modern revision.",
   },
   {
     id: "versioning.detect.any-error",
@@ -129,7 +129,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic/transports/stdio#backward-compatibility",
-    says: "Any error that is not a known modern one means a legacy server, whatever its code.",
+    says: "Any error that is not a known modern error identifies a legacy server, whatever its code.",
   },
   {
     id: "versioning.detect.silence",
@@ -138,7 +138,7 @@ export const versioning: readonly Requirement[] = [
     side: "client",
     transports: stream,
     section: "2026-07-28/basic/transports/stdio#backward-compatibility",
-    says: "A client sends `initialize` to a server that does not answer the probe in time.",
+    says: "A client sends `initialize` if the server does not answer the probe in time.",
   },
   {
     id: "versioning.detect.recognised-error",
@@ -146,7 +146,7 @@ export const versioning: readonly Requirement[] = [
     revisions: modern,
     side: "client",
     section: "2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions",
-    says: "A known modern error means a modern server, and the client does not fall back to `initialize`.",
+    says: "A known modern error identifies a modern server, and the client does not fall back to `initialize`.",
   },
   {
     id: "versioning.detect.http-body",
@@ -164,7 +164,7 @@ export const versioning: readonly Requirement[] = [
     side: "client",
     transports: http,
     section: "2026-07-28/basic/versioning#compatibility-matrix",
-    says: "A 4xx without a known modern error means a legacy server.",
+    says: "A status 4xx without a known modern error identifies a legacy server.",
   },
   {
     id: "versioning.detect.cached",

@@ -380,7 +380,7 @@ proves("authorization.client.registration.apart", async (world) => {
   };
   issuer.live.clear();
   await connect({ storage });
-  // Of the two, it is the one whose tokens there are; nothing goes to the other.
+  // The client uses the authorization server whose tokens are stored, and sends nothing to the other one.
   expect(issuer.asked.join()).not.toContain("new.example");
   expect(issuer.tokenRequests.map((sent) => sent.get("grant_type"))).toEqual(["authorization_code", "refresh_token"]);
 });

@@ -11,7 +11,7 @@ import {
 } from "../library.ts";
 import { proves } from "../proves.ts";
 import { serveGranted } from "../world/callers.ts";
-import { clientListens, listenTo, timesTold } from "../world/changes.ts";
+import { clientListens, listenTo, notificationCount } from "../world/changes.ts";
 import { type RawMessage, turns } from "../../support/raw-message.ts";
 import type { ScriptedServer } from "../../support/scripted-server.ts";
 import { echo } from "../world/subjects.ts";
@@ -86,11 +86,11 @@ proves("caching.hints.present", async (world) => {
     expect(["public", "private"]).toContain(result.cacheScope);
   }
   const cached = resource("note:", { cache: { ttlMs, cacheScope: "public" }, read: () => "text" });
-  const told = await world.serve({ ...everything, listCache: { ttlMs }, resources: { note: cached, family } });
-  for (const [method, params] of cacheable) expect((await told.request(method, params)).result).toMatchObject(kept);
+  const peer = await world.serve({ ...everything, listCache: { ttlMs }, resources: { note: cached, family } });
+  for (const [method, params] of cacheable) expect((await peer.request(method, params)).result).toMatchObject(kept);
 });
 
-proves("caching.hints.not-on-questions", async (world) => {
+proves("caching.hints.not-on-input-required", async (world) => {
   const rooted = resource("rooted:", {
     cache: { ttlMs, cacheScope: "public" },
     read: async (_, { roots }) => (await roots()).map(({ uri }) => uri).join(" "),
@@ -170,7 +170,7 @@ proves("caching.ttl.fresh", async (world) => {
   for (const [method] of cacheable.slice(1)) expect(count(method)).toBe(1);
 });
 
-proves("caching.stale.asked-again", async (world) => {
+proves("caching.stale.requested-again", async (world) => {
   const { client, read, count } = await reader(world, kept);
   expect(await read()).toBe("1");
   await listAll(client);
@@ -217,12 +217,12 @@ proves("caching.scope.not-shared", async (world) => {
   }
 });
 
-proves("caching.changes.and-time", async (world) => {
+proves("caching.changes.declared", async (world) => {
   const peer = await world.serve({ tools: { echo }, listCache: { ttlMs } });
   await listenTo(world, peer, { toolsListChanged: true });
   expect((await peer.request("tools/list")).result.ttlMs).toBe(ttlMs);
   world.server.tools.set("another", echo);
-  expect(await timesTold(peer, "notifications/tools/list_changed")).toBe(1);
+  expect(await notificationCount(peer, "notifications/tools/list_changed")).toBe(1);
   const { result } = await peer.request("tools/list");
   expect((result.tools as { name: string }[]).map(({ name }) => name)).toEqual(["echo", "another"]);
 });

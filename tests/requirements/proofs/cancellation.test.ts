@@ -72,11 +72,11 @@ proves("cancellation.client.late-response", async (world) => {
   expect(errors).toEqual([]);
 });
 
-proves("cancellation.client.questions", async (world) => {
+proves("cancellation.client.input-requests", async (world) => {
   let begin!: (signal: AbortSignal) => void;
   const asked = new Promise<AbortSignal>((resolve) => (begin = resolve));
-  const roots = (asker: { signal: AbortSignal }): Promise<never> => {
-    begin(asker.signal);
+  const roots = (source: { signal: AbortSignal }): Promise<never> => {
+    begin(source.signal);
     return new Promise(() => {});
   };
   const { client, server } = await world.connect({ roots });
@@ -111,7 +111,7 @@ proves("cancellation.server.notifies", async (world) => {
   expect((await peer.nextNotification("notifications/cancelled")).params.requestId).toBe(request.id);
 });
 
-/** A call of a tool whose handler has begun, and the context that it was given. */
+/** A tool call whose handler has started, and the context of the handler. */
 async function begun(
   world: World,
 ): Promise<{ peer: RawPeer; id: string; ctx: Context; open: (value: unknown) => void }> {

@@ -56,7 +56,7 @@ async function launchedAfter(answer: string, version: string): Promise<string[][
   return (await run(`call ${target} visit`, version, { answers: [answer] })).io.launched;
 }
 
-provesInCommand("elicitation.shown.asker", async (version) => {
+provesInCommand("elicitation.shown.server", async (version) => {
   const { io } = await run(`call ${target} book`, version, { answers: ["/decline"], env: { NO_COLOR: "1" } });
   expect(io.err()).toContain('memory:asking ("The asking server") asks in tools/call "book":');
 });

@@ -250,7 +250,7 @@ proves("completion.disclosure", async (world) => {
     total: 1,
     hasMore: false,
   });
-  // Errors name the requested prompt or argument, and none that exist.
+  // Errors name the requested prompt or argument, and no existing ones.
   for (const [name, argument] of [
     ["nothing", "a"],
     ["leaking", "nothing"],

@@ -169,16 +169,16 @@ proves("elicitation.complete.sent", async (world) => {
   expect(completed(peer)).toEqual([{ elicitationId: "visit-1" }]);
 });
 
-proves("elicitation.complete.only-asker", async (world) => {
+proves("elicitation.complete.only-recipient", async (world) => {
   const peer = await world.serve({ tools: { identified } }, { capabilities: formsAndUrls });
-  const asker = world.server;
+  const server = world.server;
   const other = await world.join(formsAndUrls);
   await sendThere(peer, "of-one");
   await sendThere(other, "of-the-other");
-  expect(await asker.elicitationComplete("of-nobody")).toBe(false);
-  expect(await asker.elicitationComplete("of-the-other")).toBe(true);
+  expect(await server.elicitationComplete("of-nobody")).toBe(false);
+  expect(await server.elicitationComplete("of-the-other")).toBe(true);
   await other.nextNotification(completeMethod);
-  expect(await asker.elicitationComplete("of-one")).toBe(true);
+  expect(await server.elicitationComplete("of-one")).toBe(true);
   await peer.nextNotification(completeMethod);
   expect(completed(peer)).toEqual([{ elicitationId: "of-one" }]);
   expect(completed(other)).toEqual([{ elicitationId: "of-the-other" }]);
@@ -258,22 +258,22 @@ proves("elicitation.complete.never", async (world) => {
   await expect(late.outcome).rejects.toMatchObject({ code: "timeout" });
 });
 
-proves("elicitation.url.given-up", async (world) => {
+proves("elicitation.url.cancelled", async (world) => {
   const open = gate();
-  const { client, server } = await world.connect({ elicit: (question, asker) => open.call(question, asker as never) });
+  const { client, server } = await world.connect({ elicit: (request, source) => open.call(request, source as never) });
   const controller = new AbortController();
   const { request, outcome } = await requested(client, server, { signal: controller.signal });
   server.answer(request, {
     resultType: "input_required",
     inputRequests: { q: { method: elicitMethod, params: visit } },
   });
-  const asker = (await open.entered) as unknown as { signal: AbortSignal };
-  expect(asker.signal.aborted).toBe(false);
+  const source = (await open.entered) as unknown as { signal: AbortSignal };
+  expect(source.signal.aborted).toBe(false);
   const before = server.received.length;
   controller.abort();
   await expect(outcome).rejects.toMatchObject({ code: "aborted" });
-  // The host learns that nobody waits for its user any more, and a late answer is not sent.
-  expect(asker.signal.aborted).toBe(true);
+  // The handler is notified of the cancellation, and a late answer is not sent.
+  expect(source.signal.aborted).toBe(true);
   open.open({ action: "accept" });
   await world.clock.advance(1000);
   expect(server.received.slice(before).filter(({ method }) => method === "prompts/get")).toEqual([]);
@@ -363,7 +363,7 @@ proves("elicitation.url-required.unreadable", async (world) => {
   }
 });
 
-/** Has requests come from whoever `is` at the time. */
+/** Authenticates requests as the user whose name `is` contains at that time. */
 function switching(): { is: string; http: HttpOptions } {
   const caller: { is: string; http: HttpOptions } = {
     is: "ann",
@@ -434,14 +434,14 @@ proves("elicitation.state.protected", async (world) => {
 });
 
 proves("elicitation.state.user", async (world) => {
-  const whoever = tool({
+  const anyUser = tool({
     call: async (_, ctx) => {
       await ctx.elicit({ message: "Who are you?", schema: person });
       return String(ctx.principal?.subject);
     },
   });
   const { http } = switching();
-  const peer = await world.serve({ tools: { whoever } }, { capabilities: forms, http });
-  const asked = await askedByTool(world, peer, "whoever");
+  const peer = await world.serve({ tools: { anyUser } }, { capabilities: forms, http });
+  const asked = await askedByTool(world, peer, "anyUser");
   expect(textOf(await asked.answer({ action: "accept", content: { name: "bob" } }))).toBe("ann");
 });

@@ -30,12 +30,12 @@ import type { World } from "../world/world.ts";
 
 /** The schema in the elicitation of a handler that uses these properties. */
 async function formOf(world: World, properties: JsonObject): Promise<Record<string, JsonObject>> {
-  const asker = tool({
+  const elicits = tool({
     call: async (_, { elicit }) =>
       JSON.stringify(await elicit({ message: "?", schema: { type: "object", properties } })),
   });
-  const peer = await world.serve({ tools: { asker } }, { capabilities: forms });
-  const { params } = await askedByTool(world, peer, "asker");
+  const peer = await world.serve({ tools: { elicits } }, { capabilities: forms });
+  const { params } = await askedByTool(world, peer, "elicits");
   expect(params.requestedSchema).toMatchObject({ type: "object" });
   return (params.requestedSchema as JsonObject).properties as Record<string, JsonObject>;
 }
@@ -168,9 +168,9 @@ proves("elicitation.form.flat", async (world) => {
     { type: "null" },
   ]) {
     const schema = { type: "object", properties: { nested } } as const;
-    const asker = tool({ call: async (_, { elicit }) => JSON.stringify(await elicit({ message: "?", schema })) });
-    const peer = await world.serve({ tools: { asker } }, { capabilities: forms });
-    const { result, error } = await peer.request("tools/call", { name: "asker" });
+    const elicits = tool({ call: async (_, { elicit }) => JSON.stringify(await elicit({ message: "?", schema })) });
+    const peer = await world.serve({ tools: { elicits } }, { capabilities: forms });
+    const { result, error } = await peer.request("tools/call", { name: "elicits" });
     expect(error ?? result.isError).toBeTruthy();
     expect(peer.received.filter(isRequest)).toEqual([]);
     expect(result?.inputRequests).toBeUndefined();
@@ -240,16 +240,16 @@ proves("elicitation.form.sensitive", async (world) => {
   const names = ["password", "dbPassword", "API_KEY", "card-number", "note"];
   const named = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
   const properties = { ...named, plain: { type: "string", format: "password" }, tokenize: { type: "string" } };
-  const asker = tool({
+  const elicits = tool({
     call: async (_, { elicit }) =>
       JSON.stringify(await elicit({ message: "?", schema: { type: "object", properties } })),
   });
   const peer = await world.serve(
-    { tools: { asker }, onWarning: (warning) => void warnings.push(warning) },
+    { tools: { elicits }, onWarning: (warning) => void warnings.push(warning) },
     { capabilities: forms },
   );
   for (let round = 0; round < 2; round++) {
-    const asked = await askedByTool(world, peer, "asker");
+    const asked = await askedByTool(world, peer, "elicits");
     await asked.answer({ action: "accept", content: {} });
   }
   const warned = warnings.map((warning) => /asks for "([^"]*)"/.exec(warning)?.[1]);
@@ -260,11 +260,11 @@ proves("elicitation.form.choices", async (world) => {
   expect(await formOf(world, several)).toEqual(several);
 });
 
-proves("elicitation.form.older-words", async (world) => {
+proves("elicitation.form.older-fields", async (world) => {
   const schema = { type: "object", properties: { sizes: several.plain } };
-  const asker = tool({ call: async (_, { elicit }) => JSON.stringify(await elicit({ message: "?", schema })) });
-  const peer = await world.serve({ tools: { asker } }, { capabilities: forms });
-  const asked = await askedByTool(world, peer, "asker");
+  const elicits = tool({ call: async (_, { elicit }) => JSON.stringify(await elicit({ message: "?", schema })) });
+  const peer = await world.serve({ tools: { elicits } }, { capabilities: forms });
+  const asked = await askedByTool(world, peer, "elicits");
   const { sizes } = (asked.params.requestedSchema as { properties: Record<string, JsonObject> }).properties;
   expect(sizes).toMatchObject({ type: "string", title: "Sizes" });
   expect(sizes).not.toHaveProperty("items");
@@ -292,7 +292,7 @@ proves("elicitation.form.prefilled", async (world) => {
   expect(result?.content).toEqual({ text: "b", share: 0.5, count: 3, sure: true, color: "red", sizes: ["s"] });
 });
 
-proves("elicitation.form.handed-on", async (world) => {
+proves("elicitation.form.complete", async (world) => {
   const seen: unknown[] = [];
   const played = await world.connect({
     elicit: (question) => {
@@ -327,10 +327,10 @@ proves("elicitation.form.checked", {
   async server(world) {
     for (const [field, given] of unfit) {
       const schema = { type: "object", properties: { field }, required: ["field"] };
-      const asker = tool({ call: async (_, ctx) => JSON.stringify(await ctx.elicit({ message: "?", schema })) });
-      const peer = await world.serve({ tools: { asker } }, { capabilities: forms });
+      const elicits = tool({ call: async (_, ctx) => JSON.stringify(await ctx.elicit({ message: "?", schema })) });
+      const peer = await world.serve({ tools: { elicits } }, { capabilities: forms });
       for (const content of [{ field: given }, {}]) {
-        const { result } = await (await askedByTool(world, peer, "asker")).answer({ action: "accept", content });
+        const { result } = await (await askedByTool(world, peer, "elicits")).answer({ action: "accept", content });
         if (world.isModern) expect(result.resultType).toBe("input_required");
         else expect(result).toMatchObject({ isError: true });
       }
@@ -407,16 +407,16 @@ proves("elicitation.failure.handled", async (world) => {
   expect(textOf(await asked.answer({ action: "accept", content: { name: "Ann" } }))).toBe("Hello, Ann");
 });
 
-proves("elicitation.asker", async (world) => {
-  const askers: unknown[] = [];
+proves("elicitation.source", async (world) => {
+  const sources: unknown[] = [];
   const played = await world.connect({
     elicit: (_, { server, target, during }) => {
-      askers.push([server?.name, typeof target, during]);
+      sources.push([server?.name, typeof target, during]);
       return { action: "decline" };
     },
   });
   await ask(world, played, elicitMethod, form);
-  const [[name, target, during]] = askers as [[string, string, string | undefined]];
+  const [[name, target, during]] = sources as [[string, string, string | undefined]];
   expect(name).toBe("scripted");
   expect(target).toBe("string");
   expect(during).toContain("prompts/get");
@@ -425,7 +425,7 @@ proves("elicitation.asker", async (world) => {
 proves("elicitation.approval", async (world) => {
   const deciding = gate();
   const { client, server } = await world.connect({
-    elicit: (question, asker) => deciding.call(question, asker as never),
+    elicit: (request, source) => deciding.call(request, source as never),
   });
   const answered = ask(world, { client, server }, elicitMethod, form);
   await deciding.entered;

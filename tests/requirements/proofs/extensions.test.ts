@@ -264,7 +264,7 @@ proves("extensions.result-types.sent", async (world) => {
   expect(result).toMatchObject({ resultType: "greeting", inner: { content: [{ type: "text", text: "{}" }] } });
 });
 
-proves("extensions.result-types.taken", async (world) => {
+proves("extensions.result-types.accepted", async (world) => {
   const { client, server } = await world.connect({ extensions: [greeted] });
   for (const [result, isTaken] of [
     [{ resultType: "complete", ...gotPrompt }, true],

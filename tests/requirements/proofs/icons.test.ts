@@ -55,8 +55,8 @@ proves("icons.attached.client", async (world) => {
   const info = { name: "mine", version: "1.0.0", icons };
   const { server } = await world.connect({ info });
   const [{ params }] = server.received as [RawMessage];
-  const told = world.isModern ? (params._meta as JsonObject)[MetaKey.clientInfo] : params.clientInfo;
-  expect(told).toEqual(info);
+  const sent = world.isModern ? (params._meta as JsonObject)[MetaKey.clientInfo] : params.clientInfo;
+  expect(sent).toEqual(info);
 });
 
 /** Each list that a client can ask for, with an entry of it. */
@@ -111,7 +111,7 @@ proves("icons.members", {
   },
 });
 
-proves("icons.older-words", async (world) => {
+proves("icons.older-fields", async (world) => {
   const peer = await world.serve(decorated);
   await saidOf(world, peer);
   expect(peer.received.length).toBeGreaterThanOrEqual(7);

@@ -504,7 +504,7 @@ proves("lifecycle.timeouts.established", async (world) => {
   await expect(outcome).rejects.toMatchObject({ code: "timeout" });
 });
 
-proves("lifecycle.timeouts.server-asks", async (world) => {
+proves("lifecycle.timeouts.server-requests", async (world) => {
   const peer = await world.serve({ tools: { rooted }, limits: { askTimeout: 1_000 } }, roots);
   const id = peer.start("tools/call", { name: "rooted" });
   const request = await peer.nextRequest("roots/list");

@@ -134,8 +134,8 @@ proves("logging.request-level.minimum", async (world) => {
     const id = peer.start("tools/call", { name: "chatty" }, await wanting(world, peer, level));
     const before = logged(peer).length;
     const position = peer.received.indexOf(await peer.response(id));
-    const told = peer.received.slice(0, position).filter((message) => message.method === method);
-    expect(told.slice(before).map(({ params }) => params.level)).toEqual(levels.slice(index));
+    const received = peer.received.slice(0, position).filter((message) => message.method === method);
+    expect(received.slice(before).map(({ params }) => params.level)).toEqual(levels.slice(index));
   }
 });
 
@@ -166,13 +166,13 @@ proves("logging.request-level.own-stream", async (world) => {
   const wanted = { [MetaKey.logLevel]: "info" };
   const answers = [send("a", wanted), send("b", {}), send("c", wanted)];
   held.open(undefined);
-  const told: unknown[] = [];
+  const received: unknown[] = [];
   for (const answer of answers) {
     const messages = await messagesOf(await answer);
-    told.push(messages.filter((message) => message.method === method).map(({ params }) => params?.data));
+    received.push(messages.filter((message) => message.method === method).map(({ params }) => params?.data));
     expect("result" in messages.at(-1)!).toBe(true);
   }
-  expect(told).toEqual([["a"], [], ["c"]]);
+  expect(received).toEqual([["a"], [], ["c"]]);
 });
 
 proves("logging.request-level.not-listening", async (world) => {

@@ -164,7 +164,7 @@ proves("base.error.same-id", async (world) => {
   }
 });
 
-proves("base.error.no-id-where-unreadable", async (world) => {
+proves("base.error.no-id-if-unreadable", async (world) => {
   const peer = await world.serve();
   peer.send({ jsonrpc: "2.0", id: { not: "an id" }, method: "tools/list" });
   await peer.next(isErrorWithoutId);
@@ -280,7 +280,7 @@ proves("base.error.legacy-codes-unused", async (world) => {
   expect(codes.filter((code) => code <= -32000 && code >= -32019)).toEqual([]);
 });
 
-proves("base.error.legacy-codes-mean-nothing", async (world) => {
+proves("base.error.legacy-codes-ignored", async (world) => {
   const { client, server } = await world.connect();
   for (const code of [-32000, -32001, -32019]) {
     const { request, outcome } = await requested(client, server);
@@ -294,7 +294,7 @@ proves("base.error.own-codes", async (world) => {
   for (const code of [1, -1, 4711, -32769, -31999]) expect(await codeFor(world, code)).toBe(code);
 });
 
-proves("base.error.local-told-apart", async (world) => {
+proves("base.error.local-distinguished", async (world) => {
   const { client, server } = await world.connect();
   const { outcome } = await requested(client, server, { timeout: { idle: 50 } });
   await world.clock.advance(50);
@@ -442,7 +442,7 @@ proves("base.result.type-of-extension", async (world) => {
   expect(await outcome).toMatchObject({ resultType: "com.example/half" });
 });
 
-proves("base.server-requests.none", async (world) => {
+proves("base.server-requests.not-sent", async (world) => {
   const peer = await world.serve({ tools: { asking, rooted } }, { capabilities: { elicitation: {}, roots: {} } });
   for (const name of ["asking", "rooted"]) {
     expect((await peer.request("tools/call", { name })).result.resultType).toBe("input_required");

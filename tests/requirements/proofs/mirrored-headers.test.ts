@@ -174,7 +174,7 @@ proves("http.param.omitted", async (world) => {
 
 proves("http.param.not-expected", async (world) => {
   expect(await called(world, {}, {})).toEqual(served);
-  // Null does not fit the schema, which is for the tool to say: the headers are as they should be.
+  // Null does not match the schema, so the call fails with a tool error. The headers are correct.
   expect(await called(world, { text: null }, {})).toEqual(served);
   expect(await called(world, { place: {} }, {})).toEqual(served);
 });

@@ -191,7 +191,7 @@ proves("progress.message-not-before", async (world) => {
   expect(reports(peer)).toEqual([{ progressToken: "p", progress: 1, total: 2 }]);
 });
 
-proves("progress.optional.none", {
+proves("progress.optional.omitted", {
   async server(world) {
     const peer = await world.serve(reporting(() => {}));
     expect(textOf(await peer.request("tools/call", called, withToken("p")))).toBe("done");

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { type JsonObject, content, inputRequired, prompt } from "../library.ts";
 import { proves } from "../proves.ts";
 import { asUser, serveGranted } from "../world/callers.ts";
-import { anotherPeer, clientListens, declaredBy, listenTo, timesTold } from "../world/changes.ts";
+import { anotherPeer, clientListens, declaredBy, listenTo, notificationCount } from "../world/changes.ts";
 import { isRequest } from "../../support/raw-message.ts";
 import { entriesOf, namesOf, unknownIn } from "../world/lists.ts";
 import { gotPrompt } from "../world/subjects.ts";
@@ -111,7 +111,7 @@ proves("prompts.list.title", async (world) => {
   expect(await entriesOf(peer, list)).toMatchObject([{ title: "Code review", arguments: [{ title: "Code" }, {}] }]);
 });
 
-proves("prompts.list.older-words", async (world) => {
+proves("prompts.list.older-fields", async (world) => {
   const [entry = {}] = await entriesOf(await world.serve({ prompts: { review } }), list);
   expect(unknownIn(entry, "name", "description", "arguments")).toEqual([]);
   const args = entry.arguments as JsonObject[];
@@ -322,13 +322,13 @@ proves("prompts.pagination", async (world) => {
 proves("prompts.list-changed.sent", async (world) => {
   const peer = await world.serve({ prompts: { hello } });
   await listenTo(world, peer, { promptsListChanged: true });
-  const told = (): Promise<number> => timesTold(peer, "notifications/prompts/list_changed");
+  const notified = (): Promise<number> => notificationCount(peer, "notifications/prompts/list_changed");
   world.server.prompts.set("review", review);
-  expect(await told()).toBe(1);
+  expect(await notified()).toBe(1);
   world.server.prompts.set("review", hello);
-  expect(await told()).toBe(2);
+  expect(await notified()).toBe(2);
   world.server.prompts.delete("review");
-  expect(await told()).toBe(3);
+  expect(await notified()).toBe(3);
 });
 
 proves("prompts.list-changed.client", async (world) => {

@@ -104,7 +104,7 @@ function follow(
   );
 }
 
-/** Lets a client call `t`, and answers it if it is no call of a task. */
+/** Calls `t` with a client, and answers the call if it creates no task. */
 async function called(client: Client, server: ScriptedServer): Promise<JsonObject> {
   const outcome = client.callTool("t");
   outcome.catch(() => {});
@@ -198,7 +198,7 @@ function aTask(world: World, more: JsonObject = {}): JsonObject {
   return { taskId: "task-1", status: "working", ...times, ...more };
 }
 
-/** Lets a client call `t`, which the scripted server takes for a task. */
+/** Calls `t` with a client. The scripted server creates a task. */
 async function taken(world: World, client: Client, server: ScriptedServer): Promise<{ outcome: Promise<unknown> }> {
   const outcome = client.callTool("t");
   outcome.catch(() => {});
@@ -260,7 +260,7 @@ proves("requested-tasks.time.ttl-overridden", async (world) => {
   expect((await begin("quick", { ttl: 3_600_000 })).ttl).toBe(60_000);
 });
 
-proves("requested-tasks.time.ttl-said", async (world) => {
+proves("requested-tasks.time.ttl-stated", async (world) => {
   const { begin, about } = await serve(world);
   const { taskId } = await begin("quick", { ttl: 5000 });
   expect((await about("tasks/get", taskId)).result.ttl).toBe(5000);
@@ -338,7 +338,7 @@ proves("requested-tasks.result.related", async (world) => {
   expect((await about("tasks/result", taskId)).result._meta).toMatchObject({ [related]: { taskId } });
 });
 
-proves("requested-tasks.related.not-in-looks", async (world) => {
+proves("requested-tasks.related.not-in-task-requests", async (world) => {
   const { begin, about, peer, end } = await serve(world, true);
   const { taskId } = await begin("wait");
   for (const method of ["tasks/get", "tasks/cancel"]) {
@@ -399,7 +399,7 @@ proves("requested-tasks.list.complete", async (world) => {
   end.open("done");
 });
 
-proves("requested-tasks.list.not-for-strangers", async (world) => {
+proves("requested-tasks.list.not-for-other-callers", async (world) => {
   const { peer } = await serve(world);
   expect(peer.opened?.capabilities).not.toHaveProperty("tasks.list");
   expect((await peer.request("tasks/list")).error.code).toBe(-32601);

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { type JsonObject, inputRequired, isResourceNotFound, resource, resourceNotFound } from "../library.ts";
 import { proves } from "../proves.ts";
 import { asUser, serveGranted } from "../world/callers.ts";
-import { anotherPeer, clientListens, declaredBy, listenTo, timesTold } from "../world/changes.ts";
+import { anotherPeer, clientListens, declaredBy, listenTo, notificationCount } from "../world/changes.ts";
 import { type RawMessage, isRequest } from "../../support/raw-message.ts";
 import { entriesOf, namesOf, unknownIn } from "../world/lists.ts";
 import type { RawPeer } from "../../support/raw-peer.ts";
@@ -145,7 +145,7 @@ proves("resources.list.title", async (world) => {
   expect(await entriesOf(peer, templates)).toMatchObject([{ title: "A note" }]);
 });
 
-proves("resources.list.older-words", async (world) => {
+proves("resources.list.older-fields", async (world) => {
   const peer = await world.serve({ resources: { one, family } });
   const [[listed = {}], [template = {}]] = [await entriesOf(peer, list), await entriesOf(peer, templates)];
   const shared = ["name", "description", "mimeType", "annotations"];
@@ -362,13 +362,13 @@ proves("resources.annotations.client", async (world) => {
 proves("resources.list-changed.sent", async (world) => {
   const peer = await world.serve({ resources: { about } });
   await listenTo(world, peer, { resourcesListChanged: true });
-  const told = (): Promise<number> => timesTold(peer, "notifications/resources/list_changed");
+  const notified = (): Promise<number> => notificationCount(peer, "notifications/resources/list_changed");
   world.server.resources.set("note", note);
-  expect(await told()).toBe(1);
+  expect(await notified()).toBe(1);
   world.server.resources.set("note", about);
-  expect(await told()).toBe(2);
+  expect(await notified()).toBe(2);
   world.server.resources.delete("about");
-  expect(await told()).toBe(3);
+  expect(await notified()).toBe(3);
 });
 
 proves("resources.list-changed.client", async (world) => {
@@ -386,9 +386,9 @@ proves("resources.subscribe.updated", async (world) => {
   const peer = await world.serve({ resources: { about, note } });
   await listenTo(world, peer, { resourceSubscriptions: ["note://about", "note://notes/1"] });
   world.server.resources.updated("note://about");
-  expect(await timesTold(peer, updated)).toBe(1);
+  expect(await notificationCount(peer, updated)).toBe(1);
   world.server.resources.updated("note://notes/1");
-  expect(await timesTold(peer, updated)).toBe(2);
+  expect(await notificationCount(peer, updated)).toBe(2);
 });
 
 proves("resources.subscribe.names-uri", async (world) => {
@@ -405,10 +405,10 @@ proves("resources.subscribe.only-wanted", async (world) => {
   await listenTo(world, other, { toolsListChanged: true });
   world.server.resources.updated("note://notes/2");
   world.server.resources.updated("note://about");
-  expect(await timesTold(peer, updated)).toBe(0);
+  expect(await notificationCount(peer, updated)).toBe(0);
   world.server.resources.updated("note://notes/1");
-  expect(await timesTold(peer, updated)).toBe(1);
-  expect(await timesTold(other, updated)).toBe(0);
+  expect(await notificationCount(peer, updated)).toBe(1);
+  expect(await notificationCount(other, updated)).toBe(0);
 });
 
 proves("resources.subscribe.end", async (world) => {
@@ -416,7 +416,7 @@ proves("resources.subscribe.end", async (world) => {
   await listenTo(world, peer, { resourceSubscriptions: ["note://about"] });
   expect((await peer.request("resources/unsubscribe", { uri: "note://about" })).result).toEqual({});
   world.server.resources.updated("note://about");
-  expect(await timesTold(peer, updated)).toBe(0);
+  expect(await notificationCount(peer, updated)).toBe(0);
 });
 
 const agreed = { answers: { "resources/unsubscribe": () => ({}), "resources/subscribe": () => ({}) } };

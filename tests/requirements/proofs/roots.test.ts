@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { prompt, resource, tool } from "../library.ts";
 import { proves } from "../proves.ts";
-import { timesTold } from "../world/changes.ts";
+import { notificationCount } from "../world/changes.ts";
 import { isRequest } from "../../support/raw-message.ts";
 import { offeredTo } from "../world/offers.ts";
 import { ask, askedBy, askedByTool, expectRefused } from "../world/questions.ts";
@@ -36,7 +36,7 @@ proves("roots.capability.respected", async (world) => {
   expect(peer.received.filter(isRequest)).toEqual([]);
 });
 
-proves("roots.list.asked", async (world) => {
+proves("roots.list.requested", async (world) => {
   const definition = {
     tools: { rooted },
     prompts: { p: prompt({ get: async (_, { roots }) => JSON.stringify(await roots()) }) },
@@ -176,5 +176,5 @@ proves("roots.refused", async (world) => {
   peer.refuse(await peer.nextRequest(method), { code: -32603, message: "none for you" });
   const answered = `The client answered ${method} with -32603: none for you`;
   expect(textOf(await peer.response(id))).toBe(`without: ${answered}`);
-  expect(await timesTold(peer, "notifications/cancelled")).toBe(0);
+  expect(await notificationCount(peer, "notifications/cancelled")).toBe(0);
 });

@@ -138,7 +138,7 @@ proves("sampling.request.sent", async (world) => {
   expect(withoutToken((await askedFor(world, full)).params)).toEqual(full);
 });
 
-proves("sampling.request.handed-on", async (world) => {
+proves("sampling.request.complete", async (world) => {
   const { given, result } = await handed(world, { ...full });
   expect(given).toEqual([full]);
   expect(result).toEqual(yes);
@@ -308,7 +308,7 @@ proves("sampling.tools.sent", async (world) => {
   }
 });
 
-proves("sampling.tools.handed-on", async (world) => {
+proves("sampling.tools.complete", async (world) => {
   const question = { ...tooled, messages: [hi, uses, results] };
   expect((await handed(world, question, { sampleTools: true })).given).toEqual([question]);
 });
@@ -347,7 +347,7 @@ proves("sampling.tools.balanced", async (world) => {
 });
 
 proves("sampling.tools.loop", async (world) => {
-  const asker = tool({
+  const samples = tool({
     input: { type: "object", properties: { answered: { type: "array", items: { type: "string" } } } },
     call: async ({ answered }, { sample }) => {
       const { role, content } = await sample({ ...tooled, key: "first" });
@@ -356,9 +356,9 @@ proves("sampling.tools.loop", async (world) => {
       return last.model;
     },
   });
-  const peer = await world.serve({ tools: { asker } }, { capabilities: { sampling: { tools: {} } } });
+  const peer = await world.serve({ tools: { samples } }, { capabilities: { sampling: { tools: {} } } });
   const start = (...answered: string[]): Promise<Asked> =>
-    askedBy(world, peer, "tools/call", { name: "asker", arguments: { answered } });
+    askedBy(world, peer, "tools/call", { name: "samples", arguments: { answered } });
   const { result, error } = await (await start("Paris")).answer(using);
   expect(error ?? result.isError).toBeTruthy();
   expect(result?.inputRequests).toBeUndefined();
@@ -423,7 +423,7 @@ proves("sampling.error.not-replayed", async (world) => {
 proves("sampling.approval", async (world) => {
   const deciding = gate();
   const { client, server } = await world.connect({
-    sample: (request, asker) => deciding.call(request, asker as never) as typeof yes,
+    sample: (request, source) => deciding.call(request, source as never) as typeof yes,
   });
   const answered = ask(world, { client, server }, method, { ...plain });
   await deciding.entered;

@@ -105,25 +105,25 @@ function change(server: Scripted, request: RawMessage, kind = "tools"): void {
 /** A client with two subscriptions, which its server has acknowledged. */
 async function two(world: World) {
   const { client, server } = await world.connect();
-  const heard: string[] = [];
-  const openings = ["first", "second"].map((name) => client.listen({ tools: true }, () => heard.push(name)));
+  const changes: string[] = [];
+  const openings = ["first", "second"].map((name) => client.listen({ tools: true }, () => changes.push(name)));
   const requests = [await server.request("subscriptions/listen"), await server.request("subscriptions/listen")];
   for (const request of requests) acknowledge(server, request);
-  return { client, server, requests, heard, subscriptions: await Promise.all(openings) };
+  return { client, server, requests, changes, subscriptions: await Promise.all(openings) };
 }
 
 proves("subscriptions.acknowledged.interleaved", async (world) => {
   const { client, server } = await world.connect();
-  const heard: string[] = [];
-  const first = client.listen({ tools: true }, () => heard.push("first"));
+  const changes: string[] = [];
+  const first = client.listen({ tools: true }, () => changes.push("first"));
   const firstRequest = await server.request("subscriptions/listen");
-  const second = client.listen({ tools: true }, () => heard.push("second"));
+  const second = client.listen({ tools: true }, () => changes.push("second"));
   const secondRequest = await server.request("subscriptions/listen");
   acknowledge(server, firstRequest);
   change(server, firstRequest);
   acknowledge(server, secondRequest);
   await Promise.all([first, second]);
-  expect(heard).toEqual(["first"]);
+  expect(changes).toEqual(["first"]);
 });
 
 proves("subscriptions.acknowledged.checked", async (world) => {
@@ -153,10 +153,10 @@ proves("subscriptions.id.of-request", async (world) => {
 });
 
 proves("subscriptions.id.correlated", async (world) => {
-  const { server, requests, heard } = await two(world);
+  const { server, requests, changes } = await two(world);
   change(server, requests[1]!);
   await turns();
-  expect(heard).toEqual(["second"]);
+  expect(changes).toEqual(["second"]);
 });
 
 proves("subscriptions.concurrent", async (world) => {
@@ -182,14 +182,14 @@ proves("subscriptions.ended.by-client", {
     expect(peer.received.length).toBe(before);
   },
   async client(world) {
-    const { server, requests, heard, subscriptions } = await two(world);
+    const { server, requests, changes, subscriptions } = await two(world);
     await subscriptions[0]!.close();
     await turns();
     if (world.isHttp) expect(server.httpOf(requests[0]!).signal.aborted).toBe(true);
     else expect((await server.notification("notifications/cancelled")).params.requestId).toBe(requests[0]!.id);
     change(server, requests[1]!);
     await turns();
-    expect(heard).toEqual(["second"]);
+    expect(changes).toEqual(["second"]);
   },
 });
 
@@ -204,7 +204,7 @@ proves("subscriptions.ended.gracefully", async (world) => {
 });
 
 proves("subscriptions.ended.cleanly", async (world) => {
-  const { server, requests, heard } = await two(world);
+  const { server, requests, changes } = await two(world);
   const _meta = { [MetaKey.subscriptionId]: requests[0]!.id };
   server.answer(requests[0]!, { resultType: "complete", _meta });
   await turns();
@@ -214,13 +214,13 @@ proves("subscriptions.ended.cleanly", async (world) => {
   acknowledge(server, again);
   await turns();
   // Changes in the meantime were missed.
-  expect(heard).toEqual(["first"]);
+  expect(changes).toEqual(["first"]);
 });
 
 proves("subscriptions.lost.reopened", async (world) => {
   const { client, server } = await world.connect();
-  const heard: unknown[] = [];
-  const opening = client.listen({ tools: true }, (change) => heard.push(change));
+  const changes: unknown[] = [];
+  const opening = client.listen({ tools: true }, (change) => changes.push(change));
   const request = await server.request("subscriptions/listen");
   const feed = server.httpOf(request).stream();
   const _meta = { [MetaKey.subscriptionId]: request.id };
@@ -233,7 +233,7 @@ proves("subscriptions.lost.reopened", async (world) => {
   acknowledge(server, await server.request("subscriptions/listen"));
   await turns();
   // Changes in the meantime were missed.
-  expect(heard).toEqual([{ kind: "tools" }]);
+  expect(changes).toEqual([{ kind: "tools" }]);
 });
 
 proves("subscriptions.lost.resent", async (world) => {

@@ -282,7 +282,7 @@ proves("tasks.update.fulfilled", async (world) => {
   server.answer(update, { resultType: "complete" });
 });
 
-proves("tasks.update.goes-on", async (world) => {
+proves("tasks.update.observed", async (world) => {
   const { client, server } = await followedTasks(world, { elicit: () => said("Ann") as never });
   const { outcome } = await callAnsweredWithTask(world, client, server);
   server.answer(await nextLook(world, server), aTask(world, asks));

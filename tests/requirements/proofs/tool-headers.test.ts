@@ -10,7 +10,7 @@ const marked = (name: unknown, more: JsonObject = { type: "string" }): JsonObjec
 });
 const taking = (properties: JsonObject): JsonObject => ({ type: "object", properties });
 
-/** Checks that a tool with this input cannot be served, and that the reason is the one that is meant. */
+/** Checks that a tool with this input cannot be served, and that the error has the expected reason. */
 async function expectRefused(world: World, input: JsonObject, why: RegExp): Promise<void> {
   const serving = world.serve({ tools: { t: tool({ input, call: () => "" }) } });
   await expect(serving).rejects.toMatchObject({ code: "invalid_definition", message: expect.stringMatching(why) });

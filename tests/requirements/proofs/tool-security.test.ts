@@ -7,7 +7,7 @@ import { echo, failing, textOf } from "../world/subjects.ts";
 import type { World } from "../world/world.ts";
 
 const object = { type: "object" };
-const told = { content: [{ type: "text", text: "done" }] };
+const result = { content: [{ type: "text", text: "done" }] };
 
 type Options = Parameters<World["connect"]>[0];
 
@@ -44,7 +44,7 @@ proves("tools.human.confirms", async (world) => {
     return true;
   };
   const connected = await clientOf(world, { confirm }, { title: "Send" });
-  expect(await call(connected, told)).toBe("done");
+  expect(await call(connected, result)).toBe("done");
   expect(asked).toEqual([["Send", "t", 'tools/call "t"', true]]);
 });
 
@@ -56,7 +56,7 @@ proves("tools.security.shows-inputs", async (world) => {
       return true;
     },
   });
-  await call(connected, told);
+  await call(connected, result);
   expect(seen).toEqual([{ to: "Ada" }, 0]);
 });
 
@@ -126,9 +126,9 @@ proves("tools.security.log", async (world) => {
       if (method === "tools/call") log.push({ at, name, outcome, durationMs });
     },
   });
-  await call(connected, told);
+  await call(connected, result);
   await world.clock.advance(7);
-  await call(connected, { ...told, isError: true }).catch(() => {});
+  await call(connected, { ...result, isError: true }).catch(() => {});
   const refused = connected.client.callTool("t").catch((error: unknown) => error);
   connected.server.refuse(await connected.server.request("tools/call"), { code: 1, message: "no" });
   expect(await refused).toBeInstanceOf(ProtocolError);

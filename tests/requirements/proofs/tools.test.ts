@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { type JsonObject, createServer, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { serveGranted } from "../world/callers.ts";
-import { anotherPeer, clientListens, declaredBy, listenTo, timesTold } from "../world/changes.ts";
+import { anotherPeer, clientListens, declaredBy, listenTo, notificationCount } from "../world/changes.ts";
 import type { RawPeer } from "../../support/raw-peer.ts";
 import { echo, failing, rooted, textOf } from "../world/subjects.ts";
 
@@ -115,7 +115,7 @@ proves("tools.list.annotations", async (world) => {
   expect(annotations).toMatchObject(described.annotations!);
 });
 
-proves("tools.list.older-words", async (world) => {
+proves("tools.list.older-fields", async (world) => {
   const peer = await world.serve({ tools: { described } });
   const known = ["name", "description", "inputSchema", ...(world.version === "2024-11-05" ? [] : ["annotations"])];
   for (const shown of await toolsOf(peer)) expect(Object.keys(shown).filter((key) => !known.includes(key))).toEqual([]);
@@ -142,7 +142,7 @@ proves("tools.input-schema.refused", async (world) => {
   }
 });
 
-proves("tools.input-schema.none", async (world) => {
+proves("tools.input-schema.no-parameters", async (world) => {
   const peer = await world.serve({ tools: { failing } });
   expect(await toolsOf(peer)).toMatchObject([{ inputSchema: { type: "object", additionalProperties: false } }]);
 });
@@ -262,13 +262,13 @@ proves("tools.name.not-by-server-name", async (world) => {
 proves("tools.list-changed.sent", async (world) => {
   const peer = await world.serve({ tools: { echo } });
   await listenTo(world, peer, { toolsListChanged: true });
-  const told = (): Promise<number> => timesTold(peer, "notifications/tools/list_changed");
+  const notified = (): Promise<number> => notificationCount(peer, "notifications/tools/list_changed");
   world.server.tools.set("added", echo);
-  expect(await told()).toBe(1);
+  expect(await notified()).toBe(1);
   world.server.tools.set("added", failing);
-  expect(await told()).toBe(2);
+  expect(await notified()).toBe(2);
   world.server.tools.delete("added");
-  expect(await told()).toBe(3);
+  expect(await notified()).toBe(3);
 });
 
 proves("tools.list-changed.list", async (world) => {

@@ -101,7 +101,7 @@ proves("http.stream.disconnect-is-no-cancel", async (world) => {
   const slow = gate();
   const answering = streamed(world, { tools: { slow: tool(slow) } }, { name: "slow" });
   const { signal } = await slow.entered;
-  // A stream begins when there is something to say, if only that it lives.
+  // A stream starts with its first message or keep-alive.
   await world.clock.advance(5_000);
   await (await answering).leave();
   await turns();
@@ -109,7 +109,7 @@ proves("http.stream.disconnect-is-no-cancel", async (world) => {
   slow.open("done");
 });
 
-proves("http.stream.disconnect-told", async (world) => {
+proves("http.stream.disconnect-reported", async (world) => {
   const { client, server } = await world.connect({ timeout: { idle: 600_000 } });
   const { request, outcome } = await requested(client, server);
   server.httpOf(request).stream().break();

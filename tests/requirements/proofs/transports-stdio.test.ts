@@ -164,7 +164,7 @@ proves("stdio.shutdown.client-closes", async (world) => {
   expect(server.isClosed).toBe(true);
 });
 
-/** A server on streams of its own, as its process would have them. */
+/** A server on separate streams, like those of a process. */
 function served(definition: Parameters<typeof createServer>[0]) {
   const input = new PassThrough();
   const output = new PassThrough();

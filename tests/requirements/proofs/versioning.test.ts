@@ -110,15 +110,15 @@ proves("versioning.dual-era.by-opening", async (world) => {
 
 proves("versioning.dual-era.concurrently", async (world) => {
   const peer = await world.serve({ tools: { echo } });
-  const call = { name: "echo", arguments: { era: "modern" } };
+  const call = { name: "echo", arguments: { kind: "modern" } };
   await peer.initialize({ protocolVersion: legacyVersion });
   const headers = { "mcp-protocol-version": legacyVersion };
   const [modern, legacy] = await Promise.all([
     peer.request("tools/call", call),
-    peer.request("tools/call", { ...call, arguments: { era: "legacy" } }, { bare: true, headers }),
+    peer.request("tools/call", { ...call, arguments: { kind: "legacy" } }, { bare: true, headers }),
   ]);
-  expect(textOf(modern)).toEqual('{"era":"modern"}');
-  expect(textOf(legacy)).toEqual('{"era":"legacy"}');
+  expect(textOf(modern)).toEqual('{"kind":"modern"}');
+  expect(textOf(legacy)).toEqual('{"kind":"legacy"}');
 });
 
 proves("versioning.detect.modern", async (world) => {

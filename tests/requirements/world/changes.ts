@@ -10,7 +10,7 @@ export async function declaredBy(world: World, peer: RawPeer): Promise<Record<st
   return said?.capabilities as Record<string, JsonObject>;
 }
 
-/** Another client of the server that was served last: in memory, and with a session of its own. */
+/** Another client of the server that was served last, in memory and with a separate session. */
 export async function anotherPeer(world: World, capabilities: JsonObject = {}): Promise<RawPeer> {
   const { version } = world;
   const meta = world.isModern ? { meta: modernMeta(version, capabilities) } : {};
@@ -39,7 +39,7 @@ export async function listenTo(world: World, peer: RawPeer, wanted: Wanted): Pro
 }
 
 /** Returns the number of received notifications of a method. */
-export async function timesTold(peer: RawPeer, method: string): Promise<number> {
+export async function notificationCount(peer: RawPeer, method: string): Promise<number> {
   await peer.settled();
   return peer.received.filter((message) => isNotification(message) && message.method === method).length;
 }

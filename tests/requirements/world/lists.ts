@@ -14,7 +14,7 @@ export async function namesOf(peer: RawPeer, method: string, member = "name"): P
   return (await entriesOf(peer, method)).map((entry) => entry[member]);
 }
 
-/** The members of an entry that are none of those that are known. */
+/** Returns the members of an entry that are not known. */
 export function unknownIn(entry: JsonObject, ...known: string[]): string[] {
   return Object.keys(entry).filter((key) => !known.includes(key));
 }

@@ -15,7 +15,7 @@ import type { World } from "./world.ts";
 export const idp = "https://idp.example";
 export const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
 
-/** A server of the world's revision that takes one token, and the servers that give it, or answer otherwise. */
+/** A server of the world's revision that accepts one token, and the authorization servers that issue it. */
 export interface Machines extends TokenServer {
   /** The extensions that each message to the server declared. */
   readonly declared: unknown[];

@@ -15,11 +15,11 @@ export const resource = "https://localhost/mcp";
 export const issuer = "https://as.example";
 export const metadataUrl = "https://localhost/.well-known/oauth-protected-resource/mcp";
 
-/** A server of a world that is protected, and whoever issues its tokens. */
+/** A protected server of a world, and the issuer of its tokens. */
 export interface Protected {
   readonly http: RawHttp;
   readonly tokens: TokenIssuer;
-  /** Calls a tool with a token, or with none, in the revision of the world. */
+  /** Calls a tool in the revision of the world, with or without a token. */
   readonly call: (
     name: string,
     token: string | undefined,

@@ -40,7 +40,7 @@ export function askedByTool(world: World, peer: RawPeer, name: string): Promise<
 /** The answer of a client to an input request. Exactly one member is set. */
 export interface Answered {
   result: JsonObject | undefined;
-  /** The error that it sent to the server. Modern clients send none. */
+  /** The error that the client sent to the server. Modern clients send no errors. */
   error: JsonRpcErrorBody | undefined;
   /** The error of the call, if the revision cannot send one to the server. */
   failure: unknown;

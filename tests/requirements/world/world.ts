@@ -31,15 +31,15 @@ import {
 import { memoryWire, stdioWire } from "../../support/raw-wires.ts";
 
 interface ServeOptions {
-  /** The client's. None unless given. */
+  /** The capabilities of the client. Default: no capabilities. */
   capabilities?: JsonObject;
-  /** False leaves it to the proof to open a legacy session. */
+  /** If false, the proof opens the legacy session itself. */
   open?: boolean;
   http?: HttpOptions;
 }
 
 interface PlayOptions {
-  /** The capabilities of the scripted server; all unless given. */
+  /** The capabilities of the scripted server. Default: all. */
   capabilities?: JsonObject;
   answers?: Answers;
   http?: Omit<ScriptedHttpOptions, "sse">;
@@ -62,13 +62,13 @@ export interface World {
   readonly errors: unknown[];
   /** Serves a definition and returns a scripted client, with an open session if the revision has sessions. */
   serve(definition?: Partial<AnyServerDefinition>, options?: ServeOptions): Promise<RawPeer>;
-  /** Another client of the server that was served last, with a session of its own. Only where `serve` has been called. */
+  /** Another client of the server that was served last, with a separate session. Requires an earlier call of `serve`. */
   join(capabilities?: JsonObject): Promise<RawPeer>;
   /** The server that was served last, to be changed while it is live. */
   readonly server: Server;
   /** Serves a definition at an HTTP endpoint, as a function from requests to responses. */
   serveFetch(definition?: Partial<AnyServerDefinition>, options?: HttpOptions): (request: Request) => Promise<Response>;
-  /** The same for a client whose headers and bodies are the proof's own. */
+  /** The same for a client whose headers and bodies the proof writes. */
   serveHttp(definition?: Partial<AnyServerDefinition>, options?: HttpOptions): RawHttp;
   /** Connects a client, pinned to the revision, to a scripted server that agrees to it. */
   connect(options?: ClientOptions, play?: PlayOptions): Promise<{ client: Client; server: ScriptedServer }>;

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 import { drive } from "../../driver.mjs";
 
-/** The command line of the Inspector: each thing is a run of its own, so it is a client without a connection. */
+/** The command line of the Inspector. Each request is a separate run, so the client has no connection. */
 const modules = path.join(import.meta.dirname, "../../../node_modules");
 const inspector = path.join(modules, "@modelcontextprotocol/inspector/clients/launcher/build/index.js");
 

@@ -42,7 +42,7 @@ tool("wait", async () => {
   return text("ended");
 });
 tool("cancelled", () => text(String(cancelled)));
-// These two run again from the top when the answer comes, and say that they may.
+// These two tools run again from the start when the answer arrives, and declare that they support it.
 const replayable = { replayable: true };
 tool(
   "ask",
