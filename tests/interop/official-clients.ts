@@ -34,6 +34,9 @@ export interface OfficialResult {
   isError?: boolean | undefined;
 }
 
+/** The default of these clients, a minute, would fail calls on a busy machine. */
+const patient = { timeout: 600_000 };
+
 interface CallOptions {
   onprogress?: (progress: { progress: number; total?: number | undefined }) => void;
   signal?: AbortSignal;
@@ -66,7 +69,10 @@ export async function connectFirst(where: Where): Promise<OfficialClient> {
     revisionKind: "legacy",
     listTools: async () => (await client.listTools()).tools,
     callTool: async (name, args, options = {}) =>
-      (await client.callTool({ name, arguments: { ...args } }, undefined, options)) as unknown as OfficialResult,
+      (await client.callTool({ name, arguments: { ...args } }, undefined, {
+        ...patient,
+        ...options,
+      })) as unknown as OfficialResult,
     listPrompts: async () => (await client.listPrompts()).prompts,
     getPrompt: (name, args) => client.getPrompt({ name, arguments: args }),
     complete: async (name, argument, value) =>
@@ -97,7 +103,8 @@ export async function connectSecond(where: Where, revisionKind: "legacy" | "mode
   return {
     revisionKind,
     listTools: async () => (await client.listTools()).tools,
-    callTool: async (name, args, options = {}) => await client.callTool({ name, arguments: { ...args } }, options),
+    callTool: async (name, args, options = {}) =>
+      await client.callTool({ name, arguments: { ...args } }, { ...patient, ...options }),
     listPrompts: async () => (await client.listPrompts()).prompts,
     getPrompt: (name, args) => client.getPrompt({ name, arguments: args }),
     complete: async (name, argument, value) =>

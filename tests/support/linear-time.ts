@@ -6,8 +6,8 @@ const measurable = 3;
 const defaultLargest = 524_288;
 /** How many times the input is doubled between two measurements that are compared. */
 const doublings = 3;
-/** Linear work takes 8 times as long, and quadratic work 64 times. */
-const tooSteep = 40;
+/** Linear work takes 8 times as long, and quadratic work 64 times. The limit has a wide margin on both sides. */
+const tooSteep = 28;
 /** A garbage collection can make one measurement long. It is unlikely to do so in all attempts. */
 const tries = 4;
 
