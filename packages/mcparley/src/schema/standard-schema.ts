@@ -81,16 +81,10 @@ type Keyword =
   | "description";
 
 /**
- * A schema of type `S`. The compiler refuses an object that is no schema: one whose properties are schemas of a library, and
- * one without a keyword of JSON Schema.
- *
- * The first member of the union accepts a schema of a library whose type is a type parameter, as in a function that makes
- * tools. The compiler could not evaluate `SchemaCheck` for it.
+ * Refuses an object that is no schema: one whose properties are schemas of a library, and one without a keyword of JSON
+ * Schema. For a schema it is `unknown`, so that `S & SchemaCheck<S>` is `S`.
  */
-export type SchemaOf<S> = (S & TypedSchema) | (S & SchemaCheck<S>);
-
-/** `unknown` for a schema, so that `S & SchemaCheck<S>` is `S`. For other objects, texts that no property has. */
-type SchemaCheck<S> = S extends TypedSchema
+export type SchemaCheck<S> = S extends TypedSchema
   ? unknown
   : string extends keyof S
     ? unknown

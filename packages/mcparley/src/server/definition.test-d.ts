@@ -110,15 +110,6 @@ test("a factory of tools keeps the types of a schema that it is called with", as
   expectTypeOf(tools.report).toEqualTypeOf<Tool<Record<string, never>, { n: number }, object>>();
 });
 
-test("a factory of tools takes any subtype of a library's schema", () => {
-  const lookUp = <S extends z.ZodType<{ id: string }>>(input: S) => tool({ input, call: (query) => query.id });
-  const found = lookUp(z.object({ id: z.string(), limit: z.number().default(1) }));
-  expectTypeOf(found).toEqualTypeOf<Tool<{ id: string; limit?: number | undefined }, string, object>>();
-  const form = <S extends z.ZodType>(schema: S) =>
-    tool({ call: async (_, ctx) => JSON.stringify(await ctx.elicit({ message: "?", schema })) });
-  expectTypeOf(form(z.object({}))).not.toBeAny();
-});
-
 test("names of other libraries are refused with the name to use", () => {
   // @ts-expect-error Use "input" instead of "inputSchema".
   tool({ inputSchema: z.object({}), call: () => "a" });

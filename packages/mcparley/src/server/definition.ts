@@ -4,7 +4,7 @@ import type { Annotations, ContentBlock, Icon, ResourceContents } from "../mcp/c
 import type { GetPromptResult, PromptMessage } from "../mcp/prompts.ts";
 import type { CacheHint, ReadResourceResult, Resource as ListedResource } from "../mcp/resources.ts";
 import type { ToolAnnotations } from "../mcp/tools.ts";
-import type { SchemaOf, NoSchema, Schema } from "../schema/standard-schema.ts";
+import type { NoSchema, Schema, SchemaCheck } from "../schema/standard-schema.ts";
 import type { Flat, UriVariableNames, UriVariables } from "../schema/uri-variables.ts";
 import { complete } from "./features/completion.ts";
 import { getPrompt, preparePrompt } from "./features/prompts.ts";
@@ -44,9 +44,9 @@ interface Described {
 /** Definition of a tool. */
 export interface ToolDefinition<I, O, C, R = ResultWithoutOutputSchema> extends Described, OtherToolNames {
   /** Schema of the arguments. Default: an empty object. */
-  input?: SchemaOf<I>;
+  input?: I & SchemaCheck<I>;
   /** Schema of the `structuredContent` that the tool returns. Default: none. */
-  output?: SchemaOf<O>;
+  output?: O & SchemaCheck<O>;
   /** Hints for clients, such as `{ readOnlyHint: true }`. Default: none. */
   annotations?: ToolAnnotations | undefined;
   /** The parts of extensions that apply to this tool. */

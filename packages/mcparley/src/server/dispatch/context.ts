@@ -6,7 +6,7 @@ import type { Progress } from "../../mcp/progress.ts";
 import type { Root } from "../../mcp/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../../mcp/sampling.ts";
 import type { ObjectFromJsonSchema } from "../../schema/infer-json-schema.ts";
-import type { SchemaOf, InferOutput, Schema, TypedSchema } from "../../schema/standard-schema.ts";
+import type { InferOutput, Schema, SchemaCheck, TypedSchema } from "../../schema/standard-schema.ts";
 
 /** The identity of a caller, from a verified credential. */
 export interface Principal {
@@ -86,7 +86,7 @@ export interface FormElicitation<S extends Schema> {
   /** The question to show to the user. */
   message: string;
   /** A flat object of strings, numbers, booleans and choices (client/elicitation, Requested Schema). */
-  schema: SchemaOf<S>;
+  schema: S & SchemaCheck<S>;
   /** Unique key of this request within its call. Default: a key made from its position. */
   key?: string;
   /** Called with each progress that the client reports while it waits for its user. Only on revisions up to 2025-11-25. */
