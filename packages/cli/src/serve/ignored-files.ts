@@ -52,7 +52,7 @@ function nothingToServe(names: readonly string[]): Problem {
   return {
     file: ".",
     message: `there is nothing to serve in this folder${rest}`,
-    cure: "Expected are prompts/**/*.md, resources/**, skills/**/SKILL.md, and tools/**/*.ts, .js or .yaml.",
+    cure: "Served files are prompts/**/*.md, resources/**, skills/**/SKILL.md, and tools/**/*.ts, .js or .yaml.",
   };
 }
 
