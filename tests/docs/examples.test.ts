@@ -1,33 +1,39 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
+import { compilePrograms } from "./compile-programs.ts";
 
 interface Example {
-  /** The source file and the line of its `@example`: `server/features/tools.ts:12`. */
+  /** The source file and the line of its `@example`: `packages/mcparley/src/otel/telemetry.ts:12`. */
   label: string;
   code: string;
-  /** The name of the generated file. */
-  name: string;
+  /** The path of the generated file. */
+  file: string;
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const tsc = path.join(root, "node_modules/typescript/bin/tsc");
 /** Inside the workspace of the tests, so that the examples find the packages that a user has installed. */
 const generated = fileURLToPath(new URL("../types/.generated/examples/", import.meta.url));
 const examples = ["packages/mcparley/src", "packages/redis/src"].flatMap(examplesIn);
 
-describe("every example of a docstring compiles as a separate program", () => {
-  let complaints: string[] = [];
+test("at least 25 docstrings have an example", () => {
+  expect(examples.length).toBeGreaterThanOrEqual(25);
+});
+
+describe("every example of a docstring compiles as a program of its own", () => {
+  let errorsOf: (file: string) => string[];
 
   beforeAll(() => {
-    complaints = compile();
+    rmSync(generated, { recursive: true, force: true });
+    mkdirSync(generated, { recursive: true });
+    for (const { file, code } of examples) writeFileSync(file, code);
+    errorsOf = compilePrograms(generated);
     return () => rmSync(generated, { recursive: true, force: true });
   });
 
-  test.each(examples)("$label", ({ name }) => {
-    expect(complaints.filter((line) => line.startsWith(name))).toEqual([]);
+  test.each(examples)("$label", ({ file }) => {
+    expect(errorsOf(file)).toEqual([]);
   });
 });
 
@@ -40,35 +46,11 @@ function examplesIn(folder: string): Example[] {
     .flatMap((file) => {
       const text = readFileSync(path.join(root, folder, file), "utf8");
       return [...text.matchAll(/^ *\* @example\n/gm)].map(({ index, 0: tag }) => {
-        const label = `${file.split(path.sep).join("/")}:${text.slice(0, index).split("\n").length}`;
+        const label = `${[folder, ...file.split(path.sep)].join("/")}:${text.slice(0, index).split("\n").length}`;
         const fence = /^ *\* ```ts\n((?: *\*(?!\/).*\n)*?) *\* ```\n/.exec(text.slice(index + tag.length));
         if (!fence?.[1]) throw new Error(`${label}: @example needs a block of \`\`\`ts on the next line.`);
         const code = fence[1].replaceAll(/^ *\* ?/gm, "");
-        return { label, code, name: `${label.replaceAll(/\W/g, "-")}.ts` };
+        return { label, code, file: path.join(generated, `${label.replaceAll(/\W/g, "-")}.ts`) };
       });
     });
-}
-
-/** Compiles all examples at once. Returns the lines that the compiler printed. */
-function compile(): string[] {
-  rmSync(generated, { recursive: true, force: true });
-  mkdirSync(generated, { recursive: true });
-  for (const { name, code } of examples) writeFileSync(path.join(generated, name), code);
-  const compilerOptions = {
-    target: "ES2022",
-    lib: ["ES2023", "DOM", "DOM.Iterable", "DOM.AsyncIterable"],
-    module: "NodeNext",
-    moduleDetection: "force",
-    strict: true,
-    noEmit: true,
-    skipLibCheck: true,
-    types: ["node"],
-  };
-  writeFileSync(path.join(generated, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
-  try {
-    execFileSync(process.execPath, [tsc, "-p", "tsconfig.json", "--pretty", "false"], { cwd: generated });
-    return [];
-  } catch (error) {
-    return String((error as { stdout: Buffer }).stdout).split("\n");
-  }
 }

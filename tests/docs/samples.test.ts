@@ -1,19 +1,16 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import { Server as HttpServer } from "node:http";
 import { Server as NetServer } from "node:net";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { format } from "node:util";
 import { build } from "esbuild";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { compilePrograms } from "./compile-programs.ts";
 import { type Sample, documents, extractSamples, generated } from "./extract-samples.ts";
 
 const samples = documents().flatMap(extractSamples);
 const programs = samples.filter(({ compilesOnly }) => !compilesOnly);
 const isOnStdio = ({ code }: Sample): boolean => code.includes("serveStdio(");
-const tsc = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -25,31 +22,14 @@ test("the documents have samples, and most of them are run", () => {
 });
 
 describe("every sample of the documents", () => {
-  let complaints = "";
+  let errorsOf: (file: string) => string[];
 
   beforeAll(() => {
-    const compilerOptions = {
-      target: "ES2022",
-      lib: ["ES2023", "DOM", "DOM.Iterable", "DOM.AsyncIterable"],
-      module: "NodeNext",
-      strict: true,
-      noEmit: true,
-      skipLibCheck: true,
-      allowImportingTsExtensions: true,
-      types: ["node"],
-    };
-    const config = path.join(generated, "tsconfig.json");
-    writeFileSync(config, JSON.stringify({ compilerOptions, include: ["**/*.ts"] }));
-    try {
-      execFileSync(process.execPath, [tsc, "-p", config, "--pretty", "false"], { cwd: generated });
-    } catch (error) {
-      complaints = String((error as { stdout: Buffer }).stdout);
-    }
+    errorsOf = compilePrograms(generated);
   });
 
   test.each(samples)("$label compiles", ({ file }) => {
-    const own = path.relative(generated, file).split(path.sep).join("/");
-    expect(complaints.split("\n").filter((line) => line.startsWith(own))).toEqual([]);
+    expect(errorsOf(file)).toEqual([]);
   });
 });
 
