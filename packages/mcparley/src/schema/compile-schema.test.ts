@@ -5,7 +5,7 @@ import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { compileSchema } from "./compile-schema.ts";
 import { type JsonSchema, SchemaError } from "./schema.ts";
-import { type InferInput, type InferOutput, type StandardSchema, isStandardSchema } from "./standard-schema.ts";
+import { type SchemaTypes, type StandardSchema, isStandardSchema } from "./standard-schema.ts";
 
 const zodUser = z.object({ name: z.string(), age: z.number().default(18) });
 const arkUser = type({ name: "string", age: "number = 18" });
@@ -66,11 +66,11 @@ describe.each([
 });
 
 test("types are inferred from the schema alone", () => {
-  expectTypeOf<InferInput<typeof zodUser>>().toEqualTypeOf<{ name: string; age?: number | undefined }>();
-  expectTypeOf<InferOutput<typeof zodUser>>().toEqualTypeOf<{ name: string; age: number }>();
-  expectTypeOf<InferInput<typeof arkUser>>().toEqualTypeOf<{ name: string; age?: number }>();
-  expectTypeOf<InferOutput<typeof arkUser>>().toEqualTypeOf<{ name: string; age: number }>();
-  expectTypeOf<InferOutput<typeof valibotUser>>().toEqualTypeOf<{ name: string; age: number }>();
+  expectTypeOf<SchemaTypes<typeof zodUser>["input"]>().toEqualTypeOf<{ name: string; age?: number | undefined }>();
+  expectTypeOf<SchemaTypes<typeof zodUser>["output"]>().toEqualTypeOf<{ name: string; age: number }>();
+  expectTypeOf<SchemaTypes<typeof arkUser>["input"]>().toEqualTypeOf<{ name: string; age?: number }>();
+  expectTypeOf<SchemaTypes<typeof arkUser>["output"]>().toEqualTypeOf<{ name: string; age: number }>();
+  expectTypeOf<SchemaTypes<typeof valibotUser>["output"]>().toEqualTypeOf<{ name: string; age: number }>();
 });
 
 test.each([

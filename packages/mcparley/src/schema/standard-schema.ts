@@ -44,11 +44,8 @@ export interface TypedSchema {
   };
 }
 
-/** The type of the values that a schema accepts. */
-export type InferInput<S extends TypedSchema> = NonNullable<S["~standard"]["types"]>["input"];
-
-/** The type of the values that a schema returns after validation, with defaults and transformations applied. */
-export type InferOutput<S extends TypedSchema> = NonNullable<S["~standard"]["types"]>["output"];
+/** The types of a schema. `input` is the type of the values that it accepts, and `output` of those that it returns. */
+export type SchemaTypes<S extends TypedSchema> = NonNullable<S["~standard"]["types"]>;
 
 /** A Standard Schema or a JSON Schema. */
 export type Schema = TypedSchema | JsonSchema;

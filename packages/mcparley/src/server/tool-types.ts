@@ -3,7 +3,7 @@ import type { ContentBlock, TextContent } from "../mcp/content.ts";
 import type { CallToolResult } from "../mcp/tools.ts";
 import type { FromJsonSchema, ObjectFromJsonSchema } from "../schema/infer-json-schema.ts";
 import type { JsonSchema } from "../schema/schema.ts";
-import type { Anything, NoSchema, TypedSchema } from "../schema/standard-schema.ts";
+import type { Anything, NoSchema, SchemaTypes, TypedSchema } from "../schema/standard-schema.ts";
 import type { ToolResult } from "./features/tools.ts";
 import type { InputRequired } from "./input/input-required.ts";
 
@@ -12,14 +12,14 @@ import type { InputRequired } from "./input/input-required.ts";
  * validation, as in Standard Schema. One conditional type for both: the compiler compares each schema of a library once.
  */
 export type ArgumentTypes<I> = I extends TypedSchema
-  ? NonNullable<I["~standard"]["types"]>
+  ? SchemaTypes<I>
   : I extends JsonSchema
     ? { readonly input: OrObject<ObjectFromJsonSchema<I>>; readonly output: ObjectFromJsonSchema<I> }
     : { readonly input: Record<string, never>; readonly output: Record<string, never> };
 
 /** The types of a result with an output schema. `input` is what the handler returns and `output` what a client receives. */
 export type ResultTypes<O> = O extends TypedSchema
-  ? NonNullable<O["~standard"]["types"]>
+  ? SchemaTypes<O>
   : { readonly input: OrObject<FromJsonSchema<O>>; readonly output: FromJsonSchema<O> };
 
 /**

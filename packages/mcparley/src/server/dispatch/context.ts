@@ -6,7 +6,7 @@ import type { Progress } from "../../mcp/progress.ts";
 import type { Root } from "../../mcp/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../../mcp/sampling.ts";
 import type { ObjectFromJsonSchema } from "../../schema/infer-json-schema.ts";
-import type { InferOutput, Schema, SchemaCheck, TypedSchema } from "../../schema/standard-schema.ts";
+import type { Schema, SchemaCheck, SchemaTypes, TypedSchema } from "../../schema/standard-schema.ts";
 
 /** The identity of a caller, from a verified credential. */
 export interface Principal {
@@ -123,7 +123,7 @@ export interface SampleQuestion extends CreateMessageParams {
 }
 
 /** The result type of an elicitation: the output type of the schema. */
-export type ElicitedValue<S> = S extends TypedSchema ? InferOutput<S> : ObjectFromJsonSchema<S>;
+export type ElicitedValue<S> = S extends TypedSchema ? SchemaTypes<S>["output"] : ObjectFromJsonSchema<S>;
 
 /**
  * The context of a handler. It is the same for every revision and transport.
