@@ -7,8 +7,8 @@ import { filesWithOwnProcess } from "./tests/support/own-process.ts";
 const source = (name: string): string => fileURLToPath(new URL(`packages/mcparley/src/${name}`, import.meta.url));
 
 /**
- * Lets each module of the library also load at once what it loads on first use. `tests/support/preloaded.ts` waits for
- * that before the first test of a file. Otherwise the time of a fake clock would pass while a module is read from the disk,
+ * Makes each module of the library load its lazy imports immediately. `tests/support/preloaded.ts` waits for them before the
+ * first test of a file. Otherwise the time of a fake clock would pass while a module is read from the disk,
  * and tests would fail on a busy machine.
  */
 const preload = {

@@ -51,7 +51,7 @@ export async function openFolder(path: string, options: LiveOptions = {}): Promi
   const follows = follow(server, offered);
   const apply = (next: FolderContents): Problem[] => {
     const refused = follows(next);
-    // The contents are what clients can use.
+    // Definitions that the server has refused are left out.
     contents = {
       ...next,
       tools: next.tools.filter(({ name }) => server.tools.has(name)),

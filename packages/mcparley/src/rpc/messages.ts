@@ -170,7 +170,7 @@ export function notification(method: string, params?: JsonObject): JsonRpcNotifi
  * Serializes a message as one line of JSON, without a line break. For custom transports.
  *
  * Use it instead of `JSON.stringify`, because some results of a server are serialized in advance, and their text is
- * inserted as it is.
+ * inserted unchanged.
  *
  * @example
  * ```ts
