@@ -47,6 +47,8 @@ const packages = [
         neededBy: ["server.ts", "client.ts"],
         with: [
           "mcp/observe.ts",
+          // Also imported by `index.ts`, which must not load the server.
+          "mcp/other-imports.ts",
           "mcp/checks/reserved-ids.ts",
           "mcp/checks/safe-url.ts",
           "net/loopback.ts",
@@ -65,6 +67,7 @@ const packages = [
         with: [
           "schema/json-schema/document.ts",
           "server/check-definition.ts",
+          "server/other-libraries.ts",
           "mcp/checks/check-metadata.ts",
           "mcp/custom-notifications.ts",
         ],

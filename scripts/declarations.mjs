@@ -55,7 +55,6 @@ function declarations(dist) {
  */
 export function declaredEntries(folder) {
   const manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
-  return Object.values(manifest.exports ?? {}).flatMap((target) =>
-    String(target).endsWith(".js") ? [String(target).replace("./dist/", "").replace(/\.js$/, ".d.ts")] : [],
-  );
+  const targets = /** @type {(string | { types: string })[]} */ (Object.values(manifest.exports ?? {}));
+  return targets.flatMap((target) => (typeof target === "string" ? [] : [target.types.replace("./dist/", "")]));
 }

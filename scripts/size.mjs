@@ -1,11 +1,13 @@
 // @ts-check
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { budgetOf, installInto, measureInstalled } from "./artifact/install.mjs";
+import { packAll, tarballsOf } from "./artifact/pack.mjs";
 import { makeReady, root } from "./ready.mjs";
 
 /**
@@ -201,9 +203,11 @@ report(
   importTime <= importAllowed,
 );
 
-const packageLimit = 8;
-const installed = countInstalled();
-report("packages installed by npm i", `${installed} of ${packageLimit}`, installed <= packageLimit);
+const budget = budgetOf("mcparley");
+const { packages, bytes } = measureInstallation();
+report("packages installed by npm i", `${packages} of ${budget.packages}`, packages <= budget.packages);
+const mebibytes = bytes / 2 ** 20;
+report("their size", `${mebibytes.toFixed(1)} of ${budget.mebibytes} MiB`, mebibytes <= budget.mebibytes);
 
 if (failed) process.exit(1);
 
@@ -226,21 +230,13 @@ function fastest(times, measure) {
   return Math.min(...Array.from({ length: times }, measure));
 }
 
-function countInstalled() {
+function measureInstallation() {
   const folder = mkdtempSync(path.join(tmpdir(), "mcparley-size-"));
   try {
-    const packed = execFileSync("npm", ["pack", "--json", "--pack-destination", folder], {
-      cwd: path.join(root, "packages/mcparley"),
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    const [{ filename }] = JSON.parse(packed.toString());
-    execFileSync("npm", ["install", "--no-audit", "--no-fund", "--prefix", folder, path.join(folder, filename)], {
-      stdio: "ignore",
-    });
-    const listed = execFileSync("npm", ["ls", "--all", "--parseable", "--prefix", folder], {
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    return listed.toString().trim().split("\n").length - 1;
+    const packed = packAll(folder);
+    const project = path.join(folder, "project");
+    installInto(project, tarballsOf(packed, "mcparley"));
+    return measureInstalled(project);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -76,7 +76,8 @@ test("a response from another session writes nothing to the store", async () => 
   store.writes.length = 0;
   expect((await respond(b, other, id)).status).toBe(202);
   await flushPromises();
-  expect(store.writes).toEqual([]);
+  // The seats of the two new sessions are renewed after a digest, which may take longer than the flush.
+  expect(store.writes.filter((write) => !write.includes(":session-seat:"))).toEqual([]);
 });
 
 test("a response for a dead process writes nothing to the store", async () => {

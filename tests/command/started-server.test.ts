@@ -100,7 +100,8 @@ describe("a server that prints to stdout", () => {
 });
 
 test("--timeout ends the command, although the server neither answers nor ends with its input", async () => {
-  const source = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1e6);';
+  // Ends by itself after the test, because it ignores the signal of the command.
+  const source = 'process.on("SIGTERM", () => {}); setTimeout(() => {}, 20_000);';
   const words = ["list", "--json", "--timeout", "500ms", "--", process.execPath, "server.cjs"];
   const { code, out } = await startCommand(words, { files: { "server.cjs": source } }).finished;
   expect(code).toBe(6);

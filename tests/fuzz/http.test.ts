@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { connect } from "../../packages/mcparley/src/connect.ts";
-import { readAccept } from "../../packages/mcparley/src/http/server/accept.ts";
+import { readAccept } from "../../packages/mcparley/src/http/server/read-request.ts";
 import { Endpoint } from "../../packages/mcparley/src/http/server/endpoint.ts";
 import { makeGuard } from "../../packages/mcparley/src/http/server/host-check.ts";
 import { HttpRefusal } from "../../packages/mcparley/src/http/server/refusal.ts";

@@ -33,7 +33,7 @@ export {
   type ScopeHierarchy,
   protectedResource,
 } from "./auth/server/protected-resource.ts";
-export type { Authenticate, HttpServerAuth } from "./http/server/server-auth.ts";
+export type { Authenticate, HttpServerAuth } from "./http/server/options.ts";
 export type { ResourceDescription } from "./auth/server/published-metadata.ts";
 export {
   type TokenExchange,

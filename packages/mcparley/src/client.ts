@@ -35,7 +35,7 @@ export type { ServerInfo } from "./client/connect/session.ts";
 export { forgetRevisions } from "./client/connect/find-revision.ts";
 export type { InProcessServer, CommandTarget, TransportFactory } from "./client/connect/transports.ts";
 export type { PagedList } from "./client/lists/list-pages.ts";
-export type { ClientCall, ClientObserver } from "./client/observer.ts";
+export type { ClientCall, ClientObserver } from "./client/options.ts";
 export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, CallOutcome } from "./mcp/observe.ts";
 export { openClient } from "./client/connect/open-client.ts";
 export type {
@@ -70,3 +70,4 @@ export type {
 } from "./http/client/settings.ts";
 export { type ConnectTarget, type HttpClientOptions, connect } from "./connect.ts";
 export type { ValidationIssue } from "./schema/schema.ts";
+export { type OtherImport, StdioClientTransport, StreamableHTTPClientTransport } from "./mcp/other-imports.ts";

@@ -63,3 +63,16 @@ export type {
 export type { SubscriptionFilter } from "./mcp/subscriptions.ts";
 export type { CallToolResult, Tool, ToolAnnotations } from "./mcp/tools.ts";
 export { supportedVersions } from "./mcp/revisions/index.ts";
+// These throw an error that names the right entry point.
+export {
+  McpServer,
+  type OtherImport,
+  connect,
+  createServer,
+  listen,
+  prompt,
+  resource,
+  serveStdio,
+  toFetch,
+  tool,
+} from "./mcp/other-imports.ts";

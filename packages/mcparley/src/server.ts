@@ -86,3 +86,5 @@ export {
 export type { UriVariables } from "./schema/uri-variables.ts";
 export type { ResultWithoutOutputSchema } from "./server/tool-types.ts";
 export { type ToolResult, toolResult } from "./server/features/tools.ts";
+// These throw an error that names the right function or entry point.
+export { McpServer, type OtherImport, connect, listen, serveStdio, toFetch } from "./mcp/other-imports.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { readHttpTarget } from "../../../packages/mcparley/src/http/client/settings.ts";
-import { type StandaloneState, StandaloneStream } from "../../../packages/mcparley/src/http/client/standalone.ts";
+import { StandaloneStream } from "../../../packages/mcparley/src/http/client/standalone.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
 import { type EventFeed, type SentRequest, fetchStub } from "../../support/fetch-stub.ts";
 import { type LegacyTalk, legacyTalk, nextGet } from "../../support/http-talk.ts";
@@ -18,6 +18,7 @@ function cellsOf<Event extends string, Description extends Pick<Cell, "next" | "
   return Object.fromEntries(made) as Record<Event, Cell | string>;
 }
 
+type StandaloneState = StandaloneStream["state"];
 type StandaloneEvent =
   | "opened"
   | "not offered"

@@ -23,7 +23,7 @@
  * @property {() => Promise<unknown>} close
  *
  * @typedef {{ command: string, args: string[] } | { url: string }} Where
- * @typedef {{ where: Where, era: "legacy" | "modern", revision: string, handlers: Handlers }} Occasion
+ * @typedef {{ where: Where, revisionKind: "legacy" | "modern", revision: string, handlers: Handlers }} Setup
  */
 
 /** Milliseconds for one feature. */
@@ -163,16 +163,16 @@ const ownNames = {
 /** @typedef {typeof ownNames} Names */
 
 /**
- * Connects as the command line specifies (`{"where":{...},"era":"legacy"}`) and tries one feature after the other.
+ * Connects as the command line specifies (`{"where":{...},"revisionKind":"legacy"}`) and tries one feature after the other.
  *
- * @param {(occasion: Occasion) => Promise<Peer>} connect
+ * @param {(setup: Setup) => Promise<Peer>} connect
  */
 export async function drive(connect) {
-  const { where, era, revision, names = {}, skip = [] } = JSON.parse(process.argv[2] ?? "{}");
+  const { where, revisionKind, revision, names = {}, skip = [] } = JSON.parse(process.argv[2] ?? "{}");
   const all = { ...ownNames, ...names };
   process.on("unhandledRejection", (reason) => process.stderr.write(`unhandled: ${String(reason)}\n`));
   const opened = await attempt("lifecycle", async () => {
-    const peer = await connect({ where, era, revision, handlers: answering(all.answer) });
+    const peer = await connect({ where, revisionKind, revision, handlers: answering(all.answer) });
     must(peer.serverName === all.server, `the server calls itself ${String(peer.serverName)}`);
     return peer;
   });

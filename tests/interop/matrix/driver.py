@@ -5,7 +5,7 @@ import json
 import sys
 
 LIMIT = 8
-OCCASION = json.loads(sys.argv[-1])
+SETUP = json.loads(sys.argv[-1])
 
 
 def must(condition, message):
@@ -21,7 +21,7 @@ def report(feature, error=None):
 
 
 async def attempt(feature, run):
-    if feature in OCCASION["skip"]:
+    if feature in SETUP["skip"]:
         return
     try:
         await asyncio.wait_for(run(), LIMIT)

@@ -2,7 +2,7 @@
 
 /** @import { Feature, Known, Row } from "./types.ts" */
 
-/** The note that explains why a pairing fails at something, if there is one. @param {readonly Known[]} known @param {Pick<Row, "client" | "server" | "way" | "era">} row @param {Feature} feature */
+/** The note that explains why a pairing fails at something, if there is one. @param {readonly Known[]} known @param {Pick<Row, "client" | "server" | "transport" | "revisionKind">} row @param {Feature} feature */
 export function noteFor(known, row, feature) {
   return known.find((note) => concerns(note, row) && note.features.includes(feature));
 }
@@ -17,7 +17,7 @@ export function staleNotes(known, rows) {
   });
 }
 
-/** @param {Known} note @param {Pick<Row, "client" | "server" | "way" | "era">} row */
-function concerns({ side, peer, ways, eras }, row) {
-  return row[side] === peer && ways.includes(row.way) && eras.includes(row.era);
+/** @param {Known} note @param {Pick<Row, "client" | "server" | "transport" | "revisionKind">} row */
+function concerns({ side, peer, transports, revisionKinds }, row) {
+  return row[side] === peer && transports.includes(row.transport) && revisionKinds.includes(row.revisionKind);
 }

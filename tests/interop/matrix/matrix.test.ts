@@ -24,8 +24,8 @@ function row(cells: Partial<Record<Feature, Cell>> = {}): Row {
   return {
     client: "mcparley",
     server: "peer",
-    way: "http",
-    era: "modern",
+    transport: "http",
+    revisionKind: "modern",
     cells: { ...all, ...cells },
     transcript: [],
   };
@@ -34,8 +34,8 @@ function row(cells: Partial<Record<Feature, Cell>> = {}): Row {
 const note: Known = {
   peer: "peer",
   side: "server",
-  ways: ["http"],
-  eras: ["modern"],
+  transports: ["http"],
+  revisionKinds: ["modern"],
   features: ["cancel"],
   reason: "It receives nothing.",
 };
@@ -51,14 +51,14 @@ test("each note of known.json names an existing peer, and has a reason", () => {
 test("a note applies only to the pairing and the feature that it names", () => {
   expect(noteFor([note], row(), "cancel")).toBe(note);
   expect(noteFor([note], row(), "tools")).toBeUndefined();
-  expect(noteFor([note], { ...row(), era: "legacy" }, "cancel")).toBeUndefined();
+  expect(noteFor([note], { ...row(), revisionKind: "legacy" }, "cancel")).toBeUndefined();
   expect(noteFor([note], { ...row(), client: "peer", server: "mcparley" }, "cancel")).toBeUndefined();
 });
 
 test("a note is stale if its feature has run and worked", () => {
   expect(staleNotes([note], [row()])).toEqual([note]);
   expect(staleNotes([note], [row({ cancel: { state: "known" } })])).toEqual([]);
-  expect(staleNotes([note], [{ ...row(), era: "legacy" }])).toEqual([]);
+  expect(staleNotes([note], [{ ...row(), revisionKind: "legacy" }])).toEqual([]);
   const { cells: _, ...notRun } = row();
   expect(staleNotes([note], [{ ...notRun, notRun: "There is no Go." }])).toEqual([]);
 });

@@ -2,41 +2,41 @@
 import { own } from "./peers.mjs";
 
 /**
- * @import { Era, Known, Peer, Place, Side, Way } from "./types.ts"
+ * @import { RevisionKind, Known, Peer, Place, Side, TransportKind } from "./types.ts"
  * @import { Pairing } from "./run-pairing.mjs"
  */
 
 const ourName = "mcparley";
 
 /**
- * All pairings with one peer: our client with its server, and its client with our server, each way and era that it has.
+ * All pairings with one peer: our client with its server, and its client with our server, with each transport and kind of revision that it supports.
  *
  * @param {Peer} peer
  * @param {readonly Known[]} known
- * @param {Omit<Place, "way">} place
+ * @param {Omit<Place, "transport">} place
  * @returns {Pairing[]}
  */
 export function pairingsWith({ name, server, client }, known, place) {
   return [
-    ...combinations(server, (side, way, era) => ({
+    ...combinations(server, (side, transport, revisionKind) => ({
       client: ourName,
       server: name,
-      way,
-      era,
-      clientCommand: own.client({ ...place, way }),
-      serverCommand: side.command({ ...place, way }),
-      revision: revisionFor(side, era),
+      transport,
+      revisionKind,
+      clientCommand: own.client({ ...place, transport }),
+      serverCommand: side.command({ ...place, transport }),
+      revision: revisionFor(side, revisionKind),
       lacks: side.lacks ?? {},
       names: side.names ?? {},
       known,
     })),
-    ...combinations(client, (side, way, era) => ({
+    ...combinations(client, (side, transport, revisionKind) => ({
       client: name,
       server: ourName,
-      way,
-      era,
-      clientCommand: side.command({ ...place, way }),
-      serverCommand: own.server({ ...place, way }),
+      transport,
+      revisionKind,
+      clientCommand: side.command({ ...place, transport }),
+      serverCommand: own.server({ ...place, transport }),
       revision: "auto",
       lacks: side.lacks ?? {},
       names: {},
@@ -45,13 +45,15 @@ export function pairingsWith({ name, server, client }, known, place) {
   ];
 }
 
-/** Returns the revision of our client. It negotiates, unless the pairing uses a legacy revision with a server that supports both. @param {Side} side @param {Era} era */
-function revisionFor({ eras, legacyRevision = "2025-11-25" }, era) {
-  return era === "legacy" && eras.length > 1 ? legacyRevision : "auto";
+/** Returns the revision of our client. It negotiates, unless the pairing uses a legacy revision with a server that supports both. @param {Side} side @param {RevisionKind} revisionKind */
+function revisionFor({ revisionKinds, legacyRevision = "2025-11-25" }, revisionKind) {
+  return revisionKind === "legacy" && revisionKinds.length > 1 ? legacyRevision : "auto";
 }
 
-/** @template T @param {Side | undefined} side @param {(side: Side, way: Way, era: Era) => T} make @returns {T[]} */
+/** @template T @param {Side | undefined} side @param {(side: Side, transport: TransportKind, revisionKind: RevisionKind) => T} make @returns {T[]} */
 function combinations(side, make) {
   if (!side) return [];
-  return side.ways.flatMap((way) => side.eras.map((era) => make(side, way, era)));
+  return side.transports.flatMap((transport) =>
+    side.revisionKinds.map((revisionKind) => make(side, transport, revisionKind)),
+  );
 }

@@ -6,38 +6,38 @@ import path from "node:path";
 
 const both = /** @type {const} */ (["legacy", "modern"]);
 const legacy = /** @type {const} */ (["legacy"]);
-const everywhere = /** @type {const} */ (["stdio", "http"]);
+const onBoth = /** @type {const} */ (["stdio", "http"]);
 
 /** @param {string} name @param {"server" | "client"} side @returns {(place: Place) => Command} */
 function inNode(name, side) {
-  return ({ tools, node, way }) => {
+  return ({ tools, node, transport }) => {
     const file = path.join(tools, "node/matrix/peers", name, `${side}.mjs`);
-    return { program: node, args: side === "server" ? [file, way] : [file] };
+    return { program: node, args: side === "server" ? [file, transport] : [file] };
   };
 }
 
 /** @param {string} environment @param {string} name @param {"server" | "client"} side @returns {(place: Place) => Command} */
 function inPython(environment, name, side) {
-  return ({ tools, way }) => {
+  return ({ tools, transport }) => {
     const program = path.join(tools, environment, process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
     const file = path.join(import.meta.dirname, "peers", name, `${side}.py`);
-    return { program, args: side === "server" ? [file, way] : [file] };
+    return { program, args: side === "server" ? [file, transport] : [file] };
   };
 }
 
 /** @param {string} name @param {"server" | "client"} side @returns {(place: Place) => Command} */
 function built(name, side) {
-  return ({ tools, way }) => {
+  return ({ tools, transport }) => {
     const program = path.join(tools, name, "bin", process.platform === "win32" ? `${side}.exe` : side);
-    return { program, args: side === "server" ? [way] : [] };
+    return { program, args: side === "server" ? [transport] : [] };
   };
 }
 
 /** Us. @type {{ server: (place: Place) => Command, client: (place: Place) => Command }} */
 export const own = {
-  server: ({ way }) => ({
+  server: ({ transport }) => ({
     program: process.execPath,
-    args: [path.join(import.meta.dirname, "peers/mcparley/server.mjs"), way],
+    args: [path.join(import.meta.dirname, "peers/mcparley/server.mjs"), transport],
   }),
   client: () => ({
     program: process.execPath,
@@ -50,21 +50,21 @@ export const peers = [
   {
     name: "@modelcontextprotocol/sdk (v1)",
     needs: "node",
-    server: { ways: everywhere, eras: legacy, command: inNode("sdk-v1", "server") },
-    client: { ways: everywhere, eras: legacy, command: inNode("sdk-v1", "client") },
+    server: { transports: onBoth, revisionKinds: legacy, command: inNode("sdk-v1", "server") },
+    client: { transports: onBoth, revisionKinds: legacy, command: inNode("sdk-v1", "client") },
   },
   {
     name: "@modelcontextprotocol/server and client (v2)",
     needs: "node",
-    server: { ways: everywhere, eras: both, command: inNode("sdk-v2", "server") },
-    client: { ways: everywhere, eras: both, command: inNode("sdk-v2", "client") },
+    server: { transports: onBoth, revisionKinds: both, command: inNode("sdk-v2", "server") },
+    client: { transports: onBoth, revisionKinds: both, command: inNode("sdk-v2", "client") },
   },
   {
     name: "tmcp",
     needs: "node",
     server: {
-      ways: everywhere,
-      eras: both,
+      transports: onBoth,
+      revisionKinds: both,
       legacyRevision: "2025-06-18",
       command: inNode("tmcp", "server"),
     },
@@ -73,8 +73,8 @@ export const peers = [
     name: "mcp-lite",
     needs: "node",
     server: {
-      ways: ["http"],
-      eras: legacy,
+      transports: ["http"],
+      revisionKinds: legacy,
       lacks: {
         completion: "it has no completion",
         cancel: "handlers have no signal",
@@ -86,19 +86,19 @@ export const peers = [
   {
     name: "fastmcp (TypeScript)",
     needs: "node",
-    server: { ways: everywhere, eras: legacy, command: inNode("fastmcp-ts", "server") },
+    server: { transports: onBoth, revisionKinds: legacy, command: inNode("fastmcp-ts", "server") },
   },
   {
     name: "mcp-use",
     needs: "node22",
-    server: { ways: ["http"], eras: both, command: inNode("mcp-use", "server") },
+    server: { transports: ["http"], revisionKinds: both, command: inNode("mcp-use", "server") },
   },
   {
     name: "server-everything",
     needs: "node",
     server: {
-      ways: everywhere,
-      eras: legacy,
+      transports: onBoth,
+      revisionKinds: legacy,
       names: {
         server: "mcp-servers/everything",
         add: "get-sum",
@@ -131,8 +131,8 @@ export const peers = [
     name: "server-filesystem",
     needs: "node",
     server: {
-      ways: ["stdio"],
-      eras: legacy,
+      transports: ["stdio"],
+      revisionKinds: legacy,
       names: {
         server: "secure-filesystem-server",
         add: "read_text_file",
@@ -156,8 +156,8 @@ export const peers = [
     name: "Inspector --cli",
     needs: "node22",
     client: {
-      ways: everywhere,
-      eras: both,
+      transports: onBoth,
+      revisionKinds: both,
       lacks: all("each of its runs is one request, which asks, tells and waits for nothing", [
         "completion",
         "progress",
@@ -172,21 +172,21 @@ export const peers = [
   {
     name: "mcp (Python SDK)",
     needs: "python",
-    server: { ways: everywhere, eras: both, command: inPython("python", "python-sdk", "server") },
-    client: { ways: everywhere, eras: both, command: inPython("python", "python-sdk", "client") },
+    server: { transports: onBoth, revisionKinds: both, command: inPython("python", "python-sdk", "server") },
+    client: { transports: onBoth, revisionKinds: both, command: inPython("python", "python-sdk", "client") },
   },
   {
     name: "fastmcp (Python)",
     needs: "python-fastmcp",
     server: {
-      ways: everywhere,
-      eras: both,
+      transports: onBoth,
+      revisionKinds: both,
       lacks: { subscriptions: "it has no subscriptions" },
       command: inPython("python-fastmcp", "python-fastmcp", "server"),
     },
     client: {
-      ways: everywhere,
-      eras: both,
+      transports: onBoth,
+      revisionKinds: both,
       lacks: { subscriptions: "it has no subscriptions" },
       command: inPython("python-fastmcp", "python-fastmcp", "client"),
     },
@@ -194,14 +194,14 @@ export const peers = [
   {
     name: "go-sdk",
     needs: "go",
-    server: { ways: everywhere, eras: both, command: built("go-sdk", "server") },
-    client: { ways: everywhere, eras: both, command: built("go-sdk", "client") },
+    server: { transports: onBoth, revisionKinds: both, command: built("go-sdk", "server") },
+    client: { transports: onBoth, revisionKinds: both, command: built("go-sdk", "client") },
   },
   {
     name: "rmcp",
     needs: "rust",
-    server: { ways: everywhere, eras: both, command: built("rmcp", "server") },
-    client: { ways: everywhere, eras: both, command: built("rmcp", "client") },
+    server: { transports: onBoth, revisionKinds: both, command: built("rmcp", "server") },
+    client: { transports: onBoth, revisionKinds: both, command: built("rmcp", "client") },
   },
 ];
 

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { noteFor } from "./known.mjs";
 import { proxy } from "./proxy.mjs";
 
-/** @import { Cell, Command, Era, Feature, Known, Row, Way } from "./types.ts" */
+/** @import { Cell, Command, RevisionKind, Feature, Known, Row, TransportKind } from "./types.ts" */
 
 /**
  * A client and a server to connect.
@@ -14,8 +14,8 @@ import { proxy } from "./proxy.mjs";
  * @typedef {object} Pairing
  * @property {string} client
  * @property {string} server
- * @property {Way} way
- * @property {Era} era
+ * @property {TransportKind} transport
+ * @property {RevisionKind} revisionKind
  * @property {string} revision the revision of our client
  * @property {Command} clientCommand
  * @property {Command} serverCommand
@@ -37,21 +37,31 @@ const shown = 24;
  * @returns {Promise<Row>}
  */
 export async function runPairing(pairing, folder) {
-  const { client, server, way, era, serverCommand } = pairing;
+  const { client, server, transport, revisionKind, serverCommand } = pairing;
   mkdirSync(folder, { recursive: true });
-  const file = path.join(folder, `${[client, server, way, era].join(" ").replaceAll(/[^\w.]+/g, "-")}.txt`);
+  const file = path.join(
+    folder,
+    `${[client, server, transport, revisionKind].join(" ").replaceAll(/[^\w.]+/g, "-")}.txt`,
+  );
   rmSync(file, { force: true });
-  const reports = await (way === "http" ? overHttp(pairing, file) : underTap(pairing, file, serverCommand));
+  const reports = await (transport === "http" ? overHttp(pairing, file) : underTap(pairing, file, serverCommand));
   const said = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
-  const spoken = eraOf(said);
-  if (spoken !== undefined && spoken !== era) {
-    reports.push({ feature: "lifecycle", ok: false, error: `the two spoke the ${spoken} era with each other` });
+  const spoken = revisionKindOf(said);
+  if (spoken !== undefined && spoken !== revisionKind) {
+    reports.push({ feature: "lifecycle", ok: false, error: `the client and the server used a ${spoken} revision` });
   }
-  return { client, server, way, era, cells: cellsOf(pairing, reports), transcript: said.split("\n").slice(-shown) };
+  return {
+    client,
+    server,
+    transport,
+    revisionKind,
+    cells: cellsOf(pairing, reports),
+    transcript: said.split("\n").slice(-shown),
+  };
 }
 
-/** Returns the era of the recorded tool call. Each modern request contains its version. @param {string} said @returns {Era | undefined} */
-function eraOf(said) {
+/** Returns the kind of revision of the recorded tool call. Each modern request contains its version. @param {string} said @returns {RevisionKind | undefined} */
+function revisionKindOf(said) {
   const call = said.split("\n").find((line) => /"method":\s*"tools\/call"/.test(line));
   if (call === undefined) return undefined;
   return call.includes('"io.modelcontextprotocol/protocolVersion"') ? "modern" : "legacy";
@@ -105,10 +115,10 @@ function urlOf(child) {
 }
 
 /** @param {Pairing} pairing @param {{ url: string } | { command: string, args: string[] }} where @returns {Promise<Report[]>} */
-function runClient({ clientCommand, era, revision, names, lacks }, where) {
+function runClient({ clientCommand, revisionKind, revision, names, lacks }, where) {
   const { program, args, env } = clientCommand;
-  const occasion = JSON.stringify({ where, era, revision, names, skip: Object.keys(lacks) });
-  const child = spawn(program, [...args, occasion], {
+  const setup = JSON.stringify({ where, revisionKind, revision, names, skip: Object.keys(lacks) });
+  const child = spawn(program, [...args, setup], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...env },
     timeout: limit,

@@ -21,16 +21,16 @@ const columns = [
 const marks = { ok: "ok", failed: "FAIL", known: "peer", lacking: "-" };
 
 export const legend =
-  "ok: did it. peer: failed by a defect of the peer, see tests/interop/matrix/known.json. -: one side has no way to do it.";
+  "ok: did it. peer: failed by a defect of the peer, see tests/interop/matrix/known.json. -: one side cannot do it.";
 
 /** @param {readonly Row[]} rows */
 export function table(rows) {
-  const head = ["client", "server", "over", "era", ...columns.map(([, title]) => title)];
-  const lines = rows.map(({ client, server, way, era, cells, notRun }) => [
+  const head = ["client", "server", "over", "revision", ...columns.map(([, title]) => title)];
+  const lines = rows.map(({ client, server, transport, revisionKind, cells, notRun }) => [
     client,
     server,
-    way,
-    era,
+    transport,
+    revisionKind,
     ...(cells ? columns.map(([feature]) => mark(cells[feature])) : [`not run: ${notRun}`]),
   ]);
   const widths = head.map((title, index) =>
@@ -60,9 +60,9 @@ export function isWrong({ cells }) {
 }
 
 /** Returns the failures, with the last lines of the transcript. @param {Row} row */
-export function explanation({ client, server, way, era, cells = {}, transcript }) {
+export function explanation({ client, server, transport, revisionKind, cells = {}, transcript }) {
   const failed = columns.filter(([feature]) => cells[feature]?.state !== "ok" && cells[feature]?.state !== "lacking");
   const reasons = failed.map(([feature]) => `  ${feature}: ${cells[feature]?.reason ?? "never came to it"}`);
   const lines = transcript.map((line) => `    ${line.length > 600 ? `${line.slice(0, 600)}…` : line}`);
-  return [`${client} → ${server} over ${way}, ${era}`, ...reasons, ...lines].join("\n");
+  return [`${client} → ${server} over ${transport}, ${revisionKind}`, ...reasons, ...lines].join("\n");
 }

@@ -12,8 +12,8 @@ export type Feature =
   | "subscriptions"
   | "close";
 
-export type Way = "stdio" | "http";
-export type Era = "legacy" | "modern";
+export type TransportKind = "stdio" | "http";
+export type RevisionKind = "legacy" | "modern";
 
 /** How a program is started. */
 export interface Command {
@@ -33,9 +33,9 @@ export interface Peer {
 }
 
 export interface Side {
-  ways: readonly Way[];
-  eras: readonly Era[];
-  /** The newest legacy revision of a server that supports both eras, if it is not the newest legacy revision. */
+  transports: readonly TransportKind[];
+  revisionKinds: readonly RevisionKind[];
+  /** The newest legacy revision of a server that supports both kinds, if it is not the newest legacy revision. */
   legacyRevision?: string;
   /** The features that the implementation lacks, with the reason. */
   lacks?: Partial<Record<Feature, string>>;
@@ -51,7 +51,7 @@ export interface Place {
   tools: string;
   /** The program of a Node that is new enough for this peer. */
   node: string;
-  way: Way;
+  transport: TransportKind;
 }
 
 /** The outcome of one feature of one pairing. */
@@ -63,8 +63,8 @@ export interface Cell {
 export interface Row {
   client: string;
   server: string;
-  way: Way;
-  era: Era;
+  transport: TransportKind;
+  revisionKind: RevisionKind;
   /** Undefined if the pairing was not run, for the given reason. */
   cells?: Partial<Record<Feature, Cell>>;
   notRun?: string;
@@ -76,8 +76,8 @@ export interface Row {
 export interface Known {
   peer: string;
   side: "client" | "server";
-  ways: Way[];
-  eras: Era[];
+  transports: TransportKind[];
+  revisionKinds: RevisionKind[];
   features: Feature[];
   reason: string;
 }

@@ -162,7 +162,7 @@ export const caching: readonly Requirement[] = [
   },
   {
     id: "caching.changes.invalidate",
-    level: "MUST",
+    level: "SHOULD",
     revisions: modern,
     side: "client",
     section: `${page}#interaction-with-notifications`,

@@ -91,7 +91,7 @@ export const mrtr: readonly Requirement[] = [
     level: "SHOULD",
     revisions: modern,
     side: "server",
-    section: `${page}#security-considerations`,
+    section: ofServer,
     says: "A request state is meaningful only to the server.",
   },
   {

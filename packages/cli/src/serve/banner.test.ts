@@ -23,7 +23,8 @@ test("the banner shows the URL, the contents, the client setups and a command, i
   expect(text).toMatch(/and \d+ more$/m);
   expect(text).toMatch(/^ {2}0 tools$/m);
   expect(text).toMatch(/^ {2}1 resource +a\.md$/m);
-  for (const client of ["Claude Code", "VS Code", "Cursor", "Zed", "Codex"]) expect(text).toContain(client);
+  for (const client of ["Claude Code", "VS Code", "Cursor", "Zed", "Codex", "Gemini CLI"])
+    expect(text).toContain(client);
   expect(text).toContain(`mcparley list ${url}`);
   const lines = text.split("\n");
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
@@ -52,6 +53,7 @@ test("each client setup has the format of the client", () => {
   expect(JSON.parse(lines["Cursor"] ?? "")).toEqual({ mcpServers: { "My-books": { url } } });
   expect(JSON.parse(`{${lines["Zed"]}}`)).toEqual({ context_servers: { "My-books": { url } } });
   expect(lines["Codex"]).toBe(`[mcp_servers.My-books]\nurl = "${url}"`);
+  expect(lines["Gemini CLI"]).toBe(`gemini mcp add --transport http My-books ${url}`);
 });
 
 test("the command to try calls a read-only tool with the examples of its schema", async () => {

@@ -120,6 +120,7 @@ export function clientSetups(serverName: string, url: string): ClientSetup[] {
       where: "~/.codex/config.toml",
       lines: [`[mcp_servers.${name}]`, `url = ${quotedUrl}`],
     },
+    { client: "Gemini CLI", where: undefined, lines: [`gemini mcp add --transport http ${name} ${url}`] },
   ];
 }
 

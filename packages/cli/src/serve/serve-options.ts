@@ -151,8 +151,9 @@ Options
       --name NAME          the server's name, in place of the one in server.yaml
       --store URL          keep sessions and rate limits in Redis or Valkey, for
                            several processes behind one address, which all have
-                           the same name: redis://HOST:PORT (needs the package
-                           redis); or MCPARLEY_STORE in the environment
+                           the same name: redis://HOST:PORT (needs the
+                           packages @mcparley/redis and redis); or
+                           MCPARLEY_STORE in the environment
       --legacy-sse         also serve HTTP+SSE of 2024-11-05, at /sse
       --audit              write one JSON line for each call to stderr
   -h, --help               show this

@@ -5,14 +5,13 @@ import type { Implementation } from "../mcp/capabilities.ts";
 import type { CustomNotification } from "../mcp/custom-notifications.ts";
 import type { ElicitParams, ElicitResult } from "../mcp/elicitation.ts";
 import type { LoggingLevel, LoggingMessage } from "../mcp/logging.ts";
-import type { CallRecord } from "../mcp/observe.ts";
+import type { CallRecord, CallObserver, ObservedCall } from "../mcp/observe.ts";
 import type { Progress } from "../mcp/progress.ts";
 import type { Root } from "../mcp/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../mcp/sampling.ts";
 import type { Tool } from "../mcp/tools.ts";
 import type { ValidationIssue } from "../schema/schema.ts";
 import type { ClientExtension } from "./extension.ts";
-import type { ClientObserver } from "./observer.ts";
 
 /** The origin of an input request: the server and the call. Show it to the user before the user consents. */
 export interface InputRequestSource {
@@ -170,3 +169,18 @@ export interface ConnectOptions {
   /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock | undefined;
 }
+
+/** A call that a client makes. */
+export interface ClientCall extends ObservedCall {
+  readonly side: "client";
+  /** The target that the client is connected to, without secrets. */
+  readonly target: string;
+}
+
+/**
+ * Receives the calls of a client that go to the server, for traces, metrics or a log. It does not receive results that
+ * come from the cache.
+ *
+ * If an observer throws, the error goes to the client's `onError` and the call continues.
+ */
+export type ClientObserver = CallObserver<ClientCall>;

@@ -17,7 +17,7 @@ test("each name is a function that calls the tool with its arguments and options
 test.each<[string, (named: object) => unknown]>([
   ["a template string", (named) => `named: ${named as unknown as string}`],
   ["JSON.stringify", (named) => JSON.stringify({ named })],
-  ["await", async (named) => (await Promise.resolve(named)) as unknown],
+  ["await", async (named) => await Promise.resolve(named)],
   ["arithmetic", (named) => +named],
   ["Object.prototype.toString", (named) => Object.prototype.toString.call(named)],
   ["inspect of Node", (named) => inspect(named, { showProxy: false }) + inspect(named)],

@@ -69,7 +69,7 @@ export class ClusterNode {
     this.store = store;
     this.#receiver = receiver;
     this.#inbox = this.#follow(inboxOf(this.id), (entry) => this.#receive(entry));
-    this.#broadcasts = this.#follow(broadcastLog, ({ value }) => receiver.onBroadcast(JSON.parse(value) as Broadcast));
+    this.#broadcasts = this.#follow(broadcastLog, ({ value }) => receiver.onBroadcast(JSON.parse(value)));
   }
 
   /** Starts to receive messages and to renew the lease, once. Rejects if the store is unavailable. */
@@ -119,11 +119,11 @@ export class ClusterNode {
 
   async #receive({ value }: LogEntry): Promise<void> {
     // Only nodes write messages, so they are not checked. A long one is in the key that `beside` names.
-    const message = JSON.parse(value) as NodeMessage | { beside: string };
+    const message: NodeMessage | { beside: string } = JSON.parse(value);
     if (!("beside" in message)) return this.#receiver.onMessage(message);
     const text = await this.store.get(message.beside);
     if (text === undefined) return;
-    this.#receiver.onMessage(JSON.parse(text) as NodeMessage);
+    this.#receiver.onMessage(JSON.parse(text));
     // If this fails, the value expires.
     await this.store.delete(message.beside).catch((error: unknown) => this.core.report(error, undefined));
   }

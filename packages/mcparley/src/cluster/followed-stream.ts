@@ -1,7 +1,6 @@
 import { ErrorCode } from "../mcp/errors.ts";
 import { type RequestId, encode, failure, isObject, isRequestId } from "../rpc/messages.ts";
 import { LogTail } from "../store/log-tail.ts";
-import type { LogEntry } from "../store/store.ts";
 import { EventStream } from "../http/server/event-stream.ts";
 import type { HttpExchange } from "../http/exchange.ts";
 import type { OpenExchange, OpenExchanges } from "../http/server/open-exchanges.ts";
@@ -12,7 +11,7 @@ import { type StreamHead, type StreamLog, endMark, eventId, firstEvent, writeEnt
 const checkInterval = nodeLease / 2;
 const pageSize = 200;
 
-export interface FollowedInit {
+interface FollowedInit {
   /** The id of the stream. */
   id: string;
   /** The node on which the call runs. */
@@ -74,7 +73,11 @@ export class FollowedStream implements OpenExchange {
       log: log.name,
       clock: core.clock,
       interval: checkInterval,
-      take: (entry) => this.#send(entry),
+      take: (entry) => {
+        if (this.#isOver) return;
+        writeEntry(this.#events, init.id, entry);
+        if (entry.value === endMark) this.#end();
+      },
       report: (error) => core.report(error, undefined),
     });
     open.add(this);
@@ -104,12 +107,6 @@ export class FollowedStream implements OpenExchange {
 
   endStream(): void {
     this.#end();
-  }
-
-  #send(entry: LogEntry): void {
-    if (this.#isOver) return;
-    writeEntry(this.#events, this.#init.id, entry);
-    if (entry.value === endMark) this.#end();
   }
 
   #end(): void {

@@ -1,7 +1,7 @@
 import type { JsonRpcRequest } from "../rpc/messages.ts";
 import type { ReplyStream } from "../http/server/respond.ts";
 import type { ClusterNode } from "./cluster-node.ts";
-import { type FollowedInit, FollowedStream } from "./followed-stream.ts";
+import { FollowedStream } from "./followed-stream.ts";
 import { type StreamHead, StreamLog, isRepeatable } from "./stream-log.ts";
 import type { Resumption } from "../http/server/cluster.ts";
 import type { EndpointContext } from "../http/server/endpoint-context.ts";
@@ -44,7 +44,15 @@ export class ResumableStreams implements Resumption {
   replyStream(session: HttpSession, requests: readonly JsonRpcRequest[]): ReplyStream | undefined {
     const { resumable, polls } = session.session.revision;
     if (!resumable) return undefined;
-    return makeReplyStream(() => this.#createReplyStream(session, requests), polls ? this.#limits : undefined);
+    const { open, core } = this.#context;
+    const create = (): ResumableStream => {
+      // The stream counts as in flight until its last event is in the log, which may be after the reply.
+      const writing: OpenExchange = { due: 0, onInterval: () => {} };
+      open.add(writing);
+      const head: StreamHead = { requests: requests.map((request) => [request.id, isRepeatable(core, request)]) };
+      return this.#create(session, { id: this.#newId(postPrefix), head, onEnd: () => open.remove(writing) });
+    };
+    return makeReplyStream(create, polls ? this.#limits : undefined);
   }
 
   open(exchange: HttpExchange, session: HttpSession): void {
@@ -69,7 +77,13 @@ export class ResumableStreams implements Resumption {
         const why = "belongs to no stream of this session, or the stream has expired";
         throw new HttpRefusal(400, `The Last-Event-ID "${shown(lastEventId)}" ${why}.`);
       }
-      if (isReply) return this.#followReply(exchange, session, { id, owner, log, head }).start(after);
+      if (isReply) {
+        // The call of the reply runs on another node, or has ended.
+        const init = { id, owner, log, head, sessionId: session.id, node: this.#node, limits: this.#limits };
+        const { polls } = session.session.revision;
+        const { retry } = this.#options;
+        return new FollowedStream(exchange, { ...init, open: this.#context.open, polls, retry }).start(after);
+      }
     }
     // A standalone stream has no end, so it continues even if this process forgot it or another one opened it.
     await this.#resumeStandalone(exchange, session, { stream: stream ?? this.#create(session, { id }), after });
@@ -96,23 +110,6 @@ export class ResumableStreams implements Resumption {
     await resumeOrLeave(stream, exchange, { after, leave });
   }
 
-  /** Opens a connection to the stream of a reply whose call runs on another node, or has ended. */
-  #followReply(
-    exchange: HttpExchange,
-    session: HttpSession,
-    stream: Pick<FollowedInit, "id" | "owner" | "log" | "head">,
-  ): FollowedStream {
-    return new FollowedStream(exchange, {
-      ...stream,
-      sessionId: session.id,
-      node: this.#node,
-      open: this.#context.open,
-      limits: this.#limits,
-      polls: session.session.revision.polls,
-      retry: this.#options.retry,
-    });
-  }
-
   async #resumeStandalone(
     exchange: HttpExchange,
     session: HttpSession,
@@ -126,15 +123,6 @@ export class ResumableStreams implements Resumption {
       return stream;
     });
     return resumed;
-  }
-
-  /** Creates the stream of a reply. It counts as in flight until its last event is in the log, which may be after the reply. */
-  #createReplyStream(session: HttpSession, requests: readonly JsonRpcRequest[]): ResumableStream {
-    const { open, core } = this.#context;
-    const writing: OpenExchange = { due: 0, onInterval: () => {} };
-    open.add(writing);
-    const head: StreamHead = { requests: requests.map((request) => [request.id, isRepeatable(core, request)]) };
-    return this.#create(session, { id: this.#newId(postPrefix), head, onEnd: () => open.remove(writing) });
   }
 
   #create(

@@ -91,7 +91,8 @@ export class SessionSeats {
     if (numbers[0] !== undefined && (await claim(numbers[0], undefined))) return true;
     const taken: { number: number; text: string }[] = [];
     for (const some of [numbers.slice(0, firstReads), numbers.slice(firstReads)]) {
-      for (const { number, text: found } of await this.#read(some)) {
+      const seats = await Promise.all(some.map(async (number) => ({ number, found: await store.get(keyOf(number)) })));
+      for (const { number, found } of seats) {
         if (found !== undefined) taken.push({ number, text: found });
         else if (await claim(number, undefined)) return true;
       }
@@ -138,10 +139,6 @@ export class SessionSeats {
       if (text === undefined || parse(text).id !== id) return;
       if (await store.compareAndSet(keyOf(seat), text, undefined, { ttl: 1 })) return;
     }
-  }
-
-  #read(numbers: readonly number[]): Promise<{ number: number; text: string | undefined }[]> {
-    return Promise.all(numbers.map(async (number) => ({ number, text: await this.#init.store.get(keyOf(number)) })));
   }
 
   /** Returns which of the sessions is displaced by a new one of a caller. Undefined if none may be. */
@@ -194,7 +191,7 @@ interface Candidate extends TableSession {
 
 /** Parses a seat. Only nodes of the server write seats, so they are not checked. */
 function parse(text: string): Seat {
-  return JSON.parse(text) as Seat;
+  return JSON.parse(text);
 }
 
 function keyOf(number: number): string {

@@ -158,18 +158,15 @@ export class SessionStream {
   }
 
   async #sendUnsent(): Promise<void> {
-    const { session } = this.#init;
+    const { session, node, ttl } = this.#init;
     for (let [json] = this.#unsent; json !== undefined; [json] = this.#unsent) {
       if (this.#owned && session.stream) session.stream.sendEncoded(json);
-      else await this.#appendToOutbox(json);
+      else {
+        const owner = await appendToOutbox(node, session.id, { json, ttl });
+        if (owner === node.id) await this.#sendOutbox();
+      }
       this.#unsent.shift();
     }
-  }
-
-  async #appendToOutbox(json: string): Promise<void> {
-    const { session, node, ttl } = this.#init;
-    const owner = await appendToOutbox(node, session.id, { json, ttl });
-    if (owner === node.id) await this.#sendOutbox();
   }
 
   async #sendOutbox(): Promise<void> {
@@ -265,5 +262,5 @@ function outboxOf(session: string): string {
 
 /** Parses a record. Only nodes of the server write it, so it is not checked. */
 function parse(text: string): StreamOwnership {
-  return JSON.parse(text) as StreamOwnership;
+  return JSON.parse(text);
 }

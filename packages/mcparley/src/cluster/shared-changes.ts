@@ -216,15 +216,14 @@ export class SharedChanges {
 
   /** Appends all waiting changes concurrently, because a process that ends loses those that still wait. */
   async #appendAll(round: number): Promise<void> {
-    const appended = await Promise.allSettled([...this.#waiting].map((waiting) => this.#append(waiting)));
+    const appending = [...this.#waiting].map(async ([key, waiting]) => {
+      await this.#store.append(logName, this.#entry({ ...waiting }), retention);
+      if (this.#waiting.get(key) === waiting) this.#waiting.delete(key);
+    });
+    const appended = await Promise.allSettled(appending);
     if (appended.some(({ status }) => status === "fulfilled")) void this.#store.publish(logName, "").catch(() => {});
     for (const outcome of appended) if (outcome.status === "rejected") throw outcome.reason;
     this.#succeeded = round;
-  }
-
-  async #append([key, waiting]: [string, WaitingChange]): Promise<void> {
-    await this.#store.append(logName, this.#entry({ ...waiting }), retention);
-    if (this.#waiting.get(key) === waiting) this.#waiting.delete(key);
   }
 
   #entry(content: Omit<Entry, "from">): string {
@@ -234,7 +233,7 @@ export class SharedChanges {
 
 /** Parses an entry. Only processes of the server write entries, so they are not checked. */
 function parse({ value }: LogEntry): Entry {
-  return JSON.parse(value) as Entry;
+  return JSON.parse(value);
 }
 
 /** Returns a change with its position. Its notification is encoded when the first client needs it. */

@@ -13,12 +13,13 @@ import {
 import { Notification } from "../mcp/methods.ts";
 import { type Reply, replyToError } from "../server/dispatch/reply.ts";
 import { notified } from "../server/protocol/legacy.ts";
+import type { SessionEnd } from "../server/observe/observer.ts";
 import type { SessionState, SharedBy } from "../server/protocol/session.ts";
 import { isUnavailable } from "../store/store-errors.ts";
 import { HttpSession, type OneWayMessage, type StandaloneStream } from "../http/server/sessions/http-session.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import { PendingRequests, inputRequestOf } from "./pending-requests.ts";
-import { type StateChange, changeBy, markReady } from "./session-record.ts";
+import { type StateChange, changeBy, markReady } from "./stored-sessions.ts";
 import type { SessionStream } from "./session-stream.ts";
 import { noteVisit } from "./stored-visits.ts";
 
@@ -43,6 +44,8 @@ interface SharedSessionInit {
   onStream: (session: SharedSession) => void;
   /** Resolves when the changes that this process sent are stored. */
   flushed: () => Promise<void>;
+  /** Called when the session has ended, unless another node reports its end. */
+  onEnded: (session: SharedSession, end: SessionEnd) => void;
 }
 
 /**
@@ -59,15 +62,20 @@ export class SharedSession extends HttpSession {
   seat = -1;
   /** Time of the last renewal in the store. */
   renewedAt: number = -Infinity;
+  /** Time at which the session was opened, on any node. */
+  since: number;
   /** Position of the last change when the session was opened, in the server's change log. */
   openedAt: string | undefined;
   readonly #init: SharedSessionInit;
   readonly #requests: PendingRequests;
   #delivery: SessionStream | undefined;
+  /** Whether only this copy has ended, or another node reports the end of the session. */
+  #isLeft = false;
 
   constructor(init: SharedSessionInit) {
     super(init.id, init.now, init.caller);
     this.#init = init;
+    this.since = init.now;
     const requests = new PendingRequests(init.node, init.id, init.requestTtl);
     this.#requests = requests;
     this.shared = {
@@ -75,6 +83,9 @@ export class SharedSession extends HttpSession {
       asking: (id) => requests.asking(id),
       settled: (id) => requests.settled(id),
       visiting: (elicitationId) => noteVisit(init.node, elicitationId, init.id),
+      ended: (end) => {
+        if (!this.#isLeft) init.onEnded(this, end);
+      },
     };
   }
 
@@ -82,6 +93,12 @@ export class SharedSession extends HttpSession {
   apply(record: string, state: SessionState): void {
     this.record = record;
     this.session.restore(state);
+  }
+
+  /** Ends this copy, with its calls and streams. The session continues on other nodes, or another node has ended it. */
+  leave(cause: Error): void {
+    this.#isLeft = true;
+    this.end(cause);
   }
 
   override async receive(received: OneWayMessage): Promise<void> {

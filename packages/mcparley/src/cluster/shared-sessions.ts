@@ -2,6 +2,7 @@ import { LocalError } from "../rpc/errors.ts";
 import { principalKey } from "../server/dispatch/context.ts";
 import { notified, openSession } from "../server/protocol/legacy.ts";
 import type { ServerCore } from "../server/core.ts";
+import type { SessionEnd } from "../server/observe/observer.ts";
 import { notification } from "../rpc/messages.ts";
 import { Notification } from "../mcp/methods.ts";
 import { findRevision } from "../mcp/revisions/index.ts";
@@ -12,11 +13,10 @@ import { defaultMaxSessions, displaced, neverUsed, tableIsFull } from "../http/s
 import { type SessionTable, defaultIdleTimeout } from "../http/server/sessions/sessions.ts";
 import { type Broadcast, ClusterNode, type NodeMessage } from "./cluster-node.ts";
 import { SessionCopies } from "./session-copies.ts";
-import { type SessionRecord, parseRecord } from "./session-record.ts";
+import { type SessionRecord, parseRecord, StoredSessions } from "./stored-sessions.ts";
 import { SessionStream } from "./session-stream.ts";
 import { type SharedChanges, maxFlushWait } from "./shared-changes.ts";
 import { SharedSession } from "./shared-session.ts";
-import { StoredSessions } from "./stored-sessions.ts";
 
 /** Number of renewals of a session in use, per idle timeout. */
 const renewalsPerTimeout = 30;
@@ -144,7 +144,7 @@ export class SharedSessions implements SessionTable {
   async clear(cause: Error): Promise<void> {
     this.#unfollow();
     const copies = this.#copies.clear();
-    for (const copy of copies) copy.end(cause);
+    for (const copy of copies) copy.leave(cause);
     await Promise.all(copies.map((copy) => copy.settled()));
     await this.node.leave();
   }
@@ -166,6 +166,7 @@ export class SharedSessions implements SessionTable {
       flushed: () => changes.flushed(maxFlushWait),
       createDelivery: (session) => new SessionStream({ session, node: this.node, changes, ttl: this.#idle }),
       onStream: (session) => void this.#stored.renewSeat(session),
+      onEnded: (session, end) => void this.#report(session, end),
     });
   }
 
@@ -184,6 +185,7 @@ export class SharedSessions implements SessionTable {
     }
     copy.openedAt = record.changes;
     copy.seat = record.seat;
+    copy.since = record.since ?? copy.since;
     this.#copies.restore(copy);
     return copy;
   }
@@ -227,7 +229,19 @@ export class SharedSessions implements SessionTable {
     const copy = this.#copies.get(id);
     if (!copy) return;
     this.#copies.release(copy);
-    copy.end(cause ?? new LocalError("closed", "The session has ended."));
+    copy.end(cause ?? hasEnded());
+  }
+
+  /** Reports the end of a session to the observers, unless another node has noticed it first. Never rejects. */
+  async #report({ id, since }: SharedSession, end: SessionEnd): Promise<void> {
+    const { core } = this.#init;
+    if (!core.observers) return;
+    const durationMs = core.clock.now() - since;
+    try {
+      if (await this.#stored.claimEnd(id)) core.sessionEnded({ ...end, durationMs });
+    } catch (error) {
+      core.report(error, undefined);
+    }
   }
 
   #onMessage(message: NodeMessage): void {
@@ -242,8 +256,11 @@ export class SharedSessions implements SessionTable {
 
   #onBroadcast(broadcast: Broadcast): void {
     const copy = this.#copies.get(broadcast.session);
-    if (broadcast.about === "ended") this.#endCopy(broadcast.session);
-    else if (broadcast.about === "cancelled" && copy) {
+    if (broadcast.about === "ended") {
+      if (!copy) return;
+      this.#copies.release(copy);
+      copy.leave(hasEnded());
+    } else if (broadcast.about === "cancelled" && copy) {
       notified(copy.session, notification(Notification.cancelled, broadcast.params));
     }
   }
@@ -251,4 +268,8 @@ export class SharedSessions implements SessionTable {
   get #interval(): number {
     return this.#idle / renewalsPerTimeout;
   }
+}
+
+function hasEnded(): LocalError {
+  return new LocalError("closed", "The session has ended.");
 }

@@ -57,17 +57,16 @@ export class SharedSse implements HttpSseRelay {
   }
 
   #renewLater(): void {
-    const { core } = this.#node;
+    const { core, store } = this.#node;
+    const renew = async (): Promise<void> => {
+      for (const [id, owner] of this.#owners) await store.set(keyOf(id), owner, { ttl });
+    };
     this.#timer ??= core.clock.setTimeout(() => {
       this.#timer = undefined;
       if (this.#owners.size === 0) return;
-      this.#renew().catch((error: unknown) => core.report(error, undefined));
+      renew().catch((error: unknown) => core.report(error, undefined));
       this.#renewLater();
     }, ttl / 3);
-  }
-
-  async #renew(): Promise<void> {
-    for (const [id, owner] of this.#owners) await this.#node.store.set(keyOf(id), owner, { ttl });
   }
 }
 

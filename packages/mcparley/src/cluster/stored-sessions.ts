@@ -1,10 +1,14 @@
 import { principalKey } from "../server/dispatch/context.ts";
 import { displaced } from "../http/server/sessions/session-shares.ts";
 import type { ClusterNode } from "./cluster-node.ts";
-import { type StateChange, initialRecord, markReady, parseRecord } from "./session-record.ts";
 import { SessionSeats, type SeatsInit } from "./session-seats.ts";
 import type { SharedChanges } from "./shared-changes.ts";
 import type { SharedSession } from "./shared-session.ts";
+import type { InitializeParams } from "../mcp/capabilities.ts";
+import { readLoggingLevel } from "../mcp/logging.ts";
+import { Method } from "../mcp/methods.ts";
+import type { JsonRpcRequest } from "../rpc/messages.ts";
+import type { Session, SessionState } from "../server/protocol/session.ts";
 
 /** Milliseconds by which a seat outlives the session's record, because the seat is written first. */
 const seatMargin = 1_000;
@@ -51,12 +55,13 @@ export class StoredSessions {
    * ends even if its process dies. Returns false if there is no seat for it.
    */
   async create(copy: SharedSession, handshake: number): Promise<boolean> {
-    const { node, changes, idle } = this.#init;
+    const { node, idle } = this.#init;
     const ttl = Math.min(handshake, idle);
     if (!(await this.#seats.take(copy, ttl + seatMargin, (id) => this.delete(id, displaced)))) return false;
-    copy.openedAt = changes.position;
+    copy.openedAt = this.#init.changes.position;
     const owner = principalKey(copy.session.principal);
-    const record = initialRecord(copy.session, { owner, changes: copy.openedAt, seat: copy.seat });
+    const { openedAt: changes, seat, since } = copy;
+    const record = initialRecord(copy.session, { owner, changes, seat, since });
     const text = JSON.stringify(record);
     await node.store.set(keyOf(copy.id), text, { ttl });
     copy.record = text;
@@ -140,6 +145,13 @@ export class StoredSessions {
     await node.broadcast({ about: "ended", session: id });
   }
 
+  /** Notes that the end of a session is reported here. Returns false if another node reports it. */
+  claimEnd(id: string): Promise<boolean> {
+    const { node, interval } = this.#init;
+    // Other copies notice the end at their next renewal at the latest.
+    return node.store.compareAndSet(`session-end:${id}`, undefined, node.id, { ttl: 2 * interval });
+  }
+
   /** Deletes a session unless another node has changed it. Returns false if it has. */
   deleteUnchanged(copy: SharedSession): Promise<boolean> {
     return this.#init.node.store.compareAndSet(keyOf(copy.id), copy.record, undefined, { ttl: 1 });
@@ -149,4 +161,55 @@ export class StoredSessions {
 /** Returns the key of the record of a session. */
 export function keyOf(id: string): string {
   return `session:${id}`;
+}
+
+/** A session in the store. Any node can restore the session from it. */
+export interface SessionRecord {
+  /** The key of the principal that the session belongs to. */
+  owner: string;
+  /** The params of the client's `initialize`. A node that restores the session processes them again. */
+  initialize: InitializeParams;
+  state: SessionState;
+  /** Position of the last change when the session was opened, in the server's change log. */
+  changes: string | undefined;
+  /** The number of its seat; see `SessionSeats`. */
+  seat: number;
+  /** Time at which the session was opened, in milliseconds since the epoch. Missing in records of older versions. */
+  since?: number;
+}
+
+/** Returns the record of a session that is not initialized yet. */
+function initialRecord(session: Session, more: Omit<SessionRecord, "initialize" | "state">): SessionRecord {
+  const { info, capabilities, revision } = session.peer;
+  return {
+    ...more,
+    initialize: { protocolVersion: revision, capabilities, clientInfo: info ?? { name: "", version: "" } },
+    state: { ready: false, logLevel: session.logLevel ?? "info", subscriptions: [] },
+  };
+}
+
+/** Parses a record. Only nodes of the server write records, so they are not checked. */
+export function parseRecord(text: string): SessionRecord {
+  return JSON.parse(text);
+}
+
+export type StateChange = (state: SessionState) => SessionState;
+
+/** The change of state by `notifications/initialized`. */
+export const markReady: StateChange = (state) => ({ ...state, ready: true });
+
+/** Returns how a successful request changes the state of its session. Undefined for a request that does not. */
+export function changeBy({ method, params = {} }: JsonRpcRequest): StateChange | undefined {
+  if (method === Method.setLevel) {
+    const logLevel = readLoggingLevel(params.level, "params.level");
+    return (state) => ({ ...state, logLevel });
+  }
+  const uri = String(params.uri);
+  if (method === Method.subscribe) {
+    return (state) => ({ ...state, subscriptions: [...new Set([...state.subscriptions, uri])] });
+  }
+  if (method === Method.unsubscribe) {
+    return (state) => ({ ...state, subscriptions: state.subscriptions.filter((other) => other !== uri) });
+  }
+  return undefined;
 }

@@ -73,7 +73,7 @@ export class StreamLog {
   /** Reads the record of the stream. Undefined if it does not exist or has expired. */
   async head(): Promise<StreamHead | undefined> {
     const text = await this.#init.store.get(this.#headKey);
-    return text === undefined ? undefined : (JSON.parse(text) as StreamHead);
+    return text === undefined ? undefined : JSON.parse(text);
   }
 
   /** Marks a stream as ended, because the node of its call died. Returns false if another node has marked it. */

@@ -44,7 +44,7 @@ export interface FetchHandler {
  * export default toFetch(server, { path: "/mcp", allowedHosts: ["mcp.example.com"] });
  * ```
  */
-export function toFetch(server: Server<any, any, any, any>, options: HttpOptions = {}): FetchHandler {
+export function toFetch(server: Server<unknown, unknown, unknown>, options: HttpOptions = {}): FetchHandler {
   const endpoint = new Endpoint(coreOf(server), options);
   const { health } = options;
   // Loaded only if the option is set. Platforms with `fetch` handlers rarely need it, and it would add 0.3 KB to the bundle.

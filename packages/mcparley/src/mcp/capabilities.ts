@@ -109,7 +109,8 @@ export function readInitializeParams(params: JsonObject): InitializeParams {
   return { protocolVersion, capabilities, clientInfo };
 }
 
-function isImplementation(value: unknown): value is Implementation {
+/** Returns whether a value describes a client or a server: an object with a name and a version. */
+export function isImplementation(value: unknown): value is Implementation {
   return isObject(value) && typeof value.name === "string" && typeof value.version === "string";
 }
 

@@ -74,19 +74,17 @@ interface Option {
   readonly title?: unknown;
 }
 
+/** Returns the members of a field that its kind can have, if their values have the right type. */
 function keep(field: JsonSchema, kind: string): object {
-  const examples = kinds[kind];
-  return Object.fromEntries(
-    Object.entries(field).filter(([keyword, value]) => fits(keyword, value, examples?.[keyword])),
-  );
-}
-
-function fits(keyword: string, value: unknown, example: unknown): boolean {
-  if (Array.isArray(example)) return isStrings(value);
-  if (example === undefined || typeof value !== typeof example) return false;
-  if (keyword === "format") return /^(email|uri|date|date-time)$/.test(value as string);
-  // Schema libraries add the limits of a safe integer to every integer. A form does not need them.
-  return typeof value !== "number" || Math.abs(value) < Number.MAX_SAFE_INTEGER;
+  const kept = Object.entries(field).filter(([keyword, value]) => {
+    const example = kinds[kind]?.[keyword];
+    if (Array.isArray(example)) return isStrings(value);
+    if (example === undefined || typeof value !== typeof example) return false;
+    if (keyword === "format") return /^(email|uri|date|date-time)$/.test(String(value));
+    // Schema libraries add the limits of a safe integer to every integer. A form does not need them.
+    return typeof value !== "number" || Math.abs(value) < Number.MAX_SAFE_INTEGER;
+  });
+  return Object.fromEntries(kept);
 }
 
 function isString(value: unknown): value is string {

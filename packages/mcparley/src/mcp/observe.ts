@@ -92,8 +92,9 @@ export function startCall<C extends ObservedCall>(
     const run = guarded(() => observer.started?.(call), report);
     return run === undefined || isPromise(run) ? [] : run;
   });
+  const meta: JsonObject = Object.assign({}, ...runs.map((run) => run.meta));
   return {
-    meta: Object.assign({}, ...runs.map(({ meta }) => meta)) as JsonObject,
+    meta,
     within<T>(inner: () => T): T {
       const wrapped = runs.reduceRight((next, run) => (run.within ? () => run.within!(next) : next), inner);
       return wrapped();

@@ -16,11 +16,8 @@ export function networkOf(address: string): string {
   if (!bytes) return address;
   const isMapped = bytes.slice(0, 12).every((byte, index) => byte === (index < 10 ? 0 : 255));
   if (isMapped) return bytes.slice(12).join(".");
-  return `${groups(bytes.slice(0, 8)).join(":")}::/64`;
-}
-
-function groups(bytes: readonly number[]): string[] {
-  return bytes.flatMap((byte, index) => (index % 2 === 0 ? ((byte << 8) | bytes[index + 1]!).toString(16) : []));
+  const groups = [0, 2, 4, 6].map((index) => ((bytes[index]! << 8) | bytes[index + 1]!).toString(16));
+  return `${groups.join(":")}::/64`;
 }
 
 /** Accepts no leading zeros, because other parsers read "010" as octal. */

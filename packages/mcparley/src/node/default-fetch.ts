@@ -10,13 +10,8 @@ let send: typeof defaultFetch | undefined;
  */
 export function defaultFetch(url: URL, init: RequestInit): Promise<Response> {
   if (globalThis.fetch !== fetchOfNode || hasDispatcher()) return fetch(url, init);
-  return send ? send(url, init) : load(url, init);
-}
-
-async function load(url: URL, init: RequestInit): Promise<Response> {
-  const { httpFetch } = await import("./http-fetch.ts");
-  send = httpFetch();
-  return send(url, init);
+  if (send) return send(url, init);
+  return import("./http-fetch.ts").then(({ httpFetch }) => (send = httpFetch())(url, init));
 }
 
 let checked: object | undefined;

@@ -1,11 +1,11 @@
-import { type LookupAddress, lookup as systemLookup } from "node:dns";
+import { lookup as systemLookup } from "node:dns";
 import { type RequestOptions, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { addressOf, isPrivateAddress } from "../net/private-address.ts";
 import type { GuardedRequest, SendGuarded } from "../auth/client/web.ts";
 import { LocalError } from "../rpc/errors.ts";
-import { webResponse } from "./web-response.ts";
+import { settleResponse } from "./web-response.ts";
 
 /** Functions that tests replace. */
 export interface Network {
@@ -44,15 +44,7 @@ export async function sendThrough(network: Network, url: URL, request: GuardedRe
     const outgoing = url.protocol === "https:" ? httpsRequest(url, options) : httpRequest(url, options);
     // After a response, errors are reported by its body.
     outgoing.on("error", (error) => reject(signal.aborted ? signal.reason : error));
-    outgoing.on("response", (incoming) => {
-      try {
-        resolve(webResponse(incoming));
-      } catch (error) {
-        // The status or a header is invalid.
-        incoming.destroy();
-        reject(error);
-      }
-    });
+    outgoing.on("response", (incoming) => settleResponse(incoming, resolve, reject));
     outgoing.end(body);
   });
 }
@@ -64,14 +56,9 @@ function publicLookup({ lookup, isPrivate }: Network, url: URL): LookupFunction 
       const refused = error ? undefined : addresses.find(({ address }) => isPrivate(address));
       if (refused) callback(refusal(url, refused.address), []);
       else if (error || options.all) callback(error, addresses);
-      else callback(null, ...only(addresses));
+      else callback(null, addresses[0]?.address ?? "", addresses[0]?.family ?? 0);
     });
   };
-}
-
-function only(addresses: readonly LookupAddress[]): [string, number] {
-  const [first] = addresses;
-  return [first?.address ?? "", first?.family ?? 0];
 }
 
 function refusal(url: URL, address: string): LocalError {

@@ -3,7 +3,7 @@ import { type ClientRequest, Agent as HttpAgent, type RequestOptions, request as
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 import { RequestQueue } from "./request-queue.ts";
-import { webResponse } from "./web-response.ts";
+import { settleResponse } from "./web-response.ts";
 
 /** Limits that tests shorten. */
 interface HttpFetchLimits {
@@ -76,12 +76,7 @@ function start(url: URL, init: RequestInit, { agent, limits, done }: Sending): P
     outgoing.on("response", (incoming) => {
       // From now on, an abort is reported as an error of the body.
       stop = (reason) => void incoming.destroy(reason);
-      try {
-        resolve(webResponse(incoming));
-      } catch (error) {
-        incoming.destroy();
-        reject(error);
-      }
+      settleResponse(incoming, resolve, reject);
     });
     outgoing.once("close", () => {
       signal?.removeEventListener("abort", abort);

@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { Endpoint } from "../http/server/endpoint.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { tool } from "../server/definition.ts";
 import { createServer } from "../server/create-server.ts";
@@ -79,6 +80,19 @@ describe("a server that cannot listen", () => {
 
   test("reports that its address is not one of this machine", async () => {
     await expect(listen(server, { port: 0, host: "203.0.113.1" })).rejects.toThrow('no address "203.0.113.1"');
+  });
+
+  test("closes its endpoint, also for an invalid port number", async () => {
+    const { port } = await serve();
+    const close = vi.spyOn(Endpoint.prototype, "close");
+    try {
+      await expect(listen(server, { port })).rejects.toThrow("is in use");
+      expect(close).toHaveBeenCalledTimes(1);
+      await expect(listen(server, { port: 70_000 })).rejects.toThrow(RangeError);
+      expect(close).toHaveBeenCalledTimes(2);
+    } finally {
+      close.mockRestore();
+    }
   });
 });
 

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { type Server as HttpServer, type ServerOptions, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Endpoint } from "../http/server/endpoint.ts";
@@ -64,7 +65,7 @@ const flushTimeout = 2_000;
  * ```
  */
 export async function listen(
-  server: Server<any, any, any, any>,
+  server: Server<unknown, unknown, unknown>,
   portOrOptions: number | ListenOptions,
 ): Promise<RunningHttpServer> {
   const options = typeof portOrOptions === "number" ? { port: portOrOptions } : portOrOptions;
@@ -106,16 +107,10 @@ function timeoutsOf(options: ListenOptions): ServerOptions {
   return { headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval };
 }
 
-function bind(http: HttpServer, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (cause: NodeJS.ErrnoException): void => {
-      reject(new LocalError("address_unavailable", explain(cause, port, host), { cause }));
-    };
-    http.once("error", onError);
-    http.listen({ port, host }, () => {
-      http.off("error", onError);
-      resolve();
-    });
+async function bind(http: HttpServer, port: number, host: string): Promise<void> {
+  http.listen({ port, host });
+  await once(http, "listening").catch((cause: NodeJS.ErrnoException) => {
+    throw new LocalError("address_unavailable", explain(cause, port, host), { cause });
   });
 }
 

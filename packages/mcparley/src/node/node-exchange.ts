@@ -26,12 +26,12 @@ const networks = new WeakMap<object, string>();
 /** An exchange on `node:http`. It does not use the web classes `Request` and `Response`, which are slower. */
 export class NodeExchange implements HttpExchange {
   held: Held | undefined;
+  abortBody: ((error: Error) => void) | undefined;
   readonly #request: NodeRequest;
   readonly #headers: IncomingHttpHeaders;
   readonly #response: NodeResponse;
   readonly #options: RequestOptions;
   #extra: ResponseHeaders | undefined;
-  #abortBody: ((error: Error) => void) | undefined;
   #onGone: (() => void) | undefined;
 
   constructor(request: NodeRequest, response: NodeResponse, options: RequestOptions = none) {
@@ -81,6 +81,10 @@ export class NodeExchange implements HttpExchange {
     return this.#options.principal ?? undefined;
   }
 
+  get givenBody(): unknown {
+    return this.#options.body;
+  }
+
   get parsedBody(): unknown {
     const given = this.#options.body;
     if (given !== undefined) return isText(given) ? undefined : given;
@@ -101,13 +105,7 @@ export class NodeExchange implements HttpExchange {
   }
 
   readText(limits: ReadLimits): Promise<string> {
-    return readBody(this.#request, limits, {
-      given: this.#options.body,
-      count: (bytes) => this.held?.grow(bytes),
-      onAbort: (abort) => {
-        this.#abortBody = abort;
-      },
-    });
+    return readBody(this.#request, limits, this);
   }
 
   decorate(headers: ResponseHeaders): void {
@@ -192,7 +190,7 @@ export class NodeExchange implements HttpExchange {
     this.held?.release();
     // A response of HTTP/2 that was reset counts as finished, although it was not ended.
     if (this.#response.writableEnded && this.#response.writableFinished) return;
-    this.#abortBody?.(clientClosed());
+    this.abortBody?.(clientClosed());
     this.#onGone?.();
   }
 }

@@ -2,7 +2,7 @@ import type { RequestOptions } from "../http/exchange.ts";
 import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
-import { readRoutes } from "../http/server/route.ts";
+import { readRoutes } from "../http/server/read-request.ts";
 import { type Server, coreOf } from "../server/create-server.ts";
 import { NodeExchange, type NodeResponse } from "./node-exchange.ts";
 import type { NodeRequest } from "./read-body.ts";
@@ -42,15 +42,15 @@ type NextFunction = (error?: any) => void;
  * createHttpServer(toNodeHandler(server)).listen(3000, "127.0.0.1");
  * ```
  */
-export function toNodeHandler(server: Server<any, any, any, any>, options: HttpOptions = {}): NodeHandler {
+export function toNodeHandler(server: Server<unknown, unknown, unknown>, options: HttpOptions = {}): NodeHandler {
   const endpoint = new Endpoint(coreOf(server), options);
   const { health: asked = false, auth } = options;
   const health = asked && makeHealth(endpoint, asked);
   const routes = readRoutes(options);
   const documentOf = typeof auth === "object" ? auth.document?.bind(auth) : undefined;
-  const handler = (request: NodeRequest, response: NodeResponse, third?: RequestOptions | NextFunction): void => {
-    const next = typeof third === "function" ? third : undefined;
-    const exchange = new NodeExchange(request, response, next ? undefined : (third as RequestOptions | undefined));
+  const handler = (request: NodeRequest, response: NodeResponse, given?: RequestOptions | NextFunction): void => {
+    const [passed, next] = typeof given === "function" ? [undefined, given] : [given, undefined];
+    const exchange = new NodeExchange(request, response, passed);
     if (health && health(exchange)) return;
     if (next && !routes.find(exchange.path) && !documentOf?.(exchange)) return next();
     void endpoint.handle(exchange);

@@ -31,9 +31,9 @@ async function reading(limit: number, before: (request: NodeRequest) => void = (
       context.run("of the request", () => {
         before(request);
         const limits = { maxBytes: limit, startTimeout: () => () => {} };
-        const events = { count: () => undefined, onAbort: () => {} };
+        const owner = { held: undefined, abortBody: undefined };
         const reading = async (): Promise<void> => {
-          const text = await readBody(request, limits, events);
+          const text = await readBody(request, limits, owner);
           resolve({ text, seen: context.getStore() });
         };
         reading().catch(reject);

@@ -1,26 +1,36 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import type { ReadLimits } from "../http/exchange.ts";
+import type { Held, ReadLimits } from "../http/exchange.ts";
 import { bodyWasRead } from "../http/server/rare-refusals.ts";
 import { notUtf8, tooLarge } from "../http/server/refusal.ts";
+import type { Awaitable } from "../rpc/awaitable.ts";
 import { LocalError } from "../rpc/errors.ts";
 
 /** A request. Express and other frameworks store the body that they have parsed in `body`. */
 export type NodeRequest = IncomingMessage & { body?: unknown };
 
-/** The state of an exchange, and its callbacks while its body is read. */
-interface BodyEvents {
+/** The exchange whose body is read. */
+interface BodyOwner {
   /** The text or bytes of the body that the framework passed on. */
-  given?: unknown;
-  /** Counts the bytes that have arrived. Returns an error if they are more than the caller's share. */
-  count(this: void, bytes: number): Error | undefined;
-  /** Registers a function that the exchange calls if the client disconnects, or removes it. */
-  onAbort(this: void, abort: ((error: Error) => void) | undefined): void;
+  readonly givenBody?: unknown;
+  /** Counts the bytes that have arrived. */
+  readonly held: Pick<Held, "grow"> | undefined;
+  /** The function that the exchange calls if the client disconnects. It is set while the body is read. */
+  abortBody: ((error: Error) => void) | undefined;
 }
 
+const resolved = Promise.resolve();
+
 /** Reads the whole body of a request as text, or takes it from a framework that has read it. See `Exchange.readText`. */
-export async function readBody(request: NodeRequest, limits: ReadLimits, events: BodyEvents): Promise<string> {
-  const { given = request.readableEnded ? request.body : undefined } = events;
+export function readBody(request: NodeRequest, limits: ReadLimits, owner: BodyOwner): Promise<string> {
+  const read = (): Awaitable<string> => readArrived(request, limits, owner);
+  // The body of a short request arrives with its head. The parser puts it into the buffer before microtasks run. If another
+  // reader uses the stream too, nothing stays in the buffer.
+  return request.readableFlowing === null ? resolved.then(read) : new Promise((resolve) => resolve(read()));
+}
+
+function readArrived(request: NodeRequest, limits: ReadLimits, owner: BodyOwner): Awaitable<string> {
+  const { givenBody: given = request.readableEnded ? request.body : undefined } = owner;
   if (isText(given)) {
     const bytes = Buffer.from(given);
     if (bytes.length > limits.maxBytes) throw tooLarge(limits.maxBytes);
@@ -36,13 +46,11 @@ export async function readBody(request: NodeRequest, limits: ReadLimits, events:
   let first: Buffer | null = null;
   // If another reader uses the stream too, it would lose the data that is taken from the buffer here.
   if (request.readableFlowing === null) {
-    // The body of a short request arrives with its head. It is in the buffer after the parser has continued.
-    await new Promise<void>((resolve) => process.nextTick(resolve));
     if (request.destroyed) throw clientClosed();
     first = request.read() as Buffer | null;
     if (first && first.length === declared) return decode(first);
   }
-  return decode(await readPieces(request, { ...limits, ...events, declared, first }));
+  return readPieces(request, owner, { ...limits, declared, first }).then(decode);
 }
 
 /** Returns the error of a request whose client disconnected. */
@@ -50,15 +58,15 @@ export function clientClosed(): LocalError {
   return new LocalError("closed", "The client closed the connection before the end of its request.");
 }
 
-interface Pieces extends ReadLimits, BodyEvents {
+interface Pieces extends ReadLimits {
   /** The size that `Content-Length` declares. */
   declared: number | undefined;
   /** Bytes that were read already. */
   first: Buffer | null;
 }
 
-function readPieces(request: NodeRequest, { declared, first, ...given }: Pieces): Promise<Buffer> {
-  const { maxBytes } = given;
+function readPieces(request: NodeRequest, owner: BodyOwner, pieces: Pieces): Promise<Buffer> {
+  const { maxBytes, declared, first } = pieces;
   let size = 0;
   let chunks: Buffer[] = [];
   let stopTimeout: (() => void) | undefined;
@@ -66,7 +74,7 @@ function readPieces(request: NodeRequest, { declared, first, ...given }: Pieces)
     // The request lives as long as its response, which can be a stream that is open for days. It must not keep the body.
     const stop = (): void => {
       chunks = [];
-      given.onAbort(undefined);
+      owner.abortBody = undefined;
       request.off("data", onData);
       request.off("end", finish);
       stopTimeout?.();
@@ -83,20 +91,20 @@ function readPieces(request: NodeRequest, { declared, first, ...given }: Pieces)
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      const error = size > maxBytes ? tooLarge(maxBytes) : given.count(size);
+      const error = size > maxBytes ? tooLarge(maxBytes) : owner.held?.grow(size);
       if (error) return fail(error, 2 * maxBytes - size);
       chunks.push(chunk);
       // The parser passes no more than the declared size, so waiting for the end of the stream is not needed.
       if (size === declared) finish();
     };
-    given.onAbort((error) => {
+    owner.abortBody = (error) => {
       stop();
       reject(error);
-    });
+    };
     request.on("data", onData);
     if (!declared) request.on("end", finish);
     if (first) onData(first);
-    if (size === 0 || size !== declared) stopTimeout = given.startTimeout((error) => fail(error, maxBytes));
+    if (size === 0 || size !== declared) stopTimeout = pieces.startTimeout((error) => fail(error, maxBytes));
   });
 }
 

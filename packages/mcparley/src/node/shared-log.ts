@@ -98,7 +98,7 @@ export class SharedLog {
   /** Adds an operation to the next round. `put` stores the functions that settle its promise. */
   #enter<T>(put: (resolve: (value: T) => void, reject: (error: Error) => void) => void): Promise<T> {
     if (this.#closed) return Promise.reject(new LocalError("closed", "The store was closed."));
-    const done = new Promise<T>(put as never);
+    const done = new Promise<T>(put);
     this.#running ??= this.#run();
     return done;
   }
@@ -120,7 +120,10 @@ export class SharedLog {
       await this.#catchUp();
       if (batch.length > 0) await this.#append(batch);
     } catch (cause) {
-      this.#failure = storeError(this.#log.folder, cause);
+      const why = cause instanceof Error ? cause.message : String(cause);
+      const message = `The store in ${JSON.stringify(this.#log.folder)} cannot be used: ${why}`;
+      const code = cause instanceof LocalError ? cause.code : "store_unavailable";
+      this.#failure = new LocalError(code, message, { cause });
       // Changes that were written before the failure count.
       await this.#catchUp().catch(() => {});
       for (const writing of [...this.#open.values(), ...batch]) writing.reject(this.#failure);
@@ -217,10 +220,4 @@ export class SharedLog {
 
 function mayReplace(change: Change): boolean {
   return change.op === "set" || change.op === "delete" || (change.op === "compare" && change.expected !== undefined);
-}
-
-function storeError(folder: string, cause: unknown): Error {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  const message = `The store in ${JSON.stringify(folder)} cannot be used: ${why}`;
-  return new LocalError(cause instanceof LocalError ? cause.code : "store_unavailable", message, { cause });
 }

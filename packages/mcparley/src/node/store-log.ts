@@ -111,13 +111,14 @@ export class StoreLog {
   }
 
   async #open(number: number): Promise<boolean> {
-    try {
-      this.#file = await open(this.#path(number), constants.O_RDWR | constants.O_APPEND);
-    } catch (error) {
+    const opening = open(this.#path(number), constants.O_RDWR | constants.O_APPEND);
+    const file = await opening.catch((error: NodeJS.ErrnoException) => {
       // Another process has removed it after creating a higher one.
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+      if (error.code === "ENOENT") return undefined;
       throw error;
-    }
+    });
+    if (!file) return false;
+    this.#file = file;
     this.#number = number;
     this.#read = 0;
     this.#rest = Buffer.alloc(0);
@@ -131,23 +132,19 @@ export class StoreLog {
     try {
       await file.writeFile(lines.map((line) => `${line}\n`).join(""));
       await file.sync();
-      await link(temporary, this.#path(number));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      await link(temporary, this.#path(number)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "EEXIST") throw error;
+      });
     } finally {
       await file.close();
       await unlink(temporary);
     }
-    await this.#syncFolder();
-    // While this process slept, others may have created higher files. Then this one is obsolete.
-    if (Math.max(...(await this.#numbers())) > number) await unlink(this.#path(number)).catch(() => {});
-  }
-
-  /** Writes the name of a new file to the disk. Some systems cannot open a folder for this. */
-  async #syncFolder(): Promise<void> {
+    // Writes the name of the new file to the disk. Some systems cannot open a folder for this.
     const folder = await open(this.#folder, "r").catch(() => undefined);
     await folder?.sync().catch(() => {});
     await folder?.close();
+    // While this process slept, others may have created higher files. Then this one is obsolete.
+    if (Math.max(...(await this.#numbers())) > number) await unlink(this.#path(number)).catch(() => {});
   }
 
   /** Removes older files, and the unfinished files of crashed processes. */

@@ -12,8 +12,24 @@ const brotliOptions = {
   finishFlush: constants.BROTLI_OPERATION_FLUSH,
 };
 
-/** Returns a web response with a decoded body, as `fetch` does. Throws if the status or a header is invalid. */
-export function webResponse(incoming: IncomingMessage): Response {
+/**
+ * Calls `resolve` with a web response with a decoded body, as that of `fetch`. If the status or a header is invalid, calls
+ * `reject` and closes the connection.
+ */
+export function settleResponse(
+  incoming: IncomingMessage,
+  resolve: (response: Response) => void,
+  reject: (error: unknown) => void,
+): void {
+  try {
+    resolve(webResponse(incoming));
+  } catch (error) {
+    incoming.destroy();
+    reject(error);
+  }
+}
+
+function webResponse(incoming: IncomingMessage): Response {
   const { statusCode: status = 0, statusMessage: statusText = "", rawHeaders } = incoming;
   const headers = new Headers();
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? "", rawHeaders[i + 1] ?? "");

@@ -16,7 +16,7 @@ import type { JsonObject } from "../rpc/messages.ts";
 import { redact } from "../rpc/redact.ts";
 import { Method } from "../mcp/methods.ts";
 import type { CallEnd, CallRun } from "../mcp/observe.ts";
-import type { ClientCall, ClientObserver } from "../client/observer.ts";
+import type { ClientCall, ClientObserver } from "../client/options.ts";
 import type { ServerCall, ServerObserver } from "../server/observe/observer.ts";
 
 /** Options of `telemetry`. */

@@ -1,6 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test, vi } from "vitest";
-import { link, onAbort, unlessAborted } from "./abort.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { link, linkWithin, onAbort, unlessAborted } from "./abort.ts";
 
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;
 
@@ -37,4 +38,26 @@ test("a signal can have callbacks again after its listener was removed", () => {
   onAbort(controller.signal, again);
   controller.abort();
   expect(again).toHaveBeenCalledOnce();
+});
+
+test("a signal with a time limit is aborted at the limit, and by the signals that it is linked to", async () => {
+  const clock = fakeClock();
+  const limit = { clock, ms: 100, message: "Too late." };
+  const caller = new AbortController();
+  const [first, second] = [linkWithin(limit, caller.signal), linkWithin(limit, caller.signal)];
+  await clock.advance(99);
+  expect(first.signal.aborted).toBe(false);
+  second.unlink();
+  await clock.advance(1);
+  expect(first.signal.reason).toMatchObject({ code: "timeout", message: "Too late." });
+  expect(second.signal.aborted).toBe(false);
+  first.unlink();
+  expect(clock.pending).toBe(0);
+  expect(listenersOf(caller.signal)).toBe(0);
+
+  const third = linkWithin(limit, undefined, caller.signal);
+  caller.abort("cancelled");
+  expect(third.signal.reason).toBe("cancelled");
+  third.unlink();
+  expect(clock.pending).toBe(0);
 });

@@ -44,7 +44,7 @@ export interface Linked {
   /** Aborts `signal` only. */
   abort(reason: unknown): void;
   /** Removes the listeners from the other signals, so that a long-lived signal keeps no references. */
-  unlink(): void;
+  unlink(this: void): void;
 }
 
 /** Returns a signal that is aborted as soon as one of the given signals is. */
@@ -62,6 +62,25 @@ export function link(...signals: (AbortSignal | undefined)[]): Linked {
     abort: (reason) => controller.abort(reason),
     unlink: () => {
       for (const stop of undo) stop();
+    },
+  };
+}
+
+/**
+ * Returns a signal that is aborted as soon as one of the given signals is, and with `LocalError` `timeout` after `ms`
+ * milliseconds. `unlink` also stops the timer.
+ */
+export function linkWithin(
+  { clock, ms, message }: { clock: Clock; ms: number; message: string },
+  ...signals: (AbortSignal | undefined)[]
+): Linked {
+  const linked = link(...signals);
+  const timer = startLimit(clock, () => linked.abort(new LocalError("timeout", message)), ms);
+  return {
+    ...linked,
+    unlink() {
+      clock.clearTimeout(timer);
+      linked.unlink();
     },
   };
 }
@@ -85,7 +104,7 @@ export async function unlessAborted<T>(running: Promise<T>, signal: AbortSignal 
 
 /** Returns the error for an aborted operation: the reason of the signal if it is a `LocalError`, otherwise a new one. */
 export function abortedError(what: string, signal: AbortSignal): LocalError {
-  const { reason } = signal as { reason: unknown };
+  const { reason }: { reason: unknown } = signal;
   if (reason instanceof LocalError) return reason;
   return new LocalError("aborted", `${what} was cancelled by the caller.`, { cause: reason });
 }

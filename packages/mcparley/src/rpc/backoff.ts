@@ -1,6 +1,7 @@
 import { pause } from "./abort.ts";
 import type { Clock } from "./clock.ts";
 import { LocalError } from "./errors.ts";
+import { isObject } from "./messages.ts";
 
 const firstDelay = 500;
 const longestDelay = 30_000;
@@ -64,7 +65,7 @@ export class Backoff {
 
 /** Returns the milliseconds that a server asks to wait in an error response (`Retry-After`), if it does. */
 export function retryAfterOf(error: unknown): number | undefined {
-  if (!(error instanceof LocalError)) return undefined;
-  const { retryAfterMs } = (error.data ?? {}) as { retryAfterMs?: unknown };
+  if (!(error instanceof LocalError) || !isObject(error.data)) return undefined;
+  const { retryAfterMs } = error.data;
   return typeof retryAfterMs === "number" ? retryAfterMs : undefined;
 }

@@ -12,7 +12,8 @@ export function toBase64(bytes: Uint8Array): string {
   let encoded = "";
   for (let start = 0; start < bytes.length; start += chunkSize) {
     // Spread arguments take six times as long.
-    encoded += btoa(Reflect.apply(String.fromCharCode, undefined, bytes.subarray(start, start + chunkSize)) as string);
+    const binary: string = Reflect.apply(String.fromCharCode, undefined, bytes.subarray(start, start + chunkSize));
+    encoded += btoa(binary);
   }
   return encoded;
 }
@@ -26,7 +27,12 @@ export async function streamToBase64(chunks: AsyncIterable<Uint8Array>): Promise
   const pieces: string[] = [];
   let rest: Uint8Array = new Uint8Array(0);
   for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : concat(rest, chunk);
+    let bytes = chunk;
+    if (rest.length > 0) {
+      bytes = new Uint8Array(rest.length + chunk.length);
+      bytes.set(rest);
+      bytes.set(chunk, rest.length);
+    }
     const whole = bytes.length - (bytes.length % 3);
     pieces.push(toBase64(bytes.subarray(0, whole)));
     rest = bytes.slice(whole);
@@ -53,18 +59,10 @@ export function toBase64Url(bytes: Uint8Array): string {
 export function fromBase64Url(encoded: string): Bytes | undefined {
   if (!/^[\w-]*$/.test(encoded)) return undefined;
   try {
-    const binary = atob(encoded.replaceAll("-", "+").replaceAll("_", "/"));
-    const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
+    const bytes = fromBase64(encoded.replaceAll("-", "+").replaceAll("_", "/"));
     // The last character can have unused bits. Without this check one value would have several encodings.
     return toBase64Url(bytes) === encoded ? bytes : undefined;
   } catch {
     return undefined;
   }
-}
-
-function concat(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
-  return joined;
 }

@@ -11,7 +11,7 @@ export function isJson(value: unknown, depth = 0): boolean {
   if (value === null) return true;
   if (depth > maxDepth || "toJSON" in value) return false;
   if (Array.isArray(value)) {
-    for (const item of value as unknown[]) if (!isJson(item, depth + 1)) return false;
+    for (const item of value) if (!isJson(item, depth + 1)) return false;
     return true;
   }
   for (const name in value) if (!isJson((value as Record<string, unknown>)[name], depth + 1)) return false;

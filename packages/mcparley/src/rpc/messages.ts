@@ -90,6 +90,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns whether a value is an array. Unlike `Array.isArray`, it also recognizes the type of a read-only array. */
+export function isList<T>(value: T): value is Extract<T, readonly unknown[]> {
+  return Array.isArray(value);
+}
+
 /** A parsed value with the kind of message that it is. */
 export type Classified =
   | { kind: "request"; message: JsonRpcRequest }

@@ -181,10 +181,7 @@ export class PendingRequests {
     const { what, totalTimeout } = waiting.options;
     if (totalTimeout === undefined) return;
     waiting.totalEndsAt = this.#clock.now() + waiting.totalLeft;
-    const expire = (): void => {
-      const limit = `${totalTimeout} ms in total`;
-      this.#expire(id, what, limit);
-    };
+    const expire = (): void => this.#expire(id, what, `${totalTimeout} ms in total`);
     waiting.totalTimer = startLimit(this.#clock, expire, waiting.totalLeft);
   }
 
@@ -192,10 +189,7 @@ export class PendingRequests {
     const { what, idleTimeout } = waiting.options;
     if (idleTimeout === undefined) return;
     if (waiting.idleTimer !== undefined) this.#clock.clearTimeout(waiting.idleTimer);
-    const expire = (): void => {
-      const limit = `${idleTimeout} ms, and no progress was reported`;
-      this.#expire(id, what, limit);
-    };
+    const expire = (): void => this.#expire(id, what, `${idleTimeout} ms, and no progress was reported`);
     waiting.idleTimer = startLimit(this.#clock, expire, idleTimeout);
   }
 

@@ -8,15 +8,6 @@
 const unsafe =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u{13430}-\u{1343f}](?<![\t\n]|\p{Extended_Pictographic}[\ufe0e\ufe0f])(?<![\d#*]\ufe0f(?=\u20e3)|\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?\u200d(?=\p{Extended_Pictographic})|[\u0620-\u074a\u0900-\u0dff\u1000-\u109f\u1780-\u17d3][\u200c\u200d](?=[\u0620-\u074a\u0900-\u0dff\u1000-\u109f\u1780-\u17d3]))/gu;
 
-/** Unicode escapes of JSON need two units for a character above U+FFFF. */
-const jsonEscape = (text: string): string =>
-  Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");
-
-function textEscape(character: string): string {
-  const code = character.codePointAt(0)!;
-  return code > 0xff ? `\\u{${code.toString(16)}}` : `\\x${code.toString(16).padStart(2, "0")}`;
-}
-
 /**
  * Escapes the characters of a text that control a terminal, are invisible, or reorder the text around them.
  *
@@ -33,7 +24,10 @@ function textEscape(character: string): string {
  * ```
  */
 export function printable(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(unsafe, textEscape);
+  return text.replaceAll("\r\n", "\n").replace(unsafe, (character) => {
+    const code = character.codePointAt(0)!;
+    return code > 0xff ? `\\u{${code.toString(16)}}` : `\\x${code.toString(16).padStart(2, "0")}`;
+  });
 }
 
 /**
@@ -54,5 +48,10 @@ export function printable(text: string): string {
  */
 export function printableJson(value: unknown, indent?: number): string {
   // `undefined` and functions have no JSON.
-  return (JSON.stringify(value, null, indent) ?? "null").replace(unsafe, (found) => jsonEscape(found));
+  const json = JSON.stringify(value, null, indent) ?? "null";
+  return json.replace(unsafe, (found) => {
+    // Unicode escapes of JSON need two units for a character above U+FFFF.
+    const units = found.split("");
+    return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+  });
 }

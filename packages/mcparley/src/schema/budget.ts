@@ -36,7 +36,7 @@ function elementsLeft(container: object, depth: number, allowed: number): number
     if (left < 0) return TOO_MANY;
     for (const item of container) {
       if (typeof item !== "object" || item === null) continue;
-      left = elementsLeft(item as object, depth - 1, left);
+      left = elementsLeft(item, depth - 1, left);
       if (left < 0) return left;
     }
     return left;

@@ -3,7 +3,6 @@ import type { CompileOptions } from "./json-schema/compile.ts";
 import { type SchemaDocument, readDocument } from "./json-schema/document.ts";
 import { dialectOf, keywordsOf } from "./json-schema/keywords.ts";
 import {
-  type ValidationIssue,
   type JsonSchema,
   MAX_ISSUES,
   type Outcome,
@@ -13,13 +12,7 @@ import {
   shorten,
 } from "./schema.ts";
 import { isObject } from "../rpc/messages.ts";
-import {
-  type Schema,
-  type StandardIssue,
-  type StandardResult,
-  type StandardSchema,
-  isStandardSchema,
-} from "./standard-schema.ts";
+import { type Schema, type StandardResult, type StandardSchema, isStandardSchema } from "./standard-schema.ts";
 
 /** `input`: a value of the peer for a handler. `output`: a value of a handler for the peer. */
 type Direction = "input" | "output";
@@ -73,8 +66,20 @@ function compilePlain(schema: JsonSchema, direction: Direction): CompiledSchema 
   requireJsonSchema(schema);
   const document = readDocument(schema);
   if (direction === "input") return { json: schema, validate: evaluatorOf(document) };
-  const validate = evaluatorOf(document, { steps: OUTPUT_STEPS });
-  return { json: schema, validate: (value) => validateAsJson(value, validate) };
+  const evaluate = evaluatorOf(document, { steps: OUTPUT_STEPS });
+  return {
+    json: schema,
+    validate(value) {
+      let json: unknown;
+      try {
+        // Parsing fails for a value that has no JSON text at all.
+        json = JSON.parse(JSON.stringify(value));
+      } catch (error) {
+        return { issues: [{ path: "", message: `cannot be written as JSON: ${shorten(String(error))}` }] };
+      }
+      return evaluate(json);
+    },
+  };
 }
 
 /** Throws for a value that is not a schema, and for an object that would be a JSON Schema without any effect. */
@@ -83,10 +88,11 @@ function requireJsonSchema(schema: unknown): void {
     throw new SchemaError("invalid_schema", `The schema is ${JSON.stringify(schema)}, not an object.`);
   }
   const names = Object.keys(schema).filter((name) => name !== "$schema");
-  const named = names.find((name) => isStandardSchema(schema[name]));
-  if (named !== undefined) {
-    const { vendor } = (schema[named] as StandardSchema)["~standard"];
-    const fact = `The schema is a plain object with a schema of ${vendor} at "${shorten(named)}".`;
+  for (const name of names) {
+    const member = schema[name];
+    if (!isStandardSchema(member)) continue;
+    const { vendor } = member["~standard"];
+    const fact = `The schema is a plain object with a schema of ${vendor} at "${shorten(name)}".`;
     throw new SchemaError("invalid_schema", `${fact} Write the whole object as one schema of ${vendor}.`);
   }
   const keywords = keywordsOf[dialectOf(schema["$schema"]) ?? "2020-12"];
@@ -111,20 +117,11 @@ function evaluatorOf(
   };
 }
 
-function validateAsJson(value: unknown, validate: CompiledSchema["validate"]): Outcome | Promise<Outcome> {
-  let json: unknown;
-  try {
-    // Parsing fails for a value that has no JSON text at all.
-    json = JSON.parse(JSON.stringify(value));
-  } catch (error) {
-    return { issues: [{ path: "", message: `cannot be written as JSON: ${shorten(String(error))}` }] };
-  }
-  return validate(json);
-}
-
 function compileStandard(schema: StandardSchema, direction: Direction): CompiledSchema {
   const { vendor, validate } = schema["~standard"];
-  const json = withoutDefaultDialect(toJsonSchema(schema, direction));
+  const converted = toJsonSchema(schema, direction);
+  const { $schema, ...rest } = converted;
+  const json = dialectOf($schema) === "2020-12" ? rest : converted;
   const runLibrary = (value: unknown): Outcome | Promise<Outcome> => {
     const result = validate(value);
     return result instanceof Promise ? result.then(outcomeOf) : outcomeOf(result);
@@ -133,28 +130,24 @@ function compileStandard(schema: StandardSchema, direction: Direction): Compiled
   try {
     document = readDocument(json);
   } catch (error) {
-    const { code, message } = error as SchemaError;
-    throw new SchemaError(code, `The JSON Schema of this ${vendor} schema cannot be used. ${message}`, {
-      cause: error,
-    });
+    if (!(error instanceof SchemaError)) throw error;
+    const message = `The JSON Schema of this ${vendor} schema cannot be used. ${error.message}`;
+    throw new SchemaError(error.code, message, { cause: error });
   }
   if (direction === "output") return { json, validate: runLibrary };
   const evaluate = evaluatorOf(document, { exhaustive: true });
   const elements = Math.min(LARGE, Math.floor(LARGE_PRODUCT / document.places.size));
-  const isLarge = (value: unknown): boolean => checkBudget(value, { depth: Infinity, elements }) !== undefined;
+  const evaluateFirst = async (value: unknown): Promise<Outcome> => {
+    const outcome = await evaluate(value);
+    return outcome.issues ? outcome : runLibrary(value);
+  };
   return {
     json,
-    validate: (value) => (isLarge(value) ? validateBoth(value, evaluate, runLibrary) : runLibrary(value)),
+    validate(value) {
+      const isLarge = checkBudget(value, { depth: Infinity, elements }) !== undefined;
+      return isLarge ? evaluateFirst(value) : runLibrary(value);
+    },
   };
-}
-
-async function validateBoth(
-  value: unknown,
-  evaluate: CompiledSchema["validate"],
-  runLibrary: CompiledSchema["validate"],
-): Promise<Outcome> {
-  const outcome = await evaluate(value);
-  return outcome.issues ? outcome : runLibrary(value);
 }
 
 function toJsonSchema(schema: StandardSchema, direction: Direction): JsonSchema {
@@ -171,18 +164,11 @@ function toJsonSchema(schema: StandardSchema, direction: Direction): JsonSchema 
   });
 }
 
-function withoutDefaultDialect(schema: JsonSchema): JsonSchema {
-  const { $schema, ...rest } = schema;
-  return dialectOf($schema) === "2020-12" ? rest : schema;
-}
-
 function outcomeOf(result: StandardResult<unknown>): Outcome {
-  return result.issues === undefined
-    ? { value: result.value }
-    : { issues: result.issues.slice(0, MAX_ISSUES).map(toIssue) };
-}
-
-function toIssue({ path = [], message }: StandardIssue): ValidationIssue {
-  const keys = path.map((step) => pointerStep(String(typeof step === "object" ? step.key : step)));
-  return { path: keys.join(""), message: shorten(message, 300) };
+  if (result.issues === undefined) return { value: result.value };
+  const issues = result.issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => {
+    const keys = path.map((step) => pointerStep(String(typeof step === "object" ? step.key : step)));
+    return { path: keys.join(""), message: shorten(message, 300) };
+  });
+  return { issues };
 }

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "./schema.ts";
 
 /** One problem that a Standard Schema reports. */
-export interface StandardIssue {
+interface StandardIssue {
   readonly message: string;
   readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
 }

@@ -1,74 +1,22 @@
 import {
-  type Expression,
+  type LiteralStep,
+  type PairsStep,
+  type Step,
   type TemplatePart,
+  type ValueStep,
   type Variable,
-  encodeReserved,
   firstCharacters,
+  toSteps,
 } from "./uri-template-parse.ts";
 
 /** The values found in a URI. Has no prototype, so that any variable name is safe. */
 export type TemplateMatch = Record<string, string | string[]>;
 
-type Matcher = (uri: string) => TemplateMatch | undefined;
+/** Returns the values in a URI, or undefined if it does not match. */
+export type Matcher = (uri: string) => TemplateMatch | undefined;
 
-/** Literal text. It has a second form if it contains characters that RFC 6570 percent-encodes. */
-interface LiteralStep {
-  readonly kind: "literal";
-  readonly texts: readonly string[];
-}
-
-/** One variable of an expression that writes no names. */
-interface ValueStep {
-  readonly kind: "value";
-  readonly variable: Variable;
-  /** The text before the value. With a prefix, prefix and value are optional. Without one, the value needs a character. */
-  readonly prefix: string;
-  readonly separator: string;
-  /** Characters that end a value. */
-  readonly stops: string;
-}
-
-/** All variables of adjacent expressions that write `name=value`, as in `{?a}{&b}`. */
-interface PairsStep {
-  readonly kind: "pairs";
-  readonly names: ReadonlyMap<string, Variable>;
-  /** The exploded variable, which receives the pairs with other names. */
-  readonly rest: Variable | undefined;
-  /** Characters that can start the first pair. */
-  readonly openers: string;
-  readonly separator: string;
-  readonly stops: string;
-}
-
-type Step = LiteralStep | ValueStep | PairsStep;
-
-const maxUriLength = 64 * 1024;
-
-/** Returns the function that finds the values in a URI: the inverse of the expansion of the template. */
-export function createMatcher(parts: readonly TemplatePart[]): Matcher {
-  return tailMatcher(parts) ?? scanningMatcher(parts);
-}
-
-/**
- * Matches the most common templates, a literal text and one variable such as `note://{id}`, in a tenth of the time of a
- * scan.
- */
-function tailMatcher([start, tail, ...more]: readonly TemplatePart[]): Matcher | undefined {
-  if (typeof start !== "string" || typeof tail !== "object" || more.length > 0) return undefined;
-  const { operator, variables } = tail;
-  const [variable, ...others] = variables;
-  if (!variable || others.length > 0 || variable.explode || variable.maxLength !== undefined) return undefined;
-  if (operator.first !== "" || operator.reserved || encodeReserved(start) !== start) return undefined;
-  return (uri) => {
-    if (uri.length > maxUriLength || uri.length === start.length || !uri.startsWith(start)) return undefined;
-    const text = uri.slice(start.length);
-    const value = /[/?#]/.test(text) ? undefined : decode(text);
-    if (value === undefined) return undefined;
-    const values = Object.create(null) as TemplateMatch;
-    values[variable.name] = value;
-    return values;
-  };
-}
+/** Maximum number of UTF-16 units of a URI. Longer ones do not match. */
+export const MAX_URI_LENGTH = 65_536;
 
 /**
  * Matches any template in two passes. The first pass goes from the last step of the template to the first. For each
@@ -80,48 +28,11 @@ export function scanningMatcher(parts: readonly TemplatePart[]): Matcher {
   const steps = toSteps(parts);
   const starts = steps[0]?.kind === "literal" ? steps[0].texts : [""];
   return (uri) => {
-    if (uri.length > maxUriLength || !starts.some((start) => uri.startsWith(start))) return undefined;
+    if (uri.length > MAX_URI_LENGTH || !starts.some((start) => uri.startsWith(start))) return undefined;
     let next = noEnds(uri);
     next[uri.length] = uri.length;
     const ends = steps.toReversed().map((step) => (next = endsOf(step, uri, next)));
     return next[0]! < 0 ? undefined : collect(steps, ends.toReversed(), uri);
-  };
-}
-
-function toSteps(parts: readonly TemplatePart[]): Step[] {
-  const steps: Step[] = [];
-  for (const part of parts) {
-    const last = steps.at(-1);
-    if (typeof part === "string") steps.push({ kind: "literal", texts: [...new Set([part, encodeReserved(part)])] });
-    else if (!part.operator.named) steps.push(...toValueSteps(part));
-    else if (last?.kind === "pairs" && last.separator === part.operator.separator) {
-      // `{?a}{&b}` is one query: without a, its first pair follows "&" (RFC 6570 section 3.2.9). The order is free.
-      steps[steps.length - 1] = toPairsStep(part, last);
-    } else steps.push(toPairsStep(part));
-  }
-  return steps;
-}
-
-function toValueSteps({ operator, variables }: Expression): ValueStep[] {
-  const { first, separator, reserved } = operator;
-  return variables.map((variable, index) => ({
-    kind: "value",
-    variable,
-    prefix: index === 0 ? first : separator,
-    separator,
-    stops: reserved ? "" : separator === "/" && variable.explode ? "?#" : "/?#",
-  }));
-}
-
-function toPairsStep({ operator, variables }: Expression, before?: PairsStep): PairsStep {
-  const { first, separator } = operator;
-  return {
-    kind: "pairs",
-    names: new Map([...(before?.names ?? []), ...variables.map((variable) => [variable.name, variable] as const)]),
-    rest: before?.rest ?? variables.find(({ explode }) => explode),
-    openers: (before?.openers ?? "") + first,
-    separator,
-    stops: separator === "&" ? "&#" : ";/?#",
   };
 }
 
@@ -227,15 +138,15 @@ interface Found {
 }
 
 function collect(steps: readonly Step[], ends: readonly Int32Array[], uri: string): TemplateMatch | undefined {
-  const found: Found = { values: Object.create(null) as TemplateMatch, prefixes: [] };
+  const values: TemplateMatch = Object.create(null);
+  const found: Found = { values, prefixes: [] };
   let position = 0;
   for (const [index, step] of steps.entries()) {
     const end = ends[index]![position]!;
     if (end !== position && !take(step, uri.slice(position, end), found)) return undefined;
     position = end;
   }
-  const { values, prefixes } = found;
-  const isConsistent = prefixes.every(({ variable, value }) => {
+  const isConsistent = found.prefixes.every(({ variable, value }) => {
     const whole = (values[variable.name] ??= value);
     return typeof whole === "string" && firstCharacters(whole, variable.maxLength) === value;
   });
@@ -247,8 +158,8 @@ function take(step: Step, text: string, found: Found): boolean {
   if (step.kind === "literal") return true;
   if (step.kind === "pairs") return takePairs(step, text.slice(1), found);
   const value = text.slice(step.prefix.length);
-  if (!step.variable.explode) return assign(found, step.variable, decode(value));
-  const items = value.split(step.separator).map(decode);
+  if (!step.variable.explode) return assign(found, step.variable, decodeValue(value));
+  const items = value.split(step.separator).map(decodeValue);
   return items.every((item) => item !== undefined) && assign(found, step.variable, items);
 }
 
@@ -258,7 +169,7 @@ function takePairs({ names, rest, separator }: PairsStep, text: string, found: F
   for (const pair of text.split(separator)) {
     const [name = ""] = pair.split("=", 1);
     const variable = names.get(name) ?? rest;
-    const value = decode(variable === names.get(name) ? pair.slice(name.length + 1) : pair);
+    const value = decodeValue(variable === names.get(name) ? pair.slice(name.length + 1) : pair);
     if (variable === undefined || value === undefined) return false;
     if (variable.explode) {
       const list = lists.get(variable);
@@ -281,7 +192,8 @@ function assign({ values, prefixes }: Found, variable: Variable, value: string |
   return known === undefined || String(known) === String(value);
 }
 
-function decode(text: string): string | undefined {
+/** Decodes a value. Returns undefined if it is not valid UTF-8. */
+export function decodeValue(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

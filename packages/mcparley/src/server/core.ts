@@ -134,6 +134,7 @@ export class ServerCore {
     else void import("./observe/to-console.ts").then(({ toConsole }) => toConsole(error, observers));
   }
 
+  /** Returns the definition, with the features that extensions declare even while they are empty. */
   #given(): AnyServerDefinition {
     const features = this.extensions.flatMap((extension) => extension.features ?? []);
     return features.length === 0

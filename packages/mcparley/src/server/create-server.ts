@@ -10,7 +10,7 @@ import type { Prompt, Resource, Tool } from "./definition.ts";
 import { type MethodMiddleware, type Middleware, byMethod, wrap } from "./dispatch/middleware.ts";
 import type { AnyServerDefinition, ServerDefinition } from "./options.ts";
 import type { Registry } from "./registry.ts";
-import type { OtherServerMethods } from "./other-libraries.ts";
+import { type OtherServerMethods, otherMethods } from "./other-libraries.ts";
 
 /** The resources of a live server. */
 export interface ResourceRegistry<C = any> extends Registry<Resource<string, C>> {
@@ -93,7 +93,7 @@ type ServerMembers<T, P, R, C> = Omit<Server<T, P, R, C>, keyof OtherServerMetho
 const cores = new WeakMap<object, ServerCore>();
 
 /** Returns the prepared definition of a server, for the transports of this package. */
-export function coreOf(server: Server<any, any, any, any>): ServerCore {
+export function coreOf(server: Server<unknown, unknown, unknown>): ServerCore {
   const core = cores.get(server);
   if (core) return core;
   throw new LocalError(
@@ -161,6 +161,7 @@ export function createServer<
       for (const extension of core.extensions) await extension.close?.(core);
     },
   };
+  Object.setPrototypeOf(server, otherMethods());
   cores.set(server, core);
   for (const extension of core.extensions) extension.offer?.(server);
   return server as Server<T, P, R, C>;

@@ -70,7 +70,7 @@ export interface ServerExtension {
    * Called once by `createServer`, after the definitions of the server were added. It can check them and add more. Its
    * errors are thrown by `createServer`.
    */
-  offer?(server: Pick<Server<any, any, any, any>, "tools" | "prompts" | "resources">): void;
+  offer?(server: Pick<Server<unknown, unknown, unknown>, "tools" | "prompts" | "resources">): void;
   /** Called when the server is closed. Stops work that does not depend on a connection. */
   close?(core: ServerCore): void | Promise<void>;
 }

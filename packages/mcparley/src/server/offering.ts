@@ -89,7 +89,12 @@ export class Offering {
       case "subscriptions":
         return this.offers("resources") && this.has("subscribe");
       case "completions":
-        return this.#hasSuggestions();
+        // Whether any prompt argument or template variable has suggestions.
+        this.#suggests ??=
+          [...this.prompts].some(([, { arguments: args }]) =>
+            Object.values(args ?? {}).some((argument) => argument.complete),
+          ) || [...this.resources].some(([, definition]) => definition.complete);
+        return this.#suggests;
       default:
         return this.#init.given[feature] !== undefined || this[feature].size > 0;
     }
@@ -98,15 +103,6 @@ export class Offering {
   /** Whether the server has an optional capability, which its definition can leave out. */
   has(capability: keyof CapabilityChoice): boolean {
     return this.#init.given.capabilities?.[capability] !== false;
-  }
-
-  /** Whether any prompt argument or template variable has suggestions. */
-  #hasSuggestions(): boolean {
-    this.#suggests ??=
-      [...this.prompts].some(([, { arguments: args }]) =>
-        Object.values(args ?? {}).some((argument) => argument.complete),
-      ) || [...this.resources].some(([, definition]) => definition.complete);
-    return this.#suggests;
   }
 
   capabilities(): ServerCapabilities {

@@ -1,6 +1,6 @@
 /**
- * Names that other MCP libraries use. They exist in types only, so that the compiler's message contains the name to use.
- * Editors strike them out.
+ * Names that other MCP libraries use. The types make the compiler's message contain the name to use, and editors strike the
+ * names out. The checks do the same at run time, where a member that is ignored would leave arguments unchecked.
  */
 
 /** Members of the definition of a tool in other libraries. */
@@ -46,4 +46,58 @@ export interface OtherServerMethods {
     this: "There is no such method. Pass the server to serveStdio, listen, toFetch or connect.",
     ...given: any[]
   ): never;
+}
+
+type Kind = "tool" | "prompt" | "resource" | "server";
+
+/** Members of definitions in other libraries, by their names here. */
+const otherNames: Record<Kind, Record<string, readonly string[]>> = {
+  tool: {
+    input: ["inputSchema", "parameters", "params", "args", "argsSchema", "schema"],
+    output: ["outputSchema"],
+    call: ["handler", "execute", "callback", "cb", "run", "func"],
+    annotations: ["readOnlyHint", "destructiveHint"],
+    meta: ["_meta"],
+  },
+  prompt: {
+    arguments: ["argsSchema", "args", "parameters"],
+    get: ["load", "handler", "execute", "callback", "cb"],
+    meta: ["_meta"],
+  },
+  resource: { read: ["load", "handler", "execute", "callback", "cb"], uri: ["uriTemplate"], meta: ["_meta"] },
+  server: {
+    tools: ["tool"],
+    prompts: ["prompt"],
+    resources: ["resource", "resourceTemplates"],
+    "name and version": ["serverInfo", "info"],
+  },
+};
+
+/** Throws if a definition has a member of another library. The message names the member to use. */
+export function refuseOtherNames(kind: Kind, definition: object): void {
+  for (const [ours, all] of Object.entries(otherNames[kind])) {
+    const theirs = all.find((name) => name in definition);
+    if (theirs !== undefined) throw new TypeError(`use "${ours}" instead of "${theirs}"`);
+  }
+}
+
+/** Returns the prototype of a server: methods of servers in other libraries. Each throws an error that names what to use. */
+export function otherMethods(): object {
+  const methods = {
+    tool: ["tool", "registerTool", "addTool", "setRequestHandler"],
+    prompt: ["prompt", "registerPrompt", "addPrompt"],
+    resource: ["resource", "registerResource", "addResource", "addResourceTemplate"],
+    server: ["connect", "start", "listen", "run"],
+  };
+  return Object.fromEntries(
+    Object.entries(methods).flatMap(([kind, names]) => names.map((name) => [name, () => refuseMethod(name, kind)])),
+  );
+}
+
+function refuseMethod(method: string, kind: string): never {
+  const cure =
+    kind === "server"
+      ? "Pass the server to serveStdio, listen, toFetch or connect."
+      : `Pass { ${kind}s: { name: ${kind}(...) } } to createServer, or call server.${kind}s.set(name, ${kind}(...)).`;
+  throw new TypeError(`A server has no method "${method}". ${cure}`);
 }

@@ -48,17 +48,99 @@ describe("the name of a tool", () => {
   });
 });
 
-describe("a tool with the member of another library", () => {
+describe("a definition with the member of another library is rejected, and the error names ours", () => {
   test.each([
     ["inputSchema", "input"],
     ["parameters", "input"],
+    ["params", "input"],
+    ["args", "input"],
+    ["argsSchema", "input"],
+    ["schema", "input"],
     ["outputSchema", "output"],
     ["handler", "call"],
     ["execute", "call"],
-  ])("%s is rejected, and the error names %s", (theirs, ours) => {
+    ["callback", "call"],
+    ["cb", "call"],
+    ["run", "call"],
+    ["func", "call"],
+    ["readOnlyHint", "annotations"],
+    ["_meta", "meta"],
+  ])("tool: %s is %s", (theirs, ours) => {
     const definition = { call: () => "a", [theirs]: { type: "object" } } as object;
     const message = refusal(() => createServer({ ...named, tools: { t: tool(definition as never) } }));
-    expect(message).toContain(`use "${ours}" instead of "${theirs}"`);
+    expect(message).toBe(`The tool "t" cannot be offered: use "${ours}" instead of "${theirs}"`);
+  });
+
+  test.each([
+    ["argsSchema", "arguments"],
+    ["args", "arguments"],
+    ["load", "get"],
+    ["handler", "get"],
+    ["execute", "get"],
+  ])("prompt: %s is %s", (theirs, ours) => {
+    const definition = { get: () => "a", [theirs]: () => "a" } as never;
+    const message = refusal(() => createServer({ ...named, prompts: { p: prompt(definition) } }));
+    expect(message).toBe(`The prompt "p" cannot be offered: use "${ours}" instead of "${theirs}"`);
+  });
+
+  test.each([
+    ["load", "read"],
+    ["handler", "read"],
+    ["uriTemplate", "uri"],
+  ])("resource: %s is %s", (theirs, ours) => {
+    const definition = { read: () => "a", [theirs]: () => "a" } as never;
+    const message = refusal(() => createServer({ ...named, resources: { r: resource("note://1", definition) } }));
+    expect(message).toBe(`The resource "r" cannot be offered: use "${ours}" instead of "${theirs}"`);
+  });
+
+  test.each([
+    ["tool", "tools"],
+    ["resourceTemplates", "resources"],
+    ["serverInfo", "name and version"],
+  ])("server: %s is %s", (theirs, ours) => {
+    const message = refusal(() => createServer({ ...named, [theirs]: {} }));
+    expect(message).toBe(`The server cannot be offered: use "${ours}" instead of "${theirs}"`);
+  });
+
+  test("a name in a tool must be its key", () => {
+    const add = tool({ name: "add", call: () => "a" } as never);
+    expect(refusal(() => createServer({ ...named, tools: { plus: add } }))).toContain('its name is its key in "tools"');
+    expect(createServer({ ...named, tools: { add } }).tools.has("add")).toBe(true);
+  });
+
+  test("a list of arguments of a prompt is rejected", () => {
+    const listed = prompt({ arguments: [{ name: "a" }] as never, get: () => "a" });
+    expect(refusal(() => createServer({ ...named, prompts: { p: listed } }))).toContain("{ name: { required: true } }");
+  });
+
+  test("the arguments of the official SDK are rejected with the form to use", () => {
+    const called = (tool as (...given: unknown[]) => never)("add", {}, () => "a");
+    expect(refusal(() => createServer({ ...named, tools: { add: called } }))).toContain("write tool({ input, call })");
+    const read = (resource as (...given: unknown[]) => never)({ uri: "note://1", read: () => "a" });
+    expect(refusal(() => createServer({ ...named, resources: { read } }))).toContain("write resource(uri, { read })");
+  });
+});
+
+describe("a method of a server in another library throws an error that names what to use", () => {
+  const server = createServer(named) as unknown as Record<string, () => unknown>;
+
+  test.each(["tool", "registerTool", "addTool", "setRequestHandler"])("%s", (method) => {
+    expect(() => server[method]?.()).toThrow(
+      `A server has no method "${method}". Pass { tools: { name: tool(...) } } to createServer, or call server.tools.set(name, tool(...)).`,
+    );
+  });
+
+  test.each(["prompt", "registerPrompt", "resource", "registerResource", "addResource"])("%s", (method) => {
+    expect(() => server[method]?.()).toThrow(/^A server has no method ".*"\. Pass \{ (prompts|resources): /);
+  });
+
+  test.each(["connect", "start", "listen", "run"])("%s", (method) => {
+    expect(() => server[method]?.()).toThrow("Pass the server to serveStdio, listen, toFetch or connect.");
+  });
+
+  test("such methods are no properties of the server", () => {
+    expect(Object.keys(server)).not.toContain("registerTool");
+    expect(() => JSON.stringify({ ...server })).not.toThrow();
   });
 });
 

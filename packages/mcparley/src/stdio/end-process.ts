@@ -28,24 +28,23 @@ const POLL_MS = 20;
 export async function endProcess(child: ChildProcess, exited: Promise<void>, bounds: EndBounds): Promise<void> {
   if (child.pid === undefined) return;
   const hasExited = await within(exited, bounds.exit, systemClock);
-  if (!isWindows) await endGroup(child.pid, bounds);
-  else if (!hasExited) await killTree(child.pid, exited, bounds);
+  if (!isWindows) {
+    // The processes that remain in the group: a launcher can exit before the process that it launched.
+    if (sendSignal(-child.pid, "SIGTERM") && !(await isGroupGone(child.pid, bounds.terminate))) {
+      sendSignal(-child.pid, "SIGKILL");
+      await isGroupGone(child.pid, bounds.kill);
+    }
+  } else if (!hasExited) {
+    const { pid } = child;
+    const killer = spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
+    killer.on("error", () => sendSignal(pid, "SIGTERM"));
+    await within(exited, bounds.kill, systemClock);
+  }
   // Waits for the exit event, which follows the end of the process.
   await within(exited, bounds.kill, systemClock);
 }
 
-/** Ends the remaining processes of a group. A launcher can exit before the process that it launched. */
-async function endGroup(leader: number, { terminate, kill }: EndBounds): Promise<void> {
-  if (!signalGroup(leader, "SIGTERM") || (await isGroupGone(leader, terminate))) return;
-  signalGroup(leader, "SIGKILL");
-  await isGroupGone(leader, kill);
-}
-
-/** Sends a signal to all processes of a group. Returns false if there are none. */
-function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
-  return sendSignal(-leader, signal);
-}
-
+/** Sends a signal to a process, or with a negative id to all processes of its group. Returns false if there are none. */
 function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
@@ -57,18 +56,12 @@ function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
 /** Polls, because there is no event for the end of processes that are not our children. */
 async function isGroupGone(leader: number, ms: number): Promise<boolean> {
   const end = Date.now() + ms;
-  while (signalGroup(leader, 0)) {
+  while (sendSignal(-leader, 0)) {
     if (Date.now() >= end) return false;
     // This timer keeps the process alive, because the caller of `close` waits for the result.
     await delay(POLL_MS);
   }
   return true;
-}
-
-async function killTree(pid: number, exited: Promise<void>, { kill }: EndBounds): Promise<void> {
-  const killer = spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
-  killer.on("error", () => sendSignal(pid, "SIGTERM"));
-  await within(exited, kill, systemClock);
 }
 
 const live = new Set<number>();

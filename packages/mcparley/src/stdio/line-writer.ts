@@ -52,7 +52,14 @@ export class LineWriter {
     this.#chars += line.length;
     if (this.#drained) return this.#wait();
     if (this.#chars >= FULL_CHARS) this.#write();
-    else this.#schedule();
+    else if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      // A tick runs after the promises of this turn have settled, so that their responses share one write.
+      process.nextTick(() => {
+        this.#isScheduled = false;
+        if (!this.#drained) this.#write();
+      });
+    }
     return this.#drained;
   }
 
@@ -84,19 +91,9 @@ export class LineWriter {
     return Promise.reject(error);
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    // A tick runs after the promises of this turn have settled, so that their responses share one write.
-    process.nextTick(() => {
-      this.#isScheduled = false;
-      if (!this.#drained) this.#write();
-    });
-  }
-
   #write(): void {
     if (this.#chars === 0) return;
-    const text = this.#lines.length === 1 ? (this.#lines[0] as string) : this.#lines.join("");
+    const text = this.#lines.length === 1 ? this.#lines[0]! : this.#lines.join("");
     this.#lines = [];
     this.#chars = 0;
     if (this.#output.write(text) || this.#ended) return;

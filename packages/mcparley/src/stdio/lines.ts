@@ -87,16 +87,14 @@ export function lineReader(limit: LineLimit, sink: LineSink): LineReader {
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
       // A line within one chunk is decoded in place. Creating a view takes longer than decoding.
       if (gathered.size() === 0) deliver(bytes, start, end);
-      else finish(bytes.subarray(start, end));
+      else {
+        gathered.add(bytes.subarray(start, end));
+        deliver(gathered.bytes(), 0, gathered.size());
+        gathered.clear();
+      }
       start = end + 1;
     }
     if (start < bytes.length) gathered.add(bytes.subarray(start));
-  }
-
-  function finish(rest: Buffer): void {
-    gathered.add(rest);
-    deliver(gathered.bytes(), 0, gathered.size());
-    gathered.clear();
   }
 
   /** Delivers a line. If the line is too large, the bytes may contain only its start. */
@@ -149,25 +147,19 @@ function gather(lineLimit: LineLimit): Gathered {
   function add(bytes: Buffer): void {
     const total = size + bytes.length;
     limit = Math.max(limit, lineLimit.bytes);
-    // The byte over the limit can be the CR of the line ending.
-    if (isWhole && total > limit + 1) shrink();
-    if (isWhole) reserve(total);
+    if (isWhole && total > limit + 1) {
+      // Over the limit, also if the last byte is the CR of the line ending. From now on only the start is kept.
+      isWhole = false;
+      const head = Buffer.alloc(HEAD_BYTES);
+      space.copy(head, 0, 0, Math.min(size, HEAD_BYTES));
+      space = head;
+    } else if (isWhole && total > space.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(total, Math.min(space.length * 2, limit + 1), 1024));
+      space.copy(larger, 0, 0, size);
+      space = larger;
+    }
     bytes.copy(space, Math.min(size, space.length));
     size = total;
-  }
-
-  function reserve(total: number): void {
-    if (total <= space.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(total, Math.min(space.length * 2, limit + 1), 1024));
-    space.copy(larger, 0, 0, size);
-    space = larger;
-  }
-
-  function shrink(): void {
-    isWhole = false;
-    const head = Buffer.alloc(HEAD_BYTES);
-    space.copy(head, 0, 0, Math.min(size, HEAD_BYTES));
-    space = head;
   }
 
   function clear(): void {
@@ -203,7 +195,10 @@ export function jsonLines(receiver: Receiver, limit: LineLimit, isOpen: () => bo
     try {
       value = JSON.parse(text);
     } catch (cause) {
-      receiver.malformed(notJson(problem, text, cause));
+      const excerpt = text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text;
+      const fact = `${problem}: ${JSON.stringify(redact(excerpt))}`;
+      const cure = "Each line must be one JSON-RPC message; logs belong on stderr.";
+      receiver.malformed(new LocalError("invalid_message", `${fact}. ${cure}`, { cause }));
       return;
     }
     limit.received(value);
@@ -213,7 +208,7 @@ export function jsonLines(receiver: Receiver, limit: LineLimit, isOpen: () => bo
     line: (text) => parse(text, "A line is not JSON"),
     dropped(line) {
       if (!isOpen()) return;
-      const error = asError(line, limit.bytes);
+      const error = errorOf(line, limit.bytes);
       receiver.malformed(error);
       // The request fails now, and not after its time limit.
       const id = answeredId(line.head);
@@ -224,13 +219,7 @@ export function jsonLines(receiver: Receiver, limit: LineLimit, isOpen: () => bo
   };
 }
 
-function notJson(what: string, text: string, cause: unknown): LocalError {
-  const excerpt = text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text;
-  const cure = "Each line must be one JSON-RPC message; logs belong on stderr.";
-  return new LocalError("invalid_message", `${what}: ${JSON.stringify(redact(excerpt))}. ${cure}`, { cause });
-}
-
-function asError({ reason, bytes }: DroppedLine, limit: number): LocalError {
+function errorOf({ reason, bytes }: DroppedLine, limit: number): LocalError {
   if (reason === "not_utf8")
     return new LocalError("invalid_message", `A line of ${bytes} bytes is not UTF-8 and was dropped.`);
   const message = `A line of ${bytes} bytes is over the limit of ${limit} bytes and was dropped; see maxLineBytes.`;

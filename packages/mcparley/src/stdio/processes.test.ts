@@ -16,10 +16,11 @@ let library: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "mcparley-"));
   library = join(directory, "library.mjs");
-  const modules = ["./server.ts", "./stdio.ts", "./stdio/end-process.ts"];
+  const modules = ["./server.ts", "./stdio/end-process.ts"];
   await build({
     stdin: {
-      contents: modules.map((module) => `export * from ${JSON.stringify(module)};`).join("\n"),
+      contents: `${modules.map((module) => `export * from ${JSON.stringify(module)};`).join("\n")}
+        export { serveStdio } from "./stdio.ts";`,
       resolveDir: fileURLToPath(new URL("..", import.meta.url)),
     },
     bundle: true,

@@ -44,7 +44,7 @@ export interface RunningStdioServer extends Promise<void> {
  * ```
  */
 export function serveStdio(
-  server: Pick<Server<any, any, any, any>, "attach">,
+  server: Pick<Server<unknown, unknown, unknown>, "attach">,
   options: ServeStdioOptions = {},
 ): RunningStdioServer {
   const ownsProcess = options.input === undefined && options.output === undefined;
@@ -123,10 +123,23 @@ async function drain(close: () => Promise<void>, closed: Promise<void>, options:
   clock.clearTimeout(timer);
 }
 
+/**
+ * Calls `end` when the parent process has ended, and for the first SIGINT or SIGTERM; a second signal ends the process. The
+ * returned function stops this.
+ */
 function watchProcess(end: () => void, options: ServeStdioOptions): () => void {
   const { parentCheckInterval = 5_000 } = options;
-  const stopSignals = watchSignals(end);
   const stopParent = parentCheckInterval === false ? () => {} : watchParent(end, parentCheckInterval);
+  const stopSignals = (): void => {
+    process.off("SIGINT", onSignal);
+    process.off("SIGTERM", onSignal);
+  };
+  const onSignal = (): void => {
+    stopSignals();
+    end();
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
   if (process.stdin.isTTY) {
     process.stderr.write(
       "This is an MCP server on stdio. An MCP client starts it and sends it JSON-RPC. Press Ctrl+C to stop it.\n",
@@ -160,24 +173,6 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
-}
-
-/**
- * Calls `onSignal` for the first SIGINT or SIGTERM; a second one ends the process. The returned function removes the
- * listeners.
- */
-function watchSignals(onSignal: () => void): () => void {
-  const stop = (): void => {
-    process.off("SIGINT", received);
-    process.off("SIGTERM", received);
-  };
-  const received = (): void => {
-    stop();
-    onSignal();
-  };
-  process.on("SIGINT", received);
-  process.on("SIGTERM", received);
-  return stop;
 }
 
 /** Exits if something still keeps the process alive after `ms` milliseconds. The timer itself does not. */
@@ -224,7 +219,12 @@ function redirectStdout(): Write {
   const redirected = (...args: Parameters<Write>): true => {
     if (!isNamed) {
       isNamed = true;
-      stderr.write(notice(redirected));
+      const trace: { stack?: string } = {};
+      Error.captureStackTrace(trace, redirected);
+      const frames = trace.stack?.split("\n").slice(1) ?? [];
+      const writer = frames.find((frame) => !frame.includes("node:"))?.trim() ?? "at an unknown location";
+      const notice = "stdout carries the protocol, so all other output goes to stderr";
+      stderr.write(`mcparley: ${notice}. First written ${writer}\n`);
     }
     stderr.write(...args);
     // Never false: a stream that pipes into stdout would wait for a `drain` event that only stderr emits.
@@ -232,12 +232,4 @@ function redirectStdout(): Write {
   };
   stdout.write = redirected as Write;
   return write;
-}
-
-function notice(redirected: (...args: Parameters<Write>) => true): string {
-  const trace: { stack?: string } = {};
-  Error.captureStackTrace(trace, redirected);
-  const frames = trace.stack?.split("\n").slice(1) ?? [];
-  const writer = frames.find((frame) => !frame.includes("node:"))?.trim() ?? "at an unknown location";
-  return `mcparley: stdout carries the protocol, so all other output goes to stderr. First written ${writer}\n`;
 }

@@ -83,20 +83,6 @@ class StreamTransport implements Transport {
       queueMicrotask(() => this.#destroy(undefined));
       return;
     }
-    this.#listen(receiver);
-  }
-
-  send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void> {
-    this.#limit.sent(message, envelope);
-    return this.#writer.send(message);
-  }
-
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  #listen(receiver: Receiver): void {
     const reader = lineReader(
       this.#limit,
       jsonLines(receiver, this.#limit, () => !this.#isClosed),
@@ -115,6 +101,16 @@ class StreamTransport implements Transport {
     this.#input.once("end", end);
     // A destroyed stream emits `close` without `end`.
     this.#input.once("close", end);
+  }
+
+  send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void> {
+    this.#limit.sent(message, envelope);
+    return this.#writer.send(message);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
   async #close(): Promise<void> {

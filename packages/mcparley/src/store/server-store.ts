@@ -8,27 +8,24 @@ import type { Store } from "./store.ts";
  * Closing it does nothing, because the store belongs to the caller of `createServer`.
  */
 export function serverStore(store: Store, serverName: string): Store {
-  const prefix = `mcparley:${encodeName(serverName)}:`;
+  // The encoded name has no `:`, and different names stay different.
+  const encoded = serverName.replaceAll(/[^\w.-]/g, (unit) => `%${unit.charCodeAt(0).toString(16)};`);
+  const prefix = `mcparley:${encoded}:`;
   return {
     get: (key) => store.get(prefix + key),
-    set: (key, value, options) => store.set(prefix + key, value, options),
-    compareAndSet: (key, expected, value, options) => store.compareAndSet(prefix + key, expected, value, options),
+    set: (key, ...rest) => store.set(prefix + key, ...rest),
+    compareAndSet: (key, ...rest) => store.compareAndSet(prefix + key, ...rest),
     delete: (key) => store.delete(prefix + key),
-    append: (log, value, options) => store.append(prefix + log, value, options),
-    readFrom: (log, after, limit) => store.readFrom(prefix + log, after, limit),
+    append: (log, ...rest) => store.append(prefix + log, ...rest),
+    readFrom: (log, ...rest) => store.readFrom(prefix + log, ...rest),
     publish: (channel, message) => store.publish(prefix + channel, message),
-    subscribe: (channel, listener, missed) => store.subscribe(prefix + channel, listener, missed),
+    subscribe: (channel, ...rest) => store.subscribe(prefix + channel, ...rest),
     close: async () => {},
   };
 }
 
-/** Encodes all UTF-16 units except letters, digits, `_`, `.` and `-`. The result has no `:`, and different names stay different. */
-function encodeName(name: string): string {
-  return name.replaceAll(/[^\w.-]/g, (unit) => `%${unit.charCodeAt(0).toString(16)};`);
-}
-
 /** Throws `invalid_definition` if `options` has a store, which only `createServer` accepts. */
-export function refuseStore(options: object, of: string): void {
-  if ((options as { store?: unknown }).store === undefined) return;
+export function refuseStore(options: object & { store?: unknown }, of: string): void {
+  if (options.store === undefined) return;
   throw new LocalError("invalid_definition", `${of} has no option "store". Use createServer({ store }).`);
 }

@@ -11,25 +11,22 @@ export function withStoreErrors(store: Store, onFailure: () => void = () => {}):
       return await operation();
     } catch (cause) {
       onFailure();
-      throw isUnavailable(cause) ? cause : unavailable(cause);
+      if (isUnavailable(cause)) throw cause;
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new LocalError("store_unavailable", `The store is unavailable: ${why}`, { cause });
     }
   };
   return {
     get: (key) => attempt(() => store.get(key)),
-    set: (key, value, options) => attempt(() => store.set(key, value, options)),
-    compareAndSet: (key, expected, value, options) => attempt(() => store.compareAndSet(key, expected, value, options)),
+    set: (...entry) => attempt(() => store.set(...entry)),
+    compareAndSet: (...change) => attempt(() => store.compareAndSet(...change)),
     delete: (key) => attempt(() => store.delete(key)),
-    append: (log, value, options) => attempt(() => store.append(log, value, options)),
-    readFrom: (log, after, limit) => attempt(() => store.readFrom(log, after, limit)),
-    publish: (channel, message) => attempt(() => store.publish(channel, message)),
-    subscribe: (channel, listener, missed) => attempt(() => store.subscribe(channel, listener, missed)),
+    append: (...entry) => attempt(() => store.append(...entry)),
+    readFrom: (...range) => attempt(() => store.readFrom(...range)),
+    publish: (...message) => attempt(() => store.publish(...message)),
+    subscribe: (...subscription) => attempt(() => store.subscribe(...subscription)),
     close: async () => {},
   };
-}
-
-function unavailable(cause: unknown): LocalError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new LocalError("store_unavailable", `The store is unavailable: ${why}`, { cause });
 }
 
 /** Returns whether an error means that a store is unavailable. */

@@ -1,11 +1,11 @@
 import { type AddressInfo, createServer } from "node:net";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { UsageError } from "../../client/io.ts";
-import { openStore } from "./open-store.ts";
+import { UsageError, version } from "../../client/io.ts";
+import { type StorePackages, openStore } from "./open-store.ts";
 
-const failure = async (url: string): Promise<UsageError> => {
-  const error: unknown = await openStore(url, () => {}).catch((thrown: unknown) => thrown);
+const failure = async (url: string, packages?: StorePackages): Promise<UsageError> => {
+  const error: unknown = await openStore(url, () => {}, packages).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(UsageError);
   return error as UsageError;
 };
@@ -42,4 +42,43 @@ test("reports that the store rejected the password", async () => {
   );
   expect(hint).toContain("MCPARLEY_STORE");
   expect(message + hint).not.toContain("hush");
+});
+
+const missing = (name: string) => async (): Promise<never> => {
+  throw Object.assign(new Error(`Cannot find package '${name}'`), { code: "ERR_MODULE_NOT_FOUND" });
+};
+const store: StorePackages["store"] = () => import("@mcparley/redis");
+const client: StorePackages["client"] = () => import("redis");
+
+test.each<[string, StorePackages, string, string]>([
+  [
+    "both packages",
+    { store: missing("@mcparley/redis"), client: missing("redis") },
+    "--store needs the packages @mcparley/redis and redis, which are not installed.",
+    `npm install @mcparley/redis@${version} redis`,
+  ],
+  [
+    "the store",
+    { store: missing("@mcparley/redis"), client },
+    "--store needs the package @mcparley/redis, which is not installed.",
+    `npm install @mcparley/redis@${version}`,
+  ],
+  [
+    "the client",
+    { store, client: missing("redis") },
+    "--store needs the package redis, which is not installed.",
+    "npm install redis",
+  ],
+])("names the command that installs %s", async (_, packages, message, command) => {
+  const error = await failure("redis://127.0.0.1:6379", packages);
+  expect(error.message).toBe(message);
+  expect(error.hint).toBe(
+    `Run ${command} in the project of the command, or with --global if the command is installed globally.`,
+  );
+});
+
+test("reports an error of an installed package as it is", async () => {
+  const broken = new Error("The package is broken.");
+  const opening = openStore("redis://127.0.0.1:6379", () => {}, { store: () => Promise.reject(broken), client });
+  await expect(opening).rejects.toBe(broken);
 });

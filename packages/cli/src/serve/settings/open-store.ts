@@ -1,13 +1,23 @@
 import type { Store } from "mcparley/server";
+import type * as StorePackage from "@mcparley/redis";
 import type * as RedisPackage from "redis";
-import { UsageError } from "../../client/io.ts";
+import { UsageError, version } from "../../client/io.ts";
 
 export interface OpenStore {
   store: Store;
   close(): Promise<void>;
 }
 
+type StoreModule = Pick<typeof StorePackage, "redisStore">;
 type Redis = Pick<typeof RedisPackage, "createClient" | "createCluster">;
+
+/** The optional packages that a store needs. A test passes others. */
+export interface StorePackages {
+  store: () => Promise<StoreModule>;
+  client: () => Promise<Redis>;
+}
+
+const installed: StorePackages = { store: () => import("@mcparley/redis"), client: () => import("redis") };
 
 /** Connection timeout in milliseconds. */
 const connectTimeout = 5_000;
@@ -25,10 +35,13 @@ const protocols: Record<string, string> = {
  * Calls `tell` with a line for each lost or restored connection. Throws `UsageError` if the store is unavailable. No message contains
  * the URL's password.
  */
-export async function openStore(given: string, tell: (line: string) => void): Promise<OpenStore> {
+export async function openStore(
+  given: string,
+  tell: (line: string) => void,
+  packages: StorePackages = installed,
+): Promise<OpenStore> {
   const url = readUrl(given);
-  const redis = await importRedis();
-  const { redisStore } = await import("@mcparley/redis");
+  const [{ redisStore }, redis] = await importPackages(packages);
   const client = (await isCluster(redis, url)) ? clusterClient(redis, url) : redis.createClient({ url: url.href });
   reportConnection(client, tell);
   await client.connect().catch((error: unknown) => {
@@ -55,15 +68,27 @@ function readUrl(given: string): URL {
   return new URL(url.href.replace(url.protocol, protocol));
 }
 
-async function importRedis(): Promise<Redis> {
+/** Imports the optional packages. Throws `UsageError` with the command that installs the missing ones. */
+async function importPackages({ store, client }: StorePackages): Promise<[StoreModule, Redis]> {
+  const [ours, theirs] = await Promise.all([ifInstalled(store()), ifInstalled(client())]);
+  if (ours && theirs) return [ours, theirs];
+  const missing = [...(ours ? [] : ["@mcparley/redis"]), ...(theirs ? [] : ["redis"])];
+  const isOne = missing.length === 1;
+  // The store and the command have the same version.
+  const wanted = missing.map((name) => (name === "redis" ? name : `${name}@${version}`));
+  throw new UsageError(
+    `--store needs the package${isOne ? "" : "s"} ${missing.join(" and ")}, which ${isOne ? "is" : "are"} not installed.`,
+    `Run npm install ${wanted.join(" ")} in the project of the command, or with --global if the command is installed globally.`,
+  );
+}
+
+/** Returns the module, or undefined if it or a dependency of it is not installed. */
+async function ifInstalled<T>(importing: Promise<T>): Promise<T | undefined> {
   try {
-    return await import("redis");
+    return await importing;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new UsageError(
-      "--store needs the package redis, which is not installed.",
-      "Install it where mcparley is: npm install redis, or npm install --global redis.",
-    );
+    return undefined;
   }
 }
 

@@ -97,7 +97,9 @@ export async function discover(options: DiscoverOptions): Promise<Discovered> {
     issuer === undefined
       ? await legacyIssuer(fetch, server, signal)
       : { metadata: await discoverIssuer(fetch, issuer, signal), isAssumed: false };
-  const resource = published?.resource ?? urlOf(server);
+  // The URL of a server is its identifier without the slash that the URL parser adds to an origin.
+  const isOrigin = server.pathname === "/" && server.search === "";
+  const resource = published?.resource ?? (isOrigin ? server.origin : server.href);
   return {
     ...found,
     server,
@@ -132,11 +134,6 @@ function chooseIssuer(named: readonly string[], { issuer, preferred, server }: D
     `${nameOf(server)} accepts tokens from ${accepted}, but not from ${JSON.stringify(issuer)}. ` +
     "Change the option `issuer` if you trust that issuer.";
   throw new LocalError("authorization_failed", message, { data: { issuers: named } });
-}
-
-/** The URL of a server as its identifier: without the slash that the URL parser adds to an origin. */
-function urlOf({ origin, pathname, search, href }: URL): string {
-  return pathname === "/" && search === "" ? origin : href;
 }
 
 /**

@@ -82,11 +82,12 @@ export interface DpopKeys {
  */
 export function dpopKeys(storage?: CredentialStorage): DpopKeys {
   const provers = new Map<string, Promise<DpopProver>>();
-  const make = async (issuer: string): Promise<DpopProver> =>
-    new DpopProver(storage ? await storedKeys(storage, `dpop-key:${issuer}`) : await newKeys(false));
   return {
     of(issuer) {
-      const prover = provers.get(issuer) ?? make(issuer);
+      const known = provers.get(issuer);
+      if (known) return known;
+      const keys = storage ? storedKeys(storage, `dpop-key:${issuer}`) : newKeys(false);
+      const prover = keys.then((pair) => new DpopProver(pair));
       provers.set(issuer, prover);
       prover.catch(() => provers.delete(issuer));
       return prover;

@@ -1,4 +1,4 @@
-import { link } from "../../rpc/abort.ts";
+import { linkWithin } from "../../rpc/abort.ts";
 import { unreachable } from "../../http/client/connection-error.ts";
 import { nameOf } from "../../http/client/settings.ts";
 import { systemClock } from "../../rpc/clock.ts";
@@ -83,10 +83,8 @@ async function requestChallenge(
   server: URL,
   callerSignal: AbortSignal,
 ): Promise<Headers> {
-  const linked = link(callerSignal);
-  const { signal } = linked;
-  const timeout = new LocalError("timeout", `${server.host} did not respond within ${FIRST_REQUEST_MS} ms.`);
-  const timer = clock.setTimeout(() => linked.abort(timeout), FIRST_REQUEST_MS);
+  const message = `${server.host} did not respond within ${FIRST_REQUEST_MS} ms.`;
+  const { signal, unlink } = linkWithin({ clock, ms: FIRST_REQUEST_MS, message }, callerSignal);
   try {
     const init = { headers: { accept: "application/json, text/event-stream" }, redirect: "manual", signal } as const;
     const { headers, body } = await (options.fetch ?? fetch)(server, init);
@@ -95,8 +93,7 @@ async function requestChallenge(
   } catch (error) {
     throw signal.aborted ? signal.reason : unreachable(server, error);
   } finally {
-    clock.clearTimeout(timer);
-    linked.unlink();
+    unlink();
   }
 }
 

@@ -4,7 +4,7 @@ import { unreachable } from "../../http/client/connection-error.ts";
 import { nameOf } from "../../http/client/settings.ts";
 import { isSecureUrl } from "../../net/loopback.ts";
 import { isPrivateHost } from "../../net/private-address.ts";
-import { link } from "../../rpc/abort.ts";
+import { linkWithin } from "../../rpc/abort.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 
@@ -47,17 +47,14 @@ export function makeGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { clock = systemClock, timeout = TIMEOUT_MS } = options;
   return async (href, init = {}) => {
     const url = new URL(href);
-    const linked = link(init.signal);
-    const { signal } = linked;
     const message = `${url.host} did not respond to an authorization request within ${timeout} ms.`;
-    const timer = clock.setTimeout(() => linked.abort(new LocalError("timeout", message)), timeout);
+    const { signal, unlink } = linkWithin({ clock, ms: timeout, message }, init.signal);
     try {
       return await readWhole(await follow(url, { ...init, signal }, options));
     } catch (error) {
       throw signal.aborted ? signal.reason : error;
     } finally {
-      clock.clearTimeout(timer);
-      linked.unlink();
+      unlink();
     }
   };
 }

@@ -149,7 +149,7 @@ export interface EnterpriseManagedOptions extends MachineOptions {
  */
 export function enterpriseManaged(options: EnterpriseManagedOptions): OAuth {
   // Callers without TypeScript may omit it.
-  const { identityProvider } = options as Partial<EnterpriseManagedOptions>;
+  const { identityProvider }: Partial<EnterpriseManagedOptions> = options;
   checkClient(identityProvider?.client, "identityProvider.client");
   checkMachine(options);
   return authorize(options, {

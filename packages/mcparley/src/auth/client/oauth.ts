@@ -135,17 +135,17 @@ export interface OAuthOptions extends AuthorizationOptions, RegistrationOptions 
  * ```
  */
 export function oauth(options: OAuthOptions = {}): OAuth {
-  if (options.clientMetadataUrl !== undefined) checkMetadataUrl(options.clientMetadataUrl);
+  const { clientMetadataUrl: text } = options;
+  if (text !== undefined) {
+    // 2026-07-28, client registration, "Client ID Metadata Documents".
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const isPlain = url?.hash === "" && url.username === "" && url.password === "";
+    if (!isPlain || url.protocol !== "https:" || url.pathname === "/") {
+      const message = `clientMetadataUrl must be an https URL with a path, such as https://example.com/client.json; got ${JSON.stringify(text.slice(0, 200))}.`;
+      throw new LocalError("invalid_target", message);
+    }
+  }
   return authorize(options, { name: "person", makeGrant: (flow) => flow.authorizationCode(options) });
-}
-
-/** The URL of a document must be https with a path (2026-07-28, client registration, "Client ID Metadata Documents"). */
-function checkMetadataUrl(text: string): void {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isPlain = url?.protocol === "https:" && url.pathname !== "/" && url.hash === "" && url.username === "";
-  if (isPlain && url.password === "") return;
-  const message = `clientMetadataUrl must be an https URL with a path, such as https://example.com/client.json; got ${JSON.stringify(text.slice(0, 200))}.`;
-  throw new LocalError("invalid_target", message);
 }
 
 /** A grant whose code is loaded on first use. */

@@ -124,13 +124,16 @@ async function register(
   const { protocol, hostname } = new URL(redirectUri);
   // A client whose redirect URI is on this machine is native (OpenID Connect registration, 2).
   const isWeb = protocol === "https:" && !isLoopback(hostname);
+  const { token_endpoint_auth_methods_supported: offered } = at.metadata;
+  // "none" comes first, because a program on a user's machine cannot keep a secret.
+  const known = ["none", "client_secret_basic", "client_secret_post"];
   const registered = await registerClient(endpoints, {
     client_name: clientName,
     ...(clientUri !== undefined && { client_uri: clientUri }),
     redirect_uris: [redirectUri],
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
-    token_endpoint_auth_method: methodToRegister(at.metadata),
+    token_endpoint_auth_method: known.find((method) => offered?.includes(method)) ?? "none",
     application_type: isWeb ? "web" : "native",
   });
   const { client_id: id, client_secret: secret, client_secret_expires_at: expires } = registered;
@@ -142,12 +145,6 @@ async function register(
     redirectUris: [redirectUri],
     secretExpiresAt: typeof expires === "number" && expires > 0 ? Math.max(expires * 1_000, clock.now()) : 0,
   };
-}
-
-/** The method to register with: "none" if possible, because a program on a user's machine cannot keep a secret. */
-function methodToRegister({ token_endpoint_auth_methods_supported: offered }: AuthorizationServer): string {
-  const known = ["none", "client_secret_basic", "client_secret_post"];
-  return known.find((method) => offered?.includes(method)) ?? "none";
 }
 
 /**

@@ -42,7 +42,11 @@ export class ServerAuthorization {
 
   async headers({ url, method }: HttpAuthRequest): Promise<Readonly<Record<string, string>>> {
     await this.load();
-    if (this.#isDue()) await (this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined)));
+    const { renewAt, refreshToken } = this.#token ?? {};
+    const canRenew = refreshToken !== undefined || this.#core.grant.isUnattended === true;
+    if (canRenew && renewAt !== undefined && this.#core.clock.now() >= renewAt) {
+      await (this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined)));
+    }
     const token = this.#token;
     if (!token) return {};
     if (token.tokenType === "bearer") return { authorization: `Bearer ${token.accessToken}` };
@@ -186,12 +190,6 @@ export class ServerAuthorization {
     this.#stepUps.set(name, before + 1);
     await this.obtain(at, unite(this.scopesFor(at, undefined, stored), stored?.grantedScopes, required), signal);
     return true;
-  }
-
-  #isDue(): boolean {
-    const { renewAt, refreshToken } = this.#token ?? {};
-    const canBe = refreshToken !== undefined || this.#core.grant.isUnattended;
-    return renewAt !== undefined && canBe === true && this.#core.clock.now() >= renewAt;
   }
 
   /** Renews the token before it expires. If that fails, the old token is sent, and the server decides. */

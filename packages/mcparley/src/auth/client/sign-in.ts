@@ -63,7 +63,8 @@ const ports = 16_384;
 export function pastedSignIn(options: PastedSignInOptions): SignIn {
   return {
     prepare: (previous) => {
-      const redirectUri = options.redirectUri ?? (isOurs(previous) ? previous : randomRedirectUri());
+      const isOurs = previous !== undefined && /^http:\/\/127\.0\.0\.1:\d+\/callback$/.test(previous);
+      const redirectUri = options.redirectUri ?? (isOurs ? previous : randomRedirectUri());
       const visit = (url: URL, signal: AbortSignal): Promise<URL> =>
         askForUrl(url, redirectUri, { ...options, signal });
       return Promise.resolve({ redirectUri, visit, close: () => Promise.resolve() });
@@ -111,10 +112,6 @@ function readPasted(pasted: string, redirect: URL, state: string | null): URL | 
   const states = url.searchParams.getAll("state");
   if (states.length === 1 && (state === null || states[0] === state)) return url;
   return "The URL is incomplete, or belongs to another sign-in.";
-}
-
-function isOurs(redirectUri: string | undefined): redirectUri is string {
-  return redirectUri !== undefined && /^http:\/\/127\.0\.0\.1:\d+\/callback$/.test(redirectUri);
 }
 
 function randomRedirectUri(): string {

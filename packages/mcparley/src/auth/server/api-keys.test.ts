@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
-import type { HttpServerAuth } from "../../http/server/server-auth.ts";
+import type { HttpServerAuth } from "../../http/server/options.ts";
 import { toFetch } from "../../http/to-fetch.ts";
 import { createServer } from "../../server/create-server.ts";
 import { tool } from "../../server/definition.ts";

@@ -1,4 +1,4 @@
-import type { HttpServerAuth } from "../../http/server/server-auth.ts";
+import type { HttpServerAuth } from "../../http/server/options.ts";
 import { sha256 } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
@@ -54,11 +54,16 @@ const minKey = 16;
 export function apiKeys(keys: readonly ApiKey[], options: ApiKeysOptions = {}): HttpServerAuth {
   const { issuer = "api-keys", header } = options;
   checkKeys(keys);
+  const hashKey = async ({ key, sha256: hex, subject, scopes = [], claims }: ApiKey): Promise<KnownKey> => {
+    const bytes = hex?.match(/../g)?.map((byte) => Number.parseInt(byte, 16)) ?? [];
+    const hash = key === undefined ? Uint8Array.from(bytes) : await sha256(key);
+    return { hash, principal: { issuer, subject, scopes, ...(claims && { claims }) } };
+  };
   // Computed with the first request, because some platforms forbid asynchronous work before it.
   let known: Promise<KnownKey[]> | undefined;
   return bearer(
     async (token) => {
-      known ??= Promise.all(keys.map((key) => toKnownKey(key, issuer)));
+      known ??= Promise.all(keys.map(hashKey));
       return findOwner(await known, await sha256(token));
     },
     header === undefined ? {} : { header },
@@ -74,18 +79,6 @@ function findOwner(known: readonly KnownKey[], hash: Uint8Array): Principal | un
     if (difference === 0) owner = principal;
   }
   return owner;
-}
-
-async function toKnownKey(
-  { key, sha256: hex, subject, scopes = [], claims }: ApiKey,
-  issuer: string,
-): Promise<KnownKey> {
-  const hash = key === undefined ? fromHex(hex!) : await sha256(key);
-  return { hash, principal: { issuer, subject, scopes, ...(claims && { claims }) } };
-}
-
-function fromHex(hex: string): Uint8Array {
-  return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
 function checkKeys(keys: readonly ApiKey[]): void {

@@ -23,8 +23,11 @@ export const maxToken = 16_384;
  * Throws `BadPresentation` for a token in the query, which would appear in logs and histories, and for a malformed token.
  */
 export function readPresented(request: HttpRequestHead): PresentedToken | undefined {
-  if (request.query !== "" && namesToken(request.query)) {
-    throw new BadPresentation("Logs store tokens in URLs. Send the token in the Authorization header.");
+  if (request.query !== "") {
+    // The parameter `access_token` (RFC 6750, 2.3), in any position and encoding.
+    const names = [...new URLSearchParams(request.query).keys()];
+    if (names.some((name) => name.toLowerCase() === "access_token"))
+      throw new BadPresentation("Logs store tokens in URLs. Send the token in the Authorization header.");
   }
   const given = request.header("authorization");
   const match = given === undefined ? null : /^(Bearer|DPoP)(?: +(.*))?$/i.exec(given);
@@ -34,11 +37,6 @@ export function readPresented(request: HttpRequestHead): PresentedToken | undefi
     throw new BadPresentation("The Authorization header must contain one token after its scheme.");
   }
   return { scheme: scheme.toLowerCase() === "dpop" ? "DPoP" : "Bearer", token };
-}
-
-/** Returns whether a query has the parameter `access_token` (RFC 6750, 2.3), in any position and encoding. */
-function namesToken(query: string): boolean {
-  return [...new URLSearchParams(query).keys()].some((name) => name.toLowerCase() === "access_token");
 }
 
 export interface ChallengeOptions {
@@ -71,15 +69,12 @@ export function challengeHeader(options: ChallengeOptions, scopes: readonly stri
       scope: scopes.length > 0 ? scopes.join(" ") : undefined,
       algs: scheme === "DPoP" ? options.proofAlgorithms.join(" ") : undefined,
     };
-    const given = Object.entries(parameters).flatMap(([name, value]) =>
-      value === undefined ? [] : `${name}="${quoted(value)}"`,
-    );
+    const given = Object.entries(parameters).flatMap(([name, value]) => {
+      // A quoted string of a header cannot contain other characters.
+      const quoted = value?.replace(/[^\x20-\x7e]/g, "?").replace(/["\\]/g, "\\$&");
+      return quoted === undefined ? [] : `${name}="${quoted}"`;
+    });
     return `${scheme} ${given.join(", ")}`;
   });
   return challenges.join(", ");
-}
-
-/** Replaces characters that a quoted string of a header cannot contain. */
-function quoted(value: string): string {
-  return value.replace(/[^\x20-\x7e]/g, "?").replace(/["\\]/g, "\\$&");
 }

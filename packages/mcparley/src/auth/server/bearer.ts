@@ -1,6 +1,6 @@
 import type { HttpRequestHead } from "../../http/exchange.ts";
 import { HttpRefusal } from "../../http/server/refusal.ts";
-import type { HttpServerAuth } from "../../http/server/server-auth.ts";
+import type { HttpServerAuth } from "../../http/server/options.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
 import { BadPresentation, maxToken, readPresented } from "./authorization-headers.ts";

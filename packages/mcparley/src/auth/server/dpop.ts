@@ -69,8 +69,8 @@ export function makeProofChecker(options: DpopOptions, resource: string, clock: 
     throw invalid(`dpop.maxAge must be more than 0 and at most 300 seconds; got ${String(maxAge)}.`);
   const secret = nonce === true ? crypto.getRandomValues(new Uint8Array(32)) : nonce;
   if (secret && secret.length < 32) throw invalid(`dpop.nonce must have at least 32 bytes; got ${secret.length}.`);
-  // WebCrypto accepts only bytes that are not shared between threads.
-  const nonces = secret ? makeNonces(secret as Bytes, clock) : undefined;
+  // WebCrypto accepts only bytes that are not shared between threads, so they are copied.
+  const nonces = secret ? makeNonces(new Uint8Array(secret), clock) : undefined;
   // The memory store keeps the last 100,000 used proofs.
   const memory = memoryStore({ clock });
 

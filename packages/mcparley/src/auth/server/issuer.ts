@@ -54,6 +54,7 @@ export function issuerClient(given: IssuerClientOptions): () => Promise<IssuerCl
   const options: RequestOptions = {
     // TLS is required by the fetch and by the checks of the options.
     [oauth.allowInsecureRequests]: true,
+    // oxlint-disable-next-line unicorn/no-invalid-fetch-options -- the method is a variable.
     [oauth.customFetch]: (url, { method, headers, body }) => fetch(url, { method, headers, body }),
   };
   return async () => {

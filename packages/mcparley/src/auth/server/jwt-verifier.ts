@@ -96,7 +96,11 @@ export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {
     const { payload, protectedHeader } = await verify(token, find, now).catch((error: unknown) => {
       throw toInvalidToken(error, issuer);
     });
-    checkType(protectedHeader.typ, types);
+    // A JWT for another purpose, such as a logout, is refused (RFC 8725, 3.11).
+    const type = protectedHeader.typ?.toLowerCase().replace(/^application\//, "");
+    if (type !== undefined && !types.some((one) => one.toLowerCase() === type)) {
+      throw new InvalidToken("The token is not an access token.");
+    }
     return tokenOf(issuer, payload, options.scopesOf);
   };
 }
@@ -135,13 +139,6 @@ async function verify(token: string, find: KeyFinder, options: JWTVerifyOptions)
     }
     throw new errors.JWSSignatureVerificationFailed();
   }
-}
-
-/** Refuses JWTs for another purpose, such as a logout (RFC 8725, 3.11). */
-function checkType(given: string | undefined, types: readonly string[]): void {
-  if (given === undefined) return;
-  const type = given.toLowerCase().replace(/^application\//, "");
-  if (!types.some((one) => one.toLowerCase() === type)) throw new InvalidToken("The token is not an access token.");
 }
 
 /** Converts an error of jose to `InvalidToken`, or to `LocalError` `unreachable`. The message contains no part of the token. */
@@ -198,11 +195,13 @@ function makeKeyFinder({ issuer, jwks, fetch, clock }: KeysOptions): KeyFinder {
 }
 
 function remoteKeys(uri: string, fetch: GuardedFetch, clock: Clock): KeyFinder {
-  const load = async (): Promise<string> => {
-    const response = await fetch(uri, { headers: { accept: "application/json, application/jwk-set+json" } });
-    if (response.status !== 200) throw new Error(`${uri} responded with status ${response.status} instead of keys.`);
-    return response.text();
-  };
-  const loadOnce = withCooldown(load, { pause: 5_000, clock });
-  return createRemoteJWKSet(new URL(uri), { [customFetch]: async () => new Response(await loadOnce()) });
+  const load = withCooldown(
+    async () => {
+      const response = await fetch(uri, { headers: { accept: "application/json, application/jwk-set+json" } });
+      if (response.status !== 200) throw new Error(`${uri} responded with status ${response.status} instead of keys.`);
+      return response.text();
+    },
+    { pause: 5_000, clock },
+  );
+  return createRemoteJWKSet(new URL(uri), { [customFetch]: async () => new Response(await load()) });
 }

@@ -1,6 +1,6 @@
 import type { HttpRequestHead } from "../../http/exchange.ts";
 import { HttpRefusal } from "../../http/server/refusal.ts";
-import type { AuthenticationRequest, HttpServerAuth } from "../../http/server/server-auth.ts";
+import type { AuthenticationRequest, HttpServerAuth } from "../../http/server/options.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
@@ -112,7 +112,11 @@ export function protectedResource(options: ProtectedResourceOptions): ProtectedR
           await sendNonce(proofs, request);
           throw refuse(401, error.message, { scheme: "DPoP", error: error.code, description: error.message });
         }
-        throw isUnavailable(error) ? tryAgainLater(error) : error;
+        const couldNotCheck = ["unreachable", "timeout", "store_unavailable"];
+        if (!(error instanceof LocalError) || !couldNotCheck.includes(error.code)) throw error;
+        // A new sign-in would not help.
+        const message = "Tokens cannot be checked at the moment. Try again later.";
+        throw new HttpRefusal(503, message, { headers: { "retry-after": "5" }, cause: error });
       }
     },
   };
@@ -191,28 +195,16 @@ function principalOf(
   };
 }
 
-function readVerifiers(given: TokenVerifier | readonly TokenVerifier[] | undefined): readonly TokenVerifier[] {
-  const verifiers = typeof given === "function" ? [given] : (given ?? []);
-  if (verifiers.length > 0 && verifiers.every((one) => typeof one === "function")) return verifiers;
-  throw invalid("verifier is required: jwtVerifier({ ... }), introspectionVerifier({ ... }), or a custom function.");
-}
-
-/** Returns whether the validity of the token could not be determined. */
-function isUnavailable(error: unknown): boolean {
-  const codes = ["unreachable", "timeout", "store_unavailable"];
-  return error instanceof LocalError && codes.includes(error.code);
-}
-
-/** The client should try again. A new sign-in would not help. */
-function tryAgainLater(cause: unknown): HttpRefusal {
-  const headers = { "retry-after": "5" };
-  return new HttpRefusal(503, "Tokens cannot be checked at the moment. Try again later.", { headers, cause });
-}
-
 /** Returns the granted scopes and all that they imply, directly or indirectly. */
 function withImplied(granted: readonly string[], hierarchy: ScopeHierarchy): readonly string[] {
   const all = new Set(granted);
   // The loop also visits scopes that are added during the iteration.
   for (const scope of all) for (const implied of hierarchy(scope)) all.add(implied);
   return [...all];
+}
+
+function readVerifiers(given: TokenVerifier | readonly TokenVerifier[] | undefined): readonly TokenVerifier[] {
+  const verifiers = typeof given === "function" ? [given] : (given ?? []);
+  if (verifiers.length > 0 && verifiers.every((one) => typeof one === "function")) return verifiers;
+  throw invalid("verifier is required: jwtVerifier({ ... }), introspectionVerifier({ ... }), or a custom function.");
 }

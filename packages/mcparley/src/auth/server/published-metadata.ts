@@ -1,5 +1,5 @@
 import type { HttpRequestHead } from "../../http/exchange.ts";
-import type { PublicResponse } from "../../http/server/server-auth.ts";
+import type { PublicResponse } from "../../http/server/options.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { resourceMetadataUrls } from "../client/metadata.ts";
 import { proofAlgorithms } from "./dpop.ts";
@@ -26,31 +26,28 @@ export interface ResourceDescription {
 
 /** Returns the metadata of the resource (RFC 9728, 2). Throws `LocalError` `invalid_definition` for invalid options. */
 export function describeResource(description: ResourceDescription, dpopRequired: boolean): JsonObject {
-  const { resource, issuers, scopes, name, documentation } = description;
+  const { resource, issuers, scopes = [], name, documentation } = description;
   if (!Array.isArray(issuers) || issuers.length === 0) {
     throw invalid("issuers is required: name at least one authorization server whose tokens are accepted.");
   }
   for (const issuer of issuers) checkIdentifier("issuers", issuer);
-  checkScopes(scopes ?? []);
+  const malformed = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
+  if (malformed !== undefined) {
+    throw invalid(`A scope must not contain spaces, quotes or backslashes; got ${JSON.stringify(malformed)}.`);
+  }
+  if (scopes.includes("offline_access")) {
+    throw invalid("scopes must not contain offline_access: the client decides whether to request it.");
+  }
   return {
     resource,
     authorization_servers: [...issuers],
     bearer_methods_supported: ["header"],
     dpop_signing_alg_values_supported: [...proofAlgorithms],
     ...(dpopRequired && { dpop_bound_access_tokens_required: true }),
-    ...(scopes && scopes.length > 0 && { scopes_supported: [...scopes] }),
+    ...(scopes.length > 0 && { scopes_supported: [...scopes] }),
     ...(name !== undefined && { resource_name: name }),
     ...(documentation !== undefined && { resource_documentation: documentation }),
   };
-}
-
-function checkScopes(scopes: readonly string[]): void {
-  const malformed = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
-  if (malformed !== undefined) {
-    throw invalid(`A scope must not contain spaces, quotes or backslashes; got ${JSON.stringify(malformed)}.`);
-  }
-  if (!scopes.includes("offline_access")) return;
-  throw invalid("scopes must not contain offline_access: the client decides whether to request it.");
 }
 
 /** Returns the URL of the metadata. Throws `LocalError` `invalid_definition` if the option is not a secure URL. */

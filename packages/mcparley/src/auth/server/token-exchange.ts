@@ -120,10 +120,18 @@ function exchange(
     const all = { ...parameters, subject_token: token, subject_token_type: accessToken };
     const response = await oauth
       .genericTokenEndpointRequest(server, client, authentication, grantType, all, options)
-      .catch(requestFailed);
+      .catch((cause: unknown) => {
+        if (cause instanceof LocalError) throw cause;
+        const message = "The request for an upstream token could not be sent to the authorization server.";
+        throw new LocalError("unreachable", message, { cause });
+      });
     const issued = await oauth
       .processGenericTokenEndpointResponse(server, client, response, { recognizedTokenTypes: { n_a: () => {} } })
-      .catch(exchangeRefused);
+      .catch((error: unknown) => {
+        // Only the OAuth error code is shown, because the rest of the response may contain the token.
+        const code = error instanceof oauth.ResponseBodyError ? error.error : "invalid response";
+        throw unauthorized(`the authorization server refused (${code})`);
+      });
     const { access_token: upstream, expires_in: seconds, scope } = issued;
     const until = clock.now() + (seconds === undefined ? defaultLifetime : seconds * 1000 - reserve);
     return { value: { token: upstream, scopes: scope?.split(" ") }, until };
@@ -140,23 +148,6 @@ function parametersOf({ resource, audience, scopes }: TokenExchangeOptions): Rec
     ...(audience !== undefined && { audience }),
     ...(scopes && { scope: scopes.join(" ") }),
   };
-}
-
-function requestFailed(error: unknown): never {
-  if (error instanceof LocalError) throw error;
-  throw new LocalError(
-    "unreachable",
-    "The request for an upstream token could not be sent to the authorization server.",
-    {
-      cause: error,
-    },
-  );
-}
-
-/** Only the OAuth error code is shown, because the rest of the response may contain the token. */
-function exchangeRefused(error: unknown): never {
-  const code = error instanceof oauth.ResponseBodyError ? error.error : "invalid response";
-  throw unauthorized(`the authorization server refused (${code})`);
 }
 
 function unauthorized(why: string): LocalError {

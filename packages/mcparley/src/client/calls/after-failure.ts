@@ -28,12 +28,11 @@ export function repairOf(call: Call, session: Session, error: unknown): Repair |
   }
   const doubt = doubtOf(error, call, session);
   if (doubt) {
-    const isCertain = doubt === "certain";
-    const negotiateAgain = async (): Promise<void> => {
+    const run = async (): Promise<void> => {
       const { replaceIfChanged } = await import("../connect/on-demand.ts");
-      return replaceIfChanged(call, session, { error, isCertain });
+      return replaceIfChanged(call, session, { error, isCertain: doubt === "certain" });
     };
-    return { kind: "revision", run: negotiateAgain };
+    return { kind: "revision", run };
   }
   if (!(error instanceof ProtocolError)) return undefined;
   const isModern = session.revision.kind === "modern";

@@ -2,7 +2,7 @@ import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { McpError, ToolError } from "../../mcp/errors.ts";
-import type { CallEnd, CallOutcome } from "../../mcp/observe.ts";
+import type { CallEnd } from "../../mcp/observe.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT, type PendingRequests } from "../../rpc/pending-requests.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
@@ -189,12 +189,10 @@ export function unexpectedType({ what }: Call, resultType: unknown): LocalError 
 /** Returns how a call ended that failed with `error`. */
 export function endOf(error: unknown): Pick<CallEnd, "outcome" | "code"> {
   const code = error instanceof McpError ? error.code : undefined;
-  return { outcome: error instanceof ToolError ? "tool_error" : outcomeOf(code), code };
-}
-
-function outcomeOf(code: CallEnd["code"]): CallOutcome {
-  if (code === "timeout") return "timeout";
-  return code === "aborted" || code === "declined" || code === "cancelled" ? "cancelled" : "error";
+  if (error instanceof ToolError) return { outcome: "tool_error", code };
+  if (code === "timeout") return { outcome: "timeout", code };
+  const isCancelled = code === "aborted" || code === "declined" || code === "cancelled";
+  return { outcome: isCancelled ? "cancelled" : "error", code };
 }
 
 /** Returns the tool, prompt or URI that a request names. */

@@ -49,7 +49,8 @@ async function mismatchOf(
     const { issues } = validate(structuredContent);
     return issues && { reason: issues.map(formatIssue).join("; "), isOfResult: true };
   } catch (error) {
-    return { reason: `the schema cannot be used. ${(error as Error).message}`, isOfResult: false };
+    const why = error instanceof Error ? error.message : String(error);
+    return { reason: `the schema cannot be used. ${why}`, isOfResult: false };
   }
 }
 

@@ -1,5 +1,5 @@
-import { link, unlessAborted, within } from "../../rpc/abort.ts";
-import { startLimit, wakefulClock } from "../../rpc/clock.ts";
+import { link, unlessAborted, within, linkWithin } from "../../rpc/abort.ts";
+import { wakefulClock } from "../../rpc/clock.ts";
 import { isPromise } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
@@ -79,15 +79,13 @@ async function follow(call: Call, result: JsonObject): Promise<JsonObject | unde
 /** Waits for the `prepare` of an extension. Its own waits have the idle limit, and this one has only the total. */
 async function preparedBy<T>(call: Call, preparing: Promise<T>): Promise<T> {
   const { core, options, what } = call;
-  const linked = link(options.signal, core.closing);
-  const { totalTimeout } = limitsOf(call);
-  const late = (): void => linked.abort(new LocalError("timeout", `${what} was not sent within ${totalTimeout} ms.`));
-  const timer = totalTimeout === undefined ? undefined : startLimit(core.clock, late, totalTimeout);
+  const { totalTimeout: ms } = limitsOf(call);
+  const limit = { clock: core.clock, ms, message: `${what} was not sent within ${ms} ms.` };
+  const { signal, unlink } = linkWithin(limit, options.signal, core.closing);
   try {
-    return await unlessAborted(preparing, linked.signal, what);
+    return await unlessAborted(preparing, signal, what);
   } finally {
-    core.clock.clearTimeout(timer);
-    linked.unlink();
+    unlink();
   }
 }
 

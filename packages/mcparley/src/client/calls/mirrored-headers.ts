@@ -1,6 +1,6 @@
 import { LocalError } from "../../rpc/errors.ts";
-import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import { encodeHeaderValue } from "../../mcp/headers/header-values.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { encodeHeaderValue, mirroredValue } from "../../mcp/headers/header-values.ts";
 import type { McpHeader } from "../../mcp/headers/mirrored-headers.ts";
 import type { ClientExtension } from "../extension.ts";
 
@@ -13,24 +13,16 @@ import type { ClientExtension } from "../extension.ts";
 export function mirrorArguments(headers: readonly McpHeader[], args: unknown): Record<string, string> {
   const mirrored: Record<string, string> = {};
   for (const { header, path } of headers) {
-    const value = valueAt(args, path);
+    const value = mirroredValue(args, path);
     if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
       const what = `The argument "${path.join(".")}" is ${String(value)}`;
       throw new LocalError("invalid_message", `${what}, which cannot be sent exactly; use at most 2^53 - 1.`);
     }
-    if (value !== undefined) mirrored[header] = encodeHeaderValue(value);
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+      mirrored[header] = encodeHeaderValue(value);
+    }
   }
   return mirrored;
-}
-
-function valueAt(args: unknown, path: readonly string[]): string | number | boolean | undefined {
-  let value: unknown = args;
-  for (const name of path) {
-    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
-    value = value[name];
-  }
-  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
-  return undefined;
 }
 
 /** Returns the `Mcp-Name` header of a request that an extension defines. Undefined if no extension asks for it. */

@@ -5,8 +5,7 @@ import { findNotJson } from "../../rpc/not-json.ts";
 import { Declined, McpError } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type CallEnd, startCall } from "../../mcp/observe.ts";
-import type { ClientCall } from "../observer.ts";
-import type { RequestOptions } from "../options.ts";
+import type { ClientCall, RequestOptions } from "../options.ts";
 import type { Session } from "../connect/session.ts";
 import { type Call, type Next, endOf, nameOf, sessionFor, untimed } from "./call.ts";
 

@@ -23,15 +23,18 @@ import {
   nameOf,
   unexpectedType,
 } from "./call.ts";
-import { openFor, repair } from "./repair.ts";
-import { sendRequest } from "./send-request.ts";
+import { openFor, repair, sendRequest } from "./send-request.ts";
 
 const always = (): boolean => true;
 
 /** The steps of a call, in order. A step that does not concern a call is left out of it. */
 const steps: readonly { step: Step; concerns: (call: Call) => boolean }[] = [
   { step: fromCache, concerns: ({ core, method }) => core.cache?.covers(method) === true },
-  { step: requireSession, concerns: (call) => !hasSession(call) },
+  {
+    step: requireSession,
+    concerns: ({ session, method, options }) =>
+      !session || options.signal?.aborted === true || !isCapable(session, method),
+  },
   { step: onDemand("observe"), concerns: ({ core }) => core.options.observers !== undefined },
   { step: onDemand("extend"), concerns: ({ core }) => isExtensionList(core.options.extensions) },
   {
@@ -98,10 +101,6 @@ async function requireSession(call: Call, next: Next): Promise<JsonObject> {
     throw notCapable(session, method, neededCapabilities[method]);
   }
   return next.step(call, next.next);
-}
-
-function hasSession({ session, method, options }: Call): boolean {
-  return session !== undefined && !options.signal?.aborted && isCapable(session, method);
 }
 
 /** The capabilities that methods need. */

@@ -4,11 +4,11 @@ import { isMetaKey } from "../../mcp/checks/meta-keys.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
-import { type Call, defaultTotal, end, limitsOf, sessionFor } from "./call.ts";
+import { type Call, defaultTotal, end, limitsOf, sessionFor, type Next } from "./call.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import { readProgress } from "../../mcp/progress.ts";
-import { type KnownTool, headersOf } from "./known-tools.ts";
-import { repair } from "./repair.ts";
+import { headersOf } from "./known-tools.ts";
+import type * as AfterFailure from "./after-failure.ts";
 
 /** The last step of a call: sends the request and waits for its result. */
 export async function sendRequest(call: Call): Promise<JsonObject> {
@@ -70,7 +70,12 @@ async function mirroredHeaders(call: Call): Promise<Envelope | undefined> {
   const { core, method, params } = call;
   const { extensions } = core.options;
   if (method === Method.callTool) {
-    const known = await toolOf(call);
+    const { tools } = core;
+    call.listed = tools.generation;
+    // Most clients list the tools before they call one.
+    const known = tools.isSettled(params.name)
+      ? tools.get(params.name)
+      : await (await import("./on-demand.ts")).findTool(call);
     const headers = known && (known.headers ??= await headersOf(known.tool));
     if (!headers?.length) return undefined;
     const { mirrorArguments } = await import("./on-demand.ts");
@@ -81,19 +86,47 @@ async function mirroredHeaders(call: Call): Promise<Envelope | undefined> {
   return extensionHeaders(extensions, method, params);
 }
 
-/** Returns the tool of a call. Lists the tools if it is unknown; most clients list them before they call one. */
-async function toolOf(call: Call): Promise<KnownTool | undefined> {
-  const { tools } = call.core;
-  call.listed = tools.generation;
-  if (tools.isSettled(call.params.name)) return tools.get(call.params.name);
-  const { findTool } = await import("./on-demand.ts");
-  return findTool(call);
-}
-
 function progressOf({ core, options: { onProgress } }: Call): ((params: JsonObject) => void) | undefined {
   if (!onProgress) return undefined;
   return (params) => {
     const seen = readProgress(params);
     if (seen) guarded(() => onProgress(seen), core.report);
   };
+}
+
+/** Sends a call again after a failure that can be repaired. In all these cases the server has not run the call. */
+export async function repair(call: Call, next: Next): Promise<JsonObject> {
+  const repaired = new Set<string>();
+  for (;;) {
+    // In a later round of input requests the server has run a part of the call.
+    call.isSent = call.answers !== undefined;
+    call.session = await openFor(call);
+    try {
+      return await next.step(call, next.next);
+    } catch (error) {
+      const failure = await loadAfterFailure();
+      // The next step may have opened another session.
+      const possible = failure?.repairOf(call, call.session, error);
+      if (!possible || repaired.has(possible.kind)) {
+        possible?.giveUp?.();
+        throw failure?.explain(call, error) ?? error;
+      }
+      repaired.add(possible.kind);
+      await possible.run();
+    }
+  }
+}
+
+/** Returns the session of a call. An error has `safeToRepeat`. */
+export async function openFor(call: Call): Promise<Session> {
+  try {
+    return await sessionFor(call);
+  } catch (error) {
+    throw (await loadAfterFailure())?.explain(call, error) ?? error;
+  }
+}
+
+/** Loads the code that most calls do not need. Undefined if it cannot be loaded, for example because the network is down. */
+function loadAfterFailure(): Promise<typeof AfterFailure | undefined> {
+  return import("./after-failure.ts").catch(() => undefined);
 }

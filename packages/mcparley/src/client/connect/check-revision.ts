@@ -30,17 +30,15 @@ export async function replaceIfChanged(
   const { current } = core.sessions;
   const isReplaced = current !== undefined && current.revision !== session.revision;
   if (!isCertain && !isReplaced) {
-    const check = checks.get(session) ?? startCheck(core, session);
+    let check = checks.get(session);
+    if (!check) {
+      check = hasChanged(core, session).finally(() => checks.delete(session));
+      checks.set(session, check);
+    }
     if (!(await unlessAborted(check, options.signal, what))) throw error;
   }
   forgetRevision(core.transports);
   core.sessions.drop(session);
-}
-
-function startCheck(core: ClientCore, session: Session): Promise<boolean> {
-  const check = hasChanged(core, session).finally(() => checks.delete(session));
-  checks.set(session, check);
-  return check;
 }
 
 /** Whether a server that has the method would not have sent the error. */

@@ -10,6 +10,7 @@ import {
   type RequestId,
   classify,
   isFailure,
+  isObject,
   notification,
 } from "../../rpc/messages.ts";
 import type { Envelope, Transport } from "../../rpc/transport.ts";
@@ -106,7 +107,10 @@ export class Connection {
 
   async open(): Promise<void> {
     await this.#transport.start({
-      message: (value) => this.#receive(value),
+      message: (value) => {
+        for (const message of Array.isArray(value) ? value : [value]) this.#handle(message);
+        this.#closeIfIdle();
+      },
       failed: (id, error) => {
         this.#outbound.fail(id, error);
         this.#closeIfIdle();
@@ -147,7 +151,7 @@ export class Connection {
     const wait = { what, idleTimeout, totalTimeout, signal, onProgress, onPaused, onAbandoned };
     const answer = this.#outbound.wait(id, wait);
     if (signal?.aborted) return answer;
-    if (options.wantsProgress) (params._meta as JsonObject).progressToken = id;
+    if (options.wantsProgress && isObject(params._meta)) params._meta.progressToken = id;
     const request: JsonRpcRequest = { jsonrpc: "2.0", id, method, params };
     const fail = (error: unknown): void => void this.#outbound.fail(id, toLocalError(error));
     try {
@@ -191,11 +195,6 @@ export class Connection {
   async close(reason: LocalError = new LocalError("closed", "The client was closed.")): Promise<void> {
     this.#end(reason);
     await this.#transport.close();
-  }
-
-  #receive(value: unknown): void {
-    for (const message of Array.isArray(value) ? value : [value]) this.#handle(message);
-    this.#closeIfIdle();
   }
 
   #handle(value: unknown): void {

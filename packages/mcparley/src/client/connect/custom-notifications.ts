@@ -18,15 +18,11 @@ export function receiveCustom(core: ClientCore, { method, params = {} }: JsonRpc
   if (!isCustom(method)) return;
   let enqueue = queues.get(core);
   if (!enqueue) {
-    enqueue = boundedQueue({ max: maxWaiting, report, onFull: () => report(tooMany()) });
+    const why = `More than ${maxWaiting} notifications of the server wait for onNotification. Later ones are dropped.`;
+    enqueue = boundedQueue({ max: maxWaiting, report, onFull: () => report(new LocalError("too_large", why)) });
     queues.set(core, enqueue);
   }
   enqueue(() => options.onNotification?.({ method, params }));
-}
-
-function tooMany(): LocalError {
-  const why = `More than ${maxWaiting} notifications of the server wait for onNotification. Later ones are dropped.`;
-  return new LocalError("too_large", why);
 }
 
 /** Sends a notification that MCP does not define. Throws a TypeError for a name that MCP reserves. */

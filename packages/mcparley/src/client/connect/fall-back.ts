@@ -23,7 +23,7 @@ import {
   initializeWithRetries,
   openWith,
   withRetries,
-} from "./handshakes.ts";
+} from "./handshake-retries.ts";
 import { probeStream } from "./probe-stream.ts";
 import { isLegacyAnswer, isModernError, statusOf, supportedBy, unsupported } from "./revision-errors.ts";
 

@@ -1,6 +1,5 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import type { Implementation } from "../../mcp/capabilities.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { Connection } from "./connection.ts";
@@ -57,8 +56,10 @@ export function negotiated(
   revision: Revision,
   { capabilities, instructions, info, versions }: JsonObject & { versions: readonly string[] },
 ): Negotiated {
+  // The name is only displayed, so a malformed one is ignored.
+  const name = isObject(info) ? info.name : undefined;
   const server: ServerInfo = {
-    info: readInfo(info),
+    info: isObject(info) && typeof name === "string" ? { version: "", ...info, name } : undefined,
     capabilities: isObject(capabilities) ? capabilities : {},
     instructions: typeof instructions === "string" ? instructions : undefined,
     revision: revision.version,
@@ -66,12 +67,6 @@ export function negotiated(
     supportedVersions: versions,
   };
   return { revision, server };
-}
-
-/** The name is only displayed, so a malformed one is ignored. */
-function readInfo(value: unknown): Implementation | undefined {
-  const readable = isObject(value) && typeof value.name === "string";
-  return readable ? ({ version: "", ...value } as unknown as Implementation) : undefined;
 }
 
 export function isStrings(value: unknown): value is string[] {

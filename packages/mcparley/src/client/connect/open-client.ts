@@ -59,7 +59,12 @@ export async function openClient(transports: TransportFactory, options: ConnectO
     const closed = new LocalError("closed", "The client was closed.");
     closing.abort(closed);
     core.waits.failAll(closed);
-    await core.sessions.close(core.unfinished.size > 0 ? finish(core) : undefined);
+    // The work of extensions may continue for a limited time.
+    const finished =
+      core.unfinished.size > 0
+        ? import("../calls/on-demand.ts").then(({ finishExtensions }) => finishExtensions(core))
+        : undefined;
+    await core.sessions.close(finished);
     await Promise.all(unfinished);
   };
   try {
@@ -74,12 +79,6 @@ export async function openClient(transports: TransportFactory, options: ConnectO
     if (!signal?.aborted) await closed;
     throw error;
   }
-}
-
-/** Waits for the work of extensions, for a limited time. */
-async function finish(core: ClientCore): Promise<void> {
-  const { finishExtensions } = await import("../calls/on-demand.ts");
-  await finishExtensions(core);
 }
 
 async function openSession(

@@ -3,7 +3,7 @@ import { latestLegacy, latestModern } from "../../mcp/revisions/index.ts";
 import type { Connection } from "./connection.ts";
 import { type Opening, remember } from "./find-revision.ts";
 import { type Negotiated, discover } from "./handshake.ts";
-import { continueAfter, initializeWithRetries } from "./handshakes.ts";
+import { continueAfter, initializeWithRetries } from "./handshake-retries.ts";
 import { isLegacyAnswer, isModernError } from "./revision-errors.ts";
 
 /** The outcome of a handshake. */

@@ -1,6 +1,6 @@
 import { LocalError } from "../../rpc/errors.ts";
-import type { JsonObject, JsonRpcNotification } from "../../rpc/messages.ts";
-import { type LoggingMessage, loggingLevels } from "../../mcp/logging.ts";
+import type { JsonRpcNotification } from "../../rpc/messages.ts";
+import { loggingLevels } from "../../mcp/logging.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import type { ClientCore } from "../calls/call.ts";
@@ -43,28 +43,19 @@ export function forgetLists({ cache, tools }: ClientCore): void {
 
 function handleNotification(core: ClientCore, message: JsonRpcNotification, connection: Connection): void {
   const { method, params = {} } = message;
-  if (method === Notification.message) return handleLog(core, params);
-  if (method === Notification.elicitationComplete) return void completeVisit(core, params);
+  if (method === Notification.message) {
+    const { onLog } = core.options;
+    const level = loggingLevels.find((known) => known === params.level) ?? "info";
+    if (onLog) guarded(() => onLog({ ...params, data: params.data, level }), core.report);
+    return;
+  }
+  if (method === Notification.elicitationComplete) {
+    return void import("./on-demand.ts").then(({ visitsOf }) => visitsOf(core).announced(params.elicitationId));
+  }
   if (method === Notification.toolsChanged) core.tools.clear();
   core.cache?.invalidate(method, params);
   core.subscriptions?.notified(message, connection);
-  if (core.options.onNotification) void handleCustom(core, message);
-}
-
-async function completeVisit(core: ClientCore, { elicitationId }: JsonObject): Promise<void> {
-  const { visitsOf } = await import("./on-demand.ts");
-  visitsOf(core).announced(elicitationId);
-}
-
-/** Few hosts handle custom notifications. The order of arrival is kept, because all wait for the same module. */
-async function handleCustom(core: ClientCore, message: JsonRpcNotification): Promise<void> {
-  const { receiveCustom } = await import("./custom-notifications.ts");
-  receiveCustom(core, message);
-}
-
-function handleLog({ options, report }: ClientCore, params: JsonObject): void {
-  const { onLog } = options;
-  if (!onLog) return;
-  const level = loggingLevels.find((known) => known === params.level) ?? "info";
-  guarded(() => onLog({ ...(params as unknown as LoggingMessage), level }), report);
+  if (!core.options.onNotification) return;
+  // Few hosts handle custom notifications. The order of arrival is kept, because all wait for the same module.
+  void import("./custom-notifications.ts").then(({ receiveCustom }) => receiveCustom(core, message));
 }

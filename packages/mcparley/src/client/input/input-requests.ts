@@ -1,13 +1,23 @@
 import { unlessAborted } from "../../rpc/abort.ts";
 import { LocalError, ProtocolError, invalidParams } from "../../rpc/errors.ts";
-import { ErrorCode } from "../../mcp/errors.ts";
+import { ErrorCode, Cancelled, Declined } from "../../mcp/errors.ts";
 import { findNotJson } from "../../rpc/not-json.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Root } from "../../mcp/roots.ts";
 import { type CreateMessageParams, findToolImbalance } from "../../mcp/sampling.ts";
-import type { InputRequestSource, ConnectOptions, RootsHandler } from "../options.ts";
-import { elicit, readElicitation } from "./elicitation.ts";
+import type { InputRequestSource, ConnectOptions } from "../options.ts";
+import {
+  type ElicitFormParams,
+  type ElicitParams,
+  type ElicitResult,
+  type RequestedSchema,
+  readElicitResult,
+} from "../../mcp/elicitation.ts";
+import { preparePeerSchema } from "../../schema/peer-schema.ts";
+import { type ValidationIssue, type Outcome, formatIssue } from "../../schema/schema.ts";
+import { elicitModesOf } from "../client-capabilities.ts";
+import { findUnsafe } from "../../mcp/checks/safe-url.ts";
 
 /** Answers a request of a server for input: elicitation, sampling or roots. */
 export type AnswerInput = (method: string, params: JsonObject, source: InputRequestSource) => Promise<JsonObject>;
@@ -39,7 +49,11 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
       return inTurn(source.signal, () => elicit(elicitation, options, source));
     }
     if (method === Method.createMessage && sample) return createMessage(params, options, source);
-    if (method === Method.listRoots && roots) return listRoots(roots, source);
+    if (method === Method.listRoots && roots) {
+      if (typeof roots !== "function") return { roots: checkRoots(roots) };
+      const listing = Promise.resolve(roots(source));
+      return { roots: checkRoots(await unlessAborted(listing, source.signal, "Listing the roots")) };
+    }
     const message = `Method not found, or its capability was not declared: ${method.slice(0, 200)}`;
     throw new ProtocolError(ErrorCode.MethodNotFound, message);
   };
@@ -52,11 +66,6 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
       `The answer to ${method} cannot be sent: ${wrong}, which JSON cannot represent.`,
     );
   };
-}
-
-async function listRoots(roots: RootsHandler, source: InputRequestSource): Promise<JsonObject> {
-  if (typeof roots !== "function") return { roots: checkRoots(roots) };
-  return { roots: checkRoots(await unlessAborted(Promise.resolve(roots(source)), source.signal, "Listing the roots")) };
 }
 
 async function createMessage(
@@ -92,7 +101,8 @@ function isMessage(message: unknown): boolean {
  */
 function checkRoots(roots: readonly Root[]): readonly Root[] {
   if (!Array.isArray(roots)) throw invalidRoots("must be an array of roots");
-  for (const { uri } of roots as readonly { uri: unknown }[]) {
+  for (const root of roots) {
+    const uri: unknown = root.uri;
     const shown = JSON.stringify(String(uri).slice(0, 200));
     if (typeof uri !== "string" || !uri.startsWith("file://")) throw invalidRoots(`must be file:// URIs; got ${shown}`);
     if (/[/\\](\.|%2e){1,2}([/\\]|$)/i.test(uri.replaceAll(/%2f/gi, "/").replaceAll(/%5c/gi, "\\"))) {
@@ -104,4 +114,90 @@ function checkRoots(roots: readonly Root[]): readonly Root[] {
 
 function invalidRoots(why: string): LocalError {
   return new LocalError("invalid_result", `The roots passed to connect ${why}.`);
+}
+
+type Content = Record<string, string | number | boolean | string[]>;
+
+/** A valid elicitation. It has a form unless it is a URL. */
+interface Elicitation {
+  params: ElicitParams;
+  form?: Form;
+}
+
+interface Form {
+  /** Fills in the defaults of omitted fields. Throws `invalid_result` for an answer that does not match the schema. */
+  complete(content: Content | undefined): Content;
+  /** Returns the problems of an answer, defaults filled in. */
+  check(content: Content): readonly ValidationIssue[];
+}
+
+/** Checks an elicitation and prepares its form, so that an unusable schema is rejected before the user sees it. */
+async function readElicitation(
+  params: JsonObject,
+  options: ConnectOptions,
+  report: (error: Error) => void,
+): Promise<Elicitation> {
+  const { mode = "form", message, requestedSchema } = params;
+  if (typeof message !== "string") throw invalidParams("params.message must be a string");
+  if (mode !== "form" && mode !== "url") throw invalidParams('params.mode must be "form" or "url"');
+  if (!elicitModesOf(options).includes(mode)) {
+    throw invalidParams(`This client has not declared the capability elicitation.${mode}`);
+  }
+  if (mode === "url") {
+    const unsafe = findUnsafe(params.url);
+    if (unsafe) throw invalidParams(`params.${unsafe}`);
+    return { params: { ...params, mode, message, url: String(params.url) } };
+  }
+  if (!isObject(requestedSchema) || !isObject(requestedSchema.properties)) {
+    throw invalidParams("params.requestedSchema must be an object with properties");
+  }
+  const form = params as unknown as ElicitFormParams;
+  return { params: form, form: await prepareForm(form.requestedSchema, report) };
+}
+
+/** Calls the elicit handler and checks its answer. */
+async function elicit(
+  { params, form }: Elicitation,
+  options: ConnectOptions,
+  source: InputRequestSource,
+): Promise<JsonObject & ElicitResult> {
+  let result: ElicitResult;
+  try {
+    const given = await options.elicit?.(
+      params,
+      form ? { ...source, check: (content) => form.check(content) } : source,
+    );
+    result = readElicitResult(given);
+  } catch (error) {
+    if (error instanceof Declined) return { action: "decline" };
+    if (error instanceof Cancelled) return { action: "cancel" };
+    throw error;
+  }
+  const { action, content, _meta } = result;
+  const meta = _meta ? { _meta } : {};
+  return form && action === "accept" ? { action, content: form.complete(content), ...meta } : { action, ...meta };
+}
+
+/** `report` receives an error for each part of the schema that cannot be checked. */
+async function prepareForm(schema: RequestedSchema, report: (error: Error) => void): Promise<Form> {
+  const { validate, unchecked } = await preparePeerSchema({ ...schema }).catch((error: Error) => {
+    throw invalidParams(`params.requestedSchema cannot be used: ${error.message}`);
+  });
+  for (const reason of unchecked) {
+    report(new LocalError("invalid_message", `Answers to a form of the server are not fully checked. ${reason}`));
+  }
+  const withDefault = Object.entries(schema.properties).filter(
+    ([, property]) => isObject(property) && "default" in property,
+  );
+  const defaults = Object.fromEntries(withDefault.map(([name, property]) => [name, property.default]));
+  const check = (content: Content = {}): Outcome => validate({ ...defaults, ...content });
+  return {
+    check: (content) => check(content).issues ?? [],
+    complete: (content) => {
+      const outcome = check(content);
+      if (!outcome.issues) return outcome.value as Content;
+      const issues = outcome.issues.map(formatIssue).join("; ");
+      throw new LocalError("invalid_result", `The answer of the elicit handler does not match the form: ${issues}`);
+    },
+  };
 }

@@ -44,16 +44,22 @@ export class CachedResults {
     const left = entry.freshUntil - this.#clock.now();
     if (left <= 0) return undefined;
     this.#insert(key, entry);
-    return { ...(JSON.parse(entry.text) as JsonObject), ttlMs: left };
+    const result: JsonObject = JSON.parse(entry.text);
+    return { ...result, ttlMs: left };
   }
 
   /** Caches a result for `ttlMs`. Removes expired results, and the least recently used results over the limits. */
   put({ key, method, uri }: Pending, result: JsonObject, credentials: number | undefined): void {
-    const text = textOf(result);
-    if (text === undefined || text.length > maxLength) return;
+    let text: string;
+    try {
+      text = JSON.stringify(result);
+    } catch {
+      return; // Nested so deep that it exhausts the stack.
+    }
+    if (text.length > maxLength) return;
     const now = this.#clock.now();
     for (const [other, { freshUntil }] of this.#entries) if (freshUntil <= now) this.remove(other);
-    this.#insert(key, { method, uri, text, freshUntil: now + (result.ttlMs as number), credentials });
+    this.#insert(key, { method, uri, text, freshUntil: now + Number(result.ttlMs), credentials });
     for (const other of this.#entries.keys()) {
       if (this.#entries.size <= maxEntries && this.#length <= maxTotal) break;
       this.remove(other);
@@ -73,14 +79,5 @@ export class CachedResults {
     this.remove(key);
     this.#entries.set(key, entry);
     this.#length += entry.text.length;
-  }
-}
-
-/** The JSON of a result. Undefined if it is nested so deep that it exhausts the stack. */
-function textOf(result: JsonObject): string | undefined {
-  try {
-    return JSON.stringify(result);
-  } catch {
-    return undefined;
   }
 }

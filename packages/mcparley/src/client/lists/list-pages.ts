@@ -31,13 +31,8 @@ const maxPages = 1000;
 const maxEntries = 100_000;
 const defaultMaxBytes = 64 * 2 ** 20;
 
-/** Makes a list that reads its pages when they are needed. */
-export function listOf<T>(source: ListSource<T>): PagedList<T> {
-  return makeList(() => source);
-}
-
-/** Makes a list whose source has a state for each reading. */
-export function makeList<T>(begin: () => ListSource<T>): PagedList<T> {
+/** Makes a list that reads its pages when they are needed. `begin` makes the source of one reading, which may have a state. */
+export function listOf<T>(begin: () => ListSource<T>): PagedList<T> {
   return {
     [Symbol.asyncIterator]: () => entriesOf(begin()),
     async all() {
@@ -82,7 +77,8 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
   let isRestarted = false;
   for (let page = 0; page < maxPages; page++) {
     const result = await source.fetch(cursor).catch((error: unknown) => {
-      if (isRestarted || cursor === undefined || !isInvalidParams(error)) throw error;
+      const isRefused = error instanceof ProtocolError && error.code === ErrorCode.InvalidParams;
+      if (isRestarted || cursor === undefined || !isRefused) throw error;
       return undefined;
     });
     if (!result) {
@@ -105,7 +101,7 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
       if (bytes > maxBytes) throw listTooLong(method, `${maxBytes} bytes (option \`maxListBytes\`)`);
     }
     const entries: Page<T>["entries"] = [];
-    for (const entry of found as unknown[]) {
+    for (const entry of found) {
       const read = await readEntry(source, entry);
       if (read) entries.push(read);
     }
@@ -126,7 +122,7 @@ export async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<Page<T>
 }
 
 /** Returns the size of a value as JSON, in bytes. Infinity if it is nested so deep that it exhausts the stack. */
-export function sizeOfJson(value: unknown): number {
+function sizeOfJson(value: unknown): number {
   try {
     return new TextEncoder().encode(JSON.stringify(value)).length;
   } catch {
@@ -134,12 +130,11 @@ export function sizeOfJson(value: unknown): number {
   }
 }
 
-function isInvalidParams(error: unknown): boolean {
-  return error instanceof ProtocolError && error.code === ErrorCode.InvalidParams;
-}
-
 /** Throws if members of an entry are not strings. */
-export function requireStrings(entry: JsonObject, ...members: string[]): void {
+export function requireStrings<K extends string>(
+  entry: JsonObject,
+  ...members: readonly K[]
+): asserts entry is JsonObject & Record<K, string> {
   for (const member of members) {
     if (typeof entry[member] !== "string") throw new TypeError(`its "${member}" is not a string`);
   }
@@ -152,7 +147,7 @@ async function readEntry<T>(source: ListSource<T>, entry: unknown): Promise<Page
     return { id: entry.uri ?? entry.uriTemplate ?? entry.name, value: await source.read(entry) };
   } catch (error) {
     const name = isObject(entry) ? JSON.stringify(entry.name ?? entry.uri ?? entry.uriTemplate) : JSON.stringify(entry);
-    const reason = (error as Error).message;
+    const reason = error instanceof Error ? error.message : String(error);
     source.report(invalidList(`The entry ${name?.slice(0, 100)} of ${source.method} was left out: ${reason}`, error));
     return undefined;
   }

@@ -6,7 +6,7 @@ import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import type { ConnectOptions } from "../options.ts";
 import type { Client } from "../calls/client.ts";
-import { listOf, sizeOfJson } from "./list-pages.ts";
+import { listOf } from "./list-pages.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 
@@ -78,7 +78,7 @@ describe("a list that does not end", () => {
         code: "too_large",
         message: expect.stringContaining("is longer than 50000 bytes (option `maxListBytes`)"),
       });
-      expect(asked.length).toBe(Math.floor(50_000 / sizeOfJson(page(10))) + 1);
+      expect(asked.length).toBe(Math.floor(50_000 / Buffer.byteLength(JSON.stringify(page(10)))) + 1);
     },
   );
 
@@ -99,7 +99,7 @@ describe("a list that does not end", () => {
 
   test("counts its pages from zero after a restart", async () => {
     let isRefused = false;
-    const list = listOf<JsonObject>({
+    const list = listOf<JsonObject>(() => ({
       method: "tools/list",
       member: "tools",
       maxBytes: 4_000,
@@ -114,7 +114,7 @@ describe("a list that does not end", () => {
         isRefused = true;
         throw new ProtocolError(-32602, "The cursor is unknown.");
       },
-    });
+    }));
     expect(await list.all()).toHaveLength(3);
   });
 

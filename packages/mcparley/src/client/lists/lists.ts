@@ -6,12 +6,12 @@ import type { Tool } from "../../mcp/tools.ts";
 import type { RequestOptions } from "../options.ts";
 import type { ClientCore } from "../calls/call.ts";
 import { type Listing, headersOf } from "../calls/known-tools.ts";
-import { type PagedList, type ListSource, makeList, pagesOf, requireStrings } from "./list-pages.ts";
+import { type PagedList, type ListSource, listOf, pagesOf, requireStrings } from "./list-pages.ts";
 import { perform } from "../calls/perform.ts";
 
 /** Returns the list of tools. `core.tools` remembers the tools that are read. */
 export function listTools(core: ClientCore, options: RequestOptions): PagedList<Tool> {
-  return makeList(() => toolSource(core, options).source);
+  return listOf(() => toolSource(core, options).source);
 }
 
 /** Lists the tools, and yields after each page the tools that were listed so far. */
@@ -27,7 +27,11 @@ function toolSource(core: ClientCore, options: RequestOptions): { source: ListSo
     method: Method.listTools,
     member: "tools",
     async read(entry) {
-      const tool = await readTool(core, entry);
+      requireStrings(entry, "name");
+      if (!isObject(entry.inputSchema)) throw new TypeError('its "inputSchema" is not an object');
+      const tool = entry as unknown as Tool;
+      // A tool whose headers cannot be made must not be offered over HTTP (2026-07-28, Streamable HTTP, Schema Extension).
+      if (core.sessions.current?.mirrors) await headersOf(tool);
       tools.add(reading.listing, tool);
       return tool;
     },
@@ -48,25 +52,16 @@ function toolSource(core: ClientCore, options: RequestOptions): { source: ListSo
   return reading;
 }
 
-async function readTool({ sessions }: ClientCore, entry: JsonObject): Promise<Tool> {
-  requireStrings(entry, "name");
-  if (!isObject(entry.inputSchema)) throw new TypeError('its "inputSchema" is not an object');
-  const tool = entry as unknown as Tool;
-  // A tool whose headers cannot be made must not be offered over HTTP (2026-07-28, Streamable HTTP, Schema Extension).
-  if (sessions.current?.mirrors) await headersOf(tool);
-  return tool;
-}
-
 /** Returns the list of prompts. */
 export function listPrompts(core: ClientCore, options: RequestOptions): PagedList<Prompt> {
   const prompts = { method: Method.listPrompts, member: "prompts", read: entryWith<Prompt>("name") };
-  return makeList(() => listSource(core, options, prompts));
+  return listOf(() => listSource(core, options, prompts));
 }
 
 /** Returns the list of resources, without templates. */
 export function listResources(core: ClientCore, options: RequestOptions): PagedList<Resource> {
   const resources = { method: Method.listResources, member: "resources", read: entryWith<Resource>("uri", "name") };
-  return makeList(() => listSource(core, options, resources));
+  return listOf(() => listSource(core, options, resources));
 }
 
 /** Returns the list of resource templates. */
@@ -76,7 +71,7 @@ export function listResourceTemplates(core: ClientCore, options: RequestOptions)
     member: "resourceTemplates",
     read: entryWith<ResourceTemplate>("uriTemplate", "name"),
   };
-  return makeList(() => listSource(core, options, templates));
+  return listOf(() => listSource(core, options, templates));
 }
 
 /** Makes a reader of entries that checks members which must be strings. */

@@ -1,10 +1,23 @@
 import { expect, test } from "vitest";
-import { withSafeIcons } from "./safe-icons.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { modernPeer, peerTransports } from "../../testing/peer-transports.ts";
+import { infoWithSafeIcons, listedWithSafeIcons } from "./safe-icons.ts";
 
-const withIcons = (...sources: unknown[]): { name: string; icons: { src: unknown }[] } => ({
+const withIcons = (...sources: unknown[]): { name: string; version: string; icons: { src: unknown }[] } => ({
   name: "a",
+  version: "1",
   icons: sources.map((src) => ({ src })),
 });
+
+const onStream = peerTransports(modernPeer());
+const overHttp = { ...onStream, kind: "http", target: "https://example.com/mcp" } as const;
+
+/** Returns a listed entry without its unsafe icons, and the reports of these. */
+function listed(entry: JsonObject, transports = onStream): { entry: JsonObject; reports: string[] } {
+  const reports: string[] = [];
+  const core = { transports, report: (error: unknown) => void reports.push(String(error)) };
+  return { entry: listedWithSafeIcons(core, "tools/list", entry), reports };
+}
 
 test.each([
   "https://example.com/a.png",
@@ -15,7 +28,7 @@ test.each([
   "http://[::1]:80/a.png",
 ])("an icon at %s is kept", (src) => {
   const given = withIcons(src);
-  expect(withSafeIcons(given, undefined)).toBe(given);
+  expect(listed(given)).toEqual({ entry: given, reports: [] });
 });
 
 test.each([
@@ -34,19 +47,23 @@ test.each([
   7,
   undefined,
 ])("an icon at %s is omitted", (src) => {
-  const leftOut: unknown[] = [];
-  const rest = withSafeIcons(withIcons("https://example.com/a.png", src), undefined, (icon) => leftOut.push(icon));
-  expect(rest).toEqual(withIcons("https://example.com/a.png"));
-  expect(leftOut).toEqual([{ src }]);
+  const { entry, reports } = listed(withIcons("https://example.com/a.png", src));
+  expect(entry).toEqual(withIcons("https://example.com/a.png"));
+  expect(reports).toHaveLength(1);
+  expect(reports[0]).toContain(`An icon of tools/list was left out`);
+  expect(reports[0]).toContain(`: ${JSON.stringify({ src })}`);
 });
 
 test("an icon of another origin than the server's is omitted", () => {
   const own = ["https://example.com/a.png", "https://EXAMPLE.com:443/b.png", "data:image/png;base64,AAAA"];
   const others = ["https://example.com:444/a.png", "https://cdn.example.com/a.png", "http://localhost/a.png"];
-  expect(withSafeIcons(withIcons(...own, ...others), "https://example.com")).toEqual(withIcons(...own));
+  const { entry, reports } = listed(withIcons(...own, ...others), overHttp);
+  expect(entry).toEqual(withIcons(...own));
+  expect(reports).toHaveLength(others.length);
+  expect(infoWithSafeIcons(withIcons(...own, ...others) as never, overHttp)).toEqual(withIcons(...own));
 });
 
 test("an object without icons is returned unchanged", () => {
   const given = { name: "a" };
-  expect(withSafeIcons(given, undefined)).toBe(given);
+  expect(listed(given)).toEqual({ entry: given, reports: [] });
 });

@@ -10,14 +10,14 @@ import type { ClientCore } from "../calls/call.ts";
  * server's origin (basic, `icons`). Without an `origin`, as on stdio, any origin is accepted. The content of the remaining
  * icons is still untrusted.
  */
-export function withSafeIcons<T extends object>(
+function withSafeIcons<T extends { icons?: unknown }>(
   thing: T,
   origin: string | undefined,
   leftOut: (icon: unknown) => void = () => {},
 ): T {
-  const { icons } = thing as { icons?: unknown };
+  const { icons } = thing;
   if (!Array.isArray(icons)) return thing;
-  const kept = (icons as unknown[]).filter((icon) => {
+  const kept = icons.filter((icon) => {
     const isKept = isSafe(icon, origin);
     if (!isKept) leftOut(icon);
     return isKept;
@@ -26,13 +26,17 @@ export function withSafeIcons<T extends object>(
 }
 
 /** Returns an entry of a list without unsafe icons. Each one that is left out is reported. */
-export function listedWithSafeIcons(core: ClientCore, method: string, entry: JsonObject): JsonObject {
-  const origin = originOf(core.transports);
+export function listedWithSafeIcons(
+  { transports, report }: Pick<ClientCore, "transports" | "report">,
+  method: string,
+  entry: JsonObject,
+): JsonObject {
+  const origin = originOf(transports);
   return withSafeIcons(entry, origin, (icon) => {
     const shown = JSON.stringify(icon)?.slice(0, 200);
     const why = origin === undefined ? "" : `, or is not of the origin ${origin}`;
     const message = `An icon of ${method} was left out, since its URI is neither https nor data${why}: ${shown}`;
-    core.report(new LocalError("invalid_message", message));
+    report(new LocalError("invalid_message", message));
   });
 }
 

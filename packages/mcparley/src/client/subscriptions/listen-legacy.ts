@@ -55,11 +55,6 @@ export async function listenLegacy(
   return { ended: released };
 }
 
-/** Whether the server has certainly not subscribed. After other errors it may have. */
-function isRefused(error: unknown): boolean {
-  return error instanceof ProtocolError || (error instanceof LocalError && error.code === "session_lost");
-}
-
 /** A resource of a legacy session that subscriptions share. */
 interface SharedResource {
   holders: number;
@@ -114,7 +109,9 @@ class SharedSubscriptions {
         await this.#request(Method.subscribe, uri, { signal, idle });
         resource.isSubscribed = true;
       } catch (error) {
-        if (isRefused(error)) resource.isSubscribed = false;
+        // After other errors the server may have subscribed.
+        const isLost = error instanceof LocalError && error.code === "session_lost";
+        if (error instanceof ProtocolError || isLost) resource.isSubscribed = false;
         throw error;
       }
     });

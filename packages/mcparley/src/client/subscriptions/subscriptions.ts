@@ -1,6 +1,6 @@
-import { type Linked, abortedError, link, unlessAborted } from "../../rpc/abort.ts";
+import { abortedError, unlessAborted, linkWithin } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
-import { type Clock, startLimit, wakefulClock } from "../../rpc/clock.ts";
+import { type Clock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
@@ -62,11 +62,14 @@ export class Subscriptions {
   ): Promise<Subscription> {
     const core = this.#core;
     const idle = options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
-    const onEach = (change: ServerChange): void => {
-      guarded(() => onChange(change), core.report);
-    };
-    const state = new SubscriptionState(wanted, { clock: this.#clock, idle, onChange: onEach });
-    const opening = openingSignal(core, state, options);
+    const state = new SubscriptionState(wanted, {
+      clock: this.#clock,
+      idle,
+      onChange: (change) => guarded(() => onChange(change), core.report),
+    });
+    const total = options.timeout?.total ?? core.options.timeout?.total ?? defaultTotal;
+    const message = `${Method.listen} was not acknowledged within ${total} ms in total.`;
+    const opening = linkWithin({ clock: core.clock, ms: total, message }, options.signal, state.life.signal);
     this.#open.add(state);
     try {
       const opened = await this.#begin(state, opening.signal);
@@ -239,23 +242,6 @@ export class Subscriptions {
     this.#core.report(error);
     return error;
   }
-}
-
-/** Returns the signal of one opening. It is aborted by the caller, with the subscription, and at the total time limit. */
-function openingSignal(core: ClientCore, { life }: SubscriptionState, { signal, timeout }: RequestOptions): Linked {
-  const total = timeout?.total ?? core.options.timeout?.total ?? defaultTotal;
-  const opening = link(signal, life.signal);
-  const expire = (): void => {
-    opening.abort(new LocalError("timeout", `${Method.listen} was not acknowledged within ${total} ms in total.`));
-  };
-  const timer = startLimit(core.clock, expire, total);
-  return {
-    ...opening,
-    unlink() {
-      core.clock.clearTimeout(timer);
-      opening.unlink();
-    },
-  };
 }
 
 /** Whether another attempt cannot succeed: the server refuses, or the user must act first. */

@@ -48,9 +48,11 @@ const originPattern = /^(https?|wss?):\/\/(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(
 
 /** Reads the `_meta.ui` of a tool, undefined if there is none. Throws `LocalError` `invalid_message` if it is invalid. */
 export function readToolUi(meta: JsonObject | undefined): ToolUi | undefined {
-  const ui = uiIn(meta) ?? deprecatedUi(meta);
-  if (ui === undefined) return undefined;
-  const { resourceUri, visibility } = ui;
+  const ui = uiIn(meta);
+  // Servers still send the deprecated flat key together with the `ui` object.
+  const flatUri = meta?.["ui/resourceUri"];
+  if (!ui && flatUri === undefined) return undefined;
+  const { resourceUri, visibility }: JsonObject = ui ?? { resourceUri: flatUri };
   if (resourceUri !== undefined && !isAppUri(resourceUri)) throw wrong("ui.resourceUri", "must start with ui://");
   if (visibility !== undefined && !isVisibility(visibility)) {
     throw wrong("ui.visibility", 'must be a list of "model" and "app"');
@@ -89,12 +91,6 @@ export function uiIn(meta: JsonObject | undefined): JsonObject | undefined {
   return meta.ui;
 }
 
-/** Reads the deprecated flat key, which servers still send together with the `ui` object. */
-function deprecatedUi(meta: JsonObject | undefined): JsonObject | undefined {
-  const resourceUri = meta?.["ui/resourceUri"];
-  return resourceUri === undefined ? undefined : { resourceUri };
-}
-
 function isVisibility(value: unknown): value is Audience[] {
   return Array.isArray(value) && value.every((audience) => audience === "model" || audience === "app");
 }
@@ -107,7 +103,10 @@ function readOrigins(csp: unknown): AppOrigins {
     if (origins === undefined) continue;
     if (!Array.isArray(origins)) throw wrong(`ui.csp.${name}`, "must be a list of origins");
     const invalid = origins.find((origin) => typeof origin !== "string" || !originPattern.test(origin));
-    if (invalid !== undefined) throw wrong(`ui.csp.${name}`, `must contain only origins; got ${quoted(invalid)}`);
+    if (invalid !== undefined) {
+      const shown = (JSON.stringify(invalid) ?? typeof invalid).slice(0, 100);
+      throw wrong(`ui.csp.${name}`, `must contain only origins; got ${shown}`);
+    }
     read[name] = origins;
   }
   return read;
@@ -117,10 +116,6 @@ function readOrigins(csp: unknown): AppOrigins {
 function readPermissions(permissions: unknown): NonNullable<AppUi["permissions"]> {
   if (!isObject(permissions)) throw wrong("ui.permissions", "must be an object");
   return Object.fromEntries(permissionNames.filter((name) => isObject(permissions[name])).map((name) => [name, {}]));
-}
-
-function quoted(value: unknown): string {
-  return (JSON.stringify(value) ?? typeof value).slice(0, 100);
 }
 
 function wrong(where: string, why: string): LocalError {

@@ -44,18 +44,16 @@ export function apps(): ServerExtension {
 
 /** Returns the reason why a resource cannot be the app of a tool. */
 function findProblem(uri: string, resources: readonly Resource[]): string | undefined {
-  const found = resources.find((one) => isAt(one.uri, uri));
+  const found = resources.find(({ uri: template }) => {
+    const variable = template.indexOf("{");
+    // Of a template, only the literal prefix is compared.
+    return variable === -1 ? template === uri : uri.startsWith(template.slice(0, variable));
+  });
   if (!found) return "the server has no resource with this URI.";
   const { mimeType = "undefined" } = found;
   return mimeType === appType
     ? undefined
     : `the MIME type of this resource is ${mimeType} and not ${appType}. Define it with app().`;
-}
-
-/** Returns whether a resource has a URI, or whether the URI starts with the literal prefix of a template. */
-function isAt(template: string, uri: string): boolean {
-  const variable = template.indexOf("{");
-  return variable === -1 ? template === uri : uri.startsWith(template.slice(0, variable));
 }
 
 /**
@@ -109,10 +107,9 @@ export function app<const U extends string, C extends object = object>(
   { html, csp, permissions, domain, prefersBorder, ...described }: AppDefinition<C>,
 ): Resource<U, NoInfer<C>> {
   if (!isAppUri(uri)) {
-    throw new LocalError("invalid_definition", `The URI of an app must start with ui://; got ${uri as string}.`);
+    throw new LocalError("invalid_definition", `The URI of an app must start with ui://; got ${String(uri)}.`);
   }
-  const given = { csp, permissions, domain, prefersBorder } as JsonObject;
-  const ui = explained(`app ${uri}`, () => readAppUi({ ui: given }));
+  const ui = explained(`app ${uri}`, () => readAppUi({ ui: { csp, permissions, domain, prefersBorder } }));
   const meta: JsonObject | undefined = Object.keys(ui).length > 0 ? { ui } : undefined;
   return resource<U, C>(uri, {
     ...described,

@@ -1,6 +1,7 @@
 import type { Client } from "../../client/calls/client.ts";
 import type { ClientExtension } from "../../client/extension.ts";
 import type { RequestOptions } from "../../client/options.ts";
+import { fromBase64 } from "../../rpc/base64.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import {
@@ -134,8 +135,7 @@ async function listedMeta(
 
 function decoded(uri: string, blob: unknown): string {
   try {
-    const bytes = Uint8Array.from(atob(String(blob)), (char) => char.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true }).decode(fromBase64(String(blob)));
   } catch (cause) {
     throw unfit(uri, "its content is neither text nor base64 of UTF-8", cause);
   }

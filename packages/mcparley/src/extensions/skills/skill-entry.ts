@@ -66,3 +66,76 @@ export function exactText(bytes: Uint8Array): string | undefined {
     return undefined;
   }
 }
+
+/** Returns the URI of a skill's folder, or undefined if the URI is not that of a `SKILL.md` in a folder. */
+export function rootOf(uri: string): string | undefined {
+  const match = /^[a-z][a-z\d+.-]*:\/\/[^?#\s]*[^/?#\s]\/SKILL\.md$/i.exec(uri);
+  if (!match) return undefined;
+  const root = uri.slice(0, -skillFile.length - 1);
+  return partsOf(root).every(isPlain) ? root : undefined;
+}
+
+/** Returns the last part of the URI of a folder, decoded: the name of its skill. */
+export function lastPart(root: string): string {
+  return decoded(partsOf(root).at(-1)!) ?? "";
+}
+
+/** Returns whether a URI names a file in a folder. A part that leaves the folder when it is decoded is refused. */
+export function isInside(root: string, uri: string): boolean {
+  return (
+    uri.startsWith(`${root}/`) &&
+    uri
+      .slice(root.length + 1)
+      .split("/")
+      .every(isPlain)
+  );
+}
+
+/** Returns the path of a URI in a folder, decoded, so that it does not depend on the percent-encoding. */
+export function pathIn(root: string, uri: string): string {
+  return decodeURIComponent(uri.slice(root.length + 1));
+}
+
+/** Returns the URI of a plain path, in a folder or among all skills. */
+export function uriOf(path: string, root: string = "skill:/"): string {
+  return `${root}/${path.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+/** Returns the path of a URI that `uriOf` returns, among all skills. Undefined for any other URI. */
+export function pathOf(uri: string): string | undefined {
+  const path = uri.startsWith("skill://") ? decoded(uri.slice("skill://".length)) : undefined;
+  return path !== undefined && isPlainPath(path) && uriOf(path) === uri ? path : undefined;
+}
+
+/** Backslashes, and characters that are invisible or change the direction of text, so that a name can look like another. */
+const unfit = /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}\uFEFF\\]/u;
+
+/** Returns whether a path, with `/` between its parts, stays in its folder and has no characters that can mislead a reader. */
+export function isPlainPath(path: string): boolean {
+  return path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && !unfit.test(part));
+}
+
+/** Returns a path or URI for an error message: quoted, at most 200 characters, with the unfit characters escaped. */
+export function quoted(text: unknown): string {
+  const shown = JSON.stringify(typeof text === "string" ? text.slice(0, 200) : text) ?? typeof text;
+  return shown.replaceAll(new RegExp(unfit, "gu"), (found) =>
+    found === "\\" ? found : `\\u{${found.codePointAt(0)!.toString(16)}}`,
+  );
+}
+
+function partsOf(root: string): string[] {
+  return root.slice(root.indexOf("://") + 3).split("/");
+}
+
+function isPlain(part: string): boolean {
+  const text = decoded(part);
+  return text !== undefined && !/[?#]/.test(part) && !text.includes("/") && isPlainPath(text);
+}
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}

@@ -4,7 +4,6 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type JsonObject, type JsonRpcErrorBody, type RequestId, isObject, isRequestId } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
-import { isJson, mediaType } from "./media-type.ts";
 import type { Posted } from "./posted.ts";
 
 const EXCERPT_BYTES = 1_024;
@@ -14,7 +13,14 @@ const ERROR_BYTES = 1_048_576;
 
 /** Reads the JSON value of a successful response. Throws `invalid_message` if it has none, and `too_large`. */
 export async function readJson(response: Response, what: string, limit: number): Promise<unknown> {
-  if (!isJson(response)) throw notJson(response, what);
+  if (!isJson(response)) {
+    discard(response);
+    const { status } = response;
+    const type = mediaType(response);
+    const content = type === "" ? "no content" : `content of type "${type.slice(0, 100)}"`;
+    const message = `The server answered ${what} with ${status} and ${content} instead of JSON. Is this the URL of an MCP endpoint?`;
+    throw new LocalError("invalid_message", message, { data: { status, contentType: type } });
+  }
   const text = await readText(response, limit);
   try {
     return JSON.parse(text);
@@ -22,15 +28,6 @@ export async function readJson(response: Response, what: string, limit: number):
     const excerpt = JSON.stringify(redact(text.slice(0, 200)));
     throw new LocalError("invalid_message", `The reply to ${what} is not valid JSON: ${excerpt}.`, { cause });
   }
-}
-
-function notJson(response: Response, what: string): LocalError {
-  discard(response);
-  const { status } = response;
-  const type = mediaType(response);
-  const content = type === "" ? "no content" : `content of type "${type.slice(0, 100)}"`;
-  const message = `The server answered ${what} with ${status} and ${content} instead of JSON. Is this the URL of an MCP endpoint?`;
-  return new LocalError("invalid_message", message, { data: { status, contentType: type } });
 }
 
 /**
@@ -60,15 +57,11 @@ export async function readRefusal(
   const isOfMcp = errors.some(({ error: { code } }) => code >= -32_029 && code <= -32_020);
   // In a handshake, an internal error must not be mistaken for the refusal of a revision.
   const isHandshake = isInitialize || what === Method.discover;
-  const isFailing = isHandshake ? isTransient(response.status) : isBusy(response);
+  // Otherwise 500 does not ask for a later request: it is the status of an internal error.
+  const isFailing = isTransient(response.status) && (isHandshake || response.status !== 500);
   if (first && (isOfMcp || !isFailing)) return errors;
   const body = redact(text.slice(0, EXCERPT_BYTES));
   throw errorOf(response, { what, body, clock, cause: first && ProtocolError.from(first.error) });
-}
-
-/** Whether a status asks for a later request. 500 does not: it is the status of an internal error. */
-function isBusy({ status }: Response): boolean {
-  return status !== 500 && isTransient(status);
 }
 
 type Refusal = JsonObject & { error: JsonRpcErrorBody };
@@ -180,4 +173,18 @@ async function readStart({ body }: Response, limit: number): Promise<{ text: str
     return { text: parts.join(""), isWhole: false };
   }
   return { text: parts.join("") + decoder.decode(), isWhole: true };
+}
+
+export function isEventStream(response: Response): boolean {
+  return mediaType(response) === "text/event-stream";
+}
+
+function isJson(response: Response): boolean {
+  const type = mediaType(response);
+  return type === "application/json" || type.endsWith("+json");
+}
+
+function mediaType(response: Response): string {
+  const [type = ""] = (response.headers.get("content-type") ?? "").split(";", 1);
+  return type.trim().toLowerCase();
 }

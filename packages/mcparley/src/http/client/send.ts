@@ -30,6 +30,7 @@ const MAX_REPEATS = 30;
 const INITIALIZED_MS = 5_000;
 
 const unauthorized: Authorization = { headers: {}, generation: 0 };
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Sends one HTTP request. Returns the response, also if its status is an error.
@@ -63,7 +64,7 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
       discard(response);
       continue;
     }
-    if (isRedirect(response)) {
+    if (response.type === "opaqueredirect" || redirects.has(response.status)) {
       discard(response);
       url = redirectTarget(response, url, hops++);
       continue;
@@ -98,10 +99,6 @@ function requestInit(settings: HttpSettings, outgoing: Outgoing, authorization: 
   if (body !== undefined) init.body = body;
   if (isUrgent) init.priority = "high";
   return init;
-}
-
-function isRedirect({ type, status }: Response): boolean {
-  return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
 }
 
 /**

@@ -2,8 +2,7 @@ import { link } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
 import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
-import { isEventStream } from "./media-type.ts";
-import { discard, sessionLost, statusError } from "./response.ts";
+import { isEventStream, discard, sessionLost, statusError } from "./response.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
@@ -23,7 +22,7 @@ export interface StandaloneSink extends MessageSink {
 }
 
 /** The states of a standalone stream; `tests/faults/states/stream.ts` has the transitions. */
-export type StandaloneState = "resting" | "opening" | "open" | "waiting" | "ended";
+type StandaloneState = "resting" | "opening" | "open" | "waiting" | "ended";
 
 /**
  * The standalone stream of a legacy session, on which the server sends messages that belong to no request
@@ -86,8 +85,7 @@ export class StandaloneStream {
       for (;;) {
         this.#state = "opening";
         const cause = await this.#attempt(backoff);
-        // oxlint-disable-next-line no-unnecessary-condition -- the attempt changes the state
-        if ((this.#state as StandaloneState) === "ended") return;
+        if (this.state === "ended") return;
         if (cause) this.#interrupt(cause);
         if (backoff.isSpent && !this.#isNeeded) return this.#rest(cause);
         this.#state = "waiting";

@@ -1,9 +1,8 @@
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
 import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { LAST_EVENT_ID_HEADER } from "../header-names.ts";
-import { isEventStream } from "./media-type.ts";
+import { isEventStream, discard, sessionLost, statusError } from "./response.ts";
 import type { Posted } from "./posted.ts";
-import { discard, sessionLost, statusError } from "./response.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";

@@ -3,7 +3,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, type JsonRpcNotification, isObject, isRequest } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import { isEventStream } from "./media-type.ts";
+import { isEventStream, discard, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import {
   type Posted,
@@ -14,7 +14,6 @@ import {
   modernVersionOf,
   requireAnswers,
 } from "./posted.ts";
-import { discard, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
 import { type Outgoing, sendHttp, sendUntilAccepted, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
 import type { AnswerReader } from "./stream.ts";

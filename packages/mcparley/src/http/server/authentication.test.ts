@@ -2,9 +2,8 @@ import { expect, test } from "vitest";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
-import type { HttpOptions } from "./options.ts";
+import type { HttpOptions, Authenticate, HttpServerAuth } from "./options.ts";
 import { HttpRefusal } from "./refusal.ts";
-import type { Authenticate, HttpServerAuth } from "./server-auth.ts";
 import { toFetch } from "../to-fetch.ts";
 
 const whoami = tool({ call: (_, { principal }) => principal?.subject ?? "nobody" });

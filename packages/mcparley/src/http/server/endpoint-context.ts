@@ -1,10 +1,10 @@
 import type { Principal } from "../../server/dispatch/context.ts";
 import type { ServerCore } from "../../server/core.ts";
-import type { Accepted } from "./accept.ts";
+import type { Accepted } from "./read-request.ts";
 import type { HttpExchange } from "../exchange.ts";
 import type { ClusterUse, Resumption } from "./cluster.ts";
 import type { OpenExchanges } from "./open-exchanges.ts";
-import type { HttpServerAuth } from "./server-auth.ts";
+import type { HttpServerAuth } from "./options.ts";
 import type { SessionTable } from "./sessions/sessions.ts";
 
 /** The state that all requests to one endpoint share. */

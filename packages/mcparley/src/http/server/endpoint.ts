@@ -3,8 +3,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/core.ts";
-import { readAccept } from "./accept.ts";
-import { readJson } from "./body.ts";
+import { readAccept, type Part, type Routes, readRoutes, readJson } from "./read-request.ts";
 import type { CheckSender } from "./check-sender.ts";
 import { useCluster } from "./cluster.ts";
 import type { EndpointContext, Posted, Sender } from "./endpoint-context.ts";
@@ -16,9 +15,8 @@ import { OpenExchanges } from "./open-exchanges.ts";
 import type { LegacyEndpoint } from "./sessions/legacy-endpoint.ts";
 import type { HttpOptions } from "./options.ts";
 import { isModern, postModern } from "./post-modern.ts";
-import { HttpRefusal, notAllowed, refuse, shuttingDown } from "./refusal.ts";
+import { HttpRefusal, notAllowed, rarely, refuse, shuttingDown } from "./refusal.ts";
 import { RequestLimits } from "./request-limits.ts";
-import { type Part, type Routes, readRoutes } from "./route.ts";
 
 /** One HTTP endpoint of a server, for all revisions: stateless requests and sessions at the same URL. */
 export class Endpoint {
@@ -77,24 +75,35 @@ export class Endpoint {
   /** Answers one HTTP request. Never rejects. */
   async handle(exchange: HttpExchange): Promise<void> {
     try {
-      const { auth } = this.#context;
-      const document = auth?.document?.(exchange);
-      if (document) return exchange.respond(document.status, document.headers, document.body);
-      const foreign = this.#guard(exchange);
-      if (foreign) throw (await import("./rare-refusals.ts")).refuseForeign(foreign, exchange);
-      const needsCheck = this.#needsSenderCheck || exchange.principal !== undefined;
-      const sender = needsCheck
-        ? await this.#findSender(exchange)
-        : { principal: undefined, address: exchange.address, caller: exchange.network ?? "" };
-      if (!sender) return;
-      // A drain may have started while the sender was checked.
-      const part = this.#admit(exchange);
-      if (exchange.method === "POST") await this.#post(exchange, sender, part);
-      else if (part === "mcp") await this.#serveSession(exchange, sender);
-      else await this.#serveSse(part, exchange, sender);
+      await this.#serve(exchange);
     } catch (error) {
       this.#fail(exchange, error);
     }
+  }
+
+  // The functions for anonymous POST requests are not async. The frame of an async function takes about 500 bytes, and holds
+  // the message while a stream is open, which can be days.
+
+  #serve(exchange: HttpExchange): Promise<void> | void {
+    const document = this.#context.auth?.document?.(exchange);
+    if (document) return exchange.respond(document.status, document.headers, document.body);
+    const foreign = this.#guard(exchange);
+    if (foreign) return rarely((refusals) => refusals.refuseForeign(foreign, exchange));
+    if (this.#needsSenderCheck || exchange.principal !== undefined) return this.#serveChecked(exchange);
+    const { address, network = "" } = exchange;
+    return this.#serveFrom({ principal: undefined, address, caller: network }, exchange);
+  }
+
+  async #serveChecked(exchange: HttpExchange): Promise<void> {
+    const sender = await this.#findSender(exchange);
+    if (sender) await this.#serveFrom(sender, exchange);
+  }
+
+  #serveFrom(sender: Sender, exchange: HttpExchange): Promise<void> {
+    // A drain may have started while the sender was checked.
+    const part = this.#admit(exchange);
+    if (exchange.method === "POST") return this.#post(exchange, sender, part);
+    return part === "mcp" ? this.#serveSession(exchange, sender) : this.#serveSse(part, exchange, sender);
   }
 
   /** Runs the CORS and authentication checks. Returns undefined if the request was a preflight, which is answered then. */
@@ -111,12 +120,8 @@ export class Endpoint {
     throw shuttingDown();
   }
 
-  /**
-   * Reads the message of a POST and answers it.
-   *
-   * The result is returned and not awaited: a stream can be open for days, and this function's frame holds the message.
-   */
-  async #post(exchange: HttpExchange, sender: Sender, part: Part): Promise<void> {
+  /** Reads the message of a POST and answers it. */
+  #post(exchange: HttpExchange, sender: Sender, part: Part): Promise<void> {
     const declared = Number(exchange.header("content-length"));
     // Without a length, or with a malformed one, bytes count as they arrive.
     const held = this.#limits.enter(sender.caller, declared > 0 ? Math.min(declared, this.#limits.maxBytes) : 0);
@@ -125,9 +130,10 @@ export class Endpoint {
     else exchange.held = held;
     if (part !== "mcp") return this.#serveSse(part, exchange, sender);
     const accepted = readAccept(exchange.header("accept"));
-    if (!accepted.json && !accepted.events) throw (await import("./rare-refusals.ts")).notAcceptable(exchange);
-    const message = await readJson(exchange, this.#limits);
-    return this.#receive({ exchange, accepted, ...sender }, message);
+    if (!accepted.json && !accepted.events) return rarely((refusals) => refusals.notAcceptable(exchange));
+    const { principal, address, caller } = sender;
+    const posted = { exchange, accepted, principal, address, caller };
+    return readJson(exchange, this.#limits).then((message) => this.#receive(posted, message));
   }
 
   /** Passes a message to the code of its revision. */

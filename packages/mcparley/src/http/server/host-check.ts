@@ -26,8 +26,13 @@ const wildcards: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
  */
 export function makeGuard({ allowedHosts, allowedOrigins, boundHost }: GuardOptions): Guard {
   const hosts = new Set(allowedHosts === "any" ? [] : allowedHosts?.map((host) => host.toLowerCase()));
-  if (boundHost !== undefined && !wildcards.has(boundHost)) hosts.add(nameOf(boundHost));
-  const origins = new Set(allowedOrigins === "any" ? [] : allowedOrigins?.map(normalOrigin));
+  if (boundHost !== undefined && !wildcards.has(boundHost)) {
+    const bound = boundHost.toLowerCase();
+    hosts.add(bound.includes(":") ? `[${bound}]` : bound);
+  }
+  // An origin has no path, but is often copied from a URL together with the slash at its end.
+  const listed = allowedOrigins === "any" ? [] : allowedOrigins;
+  const origins = new Set(listed?.map((origin) => origin.toLowerCase().replace(/\/$/, "")));
   /** The last `Host` that is also accepted without TLS. The next request may come without it. */
   let known: string | undefined;
 
@@ -46,16 +51,6 @@ export function makeGuard({ allowedHosts, allowedOrigins, boundHost }: GuardOpti
     if (origin === undefined || allowedOrigins === "any" || origins.has(origin.toLowerCase())) return undefined;
     return isSameOrLoopback(origin, host) ? undefined : "origin";
   };
-}
-
-/** Returns a bound address in the form that URLs use. */
-function nameOf(boundHost: string): string {
-  return boundHost.includes(":") ? `[${boundHost.toLowerCase()}]` : boundHost.toLowerCase();
-}
-
-/** Removes a slash at the end. An origin has no path, but is often copied from a URL together with the slash. */
-function normalOrigin(origin: string): string {
-  return origin.toLowerCase().replace(/\/$/, "");
 }
 
 /**

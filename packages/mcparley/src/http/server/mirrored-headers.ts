@@ -1,7 +1,7 @@
 import { type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
-import { decodeHeaderValue, headerValueMatches } from "../../mcp/headers/header-values.ts";
+import { decodeHeaderValue, headerValueMatches, mirroredValue } from "../../mcp/headers/header-values.ts";
 import { type McpHeader, mcpHeaders } from "../../mcp/headers/mirrored-headers.ts";
 import type { ServerCore } from "../../server/core.ts";
 import { explained } from "../../server/check-definition.ts";
@@ -60,14 +60,12 @@ export function findMismatch(core: ServerCore, request: JsonRpcRequest, head: Ht
     return { name: "Mcp-Method", header: head.header(METHOD_HEADER), value: method };
   const named = mirroredName.get(method) ?? core.extensionMethods.get(method)?.mirroredName;
   if (named === undefined) return undefined;
-  return findNameMismatch(head, params?.[named]) ?? findArgumentMismatch(core, request, head);
-}
-
-function findNameMismatch(head: HttpRequestHead, name: unknown): Mismatch | undefined {
-  if (typeof name !== "string") return undefined;
+  const name = params?.[named];
   const header = head.header(NAME_HEADER);
-  if (header !== undefined && decodeHeaderValue(header) === name) return undefined;
-  return { name: "Mcp-Name", header, value: name };
+  if (typeof name === "string" && (header === undefined || decodeHeaderValue(header) !== name)) {
+    return { name: "Mcp-Name", header, value: name };
+  }
+  return findArgumentMismatch(core, request, head);
 }
 
 function findArgumentMismatch(core: ServerCore, request: JsonRpcRequest, head: HttpRequestHead): Mismatch | undefined {
@@ -76,7 +74,7 @@ function findArgumentMismatch(core: ServerCore, request: JsonRpcRequest, head: H
   const entry = typeof name === "string" ? core.offering.tools.entry(name) : undefined;
   if (!entry) return undefined;
   for (const mirrored of headersOf(entry)) {
-    const value = valueAt(args, mirrored);
+    const value = mirroredValue(args, mirrored.path);
     const header = head.header(mirrored.header.toLowerCase());
     if (value === undefined || value === null) {
       if (header !== undefined) return { name: mirrored.header, header, value: undefined };
@@ -85,13 +83,4 @@ function findArgumentMismatch(core: ServerCore, request: JsonRpcRequest, head: H
     }
   }
   return undefined;
-}
-
-function valueAt(args: unknown, { path }: McpHeader): unknown {
-  let value = args;
-  for (const key of path) {
-    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
-    value = value[key];
-  }
-  return value;
 }

@@ -1,9 +1,8 @@
 import { isPromise } from "../../rpc/awaitable.ts";
-import type { Classified, JsonRpcNotification } from "../../rpc/messages.ts";
+import type { Classified } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import type { Changes } from "../../server/changes.ts";
-import type { ServerCore } from "../../server/core.ts";
 import { Call } from "../../server/dispatch/call.ts";
 import { answer } from "../../server/dispatch/dispatch.ts";
 import { isModernRequest, openCall } from "../../server/protocol/modern.ts";
@@ -11,8 +10,7 @@ import type { HttpRequestHead } from "../exchange.ts";
 import { PROTOCOL_VERSION_HEADER } from "../header-names.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { findMismatch } from "./mirrored-headers.ts";
-import type * as RareRefusals from "./rare-refusals.ts";
-import { type HttpRefusal, shuttingDown } from "./refusal.ts";
+import { rarely, shuttingDown } from "./refusal.ts";
 import { PostResponse } from "./respond.ts";
 
 type Message = Exclude<Classified, { kind: "invalid" }>;
@@ -23,19 +21,18 @@ export function isModern({ kind, message }: Message, head: HttpRequestHead): boo
   return findRevision(head.header(PROTOCOL_VERSION_HEADER))?.kind === "modern";
 }
 
-/** Few servers handle custom notifications. The order of arrival is kept, because all wait for the same module. */
-async function receiveCustom(core: ServerCore, message: JsonRpcNotification): Promise<void> {
-  const custom = await import("../../server/protocol/custom-notifications.ts");
-  custom.receiveCustom(core, message, undefined);
-}
-
 /** Answers a POST of a modern revision. The message and its headers are all that the server knows of the client. */
 export function postModern(context: EndpointContext, posted: Posted, { kind, message }: Message): Promise<void> | void {
   const { exchange, accepted, principal, address } = posted;
   const { core } = context;
   // MCP defines no notification of a client over HTTP: a client cancels its request by closing the stream.
   if (kind === "notification") {
-    if (core.definition.onNotification) void receiveCustom(core, message);
+    if (core.definition.onNotification) {
+      // Few servers handle custom notifications. The order of arrival is kept, because all wait for the same module.
+      void import("../../server/protocol/custom-notifications.ts").then(({ receiveCustom }) =>
+        receiveCustom(core, message, undefined),
+      );
+    }
     return exchange.respond(202, {});
   }
   if (kind === "response") return rarely((refusals) => refusals.noResponses());
@@ -58,11 +55,6 @@ export function postModern(context: EndpointContext, posted: Posted, { kind, mes
   // A reply that waits for nothing stays without a promise, unless its call changed something.
   const mayHaveChanged = isPromise(reply) || count !== changesBefore;
   return response.settle(relay && mayHaveChanged ? afterChanges(core.changes, changesBefore, reply) : reply);
-}
-
-/** Rejects with a refusal whose text is loaded when it is needed. */
-async function rarely(select: (refusals: typeof RareRefusals) => HttpRefusal): Promise<void> {
-  throw select(await import("./rare-refusals.ts"));
 }
 
 /** Delays a reply until the changes that its call may have made are in the store. Then no crash can lose them. */

@@ -1,6 +1,7 @@
 import { ErrorCode } from "../../mcp/errors.ts";
 import { type RequestId, encode, failure } from "../../rpc/messages.ts";
 import type { HttpExchange, ResponseHeaders } from "../exchange.ts";
+import type * as RareRefusals from "./rare-refusals.ts";
 
 /** Options of an `HttpRefusal`. */
 export interface RefusalOptions {
@@ -52,6 +53,11 @@ export const jsonHeaders: ResponseHeaders = { "content-type": "application/json"
 export function refuse(exchange: HttpExchange, { status, message, options }: HttpRefusal): void {
   const { headers, code = ErrorCode.InvalidRequest, id } = options;
   exchange.respond(status, { ...jsonHeaders, ...headers }, encode(failure(id, { code, message })));
+}
+
+/** Rejects with a refusal whose text is loaded when it is needed. */
+export async function rarely(select: (refusals: typeof RareRefusals) => HttpRefusal): Promise<never> {
+  throw select(await import("./rare-refusals.ts"));
 }
 
 /** Shortens a value from a client for an error message. */

@@ -17,13 +17,13 @@ import type { Call, Link } from "../../server/dispatch/call.ts";
 import type { ServerCore } from "../../server/core.ts";
 import type { Reply } from "../../server/dispatch/reply.ts";
 import type { Session } from "../../server/protocol/session.ts";
-import type { Accepted } from "./accept.ts";
+import type { Accepted } from "./read-request.ts";
 import type { HttpExchange, HttpRequestHead, ResponseBody, ResponseHeaders } from "../exchange.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { EventStream, type Events, asEvent, eventHeaders } from "./event-stream.ts";
 import type { OpenExchange } from "./open-exchanges.ts";
 import { jsonHeaders } from "./refusal.ts";
-import type { HttpServerAuth } from "./server-auth.ts";
+import type { HttpServerAuth } from "./options.ts";
 
 /** The resumable stream of a session that a response becomes if it cannot be JSON. */
 export interface ReplyStream {
@@ -208,20 +208,13 @@ function preparedBody(message: JsonRpcResponse): ResponseBody | undefined {
 function headersOf(reply: Reply, auth: HttpServerAuth | undefined, request: HttpRequestHead): ResponseHeaders {
   if (reply.status === 200) return jsonHeaders;
   if (reply.scopes) {
-    return { ...jsonHeaders, "www-authenticate": auth?.challenge?.(reply.scopes, request) ?? challenge(reply.scopes) };
+    // The scopes that the client must request (RFC 6750 section 3; 2025-11-25, authorization, "Scope Challenge").
+    const scope = reply.scopes.join(" ").replace(/["\\]/g, "\\$&");
+    const challenge = auth?.challenge?.(reply.scopes, request) ?? `Bearer error="insufficient_scope", scope="${scope}"`;
+    return { ...jsonHeaders, "www-authenticate": challenge };
   }
-  if (reply.status === 429 || reply.status === 503) return { ...jsonHeaders, "retry-after": retryAfter(reply.message) };
-  return jsonHeaders;
-}
-
-/** Names the scopes that the client must request (RFC 6750 section 3; 2025-11-25, authorization, "Scope Challenge"). */
-function challenge(scopes: readonly string[]): string {
-  return `Bearer error="insufficient_scope", scope="${scopes.join(" ").replace(/["\\]/g, "\\$&")}"`;
-}
-
-/** Returns the seconds after which to retry: those of the error, or 1. */
-function retryAfter(message: JsonRpcResponse): string {
-  const data = isFailure(message) ? message.error.data : undefined;
-  const seconds = isObject(data) ? data.retryAfter : undefined;
-  return typeof seconds === "number" ? String(Math.ceil(seconds)) : "1";
+  if (reply.status !== 429 && reply.status !== 503) return jsonHeaders;
+  const data = isFailure(reply.message) ? reply.message.error.data : undefined;
+  const seconds = isObject(data) && typeof data.retryAfter === "number" ? data.retryAfter : 1;
+  return { ...jsonHeaders, "retry-after": String(Math.ceil(seconds)) };
 }

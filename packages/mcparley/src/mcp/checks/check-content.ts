@@ -27,7 +27,7 @@ export function checkMeta(meta: unknown, where = "_meta"): void {
 /** Checks a list of objects with `check`, which receives each item and its path. */
 export function checkEach(list: unknown, where: string, check: (item: JsonObject, where: string) => void): void {
   if (!Array.isArray(list)) throw invalid(where, "a list");
-  for (const [index, item] of (list as unknown[]).entries()) {
+  for (const [index, item] of list.entries()) {
     const path = `${where}[${index}]`;
     if (!isObject(item)) throw invalid(path, "an object");
     check(item, path);
@@ -49,18 +49,18 @@ export function checkRole(role: unknown, where: string): void {
 /** Checks one content block. */
 export function checkBlock(block: JsonObject, where: string): void {
   const { type, text, data, mimeType, uri, name, resource, annotations, _meta } = block;
-  checkAnnotations(annotations, `${where}.annotations`);
-  checkMeta(_meta, `${where}._meta`);
+  if (annotations !== undefined) checkAnnotations(annotations, `${where}.annotations`);
+  if (_meta !== undefined) checkMeta(_meta, `${where}._meta`);
   switch (type) {
     case "text":
-      return checkString(text, `${where}.text`);
+      return checkString(text, where, "text");
     case "image":
     case "audio":
-      checkString(mimeType, `${where}.mimeType`);
+      checkString(mimeType, where, "mimeType");
       return checkBase64(data, `${where}.data`);
     case "resource_link":
-      checkString(name, `${where}.name`);
-      return checkUri(uri, `${where}.uri`);
+      checkString(name, where, "name");
+      return checkUri(uri, where);
     case "resource":
       if (!isObject(resource)) throw invalid(`${where}.resource`, "an object");
       return checkContents(resource, `${where}.resource`);
@@ -71,20 +71,22 @@ export function checkBlock(block: JsonObject, where: string): void {
 
 /** Checks the contents of a resource. */
 function checkContents({ uri, mimeType, text, blob, _meta }: JsonObject, where: string): void {
-  checkUri(uri, `${where}.uri`);
-  if (mimeType !== undefined) checkString(mimeType, `${where}.mimeType`);
-  checkMeta(_meta, `${where}._meta`);
+  checkUri(uri, where);
+  if (mimeType !== undefined) checkString(mimeType, where, "mimeType");
+  if (_meta !== undefined) checkMeta(_meta, `${where}._meta`);
   if (typeof text === "string" && blob === undefined) return;
   if (typeof blob !== "string") throw new TypeError(`${where} must have a string "text" or "blob"`);
   checkBase64(blob, `${where}.blob`);
 }
 
+// Every result with messages or contents is checked. The path of a member is only concatenated for an error.
+
 function checkUri(uri: unknown, where: string): void {
-  if (!isUri(uri)) throw invalid(where, "an absolute URI", uri);
+  if (!isUri(uri)) throw invalid(`${where}.uri`, "an absolute URI", uri);
 }
 
-function checkString(value: unknown, where: string): void {
-  if (typeof value !== "string") throw invalid(where, "a string", value);
+function checkString(value: unknown, where: string, key: string): void {
+  if (typeof value !== "string") throw invalid(`${where}.${key}`, "a string", value);
 }
 
 function checkBase64(data: unknown, where: string): void {

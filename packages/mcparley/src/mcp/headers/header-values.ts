@@ -1,4 +1,5 @@
-import { toBase64 } from "../../rpc/base64.ts";
+import { fromBase64, toBase64 } from "../../rpc/base64.ts";
+import { isObject } from "../../rpc/messages.ts";
 import type { McpHeaderType } from "./mirrored-headers.ts";
 
 const prefix = "=?base64?";
@@ -20,8 +21,25 @@ export function decodeHeaderValue(header: string): string | undefined {
   // The prefix and the suffix must not share a question mark.
   const isEncoded =
     header.length >= prefix.length + suffix.length && header.startsWith(prefix) && header.endsWith(suffix);
-  if (isEncoded) return fromBase64(header.slice(prefix.length, -suffix.length));
-  return /^[\t -~]*$/.test(header) ? header : undefined;
+  if (!isEncoded) return /^[\t -~]*$/.test(header) ? header : undefined;
+  const encoded = header.slice(prefix.length, -suffix.length);
+  // atob accepts spaces and missing padding; the specification does not.
+  if (encoded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(fromBase64(encoded));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the argument of a tool that a header mirrors, by its path. Undefined if the arguments lack it. */
+export function mirroredValue(args: unknown, path: readonly string[]): unknown {
+  let value = args;
+  for (const name of path) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
 }
 
 /**
@@ -45,15 +63,4 @@ export function headerValueMatches(type: McpHeaderType, header: string, bodyValu
 function isSameNumber(text: string, value: number): boolean {
   const isUnsafe = Number.isInteger(value) && !Number.isSafeInteger(value);
   return !isUnsafe && /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) && Number(text) === value;
-}
-
-function fromBase64(encoded: string): string | undefined {
-  // atob accepts spaces and missing padding; the specification does not.
-  if (encoded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded)) return undefined;
-  try {
-    const bytes = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

@@ -57,8 +57,8 @@ describe("violations name the property", () => {
     ["null", null],
   ])("the name is %s", (_, name) => {
     const error = failure({ properties: { a: { properties: { b: { type: "string", "x-mcp-header": name } } } } });
-    expect(error).toMatchObject({ name: "InvalidMcpHeader" });
-    expect(error).toMatchObject({ property: "a.b", message: expect.stringContaining('"a.b"') as string });
+    expect(error).toMatchObject({ name: "SchemaError", code: "invalid_schema" });
+    expect(error).toMatchObject({ message: expect.stringContaining(`The x-mcp-header of "a.b" `) as string });
     expect((error as Error).message).not.toMatch(/[\r\n\t]/);
   });
 
@@ -67,15 +67,14 @@ describe("violations name the property", () => {
     (type) => {
       const error = failure({ properties: { a: { ...(type && { type }), "x-mcp-header": "A" } } });
       expect(error).toMatchObject({
-        property: "a",
-        message: expect.stringContaining('"string", "integer" or "boolean"') as string,
+        message: expect.stringMatching(/^The x-mcp-header of "a" .*"string", "integer" or "boolean"/) as string,
       });
     },
   );
 
   test("a name is used twice, in any case", () => {
     const error = failure({ properties: { a: region, b: { type: "string", "x-mcp-header": "REGION" } } });
-    expect(error).toMatchObject({ property: "b", message: expect.stringContaining("used twice") as string });
+    expect(error).toMatchObject({ message: expect.stringMatching(/^The x-mcp-header of "b" is used twice/) as string });
   });
 
   test.each<[string, JsonSchema]>([
@@ -95,8 +94,8 @@ describe("violations name the property", () => {
     ["/dependentSchemas/a/properties/b", { dependentSchemas: { a: { properties: { b: region } } } }],
   ])("the path to %s contains a keyword other than properties", (property, schema) => {
     const error = failure(schema);
-    expect(error).toMatchObject({ name: "InvalidMcpHeader" });
-    expect(error).toMatchObject({ property });
+    expect(error).toMatchObject({ name: "SchemaError", code: "invalid_schema" });
+    expect(error).toMatchObject({ message: expect.stringContaining(`The x-mcp-header of "${property}" `) as string });
   });
 });
 

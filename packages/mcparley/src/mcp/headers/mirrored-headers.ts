@@ -15,21 +15,9 @@ export interface McpHeader {
   readonly type: McpHeaderType;
 }
 
-/** Thrown if an `x-mcp-header` annotation is invalid. The tool definition is then invalid as well. */
-class InvalidMcpHeader extends SchemaError {
-  override readonly name: string = "InvalidMcpHeader";
-  /** The annotated property, as names joined by dots, or a JSON pointer if it is not a property. */
-  readonly property: string;
-
-  constructor(property: string, reason: string) {
-    super("invalid_schema", `The x-mcp-header of "${shorten(property)}" ${reason}.`);
-    this.property = property;
-  }
-}
-
 const annotation = "x-mcp-header";
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const types: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
+const types: readonly McpHeaderType[] = ["string", "integer", "boolean"];
 
 interface Place {
   readonly schema: JsonSchema;
@@ -47,7 +35,8 @@ const MAX_DEPTH = 64;
 
 /**
  * Returns the `x-mcp-header` annotations of a tool's input schema.
- * Throws InvalidMcpHeader for the first invalid one (2026-07-28, Streamable HTTP, "Schema Extension").
+ *
+ * Throws a SchemaError `invalid_schema` for the first invalid one (2026-07-28, Streamable HTTP, "Schema Extension").
  */
 export function mcpHeaders(json: JsonSchema): readonly McpHeader[] {
   const found = new Map<string, McpHeader>();
@@ -58,7 +47,7 @@ export function mcpHeaders(json: JsonSchema): readonly McpHeader[] {
     if (place.schema[annotation] !== undefined) {
       const header = readAnnotation(place);
       const key = header.header.toLowerCase();
-      if (found.has(key)) throw new InvalidMcpHeader(header.path.join("."), "is used twice (case is ignored)");
+      if (found.has(key)) throw invalidHeader(header.path.join("."), "is used twice (case is ignored)");
       found.set(key, header);
     }
     places.push(...placesBelow(place, dialect));
@@ -80,23 +69,17 @@ function placesBelow({ schema, path, pointer, depth }: Place, dialect: Dialect):
 
 function readAnnotation({ schema, path, pointer }: Place): McpHeader {
   if (path === undefined || path.length === 0) {
-    throw new InvalidMcpHeader(
-      pointer || "/",
-      'is only allowed on properties that are reached through "properties" alone',
-    );
+    throw invalidHeader(pointer || "/", 'is only allowed on properties that are reached through "properties" alone');
   }
   const property = path.join(".");
   const name = schema[annotation];
   if (typeof name !== "string" || !token.test(name)) {
     const shown = shorten(JSON.stringify(name) ?? typeof name);
-    throw new InvalidMcpHeader(
-      property,
-      `is ${shown}, which is not a header name (letters, digits and !#$%&'*+-.^_\`|~)`,
-    );
+    throw invalidHeader(property, `is ${shown}, which is not a header name (letters, digits and !#$%&'*+-.^_\`|~)`);
   }
   const type = typeOf(schema["type"]);
   if (type === undefined) {
-    throw new InvalidMcpHeader(property, 'is only allowed on "type": "string", "integer" or "boolean"');
+    throw invalidHeader(property, 'is only allowed on "type": "string", "integer" or "boolean"');
   }
   return { header: `Mcp-Param-${name}`, path, type };
 }
@@ -105,5 +88,10 @@ function readAnnotation({ schema, path, pointer }: Place): McpHeader {
 function typeOf(type: unknown): McpHeaderType | undefined {
   const names = [type].flat();
   const others = names.length === 2 ? names.filter((name) => name !== "null") : names;
-  return others.length === 1 && types.has(others[0]) ? (others[0] as McpHeaderType) : undefined;
+  return others.length === 1 ? types.find((known) => known === others[0]) : undefined;
+}
+
+/** Returns the error for an annotation. `property` has the names joined by dots, or is a JSON pointer if it is no property. */
+function invalidHeader(property: string, reason: string): SchemaError {
+  return new SchemaError("invalid_schema", `The x-mcp-header of "${shorten(property)}" ${reason}.`);
 }

@@ -55,5 +55,5 @@ const modernEncoders: ReadonlyMap<Revision, Encoder> = /* @__PURE__ */ new Map([
 
 /** Returns the encoder of a modern revision. */
 export function modernEncoderOf(revision: Revision): Encoder {
-  return modernEncoders.get(revision) as Encoder;
+  return modernEncoders.get(revision)!;
 }

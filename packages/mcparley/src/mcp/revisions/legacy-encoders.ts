@@ -12,5 +12,5 @@ const encoders: ReadonlyMap<Revision, Encoder> = new Map(
 
 /** Returns the encoder of a legacy revision. The encoders are apart from `index.ts` to be loaded with a legacy client. */
 export function legacyEncoderOf(revision: Revision): Encoder {
-  return encoders.get(revision) as Encoder;
+  return encoders.get(revision)!;
 }

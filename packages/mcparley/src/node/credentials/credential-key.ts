@@ -38,54 +38,50 @@ const tagLength = 16;
 /** Bytes of the key. */
 const keyLength = 32;
 
-/** The key of a folder of credentials. `key.json` in the folder describes it. */
-export class FolderKey {
-  readonly #folder: string;
-  readonly #source: KeySource;
-  #known: { readonly text: string; readonly values: Promise<SealedValues> } | undefined;
-
-  constructor(folder: string, source: KeySource) {
-    this.#folder = folder;
-    this.#source = source;
-  }
-
+/** The key of a folder of credentials. */
+export interface FolderKey {
   /** Returns the encryption with the key, or undefined if no key was created yet. Reads the key from its source once. */
-  async read(): Promise<SealedValues | undefined> {
-    const text = await readKeyFile(this.#folder);
-    if (text === undefined) return undefined;
-    // The folder may have been removed and created again.
-    if (this.#known?.text !== text) this.#known = { text, values: this.#open(text) };
-    const { values } = this.#known;
-    return values.catch((error: unknown) => {
-      this.#known = undefined;
-      throw error;
-    });
-  }
-
+  read(): Promise<SealedValues | undefined>;
   /** Creates the key. The caller must hold the lease. */
-  async make(): Promise<void> {
-    await writeKeyFile(this.#folder, await createKeyFile(this.#source));
-  }
+  make(): Promise<void>;
+}
 
-  async #open(text: string): Promise<SealedValues> {
-    const file = parse(text);
-    if (!isKeyFile(file)) {
-      throw unusable(this.#folder, `its file ${fileName} is damaged. Delete the folder, and sign in again`);
-    }
-    const kind = file.from === "given" ? "key" : file.from;
-    if (file.from !== kindOf(this.#source)) {
-      const why =
-        kind === "file"
-          ? "their key is a file in the folder. Omit key and passphrase, or choose another folder"
-          : `they are encrypted with a ${kind}. Pass it, or choose another folder`;
-      throw unusable(this.#folder, why);
-    }
-    if (file.from === "file") return new SealedValues(Buffer.from(file.key, "base64url"));
-    const key = file.from === "passphrase" ? await derive(this.#source, file) : await givenKey(this.#source);
-    const values = key && new SealedValues(key);
-    if (values?.check === file.check) return values;
-    throw unusable(this.#folder, `they are encrypted with another ${kind}`);
+/** Returns the key of a folder of credentials, which `key.json` in the folder describes. */
+export function keyOfFolder(folder: string, source: KeySource): FolderKey {
+  let known: { readonly text: string; readonly values: Promise<SealedValues> } | undefined;
+  return {
+    async read() {
+      const text = await readKeyFile(folder);
+      if (text === undefined) return undefined;
+      // The folder may have been removed and created again.
+      if (known?.text !== text) known = { text, values: openKeyFile(folder, source, text) };
+      return known.values.catch((error: unknown) => {
+        known = undefined;
+        throw error;
+      });
+    },
+    make: async () => writeKeyFile(folder, await createKeyFile(source)),
+  };
+}
+
+async function openKeyFile(folder: string, source: KeySource, text: string): Promise<SealedValues> {
+  const file = parse(text);
+  if (!isKeyFile(file)) {
+    throw unusable(folder, `its file ${fileName} is damaged. Delete the folder, and sign in again`);
   }
+  const kind = file.from === "given" ? "key" : file.from;
+  if (file.from !== kindOf(source)) {
+    const why =
+      kind === "file"
+        ? "their key is a file in the folder. Omit key and passphrase, or choose another folder"
+        : `they are encrypted with a ${kind}. Pass it, or choose another folder`;
+    throw unusable(folder, why);
+  }
+  if (file.from === "file") return new SealedValues(Buffer.from(file.key, "base64url"));
+  const key = file.from === "passphrase" ? await derive(source, file) : await givenKey(source);
+  const values = key && new SealedValues(key);
+  if (values?.check === file.check) return values;
+  throw unusable(folder, `they are encrypted with another ${kind}`);
 }
 
 /** Returns the description of the key. Creates the key, unless the source has one. */
@@ -131,12 +127,10 @@ async function derive(source: KeySource, { salt, cost }: { salt: string; cost: n
 }
 
 async function readKeyFile(folder: string): Promise<string | undefined> {
-  try {
-    return await readFile(path.join(folder, fileName), "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw unusable(folder, (error as Error).message, error);
-  }
+  return readFile(path.join(folder, fileName), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw unusable(folder, error.message, error);
+  });
 }
 
 function parse(text: string): unknown {
@@ -152,7 +146,7 @@ function isKeyFile(value: unknown): value is KeyFile {
   const texts = (...names: string[]): boolean => names.every((name) => typeof value[name] === "string");
   switch (value.from) {
     case "file":
-      return texts("key") && Buffer.from(value.key as string, "base64url").length === keyLength;
+      return typeof value.key === "string" && Buffer.from(value.key, "base64url").length === keyLength;
     case "passphrase":
       // An attacker could lower the cost in the file, and then guess the passphrase from the values that are written next.
       return texts("salt", "check") && value.cost === passphraseCost;

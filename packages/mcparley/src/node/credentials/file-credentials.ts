@@ -4,7 +4,7 @@ import type { CredentialStorage } from "../../auth/client/credentials.ts";
 import { type Clock, wakefulClock } from "../../rpc/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { openFileStore } from "../file-store.ts";
-import { FolderKey, type KeySource, type SealedValues } from "./credential-key.ts";
+import { type FolderKey, type KeySource, type SealedValues, keyOfFolder } from "./credential-key.ts";
 import { isPrivateFolder, makePrivateFolder, unusable } from "./private-folder.ts";
 
 /** Options of `fileCredentials`. */
@@ -53,7 +53,7 @@ class FileCredentials implements CredentialStorage {
 
   constructor(folder: string, { clock = wakefulClock, ...source }: FileCredentialsOptions) {
     this.#folder = folder;
-    this.#key = new FolderKey(folder, source);
+    this.#key = keyOfFolder(folder, source);
     this.#clock = clock;
   }
 

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { LocalError } from "../../rpc/errors.ts";
@@ -90,19 +91,15 @@ export class LoopbackListener {
     });
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
-    const url = this.#callbackOf(request);
+  #answer({ method, url = "", headers: { host: requested } }: IncomingMessage, response: ServerResponse): void {
+    // Another Host than that of the redirect URI is a sign of DNS rebinding.
+    const isCallback = method === "GET" && requested === this.#authority && url.startsWith(`${path}?`);
+    const redirect = isCallback ? new URL(url, this.redirectUri) : undefined;
     const expected = this.#expected;
-    const isExpected = url && expected && matches(url, expected.state);
+    const isExpected = redirect && expected && matches(redirect, expected.state);
     response.writeHead(isExpected ? 200 : 404, headers);
     response.end(isExpected ? received : notExpected);
-    if (isExpected) expected.take(url);
-  }
-
-  /** Returns the URL of a request for the redirect URI, or undefined for another path or Host (DNS rebinding). */
-  #callbackOf({ method, url, headers }: IncomingMessage): URL | undefined {
-    if (method !== "GET" || headers.host !== this.#authority || !url?.startsWith(`${path}?`)) return undefined;
-    return new URL(url, this.redirectUri);
+    if (isExpected) expected.take(redirect);
   }
 }
 
@@ -118,16 +115,10 @@ function portOf(previous: string | undefined): number | undefined {
   return port !== undefined && Number(port) >= 1024 && Number(port) <= 65_535 ? Number(port) : undefined;
 }
 
-function listen(http: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (cause: Error): void => {
-      const message = `Cannot listen on a port of ${host} for the redirect from the browser: ${cause.message}`;
-      reject(new LocalError("address_unavailable", message, { cause }));
-    };
-    http.once("error", onError);
-    http.listen({ port, host, exclusive: true }, () => {
-      http.off("error", onError);
-      resolve();
-    });
+async function listen(http: Server, port: number): Promise<void> {
+  http.listen({ port, host, exclusive: true });
+  await once(http, "listening").catch((cause: Error) => {
+    const message = `Cannot listen on a port of ${host} for the redirect from the browser: ${cause.message}`;
+    throw new LocalError("address_unavailable", message, { cause });
   });
 }

@@ -45,7 +45,10 @@ export function loopbackSignIn(options: LoopbackSignInOptions = {}): SignIn {
         redirectUri: listener.redirectUri,
         async visit(authorizationUrl, signal) {
           const limit = new AbortController();
-          const timer = clock.setTimeout(() => limit.abort(tooLate(timeLimit)), timeLimit);
+          const timer = clock.setTimeout(() => {
+            const message = `The user did not return from the sign-in within ${timeLimit / 1000} seconds.`;
+            limit.abort(new LocalError("timeout", message));
+          }, timeLimit);
           const ended = AbortSignal.any([signal, limit.signal]);
           // The browser can return before the program that opened it has ended.
           const redirect = listener.receive(authorizationUrl.searchParams.get("state") ?? undefined, ended);
@@ -73,10 +76,6 @@ async function send(url: URL, open: NonNullable<LoopbackSignInOptions["open"]>):
     const message = `A user must sign in, but no browser could be opened: ${why}.`;
     throw new LocalError("sign_in_required", message, { cause, data: { url: url.href } });
   }
-}
-
-function tooLate(timeLimit: number): LocalError {
-  return new LocalError("timeout", `The user did not return from the sign-in within ${timeLimit / 1000} seconds.`);
 }
 
 /** Options of `openUrl`. */

@@ -1,7 +1,8 @@
+import { isList } from "../../rpc/messages.ts";
 import { counted } from "../schema.ts";
 import { type Check, type Compiler, type Node, applyAt } from "./apply.ts";
 import { ValueSet } from "./equality.ts";
-import type { CheckedSchema, Subschema } from "./keywords.ts";
+import type { CheckedSchema } from "./keywords.ts";
 import { every } from "./run.ts";
 
 type Items = readonly unknown[];
@@ -11,7 +12,7 @@ export function arrayChecks(schema: CheckedSchema, compiler: Compiler): Check<It
   const checks = [
     countItems(schema),
     schema.uniqueItems === true ? hasUniqueItems : undefined,
-    items(schema, compiler),
+    itemsCheck(schema, compiler),
     contains(schema, compiler),
   ];
   return checks.filter((check) => check !== undefined);
@@ -39,8 +40,10 @@ const hasUniqueItems: Check<Items> = (value, run) => {
 };
 
 /** `prefixItems` and `items`. Up to 2019-09: `items` as a list, and `additionalItems`. */
-function items(schema: CheckedSchema, compiler: Compiler): Check<Items> | undefined {
-  const { prefix, rest } = partsOf(schema, compiler);
+function itemsCheck(schema: CheckedSchema, compiler: Compiler): Check<Items> | undefined {
+  const { items, prefixItems = [], additionalItems } = schema;
+  const known = compiler.dialect === "2020-12" ? prefixItems : [];
+  const { prefix, rest } = isList(items) ? { prefix: items, rest: additionalItems } : { prefix: known, rest: items };
   const first = prefix.map((below) => compiler.node(below));
   const others = rest === undefined ? undefined : compiler.node(rest);
   if (first.length === 0 && !others) return undefined;
@@ -55,19 +58,6 @@ function items(schema: CheckedSchema, compiler: Compiler): Check<Items> | undefi
     evaluated?.addItems(end);
     return fits;
   };
-}
-
-function partsOf(
-  { prefixItems = [], items, additionalItems }: CheckedSchema,
-  { dialect }: Compiler,
-): { prefix: readonly Subschema[]; rest: Subschema | undefined } {
-  if (isList(items)) return { prefix: items, rest: additionalItems };
-  return { prefix: dialect === "2020-12" ? prefixItems : [], rest: items };
-}
-
-/** `Array.isArray` does not recognize a list that is read-only. */
-function isList(items: CheckedSchema["items"]): items is readonly Subschema[] {
-  return Array.isArray(items);
 }
 
 function contains(schema: CheckedSchema, compiler: Compiler): Check<Items> | undefined {

@@ -1,5 +1,5 @@
 import { isObject } from "../../rpc/messages.ts";
-import type { Outcome, ValidationIssue, Validator } from "../schema.ts";
+import type { ValidationIssue, Validator } from "../schema.ts";
 import { ANY_TYPE, type Check, type Compiler, type Kind, type Node, Type, apply } from "./apply.ts";
 import { arrayChecks, unevaluatedItems } from "./arrays.ts";
 import { combinationChecks, dynamicReferenceTo, referenceTo } from "./combinations.ts";
@@ -11,7 +11,7 @@ import { type Finding, Run, TooComplex } from "./run.ts";
 import { valueKeywords } from "./values.ts";
 
 /** Steps that one validation may take: some 50 ms. Arguments of 100,000 values need 200,000 to 500,000. */
-export const DEFAULT_STEPS = 1_000_000;
+const DEFAULT_STEPS = 1_000_000;
 
 /** Options of `compileDocument`. */
 export interface CompileOptions {
@@ -38,17 +38,15 @@ export interface CompileOptions {
 export function compileDocument(document: SchemaDocument, options: CompileOptions = {}): Validator {
   const { steps = DEFAULT_STEPS } = options;
   const root = new DocumentCompiler(document, options).compile();
-  return (value) => validate(root, value, steps);
-}
-
-function validate(root: Node, value: unknown, steps: number): Outcome {
-  try {
-    if (apply(root, value, new Run(steps), undefined)) return { value };
-  } catch (error) {
-    if (!(error instanceof TooComplex)) throw error;
-    return { issues: [{ path: "", message: "is too complex to be checked with this schema" }] };
-  }
-  return { issues: findIssues(root, value, steps) };
+  return (value) => {
+    try {
+      if (apply(root, value, new Run(steps), undefined)) return { value };
+    } catch (error) {
+      if (!(error instanceof TooComplex)) throw error;
+      return { issues: [{ path: "", message: "is too complex to be checked with this schema" }] };
+    }
+    return { issues: findIssues(root, value, steps) };
+  };
 }
 
 /** Validates a value that does not fit a second time, with a new budget, and collects its issues. */

@@ -28,7 +28,8 @@ export function copySchema(
   }
   if (text.length > MAX_LENGTH)
     refuse("too_complex", `has ${text.length} characters; at most ${MAX_LENGTH} are allowed`);
-  return JSON.parse(text) as JsonSchema | boolean;
+  const copy: JsonSchema | boolean = JSON.parse(text);
+  return copy;
 }
 
 /** Throws for the schema of a library, such as zod, which would lose its meaning as JSON. */

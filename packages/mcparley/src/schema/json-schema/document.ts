@@ -1,8 +1,8 @@
-import { type JsonSchema, pointerStep } from "../schema.ts";
+import type { JsonSchema } from "../schema.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { copySchema, refuse, show } from "./copy-schema.ts";
-import { type Dialect, type Shape, dialectOf, keywordsOf, subschemasOf } from "./keywords.ts";
-import { type Mismatch, mismatchOf } from "./shapes.ts";
+import { type Dialect, dialectOf, subschemasOf } from "./keywords.ts";
+import { type CheckKeywords, keywordCheck } from "./shapes.ts";
 
 /** Maximum number of levels of subschemas. */
 const MAX_DEPTH = 64;
@@ -55,7 +55,7 @@ export interface SchemaDocument {
 }
 
 /** Options of `readDocument`. */
-export interface DocumentOptions {
+interface DocumentOptions {
   /** Other documents that references may lead to, by absolute URI. Only tests set this. */
   documents?: ReadonlyMap<string, JsonSchema | boolean> | undefined;
   /** Whether the schema came from a peer. Its patterns are not checked, because another engine evaluates them. */
@@ -91,7 +91,7 @@ class DocumentReader {
   isDynamic = false;
   readonly #dialect: Dialect;
   readonly #options: DocumentOptions;
-  readonly #mismatch: Mismatch;
+  readonly #checkKeywords: CheckKeywords;
   readonly #resources = new Map<string, Resource>();
   readonly #found: Place[] = [];
   #next = 0;
@@ -99,7 +99,7 @@ class DocumentReader {
   constructor(dialect: Dialect, options: DocumentOptions) {
     this.#dialect = dialect;
     this.#options = options;
-    this.#mismatch = mismatchOf(dialect, options.isOfPeer ?? false);
+    this.#checkKeywords = keywordCheck(dialect, options.isOfPeer ?? false);
   }
 
   /** Adds a whole document with everything in it. */
@@ -139,18 +139,6 @@ class DocumentReader {
     for (const { schema: below, pointer: step } of subschemasOf(schema, this.#dialect)) {
       const child = { schema: below, pointer: pointer + step, depth: depth + 1, resource: place.resource };
       this.#found.push(child);
-    }
-  }
-
-  #checkKeywords(schema: JsonSchema, pointer: string): void {
-    const keywords = keywordsOf[this.#dialect];
-    for (const keyword of Object.keys(schema)) {
-      const shape = Object.hasOwn(keywords, keyword) ? keywords[keyword] : undefined;
-      const expected = shape && (this.#mismatch(shape, schema[keyword]) ?? missing(shape, keyword, schema));
-      if (expected) {
-        const at = pointer + pointerStep(keyword);
-        refuse("invalid_schema", `has ${show(schema[keyword])} at ${at}, which must be ${expected}`);
-      }
     }
   }
 
@@ -227,8 +215,8 @@ class DocumentReader {
     for (const step of pointer.slice(1).split("/")) {
       const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
       if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
-      at = (at as Record<string, unknown>)[key];
-      nearest = this.places.get(at as object) ?? nearest;
+      at = Reflect.get(at, key);
+      if (isObject(at)) nearest = this.places.get(at) ?? nearest;
     }
     const known = isObject(at) ? this.places.get(at) : undefined;
     if (known) return known;
@@ -245,12 +233,6 @@ class DocumentReader {
       return refuse("invalid_schema", `has ${show(reference)} at ${from.pointer}, which is not a URI reference`);
     }
   }
-}
-
-/** In draft-04, `exclusiveMinimum` is a flag that belongs to `minimum`. */
-function missing(shape: Shape, keyword: string, schema: JsonSchema): string | undefined {
-  const bound = keyword.replace("exclusiveM", "m");
-  return shape === "flag" && schema[bound] === undefined ? `used with ${bound}` : undefined;
 }
 
 function splitAtHash(reference: string): [before: string, fragment: string | undefined] {

@@ -5,7 +5,7 @@
 export const formats: Readonly<Record<string, (text: string) => boolean>> = {
   date: isDate,
   time: isTime,
-  "date-time": isDateTime,
+  "date-time": (text) => /^.{10}[Tt]/.test(text) && isDate(text.slice(0, 10)) && isTime(text.slice(11)),
   duration: matching(
     /^P(?!$)(?:\d+W|(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)?(?:T(?=\d)(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S))?)$/,
   ),
@@ -53,10 +53,6 @@ function isTime(text: string): boolean {
   if (second < 60) return true;
   const offset = (parts[4] === "-" ? -1 : 1) * (offsetHour * 60 + offsetMinute);
   return (hour * 60 + minute - offset + 2 * 1440) % 1440 === 1439;
-}
-
-function isDateTime(text: string): boolean {
-  return /^.{10}[Tt]/.test(text) && isDate(text.slice(0, 10)) && isTime(text.slice(11));
 }
 
 /** A mailbox of RFC 5321. */

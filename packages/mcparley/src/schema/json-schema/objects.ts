@@ -1,8 +1,8 @@
+import { isList } from "../../rpc/messages.ts";
 import { counted, shorten } from "../schema.ts";
 import { type Check, type Compiler, type Node, apply, applyAt } from "./apply.ts";
-import type { CheckedSchema, Subschema } from "./keywords.ts";
-import type { Pattern } from "./patterns.ts";
-import { type Evaluated, type Run, every } from "./run.ts";
+import type { CheckedSchema } from "./keywords.ts";
+import { type Run, every } from "./run.ts";
 
 type Properties = Readonly<Record<string, unknown>>;
 
@@ -11,7 +11,7 @@ export function objectChecks(schema: CheckedSchema, compiler: Compiler): Check<P
   const checks = [
     required(schema.required),
     countProperties(schema),
-    properties(schema, compiler),
+    propertiesCheck(schema, compiler),
     propertyNames(schema, compiler),
     ...dependencies(schema, compiler),
   ];
@@ -41,63 +41,49 @@ function countProperties({ minProperties, maxProperties }: CheckedSchema): Check
   };
 }
 
-type CheckProperty = (key: string, value: unknown, run: Run) => boolean;
-
-/** `properties`, `patternProperties` and `additionalProperties` of one schema, which are checked together. */
-interface Parts {
-  readonly named: ReadonlyMap<string, Node>;
-  readonly patterns: readonly { readonly pattern: Pattern | undefined; readonly node: Node }[];
-  readonly others: CheckProperty | undefined;
-}
-
-function properties(schema: CheckedSchema, compiler: Compiler): Check<Properties> | undefined {
-  const { properties: named = {}, patternProperties = {}, additionalProperties } = schema;
-  const parts: Parts = {
-    named: new Map(Object.entries(named).map(([key, below]) => [key, compiler.node(below)])),
-    patterns: Object.entries(patternProperties).map(([source, below]) => ({
-      pattern: compiler.patterns(source),
-      node: compiler.node(below),
-    })),
-    others: additionalProperties === undefined ? undefined : otherProperty(compiler.node(additionalProperties)),
-  };
-  if (parts.named.size === 0 && parts.patterns.length === 0 && !parts.others) return undefined;
+/** `properties`, `patternProperties` and `additionalProperties`, which are checked together. */
+function propertiesCheck(schema: CheckedSchema, compiler: Compiler): Check<Properties> | undefined {
+  const { properties = {}, patternProperties = {}, additionalProperties } = schema;
+  const named = new Map(Object.entries(properties).map(([key, below]) => [key, compiler.node(below)]));
+  const patterns = Object.entries(patternProperties).map(([source, below]) => ({
+    pattern: compiler.patterns(source),
+    node: compiler.node(below),
+  }));
+  const others = additionalProperties === undefined ? undefined : otherProperty(compiler.node(additionalProperties));
+  if (named.size === 0 && patterns.length === 0 && !others) return undefined;
   return (value, run, evaluated) => {
-    let fits = true;
+    let isValid = true;
     // Cheaper than Object.keys for the objects that JSON.parse makes, which inherit nothing enumerable.
     for (const key in value) {
-      if (property(parts, key, value[key], run, evaluated)) continue;
+      run.take(1);
+      const item = value[key];
+      const node = named.get(key);
+      let isKnown = node !== undefined;
+      let fits = node === undefined || applyAt(node, item, key, run);
+      for (const { pattern, node: matching } of patterns) {
+        if (pattern) {
+          run.take(pattern.cost(key));
+          if (!pattern.test(key)) continue;
+          fits = applyAt(matching, item, key, run) && fits;
+        } else run.skip();
+        // If the pattern cannot be evaluated, the property may be one that it allows.
+        isKnown = true;
+      }
+      if (!isKnown && others) {
+        fits = others(key, item, run);
+        isKnown = true;
+      }
+      if (isKnown) evaluated?.add(key);
+      if (fits) continue;
       if (!run.findings) return false;
-      fits = false;
+      isValid = false;
     }
-    return fits;
+    return isValid;
   };
-}
-
-// oxlint-disable-next-line max-params -- called for each property of each object
-function property(parts: Parts, key: string, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean {
-  run.take(1);
-  const node = parts.named.get(key);
-  let isKnown = node !== undefined;
-  let fits = node === undefined || applyAt(node, value, key, run);
-  for (const { pattern, node: matching } of parts.patterns) {
-    if (pattern) {
-      run.take(pattern.cost(key));
-      if (!pattern.test(key)) continue;
-      fits = applyAt(matching, value, key, run) && fits;
-    } else run.skip();
-    // If the pattern cannot be evaluated, the property may be one that it allows.
-    isKnown = true;
-  }
-  if (!isKnown && parts.others) {
-    fits = parts.others(key, value, run);
-    isKnown = true;
-  }
-  if (isKnown) evaluated?.add(key);
-  return fits;
 }
 
 /** Returns the check of properties that no other keyword of the schema names. */
-function otherProperty(node: Node): CheckProperty {
+function otherProperty(node: Node): (key: string, value: unknown, run: Run) => boolean {
   return (key, value, run) => {
     if (node.place.schema !== false) return applyAt(node, value, key, run);
     return run.findings ? run.at(key, () => run.fail("additionalProperties", "is not a known property")) : false;
@@ -124,14 +110,9 @@ function dependencies(schema: CheckedSchema, compiler: Compiler): Check<Properti
   );
   return keywords.flatMap((keyword) =>
     Object.entries(schema[keyword] ?? {}).map(([key, dependency]) =>
-      isNames(dependency) ? requiredWith(key, dependency) : schemaWith(key, compiler.node(dependency)),
+      isList(dependency) ? requiredWith(key, dependency) : schemaWith(key, compiler.node(dependency)),
     ),
   );
-}
-
-/** `Array.isArray` does not recognize a list that is read-only. */
-function isNames(dependency: Subschema | readonly string[]): dependency is readonly string[] {
-  return Array.isArray(dependency);
 }
 
 function requiredWith(key: string, names: readonly string[]): Check<Properties> {

@@ -1,5 +1,5 @@
 /** A compiled regular expression. */
-export interface Pattern {
+interface Pattern {
   /** Returns the number of steps that a test of the text takes. */
   cost(text: string): number;
   test(text: string): boolean;

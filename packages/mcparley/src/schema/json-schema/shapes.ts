@@ -1,5 +1,7 @@
-import { isObject } from "../../rpc/messages.ts";
-import type { Dialect, Shape } from "./keywords.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { type JsonSchema, pointerStep } from "../schema.ts";
+import { refuse, show } from "./copy-schema.ts";
+import { type Dialect, type Shape, keywordsOf } from "./keywords.ts";
 import { toRegExp } from "./patterns.ts";
 
 /** The checks that depend on the dialect, or on whether the schema is that of a peer. */
@@ -11,8 +13,8 @@ interface Rules {
 }
 
 const anySchema = "a schema (an object, true or false)";
-const typeNames = ["array", "boolean", "integer", "null", "number", "object", "string"];
-const isType = (value: unknown): boolean => typeNames.includes(value as string);
+const typeNames: readonly unknown[] = ["array", "boolean", "integer", "null", "number", "object", "string"];
+const isType = (value: unknown): boolean => typeNames.includes(value);
 
 /** For each shape, the end of the sentence "It must be ...", and the check of a value. */
 const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: unknown, rules: Rules) => boolean]>> = {
@@ -27,7 +29,7 @@ const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: u
   schemaMap: ["an object of schemas", (value, { isSchema }) => isMap(value, isSchema)],
   patternMap: [
     "an object of schemas with regular expressions as keys",
-    (value, { isSchema, isPattern }) => isMap(value, isSchema) && Object.keys(value as object).every(isPattern),
+    (value, { isSchema, isPattern }) => isMap(value, isSchema) && Object.keys(value).every(isPattern),
   ],
   dependencies: [
     "an object of schemas or lists of names",
@@ -48,7 +50,7 @@ const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: u
   id: ["a URI without a fragment", (value) => isString(value) && /^[^#]*#?$/.test(value)],
   booleanMap: ["an object of booleans", (value) => isMap(value, isBoolean)],
   positive: ["a number greater than 0", (value) => typeof value === "number" && value > 0],
-  count: ["an integer that is not negative", (value) => Number.isInteger(value) && (value as number) >= 0],
+  count: ["an integer that is not negative", (value) => Number.isInteger(value) && Number(value) >= 0],
   list: ["a list", Array.isArray],
   set: ["a list of different values that is not empty", (value) => isList(value, () => true, 1) && isSet(value)],
   string: ["a string", isString],
@@ -58,20 +60,32 @@ const shapes: Readonly<Record<Shape, readonly [expected: string, fits: (value: u
   anything: ["a value", () => true],
 };
 
-/** Returns undefined if a keyword's value has the form, otherwise the end of the sentence "It must be ...". */
-export type Mismatch = (shape: Shape, value: unknown) => string | undefined;
+/** Throws a SchemaError if the value of a keyword has not the form that the meta-schema requires. */
+export type CheckKeywords = (schema: JsonSchema, pointer: string) => void;
 
-/** Returns the check for a document. With `anyPattern`, every string is accepted as a pattern. */
-export function mismatchOf(dialect: Dialect, anyPattern: boolean): Mismatch {
+/** Returns the check of the subschemas of a document. With `anyPattern`, every string is accepted as a pattern. */
+export function keywordCheck(dialect: Dialect, anyPattern: boolean): CheckKeywords {
+  const keywords = keywordsOf[dialect];
   const isDraft04 = dialect === "draft-04";
   const rules: Rules = {
     isSchema: (value) => isObject(value) || (isBoolean(value) && !isDraft04),
     isPattern: (value) => isString(value) && (anyPattern || toRegExp(value) !== undefined),
     isStrings: (value) => isList(value, isString, isDraft04 ? 1 : 0) && isSet(value),
   };
-  return (shape, value) => {
-    const [expected, fits] = shapes[shape];
-    return fits(value, rules) ? undefined : expected;
+  return (schema, pointer) => {
+    for (const keyword of Object.keys(schema)) {
+      const shape = Object.hasOwn(keywords, keyword) ? keywords[keyword] : undefined;
+      if (!shape) continue;
+      const [form, fits] = shapes[shape];
+      // In draft-04, `exclusiveMinimum` is a flag that belongs to `minimum`.
+      const bound = keyword.replace("exclusiveM", "m");
+      const isAlone = shape === "flag" && schema[bound] === undefined;
+      const isValid = fits(schema[keyword], rules);
+      if (isValid && !isAlone) continue;
+      const expected = isValid ? `used with ${bound}` : form;
+      const at = pointer + pointerStep(keyword);
+      refuse("invalid_schema", `has ${show(schema[keyword])} at ${at}, which must be ${expected}`);
+    }
   };
 }
 
@@ -87,7 +101,7 @@ function isList(value: unknown, fits: (item: unknown) => boolean, least: number)
   return Array.isArray(value) && value.length >= least && value.every((item) => fits(item));
 }
 
-function isMap(value: unknown, fits: (item: unknown) => boolean): boolean {
+function isMap(value: unknown, fits: (item: unknown) => boolean): value is JsonObject {
   return isObject(value) && Object.values(value).every((item) => fits(item));
 }
 

@@ -1,13 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { JsonSchema } from "../schema.ts";
 import { compileJsonSchema } from "mcparley-tests/support/compile-json-schema.ts";
-import { type CompileOptions, DEFAULT_STEPS } from "./compile.ts";
+import type { CompileOptions } from "./compile.ts";
+
+/** The default of `steps`. */
+const defaultSteps = 1_000_000;
 
 const tooComplex = { issues: [{ path: "", message: "is too complex to be checked with this schema" }] };
 
 /** The smallest budget with which a value is accepted. */
 function stepsFor(schema: JsonSchema, value: unknown, options: CompileOptions = {}): number {
-  let [no, yes] = [0, DEFAULT_STEPS];
+  let [no, yes] = [0, defaultSteps];
   if (compileJsonSchema(schema)(value).issues) throw new Error("the value does not fit, or is too complex");
   while (yes - no > 1) {
     const steps = Math.floor((no + yes) / 2);

@@ -65,7 +65,7 @@ export class CallNotifications {
     this.#reported = progress;
     const params: Progress & JsonObject = { progressToken: token, progress };
     // JavaScript may pass other types, and the result of a division may not be finite.
-    if (Number.isFinite(total)) params.total = total as number;
+    if (typeof total === "number" && Number.isFinite(total)) params.total = total;
     if (typeof message === "string") params.message = message;
     checkMetaKeys(_meta, "_meta of progress");
     if (_meta) params._meta = _meta;

@@ -9,7 +9,7 @@ import type { Answer } from "./middleware.ts";
 import { type Reply, errorReply, resultReply } from "./reply.ts";
 
 // Most calls are answered without waiting for anything. A promise for each step would cost a quarter of the library's share
-// of a call (ADR 19), so `answer` and `runMethod` return a value if there is one, and continue in an async function otherwise.
+// of a call (ADR 19), so `answer` and `run` return a value if there is one, and continue in an async function otherwise.
 
 /**
  * Answers a call: runs it, and makes the reply of its result or error. Returns undefined if the client cancelled the call,
@@ -39,26 +39,29 @@ export function dispatch(call: Call): Awaitable<JsonObject | Prepared> {
   return run(call);
 }
 
-/** Checks the params, then runs the method. A retried request first restores the recorded values of earlier rounds. */
+/** Checks the params, and runs the method inside the middleware. */
 function run(call: Call): Awaitable<JsonObject | Prepared> {
   checkParams(call.params, call.core.limits);
-  const isRetried = call.params.requestState !== undefined && !call.session;
-  return isRetried ? call.input.then(() => runMethod(call)) : runMethod(call);
-}
-
-/** Runs the method inside the middleware until it has a result, or input requests that end the call instead. */
-function runMethod(call: Call): Awaitable<JsonObject | Prepared> {
+  if (call.params.requestState !== undefined && !call.session) {
+    // A retried request first restores the recorded values of earlier rounds.
+    return finishMethod(
+      call,
+      call.input.then(() => call.core.answerMethod(call)),
+    );
+  }
   let returned: ReturnType<Answer>;
   try {
     returned = call.core.answerMethod(call);
   } catch (error) {
     if (!call.startedInput) throw error;
-    returned = Promise.reject(error);
+    return finishMethod(call, Promise.reject(error));
   }
-  const isDone = !isPromise(returned) && !(returned instanceof InputRequired) && !call.startedInput;
-  return isDone ? (returned as JsonObject | Prepared) : finishMethod(call, returned);
+  if (isPromise(returned) || returned instanceof InputRequired || call.startedInput)
+    return finishMethod(call, returned);
+  return returned;
 }
 
+/** Waits until the method has a result, or input requests that end the call instead. */
 async function finishMethod(call: Call, pending: ReturnType<Answer>): Promise<JsonObject | Prepared> {
   let result: Awaited<ReturnType<Answer>>;
   try {

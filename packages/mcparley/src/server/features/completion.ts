@@ -1,5 +1,5 @@
 import { invalidParams } from "../../rpc/errors.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
+import { type JsonObject, isList } from "../../rpc/messages.ts";
 import { type CompleteParams, type CompleteResult, maxCompletions, readCompleteParams } from "../../mcp/completion.ts";
 import type { ServerCore } from "../core.ts";
 import type { Call } from "../dispatch/call.ts";
@@ -60,8 +60,4 @@ function find(core: ServerCore, { ref, argument: { name } }: CompleteParams): Fo
   }
   const sources = entry.definition.complete;
   return { entry, source: sources && Object.hasOwn(sources, name) ? sources[name] : undefined };
-}
-
-function isList(suggested: Completions): suggested is readonly string[] {
-  return Array.isArray(suggested);
 }

@@ -10,6 +10,7 @@ import type {
 } from "../../mcp/content.ts";
 import type { PromptMessage } from "../../mcp/prompts.ts";
 import { toBase64 } from "../../rpc/base64.ts";
+import { isObject } from "../../rpc/messages.ts";
 
 /**
  * Makes text content. A handler may return a plain string instead, unless the text has annotations.
@@ -159,8 +160,8 @@ export function toContent(value: unknown): ContentBlock[] {
 
 /** Whether a value is a content block. */
 export function isContent(value: unknown): value is ContentBlock {
-  if (typeof value !== "object" || value === null) return false;
-  const { type, text, data, uri, resource } = value as Record<string, unknown>;
+  if (!isObject(value)) return false;
+  const { type, text, data, uri, resource } = value;
   if (type === "text") return typeof text === "string";
   if (type === "image" || type === "audio") return typeof data === "string";
   return type === "resource_link" ? typeof uri === "string" : type === "resource" && typeof resource === "object";

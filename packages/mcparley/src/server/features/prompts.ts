@@ -1,8 +1,7 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { invalidParams } from "../../rpc/errors.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import {
-  type GetPromptResult,
   type Prompt as ListedPrompt,
   type PromptArgument,
   type PromptMessage,
@@ -13,6 +12,7 @@ import { requireScopes } from "../dispatch/scopes.ts";
 import type { Prompt } from "../definition.ts";
 import { describe, explained } from "../check-definition.ts";
 import { InputRequired } from "../input/input-required.ts";
+import { refuseOtherNames } from "../other-libraries.ts";
 import type { Entry } from "../registry.ts";
 import { isContent, user } from "./content.ts";
 
@@ -26,6 +26,8 @@ export interface PromptEntry extends Entry<Prompt> {
 export function preparePrompt(entry: Entry<Prompt>): PromptEntry {
   const { name, definition } = entry;
   return explained(`prompt "${name}"`, () => {
+    refuseOtherNames("prompt", definition);
+    if (Array.isArray(definition.arguments)) throw new TypeError('write "arguments" as { name: { required: true } }');
     if (typeof definition.get !== "function") throw new TypeError("it has no `get` function");
     const args = Object.entries(definition.arguments ?? {});
     const listed: ListedPrompt = describe(name, definition);
@@ -62,7 +64,7 @@ export function getPrompt(call: Call): Awaitable<JsonObject | InputRequired> {
 
 function toResult({ name, definition }: PromptEntry, returned: unknown): JsonObject | InputRequired {
   if (returned instanceof InputRequired) return returned;
-  if (isGetPromptResult(returned)) return returned as unknown as JsonObject;
+  if (isObject(returned) && Array.isArray(returned.messages)) return returned;
   const parts: unknown[] = Array.isArray(returned) ? returned : [returned];
   const result: JsonObject = { messages: parts.map((part) => toMessage(name, part)) };
   if (definition.description !== undefined) result.description = definition.description;
@@ -73,8 +75,4 @@ function toMessage(name: string, part: unknown): PromptMessage {
   if (typeof part === "string" || isContent(part)) return user(part);
   if (typeof part === "object" && part !== null && "role" in part && "content" in part) return part as PromptMessage;
   throw new TypeError(`The prompt ${name} returned a value of type ${typeof part}. Return text, content or messages.`);
-}
-
-function isGetPromptResult(value: unknown): value is GetPromptResult {
-  return typeof value === "object" && value !== null && Array.isArray((value as GetPromptResult).messages);
 }

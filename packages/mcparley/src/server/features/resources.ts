@@ -2,7 +2,7 @@ import { type Awaitable, all, isPromise } from "../../rpc/awaitable.ts";
 import { streamToBase64, toBase64 } from "../../rpc/base64.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
-import type { JsonObject, Prepared } from "../../rpc/messages.ts";
+import { type JsonObject, type Prepared, isObject } from "../../rpc/messages.ts";
 import { checkAnnotations } from "../../mcp/checks/check-metadata.ts";
 import type { ResourceContents } from "../../mcp/content.ts";
 import {
@@ -20,6 +20,7 @@ import type { Resource } from "../definition.ts";
 import { checkUri, describe, explained } from "../check-definition.ts";
 import { InputRequired } from "../input/input-required.ts";
 import { cursorFor, finishPage, readPosition } from "../lists.ts";
+import { refuseOtherNames } from "../other-libraries.ts";
 import type { Entry } from "../registry.ts";
 
 /** A resource or template, prepared to be listed and read. */
@@ -34,6 +35,7 @@ export interface ResourceEntry extends Entry<Resource> {
 export function prepareResource(entry: Entry<Resource>): ResourceEntry {
   const { name, definition } = entry;
   return explained(`resource "${name}"`, () => {
+    refuseOtherNames("resource", definition);
     const { uri, mimeType, size, annotations } = definition;
     checkUri(uri);
     checkAnnotations(annotations, "annotations");
@@ -80,15 +82,13 @@ function toResult(
 ): Awaitable<JsonObject | InputRequired> {
   if (returned instanceof InputRequired) return returned;
   const hint = cache ? { ...noCache, ...cache } : noCache;
-  if (isReadResult(returned)) {
+  if (isObject(returned) && Array.isArray(returned.contents)) {
     checkCacheHint(returned);
     return { ...hint, ...returned };
   }
-  const parts = Array.isArray(returned) ? (returned as unknown[]) : [returned];
-  const contents = parts.map((part) => toContents(part, uri, mimeType));
-  const encoded = all(contents);
-  if (isPromise(encoded)) return encoded.then((ready) => ({ contents: ready, ...hint }));
-  return { contents: encoded, ...hint };
+  const parts: unknown[] = Array.isArray(returned) ? returned : [returned];
+  const contents = all(parts.map((part) => toContents(part, uri, mimeType)));
+  return isPromise(contents) ? contents.then((ready) => ({ contents: ready, ...hint })) : { contents, ...hint };
 }
 
 function toContents(part: unknown, uri: string, mimeType: string | undefined): Awaitable<ResourceContents> {
@@ -96,22 +96,17 @@ function toContents(part: unknown, uri: string, mimeType: string | undefined): A
   const base = mimeType === undefined ? { uri } : { uri, mimeType };
   if (part instanceof Uint8Array) return { ...base, blob: toBase64(part) };
   if (isAsyncIterable(part)) return streamToBase64(part).then((blob) => ({ ...base, blob }));
-  if (typeof part === "object" && part !== null) return partContents(part as JsonObject, base);
-  throw new TypeError(`The resource ${uri} returned a value of type ${typeof part}. Return text, bytes or contents.`);
-}
-
-function partContents({ meta, ...part }: JsonObject, base: { uri: string; mimeType?: string }): ResourceContents {
-  const { blob } = part;
-  const contents = { ...base, ...part } as JsonObject;
-  if (blob instanceof Uint8Array) contents.blob = toBase64(blob);
+  if (!isObject(part)) {
+    throw new TypeError(`The resource ${uri} returned a value of type ${typeof part}. Return text, bytes or contents.`);
+  }
+  const { meta, ...given } = part;
+  const contents: JsonObject & { uri: string } = { ...base, ...given };
+  if (contents.blob instanceof Uint8Array) contents.blob = toBase64(contents.blob);
   if (meta !== undefined) contents._meta = meta;
-  if (typeof contents.text === "string" || typeof contents.blob === "string")
-    return contents as unknown as ResourceContents;
-  throw new TypeError(`The contents of ${base.uri} need "text" or "blob".`);
-}
-
-function isReadResult(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && Array.isArray((value as JsonObject).contents);
+  const { text, blob } = contents;
+  if (typeof text === "string") return { ...contents, text };
+  if (typeof blob === "string") return { ...contents, blob };
+  throw new TypeError(`The contents of ${uri} need "text" or "blob".`);
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<Uint8Array> {

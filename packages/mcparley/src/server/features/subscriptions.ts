@@ -44,7 +44,8 @@ export async function listen(call: Call, missed: Recording): Promise<JsonObject>
     // of the stream nothing is awaited.
     await core.changes.relay?.join();
     makeRoom(call);
-    const notifications = Object.assign({}, filter, ...extended.map(({ acknowledged }) => acknowledged)) as JsonObject;
+    const accepted = extended.map(({ acknowledged }) => acknowledged);
+    const notifications: JsonObject = Object.assign({}, filter, ...accepted);
     call.send(Notification.acknowledged, { _meta: meta, notifications });
     const held = waiting;
     waiting = undefined;
@@ -81,7 +82,8 @@ async function subscribeExtensions(call: Call, opened: ExtensionSubscription[], 
 function forgetRequest(call: Call): void {
   const { info, capabilities, revision, address } = call.peer;
   const text = JSON.stringify({ info, capabilities });
-  const kept = (text.length > maxPeer ? { info: undefined, capabilities: {} } : JSON.parse(text)) as Peer;
+  type Described = Pick<Peer, "info" | "capabilities">;
+  const kept: Described = text.length > maxPeer ? { info: undefined, capabilities: {} } : JSON.parse(text);
   call.params = {};
   call.peer = { info: kept.info, capabilities: kept.capabilities, revision, address };
 }

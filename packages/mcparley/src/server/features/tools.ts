@@ -29,7 +29,8 @@ export function prepareTool(entry: Entry<Tool>): ToolEntry {
   const { name, definition } = entry;
   return explained(`tool "${name}"`, () => {
     checkTool(name, definition);
-    if (typeof definition.call !== "function") throw new TypeError("it has no `call` function");
+    if (typeof definition.call !== "function")
+      throw new TypeError("it has no `call` function; write tool({ input, call })");
     const input = definition.input === undefined ? undefined : compileSchema(definition.input, "input");
     const output = definition.output === undefined ? undefined : compileSchema(definition.output, "output");
     const inputSchema = input ? asObjectSchema(input.json) : noInput;
@@ -116,14 +117,13 @@ function invalidArguments({ name }: ToolEntry, issues: readonly ValidationIssue[
 function toResult(tool: ToolEntry, returned: unknown): Awaitable<JsonObject | InputRequired> {
   if (returned instanceof InputRequired) return returned;
   const whole = returned instanceof ToolResult ? returned.result : undefined;
-  if (!tool.output || whole?.isError) return whole ? { ...whole } : plainResult(returned);
+  if (whole?.isError || (whole && !tool.output)) return { ...whole };
+  if (!tool.output) {
+    return isObject(returned) && Array.isArray(returned.content) ? returned : { content: toContent(returned) };
+  }
   const outcome = tool.output.validate(whole ? whole.structuredContent : returned);
   if (isPromise(outcome)) return outcome.then((ready) => structuredResult(tool, ready, whole));
   return structuredResult(tool, outcome, whole);
-}
-
-function plainResult(returned: unknown): JsonObject {
-  return isObject(returned) && Array.isArray(returned.content) ? returned : { content: toContent(returned) };
 }
 
 /** An invalid result is a defect of the server, so the client receives "Internal error" and `onError` the details. */

@@ -23,13 +23,6 @@ interface RoundState {
   own?: string;
 }
 
-/** Rejects a request of a handler in a modern revision. The handler runs again with the response. */
-class Suspended extends LocalError {
-  constructor() {
-    super("aborted", "The call ended to request input. Its handler runs again with the response.");
-  }
-}
-
 /**
  * Ends the call with input requests, and runs its handler again with the responses (2026-07-28, basic/patterns/mrtr).
  *
@@ -159,10 +152,12 @@ export class ReplayChannel implements InputChannel {
 
   /** Rejects at the end of the turn, when all requests of the turn are known. */
   #endTurn(): Promise<never> {
+    const suspended = new LocalError(
+      "aborted",
+      "The call ended to request input. Its handler runs again with the response.",
+    );
     const turn = new Promise<never>((_, reject) => {
-      setTimeout(() => {
-        reject(new Suspended());
-      }, 0);
+      setTimeout(() => reject(suspended), 0);
     });
     turn.catch(() => {});
     return turn;

@@ -407,7 +407,7 @@ describe("the state of a modern call", () => {
     const released = vi.fn<() => void>();
     const server = serverOf(async (ctx) => {
       try {
-        return (await ctx.elicit({ message: "?", schema: z.object({}) })) as unknown;
+        return await ctx.elicit({ message: "?", schema: z.object({}) });
       } finally {
         released();
       }

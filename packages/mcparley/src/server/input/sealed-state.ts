@@ -1,5 +1,4 @@
 import { digest } from "../../rpc/digest.ts";
-import type { Clock } from "../../rpc/clock.ts";
 import { type ProtocolError, invalidParams } from "../../rpc/errors.ts";
 import { type Bytes, fromBase64Url, toBase64Url } from "../../rpc/base64.ts";
 import type { ServerCore } from "../core.ts";
@@ -33,28 +32,32 @@ interface StateSeal {
   open(state: string, binding: () => Promise<string>): Promise<unknown>;
 }
 
-interface SealOptions {
-  keys: StateKeys;
-  /** Name of the server. A state that another server sealed does not open, even with the same keys. */
-  server: string;
-  /** Milliseconds for which a state can be opened. */
-  ttl: number;
-  clock: Clock;
+const seals = new WeakMap<ServerCore, Promise<StateSeal>>();
+
+/**
+ * Returns the seal of a server. It is made for the first input request. A state opens only on a server of the same name, with
+ * the same binding and a known key, before it expires.
+ */
+export function sealOf(core: ServerCore): Promise<StateSeal> {
+  const made = seals.get(core) ?? makeSeal(core);
+  seals.set(core, made);
+  return made;
 }
 
-/** Makes the seal of a server. A state opens only on this server, with the same binding and a known key, before it expires. */
-export function stateSeal({ keys, server, ttl, clock }: SealOptions): StateSeal {
+async function makeSeal(core: ServerCore): Promise<StateSeal> {
+  const { info, limits, clock } = core;
+  const keys = await keysOf(core);
   const algorithm = (iv: Bytes, binding: string): AesGcmParams => ({
     name: "AES-GCM",
     iv,
-    additionalData: encoder.encode(JSON.stringify([server, binding])),
+    additionalData: encoder.encode(JSON.stringify([info.name, binding])),
   });
   return {
     async seal(value, binding) {
       const [current] = await keys.current();
       if (!current) throw new TypeError("The server has no key for sealing request states.");
       const iv = crypto.getRandomValues(new Uint8Array(ivLength));
-      const plain = encoder.encode(JSON.stringify({ expires: clock.now() + ttl, value }));
+      const plain = encoder.encode(JSON.stringify({ expires: clock.now() + limits.stateTtl, value }));
       const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(iv, binding), current.key, plain));
       const envelope = new Uint8Array(keyIdLength + ivLength + sealed.length);
       envelope.set(current.id);
@@ -73,7 +76,7 @@ export function stateSeal({ keys, server, ttl, clock }: SealOptions): StateSeal 
       const options = algorithm(iv, await binding());
       const plain = await crypto.subtle.decrypt(options, found.key, sealed).catch(() => undefined);
       if (!plain) throw invalidState();
-      const { expires, value } = JSON.parse(decoder.decode(plain)) as { expires: number; value: unknown };
+      const { expires, value }: { expires: number; value: unknown } = JSON.parse(decoder.decode(plain));
       if (clock.now() >= expires) throw invalidState();
       return value;
     },
@@ -85,29 +88,13 @@ function invalidState(): ProtocolError {
   return invalidParams("params.requestState is not valid for this request. Send the request again without it.");
 }
 
-const seals = new WeakMap<ServerCore, Promise<StateSeal>>();
-
-/** Returns the seal of a server. It is made for the first input request. */
-export function sealOf(core: ServerCore): Promise<StateSeal> {
-  const made = seals.get(core) ?? makeSeal(core);
-  seals.set(core, made);
-  return made;
-}
-
-async function makeSeal(core: ServerCore): Promise<StateSeal> {
-  const { definition, info, limits, clock } = core;
-  const { stateKeys, store } = definition;
+/** Returns the keys of the definition; without any, those in the store; without a store, a random one. */
+async function keysOf(core: ServerCore): Promise<StateKeys> {
+  const { stateKeys, store } = core.definition;
   // Keys in the store are loaded only then, because few servers have one.
-  const keys =
-    !stateKeys && store
-      ? (await import("./shared-keys.ts")).sharedKeys(core)
-      : fixedKeys(stateKeys ?? [crypto.getRandomValues(new Uint8Array(32))]);
-  return stateSeal({ keys, server: info.name, ttl: limits.stateTtl, clock });
-}
-
-/** Makes keys that never change. */
-export function fixedKeys(raw: readonly Uint8Array[]): StateKeys {
-  const ring = Promise.all(raw.map(importKey));
+  if (!stateKeys && store) return (await import("./shared-keys.ts")).sharedKeys(core);
+  const given = stateKeys ?? [crypto.getRandomValues(new Uint8Array(32))];
+  const ring = Promise.all(given.map(importKey));
   ring.catch(() => {});
   return { current: () => ring, newest: () => ring };
 }

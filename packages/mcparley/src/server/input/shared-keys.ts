@@ -55,7 +55,7 @@ export function sharedKeys(core: ServerCore): StateKeys {
     const name = "state-keys";
     for (;;) {
       const text = await store.get(name);
-      const stored = text === undefined ? [] : (JSON.parse(text) as StoredKey[]);
+      const stored: StoredKey[] = text === undefined ? [] : JSON.parse(text);
       const due = dueKeys(stored);
       if (due === stored) return Promise.all(stored.map(({ key }) => importKey(fromBase64Url(key)!)));
       // Of several processes that create a key at the same time, one succeeds, and the others use its key.

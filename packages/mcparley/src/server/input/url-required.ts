@@ -59,7 +59,7 @@ export function findWrongVisit(visits: unknown): string | undefined {
     return `data.elicitations must be a list of 1 to ${maxVisits} visits`;
   }
   const ids = new Set<unknown>();
-  for (const visit of visits as readonly unknown[]) {
+  for (const visit of visits) {
     if (!isObject(visit) || visit.mode !== "url") return 'each visit must have the mode "url"';
     const { message, url, elicitationId } = visit;
     if (typeof message !== "string") return "each visit must have a message";

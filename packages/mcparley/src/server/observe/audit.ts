@@ -1,5 +1,5 @@
-import type { CallEnd, CallRecord } from "../../mcp/observe.ts";
-import type { RejectedRequest, ServerCall, ServerObserver } from "./observer.ts";
+import type { CallRecord } from "../../mcp/observe.ts";
+import type { RejectedRequest, ServerObserver } from "./observer.ts";
 
 /** A request that was rejected before it became a call. */
 export interface RefusalRecord {
@@ -40,25 +40,25 @@ export type AuditRecord = CallRecord | RefusalRecord;
  */
 export function auditTo(write: (record: AuditRecord) => void): ServerObserver {
   return {
-    started: (call) => ({ ended: (end) => write(callRecord(call, end)) }),
+    started: (call) => ({
+      ended({ outcome, code, durationMs }) {
+        const { at, method, name, peer } = call;
+        write({
+          kind: "call",
+          at,
+          durationMs,
+          method,
+          name,
+          principal: identityOf(call),
+          client: peer.info && `${peer.info.name}/${peer.info.version}`,
+          revision: peer.revision,
+          outcome,
+          code,
+          arguments: call.arguments,
+        });
+      },
+    }),
     refused: (refusal) => write({ kind: "refusal", ...refusal, principal: identityOf(refusal) }),
-  };
-}
-
-function callRecord(call: ServerCall, { outcome, code, durationMs }: CallEnd): CallRecord {
-  const { at, method, name, peer } = call;
-  return {
-    kind: "call",
-    at,
-    durationMs,
-    method,
-    name,
-    principal: identityOf(call),
-    client: peer.info && `${peer.info.name}/${peer.info.version}`,
-    revision: peer.revision,
-    outcome,
-    code,
-    arguments: call.arguments,
   };
 }
 

@@ -49,13 +49,11 @@ export function jsonLogger(options: JsonLoggerOptions = {}): StructuredLogger {
   // oxlint-disable-next-line no-console -- stderr exists on every runtime, and a server on stdio does not use it
   const { level: least = "info", write = (line) => console.error(line), fields: always, now = Date.now } = options;
   const from = levels.indexOf(least);
-  const logger = {} as Record<LogLevel, (fields: object, message: string) => void>;
-  for (const [rank, level] of levels.entries()) {
-    logger[level] = (fields, msg) => {
-      if (rank >= from) write(printableJson({ time: new Date(now()).toISOString(), level, msg, ...always, ...fields }));
-    };
-  }
-  return logger;
+  const log = (level: LogLevel) => (fields: object, msg: string) => {
+    if (levels.indexOf(level) < from) return;
+    write(printableJson({ time: new Date(now()).toISOString(), level, msg, ...always, ...fields }));
+  };
+  return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
 }
 
 const maxCauses = 5;

@@ -63,19 +63,16 @@ export function rateLimit(options: RateLimitOptions = {}): Middleware {
     return takeFrom(bucket, now, { perSecond, burst });
   }
 
-  async function take(key: string, store: Store | undefined): Promise<number> {
-    if (!store) return takeHere(key);
-    try {
-      return await takeShared(store, `rate:${limit}:${key}`, { now: clock.now(), perSecond, burst });
-    } catch {
-      return takeHere(key);
-    }
-  }
-
   return async (call, next) => {
     if (!limited.has(call.method)) return next();
     // Every call that reaches middleware is a `Call`; middleware sees less of it.
-    const wait = await take(keyOf(call), storeOf((call as Call).core));
+    const store = storeOf((call as Call).core);
+    const key = keyOf(call);
+    const wait = store
+      ? await takeShared(store, `rate:${limit}:${key}`, { now: clock.now(), perSecond, burst }).catch(() =>
+          takeHere(key),
+        )
+      : takeHere(key);
     if (wait === 0) return next();
     const retryAfter = Math.ceil(wait);
     const message = `Too many calls. Try again in ${retryAfter} s.`;
@@ -117,7 +114,7 @@ async function takeShared(store: Store, key: string, when: BucketSize & { now: n
   const ttl = Math.ceil((size.burst / size.perSecond) * 1000) + 60_000;
   for (let tries = 0; tries < maxTries; tries++) {
     const text = await store.get(key);
-    const bucket = text === undefined ? { tokens: size.burst, at: now } : (JSON.parse(text) as Bucket);
+    const bucket: Bucket = text === undefined ? { tokens: size.burst, at: now } : JSON.parse(text);
     const wait = takeFrom(bucket, now, size);
     if (wait > 0) return wait;
     if (await store.compareAndSet(key, text, JSON.stringify(bucket), { ttl })) return 0;

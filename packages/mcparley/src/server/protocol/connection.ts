@@ -62,7 +62,11 @@ export class ServerConnection implements Connection {
     this.#link = {
       send: (message) => void this.#send(message),
       network: transport.network,
-      reset: (cause) => this.#reset(cause),
+      reset: (cause) => {
+        core.report(cause, undefined);
+        this.#abort(cause);
+        void transport.close();
+      },
     };
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
@@ -78,7 +82,10 @@ export class ServerConnection implements Connection {
       message: (value) => this.#receive(value),
       malformed: (error) => this.#reply(refusal(undefined, error.message, ErrorCode.ParseError)),
       ended: () => void this.#drain(),
-      closed: (cause) => this.#end(cause),
+      closed: (cause) => {
+        this.#abort(new LocalError("closed", "The connection was closed.", { cause }));
+        void Promise.allSettled(this.#answering).then(() => this.#settleClosed());
+      },
     });
   }
 
@@ -118,7 +125,9 @@ export class ServerConnection implements Connection {
     const classified = classify(value, this.#core.limits.idLength);
     switch (classified.kind) {
       case "request":
-        return this.#answer(classified.message);
+        return isModernRequest(classified.message)
+          ? this.#answerModern(classified.message)
+          : this.#answerLegacy(classified.message);
       case "notification":
         this.#notified(classified.message);
         return undefined;
@@ -130,22 +139,18 @@ export class ServerConnection implements Connection {
     }
   }
 
-  #answer(request: JsonRpcRequest): Awaitable<Reply | undefined> {
-    if (isModernRequest(request)) return this.#answerModern(request);
+  #answerLegacy(request: JsonRpcRequest): Awaitable<Reply | undefined> {
+    if (this.#legacy) return after(this.#legacy, (legacy) => legacy.answer(request));
     // A server on stdio does not need the code of legacy revisions before a legacy client connects.
-    const legacy = (this.#legacy ??= this.#loadLegacy());
-    return isPromise(legacy) ? legacy.then((loaded) => loaded.answer(request)) : legacy.answer(request);
-  }
-
-  #loadLegacy(): Promise<LegacyConnection> {
     const loading = import("./legacy.ts").then(
       ({ LegacyConnection }) => new LegacyConnection(this.#core, { link: this.#link, principal: this.#principal }),
     );
-    // This is the first continuation, so messages that arrive later are handled after those that already wait.
-    void loading.then((legacy) => {
+    this.#legacy = loading;
+    return loading.then((legacy) => {
+      // This is the first continuation, so messages that arrive later are handled after those that already wait.
       this.#legacy = legacy;
+      return legacy.answer(request);
     });
-    return loading;
   }
 
   /** Calls `act` with the legacy connection if there is one, after everything that was passed to it before. */
@@ -186,22 +191,18 @@ export class ServerConnection implements Connection {
   }
 
   #send(message: JsonRpcMessage | JsonRpcResponse[]): Awaitable<void> {
-    return recover<void>(
-      () => this.#transport.send(message),
-      (error) => this.#sendFailed(message, error),
-    );
-  }
-
-  /** Handles a message that could not be sent, because it is not valid JSON or because the transport is closed. */
-  #sendFailed(message: JsonRpcMessage | JsonRpcResponse[], error: unknown): void {
-    this.#core.report(error, undefined);
-    if (Array.isArray(message) || !("result" in message)) return;
-    const failed = refusal(message.id, "Internal error", ErrorCode.InternalError);
-    // A closed transport cannot send this error either. The peer is gone, so nothing else can be done.
-    void recover<void>(
-      () => this.#transport.send(failed.message),
-      () => {},
-    );
+    // Sending fails if a message is not valid JSON, or if the transport is closed.
+    const onFailed = (error: unknown): void => {
+      this.#core.report(error, undefined);
+      if (Array.isArray(message) || !("result" in message)) return;
+      const failed = refusal(message.id, "Internal error", ErrorCode.InternalError);
+      // A closed transport cannot send this error either. The peer is gone, so nothing else can be done.
+      void recover<void>(
+        () => this.#transport.send(failed.message),
+        () => {},
+      );
+    };
+    return recover<void>(() => this.#transport.send(message), onFailed);
   }
 
   #track(answering: Promise<unknown>, isStream = false): void {
@@ -222,17 +223,6 @@ export class ServerConnection implements Connection {
     while (this.#answering.size > 0) await Promise.allSettled(this.#answering);
     this.#abort(new LocalError("closed", "The client closed its side."));
     await this.#transport.close();
-  }
-
-  #end(cause: Error | undefined): void {
-    this.#abort(new LocalError("closed", "The connection was closed.", { cause }));
-    void Promise.allSettled(this.#answering).then(() => this.#settleClosed());
-  }
-
-  #reset(cause: Error): void {
-    this.#core.report(cause, undefined);
-    this.#abort(cause);
-    void this.#transport.close();
   }
 
   #abort(cause: Error): void {

@@ -89,8 +89,12 @@ function initializeResult(session: Session): InitializeResult {
 
 /** Returns the capabilities to declare in a session. Extensions with `legacyCapabilities` are declared in that form. */
 function capabilitiesFor({ core, revision, principal, isTransient }: Session): ServerCapabilities {
-  const all = core.capabilities();
-  const { extensions = {}, ...capabilities } = isTransient ? withoutLaterMessages(all) : all;
+  const { extensions = {}, ...capabilities } = core.capabilities();
+  if (isTransient) {
+    // Without a session, the server sends no messages later, and keeps no settings for them.
+    delete capabilities.logging;
+    for (const kind of ["tools", "prompts", "resources"] as const) if (capabilities[kind]) capabilities[kind] = {};
+  }
   const declared = { ...extensions };
   for (const extension of core.extensions) {
     if (!extension.legacyCapabilities) continue;
@@ -98,13 +102,6 @@ function capabilitiesFor({ core, revision, principal, isTransient }: Session): S
     Object.assign(capabilities, extension.legacyCapabilities({ revision, principal }));
   }
   return Object.keys(declared).length > 0 ? { ...capabilities, extensions: declared } : capabilities;
-}
-
-/** Removes the capabilities that need a session: messages that the server sends later, and settings for them. */
-function withoutLaterMessages(all: ServerCapabilities): ServerCapabilities {
-  const { logging: _, ...capabilities } = all;
-  for (const kind of ["tools", "prompts", "resources"] as const) if (capabilities[kind]) capabilities[kind] = {};
-  return capabilities;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import { type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
-import type { Implementation } from "../../mcp/capabilities.ts";
+import { isImplementation } from "../../mcp/capabilities.ts";
 import { readLoggingLevel } from "../../mcp/logging.ts";
 import { MetaKey } from "../../mcp/methods.ts";
 import { checkProgressToken } from "../../mcp/progress.ts";
@@ -63,10 +63,6 @@ export function unsupportedVersion({ versions }: ServerCore, requested: string):
   const message = `Unsupported protocol version. ${hint}Supported: ${versions.join(", ")}.`;
   const data = { supported: versions, requested: requested.slice(0, 100) };
   return new ProtocolError(ErrorCode.UnsupportedProtocolVersion, message, { data });
-}
-
-function isImplementation(info: unknown): info is Implementation {
-  return isObject(info) && typeof info.name === "string" && typeof info.version === "string";
 }
 
 function malformed(key: string, type: string): ProtocolError {

@@ -125,11 +125,6 @@ export function startPings(session: Session, link: Link, interval: number): () =
   let failures = 0;
   let timer: unknown;
 
-  function end(): void {
-    clock.clearTimeout(timer);
-    ended.abort(new LocalError("closed", "The session needs no more pings."));
-  }
-
   async function ping(): Promise<void> {
     if (link.isOpen === false) return session.endPings();
     try {
@@ -149,5 +144,8 @@ export function startPings(session: Session, link: Link, interval: number): () =
   }
 
   timer = clock.setTimeout(() => void ping(), interval);
-  return end;
+  return () => {
+    clock.clearTimeout(timer);
+    ended.abort(new LocalError("closed", "The session needs no more pings."));
+  };
 }

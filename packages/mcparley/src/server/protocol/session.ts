@@ -8,6 +8,7 @@ import { readResourceUri } from "../../mcp/resources.ts";
 import { legacyEncoderOf } from "../../mcp/revisions/legacy-encoders.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
+import type { SessionEnd } from "../observe/observer.ts";
 import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
 import { type Change, type Listener, toNotification } from "../changes.ts";
 import type { ClientSession, Peer, Principal } from "../dispatch/context.ts";
@@ -41,6 +42,8 @@ export interface SharedBy {
   settled(id: string): void;
   /** Called before the client is asked to visit a URL, with the id of the visit. Resolves when all processes can find it. */
   visiting(elicitationId: string): Promise<void>;
+  /** Called when this copy has ended. Reports the end of the session to observers, once for all processes. */
+  ended(end: SessionEnd): void;
 }
 
 /** The state of a session that the client set after it was opened. */
@@ -254,6 +257,8 @@ export class Session implements Listener, ClientSession {
     visitsOf(this.core).forget(this);
     const { core, revision } = this;
     const durationMs = core.clock.now() - this.#since;
-    core.sessionEnded({ durationMs, revision: revision.version, reason: cause.message });
+    const end = { durationMs, revision: revision.version, reason: cause.message };
+    if (this.#shared) this.#shared.ended(end);
+    else core.sessionEnded(end);
   }
 }

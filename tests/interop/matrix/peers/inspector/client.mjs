@@ -6,10 +6,10 @@ import { drive } from "../../driver.mjs";
 const modules = path.join(import.meta.dirname, "../../../node_modules");
 const inspector = path.join(modules, "@modelcontextprotocol/inspector/clients/launcher/build/index.js");
 
-await drive(async ({ where, era }) => {
+await drive(async ({ where, revisionKind }) => {
   const target = "url" in where ? [where.url, "--transport", "http"] : [where.command, ...where.args];
   const run = async (method, ...more) => {
-    const args = [inspector, "--cli", ...target, "--protocol-era", era, "--method", method, ...more];
+    const args = [inspector, "--cli", ...target, "--protocol-era", revisionKind, "--method", method, ...more];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
     let [stdout, stderr] = ["", ""];
     child.stdout.on("data", (chunk) => (stdout += chunk));

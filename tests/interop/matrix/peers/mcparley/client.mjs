@@ -3,14 +3,14 @@ import { connect } from "mcparley/client";
 import { drive } from "../../driver.mjs";
 
 /** Our client, as the driver uses it. */
-await drive(async ({ where, era, revision, handlers }) => {
+await drive(async ({ where, revisionKind, revision, handlers }) => {
   const client = await connect(where, {
     revision,
     elicit: handlers.elicit,
     sample: handlers.sample,
   });
-  if (client.server.revisionKind !== era)
-    throw new Error(`the server was taken for one of the ${client.server.revisionKind} era`);
+  if (client.server.revisionKind !== revisionKind)
+    throw new Error(`the negotiated revision is ${client.server.revisionKind}, not ${revisionKind}`);
   return {
     serverName: client.server.info?.name,
     revision: client.server.revision,

@@ -7,7 +7,7 @@ from fastmcp.client.transports import StdioTransport
 from mcp.types import CreateMessageResult, PromptReference, TextContent
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
-from driver import OCCASION, Driver, drive  # noqa: E402
+from driver import SETUP, Driver, drive  # noqa: E402
 
 
 async def elicit(message, response_type, params, context):
@@ -51,10 +51,10 @@ class FastmcpDriver(Driver):
         return (await self.client.complete(ref, {"name": argument, "value": value})).values
 
 
-where = OCCASION["where"]
+where = SETUP["where"]
 client = Client(
     where["url"] if "url" in where else StdioTransport(where["command"], where["args"], keep_alive=False),
-    mode="auto" if OCCASION["era"] == "modern" else "legacy",
+    mode="auto" if SETUP["revisionKind"] == "modern" else "legacy",
     elicitation_handler=elicit,
     sampling_handler=sample,
 )

@@ -70,7 +70,7 @@ def is_modern(ctx):
     return ctx.request_context.protocol_version >= "2026"
 
 
-# The two eras are asked in two ways: by the result of the call, or by a request within it.
+# A modern client is asked by the result of the call, a legacy client by a request during it.
 @mcp.tool
 async def ask(ctx: Context):
     if not is_modern(ctx):

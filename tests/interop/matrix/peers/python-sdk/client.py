@@ -13,7 +13,7 @@ from mcp.types import (
 )
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
-from driver import OCCASION, Driver, drive  # noqa: E402
+from driver import SETUP, Driver, drive  # noqa: E402
 
 updates = asyncio.Queue()
 
@@ -64,7 +64,7 @@ class SdkDriver(Driver):
         return (await self.client.complete(ref, {"name": argument, "value": value})).completion.values
 
     async def hear_update(self, uri, act):
-        if OCCASION["era"] == "legacy":
+        if SETUP["revisionKind"] == "legacy":
             await self.client.subscribe_resource(uri)
             await act()
             return await updates.get()
@@ -74,11 +74,11 @@ class SdkDriver(Driver):
                 return str(event.uri)
 
 
-where = OCCASION["where"]
+where = SETUP["where"]
 server = where["url"] if "url" in where else StdioServerParameters(command=where["command"], args=where["args"])
 client = Client(
     server,
-    mode="auto" if OCCASION["era"] == "modern" else "legacy",
+    mode="auto" if SETUP["revisionKind"] == "modern" else "legacy",
     elicitation_callback=elicit,
     sampling_callback=sample,
     message_handler=on_message,

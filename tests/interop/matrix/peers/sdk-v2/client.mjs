@@ -2,12 +2,12 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { drive } from "../../driver.mjs";
 
-await drive(async ({ where, era, handlers }) => {
+await drive(async ({ where, revisionKind, handlers }) => {
   const client = new Client(
     { name: "sdk-v2", version: "1.0.0" },
     {
       capabilities: { elicitation: { form: {} }, sampling: {} },
-      versionNegotiation: { mode: era === "modern" ? "auto" : "legacy" },
+      versionNegotiation: { mode: revisionKind === "modern" ? "auto" : "legacy" },
     },
   );
   client.setRequestHandler("elicitation/create", handlers.elicit);
@@ -30,7 +30,7 @@ await drive(async ({ where, era, handlers }) => {
     complete: async (ref, argument) => (await client.complete({ ref, argument })).completion.values,
     subscribe: async (uri, onUpdated) => {
       client.setNotificationHandler("notifications/resources/updated", ({ params }) => onUpdated(params.uri));
-      if (era === "modern") {
+      if (revisionKind === "modern") {
         const subscription = await client.listen({ resourceSubscriptions: [uri] });
         return () => subscription.close();
       }
@@ -38,7 +38,7 @@ await drive(async ({ where, era, handlers }) => {
       return () => client.unsubscribeResource({ uri });
     },
     async close() {
-      if ("url" in where && era === "legacy") await transport.terminateSession();
+      if ("url" in where && revisionKind === "legacy") await transport.terminateSession();
       await client.close();
     },
   };

@@ -7,8 +7,18 @@ import { LocalError } from "../../../rpc/errors.ts";
 import { isObject } from "../../../rpc/messages.ts";
 import { type FrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
 import { FrontMatterError } from "../front-matter/yaml.ts";
-import { type SkillFrontMatter, type SkillResource, digestOf, exactText, skillFile } from "../skill-entry.ts";
-import { isPlainPath, pathIn, quoted, rootOf, uriOf } from "../skill-uri.ts";
+import {
+  type SkillFrontMatter,
+  type SkillResource,
+  digestOf,
+  exactText,
+  skillFile,
+  isPlainPath,
+  pathIn,
+  quoted,
+  rootOf,
+  uriOf,
+} from "../skill-entry.ts";
 import { type OfferedSkill, SkillRefused } from "./offered-skill.ts";
 
 /** Maximum size of the reply with a small file in bytes. */
@@ -218,7 +228,7 @@ async function verify({ uri, size, digest }: SkillResource, bytes: Uint8Array): 
 const stale = "If the skill has changed, load it again by its URI. It then needs a new approval.";
 
 function bytesOf(content: ResourceContents): Uint8Array {
-  const { text, blob } = content as { text?: unknown; blob?: unknown };
+  const { text, blob }: { text?: unknown; blob?: unknown } = content;
   if (typeof text === "string") return new TextEncoder().encode(text);
   try {
     if (typeof blob === "string") return fromBase64(blob);

@@ -1,8 +1,16 @@
 import { LocalError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { isSkillName } from "../front-matter/front-matter.ts";
-import { type SkillEntry, type SkillResource, digestPattern } from "../skill-entry.ts";
-import { isInside, lastPart, pathIn, quoted, rootOf } from "../skill-uri.ts";
+import {
+  type SkillEntry,
+  type SkillResource,
+  digestPattern,
+  isInside,
+  lastPart,
+  pathIn,
+  quoted,
+  rootOf,
+} from "../skill-entry.ts";
 
 /** A skill that a server offers, checked in its form. None of its files was read yet. */
 export interface OfferedSkill extends SkillEntry {

@@ -405,6 +405,15 @@ describe("entries are checked before they are used", () => {
     expect(errors[0]).toContain("twice");
   });
 
+  test("two readings of one list at the same time both return each skill", async () => {
+    const { host, errors } = await hostOf(hostile().server);
+    const list = host.list();
+    const [one, other] = await Promise.all([list.all(), list.all()]);
+    expect(one).toHaveLength(1);
+    expect(other).toEqual(one);
+    expect(errors).toEqual([]);
+  });
+
   test("a stored entry is checked again", async () => {
     const { host } = await hostOf(hostile().server);
     const [offered] = await host.list().all();

@@ -5,8 +5,7 @@ import { LocalError } from "../../../rpc/errors.ts";
 import { Declined } from "../../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import type { Resource } from "../../../mcp/resources.ts";
-import { SkillMethod, digestOf, skillLimits, skillsId } from "../skill-entry.ts";
-import { isInside } from "../skill-uri.ts";
+import { SkillMethod, digestOf, skillLimits, skillsId, isInside } from "../skill-entry.ts";
 import { type LoadedSkill, loadSkill } from "./loaded-skill.ts";
 import { type OfferedSkill, type SkillLimits, SkillRefused, readEntry } from "./offered-skill.ts";
 
@@ -141,23 +140,26 @@ function listSkills(
   { readSkill, report }: { readSkill: (entry: unknown) => Promise<OfferedSkill>; report: (error: Error) => void },
   request: RequestOptions,
 ): PagedList<OfferedSkill> {
-  const listed = new Set<string>();
-  return listOf({
-    method: SkillMethod.list,
-    member: "skills",
-    fetch: async (cursor) => {
-      settingsOf(client, SkillMethod.list);
-      if (cursor === undefined) listed.clear();
-      return client.request(SkillMethod.list, cursor === undefined ? {} : { cursor }, request);
-    },
-    async read(entry) {
-      const skill = await readSkill(entry);
-      if (listed.has(skill.uri)) throw new TypeError("it is listed twice");
-      listed.add(skill.uri);
-      return skill;
-    },
-    report,
-    forget: () => {},
+  return listOf(() => {
+    const listed = new Set<string>();
+    return {
+      method: SkillMethod.list,
+      member: "skills",
+      async fetch(cursor) {
+        settingsOf(client, SkillMethod.list);
+        // A reading starts again with the first page if the server refuses a cursor.
+        if (cursor === undefined) listed.clear();
+        return client.request(SkillMethod.list, cursor === undefined ? {} : { cursor }, request);
+      },
+      async read(entry) {
+        const skill = await readSkill(entry);
+        if (listed.has(skill.uri)) throw new TypeError("it is listed twice");
+        listed.add(skill.uri);
+        return skill;
+      },
+      report,
+      forget: () => {},
+    };
   });
 }
 
@@ -166,10 +168,10 @@ function listDirectory(
   { uri, report }: { uri: string; report: (error: Error) => void },
   request: RequestOptions,
 ): PagedList<Resource> {
-  return listOf({
+  return listOf(() => ({
     method: SkillMethod.readDirectory,
     member: "resources",
-    fetch: async (cursor) => {
+    async fetch(cursor) {
       if (settingsOf(client, SkillMethod.readDirectory).directoryRead !== true) {
         throw notCapable(SkillMethod.readDirectory, '"directoryRead" of the extension');
       }
@@ -177,12 +179,12 @@ function listDirectory(
     },
     read(entry) {
       requireStrings(entry, "uri", "name");
-      if (!isInside(uri, entry.uri as string)) throw new TypeError("it is not in the folder");
+      if (!isInside(uri, entry.uri)) throw new TypeError("it is not in the folder");
       return entry as unknown as Resource;
     },
     report,
     forget: () => {},
-  });
+  }));
 }
 
 /** Checks an entry of the caller like one from the server, because it may come from a file or another server. */

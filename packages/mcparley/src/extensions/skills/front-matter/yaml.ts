@@ -5,7 +5,7 @@ import {
   type ParsedNode,
   Parser,
   type Scalar,
-  type YAMLParseError,
+  type YAMLMap,
   isMap,
   isScalar,
   isSeq,
@@ -56,26 +56,30 @@ export function readYaml(yaml: string, firstLine: number): YamlMapping {
   // The library's own search for duplicate keys takes quadratic time.
   const [document] = new Composer({ uniqueKeys: false }).compose(tokens);
   const [error] = document?.errors ?? [];
-  if (error) failWith(error, fail);
+  if (error) {
+    const reason = error.message.charAt(0).toLowerCase() + error.message.slice(1).replace(/\.$/, "");
+    const cure =
+      error.code === "BAD_DQ_ESCAPE"
+        ? "Write \\\\ for a backslash."
+        : "Check the indentation, and put text with a colon or a special character in quotes.";
+    fail(error.pos[0], reason, cure);
+  }
   const root = document?.contents ?? null;
   if (root === null) return { value: {}, lines: new Map() };
   if (!isMap(root)) return fail(root.range[0], "the front matter must be a mapping of keys to values");
-  const value = toJson(root, fail) as JsonObject;
-  return { value, lines: new Map(root.items.map(({ key }) => [String(key), lineOf(key.range[0])])) };
-}
-
-function failWith({ code, pos, message }: YAMLParseError, fail: Fail): never {
-  const reason = message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, "");
-  if (code === "BAD_DQ_ESCAPE") return fail(pos[0], reason, "Write \\\\ for a backslash.");
-  return fail(pos[0], reason, "Check the indentation, and put text with a colon or a special character in quotes.");
+  const lines = new Map(root.items.map(({ key }) => [String(key), lineOf(key.range[0])]));
+  return { value: toObject(root, fail), lines };
 }
 
 function toJson(node: ParsedNode | null, fail: Fail): unknown {
   if (isScalar(node)) return toScalar(node, fail);
   if (isSeq(node)) return node.items.map((item) => toJson(item, fail));
+  return isMap(node) ? toObject(node, fail) : null;
+}
+
+function toObject({ items }: YAMLMap.Parsed, fail: Fail): JsonObject {
   const value: JsonObject = {};
-  if (!isMap(node)) return null;
-  for (const pair of node.items) {
+  for (const pair of items) {
     const key = toKey(pair.key, fail);
     if (Object.hasOwn(value, key)) fail(pair.key.range[0], `the key "${key}" occurs twice`, "Remove one of the two.");
     value[key] = toJson(pair.value, fail);

@@ -90,8 +90,12 @@ function readDirectory(catalog: Catalog, call: Call): JsonObject {
   const start = cursor === undefined ? 0 : readPosition(cursor);
   const { pageSize } = call.core.limits;
   const page = visible.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(start, start + pageSize);
+  const resources = page.map(([child, found]) => {
+    const name = decodeURIComponent(child.slice(child.lastIndexOf("/") + 1));
+    return call.encoder.resource(found ? fileResource(found) : { uri: child, name, mimeType: directoryType });
+  });
   return {
-    resources: page.map(([child, found]) => call.encoder.resource(found ? fileResource(found) : directory(child))),
+    resources,
     ...(visible.length > start + pageSize && { nextCursor: cursorFor(start + pageSize) }),
     ...cacheOf(catalog, call),
   };
@@ -116,10 +120,6 @@ export function fileResource({ uri, name, file, skill }: FoundFile): Resource {
     return { uri, name, description, mimeType, ...size };
   }
   return { uri, name, mimeType, ...size };
-}
-
-function directory(uri: string): Resource {
-  return { uri, name: decodeURIComponent(uri.slice(uri.lastIndexOf("/") + 1)), mimeType: directoryType };
 }
 
 /** Returns cache hints, if the revision has them. */

@@ -31,7 +31,10 @@ export class SkillTree {
       folders.push(folder);
     }
     folders.at(-1)!.entry = entry;
-    for (let depth = names.length; depth > 0 && isEmpty(folders[depth]!); depth--) {
+    // Folders that became empty are removed.
+    for (let depth = names.length; depth > 0; depth--) {
+      const { entry: own, folders: within } = folders[depth]!;
+      if (own || within.size > 0) return;
       folders[depth - 1]!.folders.delete(names[depth - 1]!);
     }
   }
@@ -74,8 +77,4 @@ export class SkillTree {
 
 function emptyFolder(): Folder {
   return { entry: undefined, folders: new Map() };
-}
-
-function isEmpty({ entry, folders }: Folder): boolean {
-  return !entry && folders.size === 0;
 }

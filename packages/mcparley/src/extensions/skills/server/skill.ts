@@ -1,7 +1,14 @@
 import { LocalError } from "../../../rpc/errors.ts";
 import { checkFrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
-import { type SkillFrontMatter, digestOf, digestPattern, exactText, skillLimits } from "../skill-entry.ts";
-import { isPlainPath, quoted } from "../skill-uri.ts";
+import {
+  type SkillFrontMatter,
+  digestOf,
+  digestPattern,
+  exactText,
+  skillLimits,
+  isPlainPath,
+  quoted,
+} from "../skill-entry.ts";
 
 type Content = string | Uint8Array;
 

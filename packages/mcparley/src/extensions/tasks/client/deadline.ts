@@ -82,7 +82,12 @@ export class TaskDeadline {
   #resume(): void {
     const { clock } = this.#request;
     this.#since = clock.now();
-    this.#timer = startLimit(clock, () => this.#expire(), Math.max(0, this.#left));
+    const expire = (): void => {
+      this.#isLate = true;
+      const message = `The task of ${this.#request.what} did not end within the time limit and was cancelled.`;
+      this.#linked.abort(new LocalError("timeout", message, { data: { taskId: this.#taskId } }));
+    };
+    this.#timer = startLimit(clock, expire, Math.max(0, this.#left));
   }
 
   #stop(): void {
@@ -91,12 +96,6 @@ export class TaskDeadline {
     clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#left -= clock.now() - this.#since;
-  }
-
-  #expire(): void {
-    this.#isLate = true;
-    const message = `The task of ${this.#request.what} did not end within the time limit and was cancelled.`;
-    this.#linked.abort(new LocalError("timeout", message, { data: { taskId: this.#taskId } }));
   }
 
   #unavailable(error: LocalError | ProtocolError): Error {

@@ -79,7 +79,8 @@ export function tasksOf(client: Client): ClientTasks {
     async result(taskId, options) {
       const created = isRequested() ? { task: { taskId } } : { resultType: taskType, taskId };
       const result = await client.follow(Method.callTool, created, options);
-      if (Array.isArray(result.content)) return result as unknown as CallToolResult;
+      const { content } = result;
+      if (Array.isArray(content)) return { ...result, content };
       throw new LocalError("invalid_message", `The result of the task ${taskId} is not the result of a tool call.`);
     },
     async cancel(taskId, options) {

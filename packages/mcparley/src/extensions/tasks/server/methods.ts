@@ -145,22 +145,16 @@ async function respond(
 /** Returns the task that a request names. A task of another caller is reported like one that does not exist. */
 async function find(call: Call, runner: Runner): Promise<TaskRecord> {
   requireRevision(call);
-  const hasTasks = call.session !== undefined || declaresExtension(call, tasksId) || declaresLegacyTasks(call);
-  if (!hasTasks) requireExtension(call, tasksId);
+  // A modern client that declares the capability of 2025-11-25 can read and cancel the tasks that it requested in the form
+  // of that revision (SEP-2663, Backward Compatibility).
+  const hasLegacyTasks = isObject(call.peer.capabilities.tasks) && call.method !== TaskMethod.update;
+  if (!call.session && !declaresExtension(call, tasksId) && !hasLegacyTasks) requireExtension(call, tasksId);
   const { taskId } = call.params;
   if (typeof taskId !== "string") throw invalidParams("params.taskId must be a string");
   const record = await runner.table.read(taskId);
   if (!record || record.owner !== principalKey(call.principal)) throw notFound();
   if (call.session === undefined && !record.requested) requireExtension(call, tasksId);
   return record;
-}
-
-/**
- * Returns whether a modern client declares the capability of 2025-11-25. Without the extension, it can read and cancel the
- * tasks that it requested in the form of that revision (SEP-2663, Backward Compatibility).
- */
-function declaresLegacyTasks({ method, peer }: Call): boolean {
-  return isObject(peer.capabilities.tasks) && method !== TaskMethod.update;
 }
 
 function requireRevision(call: Call): void {

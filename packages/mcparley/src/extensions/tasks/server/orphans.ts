@@ -40,22 +40,10 @@ export class Orphans {
   #failing = false;
   #ended = false;
 
+  /** Starts the renewal of the lease and the search for dead processes. */
   constructor(init: OrphansInit) {
     this.#init = init;
-  }
-
-  /** Starts the renewal of the lease and the search for dead processes. */
-  watch(): void {
-    if (this.#timer !== undefined || this.#ended) return;
-    const { clock, lease } = this.#init;
-    const next = (): void => {
-      this.#timer = clock.setTimeout(() => {
-        if (this.#ended) return;
-        next();
-        void this.#renewAndSweep();
-      }, lease / 3);
-    };
-    next();
+    this.#renewAndSweepLater();
   }
 
   /** Logs a task before it starts. Rejects if the store is unavailable; the task must not start then. */
@@ -74,7 +62,7 @@ export class Orphans {
   /** Deletes the lease of this process, so that its tasks are found at the next search. */
   async end(): Promise<void> {
     this.#ended = true;
-    if (this.#timer !== undefined) this.#init.clock.clearTimeout(this.#timer);
+    this.#init.clock.clearTimeout(this.#timer);
     if (this.#joined) await this.#init.store.delete(aliveKey(this.#id)).catch(this.#init.report);
   }
 
@@ -89,17 +77,23 @@ export class Orphans {
     await this.#changeRunners((runners) => (runners.includes(this.#id) ? runners : [...runners, this.#id]));
   }
 
-  /** Renews the lease. If it has expired, another process may have removed this one from the list. */
-  async #renewLease(): Promise<void> {
-    const { store, lease } = this.#init;
-    const isKept = await store.compareAndSet(aliveKey(this.#id), "", "", { ttl: lease });
-    if (!isKept && !this.#ended) await this.#join();
+  #renewAndSweepLater(): void {
+    const { clock, lease } = this.#init;
+    this.#timer = clock.setTimeout(() => {
+      if (this.#ended) return;
+      this.#renewAndSweepLater();
+      void this.#renewAndSweep();
+    }, lease / 3);
   }
 
   async #renewAndSweep(): Promise<void> {
+    const { store, lease } = this.#init;
     try {
-      if (this.#joined) await this.#renewLease();
-      const { store, lease } = this.#init;
+      if (this.#joined) {
+        const isKept = await store.compareAndSet(aliveKey(this.#id), "", "", { ttl: lease });
+        // If the lease has expired, another process may have removed this one from the list.
+        if (!isKept && !this.#ended) await this.#join();
+      }
       // One process sweeps per lease: the first one that sets the key.
       if (await store.compareAndSet(sweepKey, undefined, this.#id, { ttl: lease })) await this.#sweep();
       this.#failing = false;
@@ -111,8 +105,10 @@ export class Orphans {
 
   async #sweep(): Promise<void> {
     const { store } = this.#init;
+    const text = await store.get(runnersKey);
+    const runners: string[] = text === undefined ? [] : JSON.parse(text);
     const gone = new Set<string>();
-    for (const runner of await this.#runners()) {
+    for (const runner of runners) {
       const isAlive = runner === this.#id || (await store.get(aliveKey(runner))) !== undefined;
       if (!isAlive && (await this.#adoptAllOf(runner))) gone.add(runner);
     }
@@ -128,11 +124,6 @@ export class Orphans {
       after = entries.at(-1)?.position;
       if (entries.length < pageSize) return isDone;
     }
-  }
-
-  async #runners(): Promise<string[]> {
-    const text = await this.#init.store.get(runnersKey);
-    return text === undefined ? [] : JSON.parse(text);
   }
 
   async #changeRunners(change: (runners: string[]) => string[]): Promise<void> {

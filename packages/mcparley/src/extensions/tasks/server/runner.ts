@@ -51,7 +51,6 @@ export class Runner {
       adopt: (taskId) => this.#adopt(taskId),
       report,
     });
-    this.#orphans.watch();
   }
 
   /** Returns whether a call is a later run of a task. */

@@ -7,7 +7,7 @@ import { InputRequired } from "../../../server/input/input-required.ts";
 import { relatedTask, taskType, tasksId } from "../task.ts";
 import type { Runner } from "./runner.ts";
 import { type TaskTiming, type ToolTasks, isPositiveInteger } from "./settings.ts";
-import { type TaskRecord, toRequestedTask, toTask } from "./stored-task.ts";
+import { toRequestedTask, toTask } from "./stored-task.ts";
 import type { TaskRun } from "./task-run.ts";
 import { notifySession } from "./watching.ts";
 
@@ -148,20 +148,20 @@ export class TaskCall {
       ...(pollIntervalMs !== undefined && { pollIntervalMs }),
       ...(runAgain !== undefined && { runAgain }),
     });
+    const { record } = run;
     this.#run = run;
-    this.#resolveCreated(createdResult(run.record));
-    if (call.session) notifySession(this.#runner, run.record, call.session);
+    this.#resolveCreated(
+      record.requested
+        ? { task: toRequestedTask(record), _meta: { [relatedTask]: { taskId: record.taskId } } }
+        : { resultType: taskType, ...toTask(record) },
+    );
+    if (call.session) notifySession(this.#runner, record, call.session);
     return run;
   }
 }
 
 function isTaskTool(extension: ToolExtension): extension is TaskTool {
   return extension.id === tasksId;
-}
-
-function createdResult(record: TaskRecord): JsonObject {
-  if (!record.requested) return { resultType: taskType, ...toTask(record) };
-  return { task: toRequestedTask(record), _meta: { [relatedTask]: { taskId: record.taskId } } };
 }
 
 /** The error if a tool must be a task, and its server does not have the extension. */

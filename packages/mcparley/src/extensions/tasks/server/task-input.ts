@@ -112,7 +112,12 @@ export class TaskInput implements InputChannel {
   async continueWith(wanted: InputRequired, run: Run): Promise<JsonObject | Prepared> {
     let open = wanted;
     for (let round = 0; round < maxRounds; round++) {
-      this.inputResponses = await this.#responsesTo(open, round);
+      const requests = Object.entries(open.inputRequests).map(async ([name, { method, params = {} }]) => {
+        const key = round === 0 ? name : `${name}-${round + 1}`;
+        const requires = capabilityFor(method, params);
+        return [name, await this.request({ method, params, key, requires, read: (result) => result })] as const;
+      });
+      this.inputResponses = Object.fromEntries(await Promise.all(requests));
       this.requestState = open.requestState;
       const result = await run();
       if (!(result instanceof InputRequired)) return result;
@@ -194,22 +199,14 @@ export class TaskInput implements InputChannel {
     return [[id, request]];
   }
 
-  async #responsesTo({ inputRequests }: InputRequired, round: number): Promise<JsonObject> {
-    const requests = Object.entries(inputRequests).map(async ([name, { method, params = {} }]) => {
-      const key = round === 0 ? name : `${name}-${round + 1}`;
-      const requires = capabilityFor(method, params);
-      return [name, await this.request({ method, params, key, requires, read: (result) => result })] as const;
-    });
-    return Object.fromEntries(await Promise.all(requests));
-  }
-
   async #record<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
     const value = await fn();
     this.#recorded.set(key, value);
     const { record, update } = this.#init;
     // Only a later run reads the stored value.
-    const others = (recorded: TaskRecord["once"]): TaskRecord["once"] => recorded.filter(([other]) => other !== key);
-    if (record.again) await update((now) => ({ ...now, once: [...others(now.once), [key, value]] }));
+    if (record.again) {
+      await update((now) => ({ ...now, once: [...now.once.filter(([other]) => other !== key), [key, value]] }));
+    }
     return value;
   }
 }

@@ -158,7 +158,7 @@ describe("a task", () => {
     const ran = vi.fn(() => "x");
     const peer = await peerOf(
       serve({
-        t: tool({ input: z.object({ n: z.number() }), extensions: [asTask()], call: ran }) as never,
+        t: tool({ input: z.object({ n: z.number() }), extensions: [asTask()], call: ran }),
         shut: tool({ scopes: ["admin"], extensions: [asTask()], call: ran }),
       }),
     );

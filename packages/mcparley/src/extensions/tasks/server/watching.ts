@@ -64,15 +64,15 @@ export function watchTask(
     }, defaults.lease);
   }
 
-  async function subscribe(): Promise<void> {
-    const subscribed = await table.watch(taskId, () => void read());
-    if (isStopped) await subscribed();
-    else unsubscribe = subscribed;
-  }
-
   // Without the subscription, the task is still read once per lease.
   readLater();
-  subscribe()
+  table
+    .watch(taskId, () => void read())
+    .then((subscribed) => {
+      if (isStopped) return subscribed();
+      unsubscribe = subscribed;
+      return undefined;
+    })
     .catch(report)
     .finally(() => void read());
   return stop;

@@ -1,14 +1,12 @@
 import { LocalError } from "../../../rpc/errors.ts";
 import { type Principal, principalKey } from "../../../server/dispatch/context.ts";
-import { requireEventStream } from "../accept.ts";
-import { readJson } from "../body.ts";
+import { requireEventStream, type Part, readJson } from "../read-request.ts";
 import type { Cluster, HttpSseRelay } from "../cluster.ts";
 import type { EndpointContext, Sender } from "../endpoint-context.ts";
 import { EventStream } from "../event-stream.ts";
 import type { HttpExchange, ReadLimits } from "../../exchange.ts";
 import { HttpSseSession, checkPosted } from "./http-sse-session.ts";
 import type { SessionOptions } from "../options.ts";
-import type { Part } from "../route.ts";
 import { SessionShares, displaced, neverUsed, tableIsFull } from "../sessions/session-shares.ts";
 import { HttpRefusal, notAllowed, shown, shuttingDown } from "../refusal.ts";
 
@@ -121,20 +119,18 @@ export class HttpSse {
 
   #useShared(): Promise<SharedRelay | undefined> | undefined {
     this.#shared ??= this.#context.cluster?.load().then(({ openHttpSse, withStore }) => ({
-      relay: openHttpSse((...posted) => this.#receivePosted(...posted)),
+      // Called with a message that was posted to another process, which has answered the POST.
+      relay: openHttpSse((id, value, principal) => {
+        try {
+          const session = this.#find(id, principal);
+          if (session) this.#receive(session, value, principal);
+        } catch (error) {
+          this.#context.core.report(error, undefined);
+        }
+      }),
       withStore,
     }));
     return this.#shared;
-  }
-
-  /** Processes a message that was posted to another process, which has answered the POST. */
-  #receivePosted(id: string, value: unknown, principal: Principal | undefined): void {
-    try {
-      const session = this.#find(id, principal);
-      if (session) this.#receive(session, value, principal);
-    } catch (error) {
-      this.#context.core.report(error, undefined);
-    }
   }
 
   #receive(session: HttpSseSession, value: unknown, principal: Principal | undefined): void {

@@ -44,9 +44,16 @@ function requireServed(core: ServerCore, version: string, id: RequestId | undefi
 }
 
 /** Returns the session of a legacy request. If the endpoint has no sessions, returns one for this request only. */
-export function sessionOf(context: LegacyContext, request: LegacyRequest): Awaitable<RequestSession> {
-  if (!context.sessions) return { session: transientSession(context, request), found: undefined };
-  return after(findSession(context.sessions, request), (found) => ({ session: found.session, found }));
+export function sessionOf({ core, sessions }: LegacyContext, request: LegacyRequest): Awaitable<RequestSession> {
+  if (sessions) return after(findSession(sessions, request), (found) => ({ session: found.session, found }));
+  const { head, sender, id } = request;
+  const revision = findRevision(head.header(PROTOCOL_VERSION_HEADER)) ?? unnamedOverHttp;
+  requireServed(core, revision.version, id);
+  const { principal, address } = sender;
+  // The client's capabilities are unknown, so input requests throw an error that names them.
+  const peer = { info: undefined, capabilities: {}, revision: revision.version, address };
+  const session = new Session({ core, revision, peer, principal, link: noLink, isTransient: true });
+  return { session, found: undefined };
 }
 
 /** Returns the session that a request names. Throws a refusal: 400 if it names none, 404 if the session is unknown. */
@@ -66,13 +73,4 @@ export function findSession(sessions: SessionTable, { head, sender, id }: Legacy
     const cure = 'Send "initialize" to open a new one.';
     throw new HttpRefusal(404, `Session "${shown(sessionId)}" does not exist or has expired. ${cure}`, { id });
   });
-}
-
-/** Makes a session for one request. The client's capabilities are unknown, so input requests throw an error that names them. */
-function transientSession({ core }: LegacyContext, { head, sender, id }: LegacyRequest): Session {
-  const revision = findRevision(head.header(PROTOCOL_VERSION_HEADER)) ?? unnamedOverHttp;
-  requireServed(core, revision.version, id);
-  const { principal, address } = sender;
-  const peer = { info: undefined, capabilities: {}, revision: revision.version, address };
-  return new Session({ core, revision, peer, principal, link: noLink, isTransient: true });
 }

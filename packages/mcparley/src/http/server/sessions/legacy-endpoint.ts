@@ -7,7 +7,7 @@ import { answerInSession, initialize } from "../../../server/protocol/legacy.ts"
 import type { HttpExchange } from "../../exchange.ts";
 import { LAST_EVENT_ID_HEADER, PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../../header-names.ts";
 import type { EndpointContext, LegacyContext, Posted, Sender } from "../endpoint-context.ts";
-import { requireEventStream } from "../accept.ts";
+import { requireEventStream } from "../read-request.ts";
 import type { Cluster } from "../cluster.ts";
 import type { HttpOptions } from "../options.ts";
 import { HttpRefusal, notAllowed, shuttingDown } from "../refusal.ts";
@@ -31,6 +31,9 @@ export async function openLegacyEndpoint(context: EndpointContext, options: Http
   const inMemory = new Sessions(context.core.clock, limits);
   return new LegacyEndpoint({ ...context, sessions: inMemory, resumption: undefined });
 }
+
+/** Shared by all sessions: making a stack takes as long as the rest of ending a session. */
+const endedByClient = new LocalError("closed", "The client ended its session.");
 
 /** The legacy revisions at one endpoint: POST for messages and batches, GET and DELETE for sessions. */
 export class LegacyEndpoint {
@@ -56,12 +59,29 @@ export class LegacyEndpoint {
     return this.#run(() => postBatch(this.#context, posted, batch));
   }
 
+  /** Opens the standalone stream of a session, or resumes one. */
   get(exchange: HttpExchange, sender: Sender): Awaitable<void> {
-    return this.#run(() => getStream(this.#context, exchange, sender));
+    return this.#run(async () => {
+      const { resumption, open } = this.#context;
+      const { session } = await requireSession(this.#context, exchange, sender);
+      session.session.principal = sender.principal;
+      if (open.isEnding) throw shuttingDown();
+      requireEventStream(exchange);
+      if (!resumption || !session.session.revision.resumable) {
+        return void new StandaloneStream(exchange, { open, session });
+      }
+      const lastEventId = exchange.header(LAST_EVENT_ID_HEADER);
+      return lastEventId ? resumption.resume(exchange, session, lastEventId) : resumption.open(exchange, session);
+    });
   }
 
+  /** Ends a session and its calls. */
   delete(exchange: HttpExchange, sender: Sender): Awaitable<void> {
-    return this.#run(() => deleteSession(this.#context, exchange, sender));
+    return this.#run(async () => {
+      const { session, sessions } = await requireSession(this.#context, exchange, sender);
+      await sessions.delete(session, endedByClient);
+      exchange.respond(204, {});
+    });
   }
 
   /** Ends the sessions and their calls. Sessions in a store stay there for the other processes. */
@@ -72,12 +92,13 @@ export class LegacyEndpoint {
 }
 
 /** Answers a POST of one message: opens a session, or handles a message of one. */
-function postLegacy(context: LegacyContext, posted: Posted, { kind, message }: Message): Awaitable<void> {
+function postLegacy(context: LegacyContext, posted: Posted, received: Message): Awaitable<void> {
   const { core, sessions, resumption } = context;
   const { exchange: head, principal, address } = posted;
-  const id = kind === "request" ? message.id : undefined;
+  const id = received.kind === "request" ? received.message.id : undefined;
   checkVersion(core, head, id);
-  if (kind !== "request") return receive(context, posted, { kind, message } as OneWayMessage);
+  if (received.kind !== "request") return receive(context, posted, received);
+  const { message } = received;
   const namesSession = sessions !== undefined && head.header(SESSION_ID_HEADER) !== undefined;
   if (message.method === Method.initialize && !namesSession) return openSession(context, posted, message);
 
@@ -123,28 +144,6 @@ async function openSession(context: LegacyContext, posted: Posted, request: Json
     posted.exchange.decorate({ [SESSION_ID_HEADER]: opened.id });
   }
   return new PostResponse(context, posted).finish(reply);
-}
-
-/** Answers a GET: opens the standalone stream of a session, or resumes one. */
-async function getStream(context: LegacyContext, exchange: HttpExchange, sender: Sender): Promise<void> {
-  const { resumption, open } = context;
-  const { session } = await requireSession(context, exchange, sender);
-  session.session.principal = sender.principal;
-  if (open.isEnding) throw shuttingDown();
-  requireEventStream(exchange);
-  if (!resumption || !session.session.revision.resumable) return void new StandaloneStream(exchange, { open, session });
-  const lastEventId = exchange.header(LAST_EVENT_ID_HEADER);
-  return lastEventId ? resumption.resume(exchange, session, lastEventId) : resumption.open(exchange, session);
-}
-
-/** Shared by all sessions: making a stack takes as long as the rest of ending a session. */
-const endedByClient = new LocalError("closed", "The client ended its session.");
-
-/** Answers a DELETE: ends the session and its calls. */
-async function deleteSession(context: LegacyContext, exchange: HttpExchange, sender: Sender): Promise<void> {
-  const { session, sessions } = await requireSession(context, exchange, sender);
-  await sessions.delete(session, endedByClient);
-  exchange.respond(204, {});
 }
 
 /** Returns the session of a GET or DELETE. These methods exist only in legacy revisions and with sessions. */

@@ -17,14 +17,14 @@ import (
 
 const limit = 8 * time.Second
 
-type occasion struct {
+type setup struct {
 	Where struct {
 		URL     string   `json:"url"`
 		Command string   `json:"command"`
 		Args    []string `json:"args"`
 	} `json:"where"`
-	Era  string   `json:"era"`
-	Skip []string `json:"skip"`
+	RevisionKind string   `json:"revisionKind"`
+	Skip         []string `json:"skip"`
 }
 
 type driver struct {
@@ -35,7 +35,7 @@ type driver struct {
 }
 
 func main() {
-	var given occasion
+	var given setup
 	if err := json.Unmarshal([]byte(os.Args[len(os.Args)-1]), &given); err != nil {
 		panic(err)
 	}
@@ -77,7 +77,7 @@ func attempt(feature string, run func(context.Context) error) {
 	fmt.Println(string(encoded))
 }
 
-func (d *driver) connect(ctx context.Context, given occasion) error {
+func (d *driver) connect(ctx context.Context, given setup) error {
 	client := mcp.NewClient(&mcp.Implementation{Name: "go-sdk", Version: "1.0.0"}, &mcp.ClientOptions{
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"colour": "blue"}}, nil
@@ -99,7 +99,7 @@ func (d *driver) connect(ctx context.Context, given occasion) error {
 		transport = &mcp.CommandTransport{Command: exec.Command(given.Where.Command, given.Where.Args...)}
 	}
 	options := &mcp.ClientSessionOptions{}
-	if given.Era == "legacy" {
+	if given.RevisionKind == "legacy" {
 		options.ProtocolVersion = "2025-11-25"
 	}
 	session, err := client.Connect(ctx, transport, options)

@@ -87,13 +87,13 @@ async fn attempt<T>(feature: &str, run: impl Future<Output = Result<T, Failure>>
 
 type Service = RunningService<RoleClient, Handler>;
 
-async fn connect(occasion: &Value, handler: Handler) -> Result<Service, Failure> {
-    let mode = if occasion["era"] == "modern" {
+async fn connect(setup: &Value, handler: Handler) -> Result<Service, Failure> {
+    let mode = if setup["revisionKind"] == "modern" {
         ClientLifecycleMode::Auto { preferred_versions: vec![ProtocolVersion::V_2026_07_28], legacy_version: None }
     } else {
         ClientLifecycleMode::Initialize
     };
-    let place = &occasion["where"];
+    let place = &setup["where"];
     let service = if let Some(url) = place["url"].as_str() {
         let config = StreamableHttpClientTransportConfig::with_uri(url.to_string());
         handler.serve_with_lifecycle(StreamableHttpClientTransport::from_config(config), mode).await?
@@ -175,8 +175,8 @@ async fn cancel(service: &Service) -> Result<(), Failure> {
     Err("the handler never heard that it was cancelled".into())
 }
 
-async fn subscriptions(service: &Service, era: &str, updated: &mut mpsc::UnboundedReceiver<String>) -> Result<(), Failure> {
-    if era == "legacy" {
+async fn subscriptions(service: &Service, revision_kind: &str, updated: &mut mpsc::UnboundedReceiver<String>) -> Result<(), Failure> {
+    if revision_kind == "legacy" {
         service.subscribe(from(json!({ "uri": "memo://a" }))).await?;
         call(service, "change", json!({})).await?;
         let uri = updated.recv().await.ok_or("the connection is gone")?;
@@ -195,12 +195,12 @@ async fn subscriptions(service: &Service, era: &str, updated: &mut mpsc::Unbound
 
 #[tokio::main]
 async fn main() {
-    let occasion: Value = serde_json::from_str(&std::env::args().next_back().unwrap_or_default()).expect("an occasion");
+    let setup: Value = serde_json::from_str(&std::env::args().next_back().unwrap_or_default()).expect("a setup");
     let (sender, mut updated) = mpsc::unbounded_channel();
     let handler = Handler { progress: Arc::default(), updated: sender };
     let seen = handler.progress.clone();
-    let Some(service) = attempt("lifecycle", connect(&occasion, handler)).await else { return };
-    let skipped = |feature: &str| occasion["skip"].as_array().is_some_and(|all| all.iter().any(|one| one == feature));
+    let Some(service) = attempt("lifecycle", connect(&setup, handler)).await else { return };
+    let skipped = |feature: &str| setup["skip"].as_array().is_some_and(|all| all.iter().any(|one| one == feature));
     attempt("tools", tools(&service)).await;
     attempt("prompts", prompts(&service)).await;
     attempt("resources", resources(&service)).await;
@@ -210,8 +210,8 @@ async fn main() {
     attempt("elicitation", expect(&service, "ask", "blue")).await;
     attempt("sampling", expect(&service, "sample", "forty-two")).await;
     if !skipped("subscriptions") {
-        let era = occasion["era"].as_str().unwrap_or_default();
-        attempt("subscriptions", subscriptions(&service, era, &mut updated)).await;
+        let revision_kind = setup["revisionKind"].as_str().unwrap_or_default();
+        attempt("subscriptions", subscriptions(&service, revision_kind, &mut updated)).await;
     }
     attempt("close", async { Ok(service.cancel().await.map(|_| ())?) }).await;
 }

@@ -1,0 +1,134 @@
+import { LocalError } from "../../rpc/errors.ts";
+import type { HttpOptions } from "./options.ts";
+import type { HttpRequestHead, HttpExchange, ReadLimits } from "../exchange.ts";
+import { HttpRefusal, rarely, tooLarge } from "./refusal.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+
+/** A part of an HTTP endpoint: the MCP endpoint, or one of the two paths of the HTTP+SSE transport. */
+export type Part = "mcp" | "stream" | "messages";
+
+export interface Routes {
+  /** The path of the MCP endpoint, without a slash at its end. Undefined if it is served at every path. */
+  readonly mcp: string | undefined;
+  /** The path to which clients of HTTP+SSE post. Undefined if the transport is off. */
+  readonly messages: string | undefined;
+  /** Returns the part at a path, with or without a slash at its end. */
+  find(path: string): Part | undefined;
+}
+
+/** Reads the paths of the options. Throws a `LocalError` `invalid_definition` if two of them are the same. */
+export function readRoutes({ path, legacySse = false }: HttpOptions): Routes {
+  const mcp = path === undefined ? undefined : normal(path);
+  if (legacySse === false) {
+    return { mcp, messages: undefined, find: (given) => (isAt(given, mcp) ? "mcp" : undefined) };
+  }
+  const given = legacySse === true ? {} : legacySse;
+  const stream = normal(given.path ?? "/sse");
+  const messages = normal(given.messages ?? "/messages");
+  if (new Set([mcp, stream, messages]).size < 3) {
+    const paths = [mcp ?? "any", stream, messages].join(", ");
+    const message = `path, legacySse.path and legacySse.messages must differ; got ${paths}.`;
+    throw new LocalError("invalid_definition", message);
+  }
+  return {
+    mcp,
+    messages,
+    find(path) {
+      const at = withoutSlash(path);
+      if (at === stream) return "stream";
+      if (at === messages) return "messages";
+      return isAt(path, mcp) ? "mcp" : undefined;
+    },
+  };
+}
+
+function isAt(path: string, mcp: string | undefined): boolean {
+  return mcp === undefined || path === mcp || withoutSlash(path) === mcp;
+}
+
+function normal(path: string): string {
+  return withoutSlash(path.startsWith("/") ? path : `/${path}`);
+}
+
+function withoutSlash(path: string): string {
+  return path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+/** The content types that a client accepts: `application/json` and `text/event-stream`. */
+export interface Accepted {
+  readonly json: boolean;
+  readonly events: boolean;
+}
+
+const everything: Accepted = { json: true, events: true };
+
+let lastHeader: string | undefined;
+let lastAccepted: Accepted = everything;
+
+/** Reads an `Accept` header. Accepts a missing header and wildcards, because many clients send nothing else. */
+export function readAccept(header: string | undefined): Accepted {
+  if (header === undefined) return everything;
+  // Clients send the same header with each request.
+  if (header === lastHeader) return lastAccepted;
+  lastHeader = header;
+  lastAccepted = parseAccept(header);
+  return lastAccepted;
+}
+
+function parseAccept(header: string): Accepted {
+  const types = new Set<string>();
+  for (const range of header.toLowerCase().split(",")) {
+    const [type = "", ...parameters] = range.split(";").map((part) => part.trim());
+    if (!parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) types.add(type);
+  }
+  const any = types.has("*/*");
+  return {
+    json: any || types.has("application/json") || types.has("application/*"),
+    events: any || types.has("text/event-stream") || types.has("text/*"),
+  };
+}
+
+/** Throws a refusal of 406 if the client of a GET does not accept an event stream. */
+export function requireEventStream(request: HttpRequestHead): void {
+  if (readAccept(request.header("accept")).events) return;
+  throw new HttpRefusal(406, "GET opens an event stream: send Accept: text/event-stream.");
+}
+
+const jsonType = "application/json";
+
+/**
+ * Reads the body of a POST as JSON, or returns the value that a framework has parsed.
+ *
+ * Rejects with a refusal: 415 if it is not declared as JSON, 400 if it is not JSON, and those of `Exchange.readText`.
+ */
+export function readJson(exchange: HttpExchange, limits: ReadLimits): Promise<unknown> {
+  const { parsedBody } = exchange;
+  const type = exchange.header("content-type");
+  // Other content types are refused: a web page can send a form or plain text without a CORS preflight.
+  if (type !== jsonType && type?.split(";", 1)[0]?.trim().toLowerCase() !== jsonType) {
+    return rarely((refusals) => refusals.notJson(exchange));
+  }
+  const encoding = exchange.header("content-encoding");
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity" && parsedBody === undefined) {
+    return rarely((refusals) => refusals.encoded(encoding));
+  }
+  if (parsedBody !== undefined) return checkParsed(exchange, parsedBody, limits.maxBytes);
+  return exchange.readText(limits).then(parse);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new HttpRefusal(400, "Parse error: the body is not JSON.", { code: ErrorCode.ParseError });
+  }
+}
+
+/** Applies the size limit to a body that a framework has parsed: to `Content-Length` if possible, else to its JSON. */
+async function checkParsed(exchange: HttpExchange, parsed: unknown, maxBytes: number): Promise<unknown> {
+  const sent = exchange.header("content-length");
+  const isPlain = sent !== undefined && exchange.header("content-encoding") === undefined;
+  const length = isPlain ? Number(sent) : new TextEncoder().encode(JSON.stringify(parsed)).length;
+  if (length > maxBytes) throw tooLarge(maxBytes);
+  return parsed;
+}
