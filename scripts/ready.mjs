@@ -32,6 +32,12 @@ export function makeReady() {
   step("build", { wanted: `${lock}-${sources}`, product: "packages/cli/dist/main.js" }, () => {
     run(node("typescript/bin/tsc"), ["-b"]);
     run(path.join(root, "scripts/bundle.mjs"), []);
+    // npm links the commands of packages only if their files exist, and the installation precedes the first build.
+    npm(["rebuild", "--ignore-scripts"]);
+  });
+  const guides = digest([...guideFiles(), "scripts/guides.mjs", "scripts/release/project.mjs"]);
+  step("guides", { wanted: `${lock}-${guides}`, product: "packages/mcparley/docs/README.md" }, () => {
+    run(path.join(root, "scripts/guides.mjs"), []);
   });
 }
 
@@ -51,7 +57,7 @@ function step(name, { wanted, product }, action) {
   const marker = path.join(root, "node_modules", ".mcparley", name);
   const done = existsSync(marker) && existsSync(path.join(root, product)) && readFileSync(marker, "utf8") === wanted;
   if (done) return;
-  process.stderr.write(`${name === "install" ? "Installing dependencies" : "Building"} ...\n`);
+  if (name !== "guides") process.stderr.write(`${name === "install" ? "Installing dependencies" : "Building"} ...\n`);
   action();
   mkdirSync(path.dirname(marker), { recursive: true });
   writeFileSync(marker, wanted);
@@ -117,6 +123,13 @@ function sourceFiles() {
     }
   }
   return files;
+}
+
+function guideFiles() {
+  return readdirSync(path.join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => path.join("docs", file))
+    .toSorted();
 }
 
 /** @param {string} message @returns {never} */
