@@ -60,10 +60,10 @@ async function runPeer(peer) {
   const pairings = pairingsWith(peer, readKnown(), { tools, node });
   const rows = [];
   for (const pairing of pairings) {
-    const { client, server, way, era } = pairing;
-    process.stderr.write(`${client} → ${server}, ${way}, ${era}\n`);
+    const { client, server, transport, revisionKind } = pairing;
+    process.stderr.write(`${client} → ${server}, ${transport}, ${revisionKind}\n`);
     if (reason === undefined) rows.push(await runPairing(pairing, path.join(tools, "transcripts")));
-    else rows.push({ client, server, way, era, notRun: reason, transcript: [] });
+    else rows.push({ client, server, transport, revisionKind, notRun: reason, transcript: [] });
   }
   return rows;
 }

@@ -1,5 +1,6 @@
 // @ts-check
-import { createServer, jsonLogger, logTo, prompt, tool } from "mcparley/server";
+import { telemetry } from "mcparley/otel";
+import { createServer, logTo, prompt, tool } from "mcparley/server";
 
 /** Counts the words of a text, and reports progress. */
 const countWords = tool({
@@ -24,17 +25,21 @@ const summarize = prompt({
 });
 
 /**
- * Creates the server. Every process serves the same definition.
- *
- * @param {{ stateKeys?: readonly Uint8Array[] | undefined, store?: import("mcparley/server").Store | undefined }} settings
+ * @typedef {object} Settings
+ * @property {import("mcparley/server").StructuredLogger} logger
+ * @property {import("@opentelemetry/api").MeterProvider | undefined} meterProvider
+ * @property {readonly Uint8Array[] | undefined} stateKeys
+ * @property {import("mcparley/server").Store | undefined} store
  */
-export function makeServer({ stateKeys, store }) {
+
+/** Creates the server. Every process serves the same definition. @param {Settings} settings */
+export function makeServer({ logger, meterProvider, stateKeys, store }) {
   return createServer({
     name: "deployed",
     version: "1.0.0",
     tools: { count_words: countWords },
     prompts: { summarize },
-    observers: [logTo(jsonLogger({ fields: { pid: process.pid } }))],
+    observers: [logTo(logger), ...(meterProvider ? [telemetry({ meterProvider })] : [])],
     ...(store && { store }),
     ...(stateKeys && { stateKeys }),
   });

@@ -6,19 +6,24 @@
  * @param {Readonly<Record<string, string | undefined>>} env
  */
 export function readSettings(env) {
-  const port = Number(env.PORT ?? 3000);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new Error(`PORT must be a number from 0 to 65535; got ${JSON.stringify(env.PORT)}.`);
-  }
+  const { HOST = "127.0.0.1", METRICS_PORT } = env;
   return {
-    port,
-    host: env.HOST ?? "127.0.0.1",
+    port: readPort("PORT", env.PORT ?? "3000"),
+    host: HOST,
     allowedHosts: list(env.ALLOWED_HOSTS),
     allowedOrigins: list(env.ALLOWED_ORIGINS),
     trustProxy: env.TRUST_PROXY,
+    metricsPort: METRICS_PORT === undefined ? undefined : readPort("METRICS_PORT", METRICS_PORT),
     redisUrl: env.REDIS_URL,
     stateKeys: env.STATE_KEYS === undefined ? undefined : list(env.STATE_KEYS).map(readKey),
   };
+}
+
+/** @param {string} name @param {string} value */
+function readPort(name, value) {
+  const port = Number(value);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new Error(`${name} must be a number from 0 to 65535; got ${JSON.stringify(value)}.`);
 }
 
 /** @param {string | undefined} value */
