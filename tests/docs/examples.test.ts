@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "nod
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import { compilePrograms } from "./compile-programs.ts";
+import { compilePrograms } from "../../scripts/compile-programs.mjs";
 
 interface Example {
   /** The source file and the line of its `@example`: `packages/mcparley/src/otel/telemetry.ts:12`. */
@@ -28,7 +28,7 @@ describe("every example of a docstring compiles as a program of its own", () => 
     rmSync(generated, { recursive: true, force: true });
     mkdirSync(generated, { recursive: true });
     for (const { file, code } of examples) writeFileSync(file, code);
-    errorsOf = compilePrograms(generated);
+    ({ errorsOf } = compilePrograms(generated));
     return () => rmSync(generated, { recursive: true, force: true });
   });
 

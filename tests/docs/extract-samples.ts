@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { publishedPackages } from "../../scripts/packages.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Inside the workspace of the tests, so that the samples find the packages that a reader has installed. */
@@ -32,16 +33,21 @@ export interface CommandSample {
 /** The documents whose samples are run. */
 export function documents(): string[] {
   const guides = readdirSync(path.join(root, "docs")).filter((name) => name.endsWith(".md"));
-  return ["README.md", "packages/redis/README.md", ...guides.map((name) => path.join("docs", name))];
+  const readmes = publishedPackages().map(({ folder }) => path.join(folder, "README.md"));
+  return ["README.md", "site/home.md", ...readmes, ...guides.map((name) => path.join("docs", name))];
 }
 
-/** Writes each TypeScript sample of a document to a separate file, in one folder for the document. */
-export function extractSamples(document: string): Sample[] {
-  const folder = path.join(generated, document.replace(/\.md$/, ""));
+/**
+ * Writes each TypeScript sample of a document to a separate file, in one folder for the document. Samples that are marked as
+ * `ts other` use another library: `npm run compare` compiles them. `into` is the folder of all documents.
+ */
+export function extractSamples(document: string, into: string = generated): Sample[] {
+  const folder = path.join(into, document.replace(/\.md$/, ""));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  return fences(document, "ts").map(({ code, line, mark }, index) => {
-    const name = /^\/\/ ([\w-]+\.ts)\n/.exec(code)?.[1] ?? `sample-${index + 1}.ts`;
+  const ours = fences(document, "ts").filter(({ mark }) => mark !== "other");
+  return ours.map(({ code, line, mark }, index) => {
+    const name = /^\/\/ ([\w.-]+\.ts)\n/.exec(code)?.[1] ?? `sample-${index + 1}.ts`;
     const file = path.join(folder, name);
     writeFileSync(file, code);
     const printed = [...code.matchAll(/console\.log\(.*\);\s*\/\/ → (.*)$/gm)].map(([, text = ""]) => text);
@@ -67,7 +73,7 @@ function labelOf(document: string): string {
   return path.relative("docs", document).startsWith("..") ? document : path.basename(document);
 }
 
-/** The code blocks of a language. `mark` is the word after the language: `compile` in `ts compile`. */
+/** The code blocks of a language. `mark` is the word after the language: `compile` or `other`. */
 function fences(document: string, language: string): { code: string; line: number; mark: string | undefined }[] {
   const text = readFileSync(path.join(root, document), "utf8");
   const pattern = new RegExp(`^\`\`\`${language}(?: (\\w+))?\\n([\\s\\S]*?)^\`\`\`$`, "gm");

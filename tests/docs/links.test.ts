@@ -2,9 +2,15 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { publishedPackages } from "../../scripts/packages.mjs";
+import { repository } from "../../scripts/release/project.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].concat(
+const readmes = publishedPackages().map(({ folder }) => path.join(folder, "README.md"));
+const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", ...readmes].concat(
+  readdirSync(path.join(root, "examples"), { recursive: true, encoding: "utf8" })
+    .filter((name) => path.basename(name) === "README.md" && !name.includes("node_modules"))
+    .map((name) => path.join("examples", name)),
   readdirSync(path.join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => path.join("docs", name)),
@@ -17,11 +23,20 @@ interface Link {
   anchor: string | undefined;
 }
 
+/** The relative path from a page to a file that a page links by its address on the forge. Other targets are returned as they are. */
+function withinRepository(page: string, target: string): string {
+  const main = `${repository}/blob/main/`;
+  if (!target.startsWith(main)) return target;
+  return path.relative(path.dirname(page), target.slice(main.length));
+}
+
 /** The links of a page to files of this repository. */
 function linksOf(page: string): Link[] {
   const text = readFileSync(path.join(root, page), "utf8").replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, "");
   const links = [...text.matchAll(/\]\(([^)\s#]*)(?:#([^)\s]*))?\)/g)];
-  return links.map(([, target = "", anchor]) => ({ target, anchor })).filter(({ target }) => !/^[a-z]+:/i.test(target));
+  return links
+    .map(([, target = "", anchor]) => ({ target: withinRepository(page, target), anchor }))
+    .filter(({ target }) => !/^[a-z]+:/i.test(target));
 }
 
 /** The anchors that GitHub makes of the headings of a page. */

@@ -1,16 +1,22 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { Server as HttpServer } from "node:http";
 import { Server as NetServer } from "node:net";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { format } from "node:util";
 import { build } from "esbuild";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { compilePrograms } from "./compile-programs.ts";
+import { compilePrograms } from "../../scripts/compile-programs.mjs";
 import { type Sample, documents, extractSamples, generated } from "./extract-samples.ts";
 
-const samples = documents().flatMap(extractSamples);
+const samples = documents().flatMap((document) => extractSamples(document));
 const programs = samples.filter(({ compilesOnly }) => !compilesOnly);
 const isOnStdio = ({ code }: Sample): boolean => code.includes("serveStdio(");
+const isTestFile = ({ file }: Sample): boolean => file.endsWith(".test.ts");
+const usesNode = ({ code }: Sample): boolean => code.includes('from "node:test"');
+const testFiles = programs.filter(isTestFile);
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -25,7 +31,7 @@ describe("every sample of the documents", () => {
   let errorsOf: (file: string) => string[];
 
   beforeAll(() => {
-    errorsOf = compilePrograms(generated);
+    ({ errorsOf } = compilePrograms(generated));
   });
 
   test.each(samples)("$label compiles", ({ file }) => {
@@ -34,20 +40,41 @@ describe("every sample of the documents", () => {
 });
 
 describe("every sample runs and prints the stated output", () => {
-  test.each(programs.filter((sample) => !isOnStdio(sample)))("$label", async ({ file, printed, printsNothingElse }) => {
-    const lines: string[] = [];
-    vi.spyOn(console, "log").mockImplementation((...args: unknown[]) => void lines.push(format(...args)));
-    const servers = listenOnFreePorts();
-    await import(/* @vite-ignore */ file);
-    await Promise.all([...servers].map(closeServer));
-    const isExpected = (line: string): boolean => printsNothingElse || printed.includes(line);
-    expect(lines.filter(isExpected)).toEqual(printed);
-  });
+  test.each(programs.filter((sample) => !isOnStdio(sample) && !isTestFile(sample)))(
+    "$label",
+    async ({ file, printed, printsNothingElse }) => {
+      const lines: string[] = [];
+      vi.spyOn(console, "log").mockImplementation((...args: unknown[]) => void lines.push(format(...args)));
+      const servers = listenOnFreePorts();
+      await import(/* @vite-ignore */ file);
+      await Promise.all([...servers].map(closeServer));
+      const isExpected = (line: string): boolean => printsNothingElse || printed.includes(line);
+      expect(lines.filter(isExpected)).toEqual(printed);
+    },
+  );
 
   test.each(programs.filter(isOnStdio))("$label ends with its input", async (sample) => {
     const { status, stdout } = await runAsProgram(sample);
     expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
   });
+
+  test.each(testFiles.filter(usesNode))("$label passes", async (sample) => {
+    const { status, stdout } = await runAsProgram(sample);
+    expect(status, stdout).toBe(0);
+    expect(stdout).toMatch(/^# pass [1-9]/m);
+  });
+
+  // All files of a document at once, because each start of Vitest costs seconds.
+  const folders = new Set(testFiles.filter((sample) => !usesNode(sample)).map(({ file }) => path.dirname(file)));
+  test.each([...folders].map((folder) => [path.relative(generated, folder), folder]))(
+    "%s passes",
+    async (_, folder = "") => {
+      const files = testFiles.filter((sample) => !usesNode(sample) && path.dirname(sample.file) === folder);
+      const { status, stdout } = await runVitest(folder, files);
+      expect(status, stdout).toBe(0);
+      expect(stdout).toMatch(new RegExp(`Test Files {2}${files.length} passed`));
+    },
+  );
 });
 
 /**
@@ -78,7 +105,23 @@ async function closeServer(server: NetServer): Promise<void> {
 async function runAsProgram({ file }: Sample): Promise<{ status: number; stdout: string }> {
   const outfile = `${file}.mjs`;
   await build({ entryPoints: [file], outfile, bundle: true, platform: "node", format: "esm", packages: "external" });
-  const child = spawn(process.execPath, [outfile], { stdio: ["ignore", "pipe", "inherit"] });
+  return runNode([outfile], path.dirname(file));
+}
+
+/** Runs the tests of a document as their reader does: with the default settings of Vitest. */
+async function runVitest(folder: string, files: readonly Sample[]): Promise<{ status: number; stdout: string }> {
+  const config = path.join(folder, "vitest.config.mjs");
+  writeFileSync(config, "export default {};");
+  const vitest = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
+  const names = files.map(({ file }) => path.basename(file));
+  return runNode([vitest, "run", "--root", folder, "--config", config, ...names], folder);
+}
+
+/** Runs Node in a new process, without the settings of the test runner of this process. */
+async function runNode(args: string[], cwd: string): Promise<{ status: number; stdout: string }> {
+  const own = ([name]: [string, unknown]): boolean => !/^(VITEST|NODE_TEST|NODE_OPTIONS|NODE_ENV|TEST$)/.test(name);
+  const env = { ...Object.fromEntries(Object.entries(process.env).filter(own)), NO_COLOR: "1" };
+  const child = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
   let stdout = "";
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   const [status] = (await once(child, "close")) as [number];

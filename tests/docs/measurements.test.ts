@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const read = (file: string): string => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
+const results = read("benchmarks/results/2026-11-20.md");
+
+const table = tableBelow(read("docs/why-mcparley.md"), "## Speed");
+const [, , ...implementations] = table[0] ?? [];
+const figures = table
+  .slice(1)
+  .flatMap(([workload = "", measure = "", ...cells]) =>
+    cells.map((figure, index) => ({ workload, measure, implementation: implementations[index] ?? "", figure })),
+  );
+
+test("the page compares all implementations", () => {
+  expect(implementations).toEqual(["mcparley", "sdk-v1", "sdk-v2", "fastmcp", "mcp-lite", "tmcp"]);
+  expect(figures.length).toBeGreaterThan(30);
+});
+
+test.each(figures)("$workload, $measure of $implementation is $figure in the results", (row) => {
+  const [header = [], ...rows] = tableBelow(results, row.workload);
+  expect(rows.length).toBeGreaterThan(1);
+  const measured = rows.find(([name]) => name === row.implementation)?.[header.indexOf(row.measure)];
+  expect(measured ?? "not run").toBe(row.figure);
+});
+
+test("the page names the versions that are measured and compared", () => {
+  const dependenciesOf = (file: string): Record<string, string> =>
+    (JSON.parse(read(file)) as { dependencies: Record<string, string> }).dependencies;
+  const measured = dependenciesOf("benchmarks/peers/package.json");
+  const compared = dependenciesOf("tests/comparison/tools/package.json");
+  const [, versions = ""] = /^Compared versions: ([\s\S]*?)\n\n/m.exec(read("docs/why-mcparley.md")) ?? [];
+  const named = Object.fromEntries(
+    [...versions.matchAll(/`([^`]+)`\s+([\d.]+\d)/g)].map(([, name, version]) => [name, version]),
+  );
+  expect(Object.keys(named)).toHaveLength(5);
+  expect(measured).toMatchObject(named);
+  expect(compared).toMatchObject(named);
+});
+
+/** The cells of the first table below a line, without the row of dashes. */
+function tableBelow(text: string, line: string): string[][] {
+  const [, rest = ""] = text.split(`\n${line}\n`);
+  const rows = /^\|.*(?:\n\|.*)*/m.exec(rest)?.[0].split("\n") ?? [];
+  const cells = rows.map((row) =>
+    row
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  return cells.filter((_, index) => index !== 1);
+}
