@@ -60,7 +60,7 @@ export default defineConfig({
         name: "shared process",
         isolate: false,
         include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts", "benchmarks/**/*.test.ts"],
-        exclude: [...configDefaults.exclude, ...withOwnProcess],
+        exclude: [...configDefaults.exclude, "**/.generated/**", ...withOwnProcess],
         setupFiles: ["tests/support/preloaded.ts", "tests/support/shared-process.ts"],
       }),
     ],

@@ -22,7 +22,7 @@ const conformanceReport = path.join(folder, "conformance.json");
  * @property {number} numPassedTests
  * @property {number} numFailedTests
  * @property {number} numPendingTests
- * @property {{ name: string; status: string; message: string; assertionResults: { status: string; title: string; ancestorTitles: string[] }[] }[]} testResults
+ * @property {{ name: string; status: string; message: string; assertionResults: { status: string; title: string; ancestorTitles: string[]; failureMessages?: string[] }[] }[]} testResults
  */
 
 /** Deletes the report of the last test run. If the next run ends early, its report is missing instead of old. */
@@ -57,6 +57,21 @@ export function failuresIn({ testResults }) {
   });
 }
 
+/** Returns the first lines of the error of each failed test, for a log of which only the end is kept. @param {TestReport} report */
+export function errorsIn({ testResults }) {
+  return testResults.flatMap(({ assertionResults }) =>
+    assertionResults.flatMap(({ status, title, failureMessages = [] }) =>
+      status === "failed" ? [`${title}\n${firstLines(failureMessages.join("\n"))}`] : [],
+    ),
+  );
+}
+
+/** @param {string} text */
+function firstLines(text) {
+  const lines = text.split("\n").slice(0, 12);
+  return lines.map((line) => `    ${line.slice(0, 300)}`).join("\n");
+}
+
 /** Returns the counts in one line. A file that could not be run counts as one failed test. @param {TestReport} report */
 export function countsIn(report) {
   const { numPassedTests, numFailedTests, numPendingTests } = report;
@@ -72,6 +87,7 @@ function read(file) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   /** @type {string[]} */
   const scenarios = existsSync(conformanceReport) ? JSON.parse(readFileSync(conformanceReport, "utf8")) : [];
+  if (existsSync(testReport)) for (const error of errorsIn(read(testReport))) process.stdout.write(`${error}\n`);
   for (const name of failedTests()) process.stdout.write(`failed: ${name}\n`);
   for (const name of scenarios) process.stdout.write(`failed: conformance ${name}\n`);
   process.stdout.write(`${testCounts()}\n`);

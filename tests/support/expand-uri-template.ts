@@ -1,11 +1,13 @@
 import {
-  type Expression,
-  type Operator,
+  type TemplatePart,
   type Variable,
   encodeReserved,
   firstCharacters,
   parseParts,
 } from "../../packages/mcparley/src/schema/uri-template-parse.ts";
+
+type Expression = Exclude<TemplatePart, string>;
+type Operator = Expression["operator"];
 
 type Scalar = string | number | boolean;
 type Missing = null | undefined;

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { expect, test } from "vitest";
-import { countsIn, failuresIn } from "../../scripts/failures.mjs";
+import { countsIn, errorsIn, failuresIn } from "../../scripts/failures.mjs";
 import { root } from "../../scripts/ready.mjs";
 
 const report = {
@@ -19,7 +19,12 @@ const report = {
       status: "failed",
       message: "",
       assertionResults: [
-        { status: "failed", title: "fails", ancestorTitles: ["a suite"] },
+        {
+          status: "failed",
+          title: "fails",
+          ancestorTitles: ["a suite"],
+          failureMessages: ["Error: 1 is not 2\n  at c"],
+        },
         { status: "passed", title: "passes", ancestorTitles: [] },
       ],
     },
@@ -32,4 +37,8 @@ test("failed tests are listed with their file, and files that could not be run w
 
 test("a file that could not be run counts as a failed test", () => {
   expect(countsIn(report)).toBe("3 passed, 2 failed, 2 skipped");
+});
+
+test("the error of each failed test is listed", () => {
+  expect(errorsIn(report)).toEqual(["fails\n    Error: 1 is not 2\n      at c"]);
 });

@@ -1,0 +1,8 @@
+/// <reference types="vitepress/client" />
+
+declare module "*.vue" {
+  import type { Component } from "vue";
+
+  const component: Component;
+  export default component;
+}

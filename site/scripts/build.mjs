@@ -1,0 +1,56 @@
+// @ts-check
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { makeApiReference } from "./api.mjs";
+import { llmsFullText, llmsText } from "./llms.mjs";
+import { readPages, root } from "./pages.mjs";
+
+/** The folder of the site. */
+const home = path.join(root, "site");
+/** The Markdown that VitePress reads. */
+const staged = path.join(home, ".generated/pages");
+/** The built site. */
+export const built = path.join(home, "dist");
+
+/**
+ * Builds the site into `dist`.
+ *
+ * @param {{ url: string | undefined }} options the address at which the site will be served; its path is the base of all links
+ */
+export async function buildSite({ url }) {
+  const pages = readPages();
+  const api = await makeApiReference();
+  rmSync(staged, { recursive: true, force: true });
+  rmSync(built, { recursive: true, force: true });
+  for (const { path: file, text } of [...pages, ...api]) write(path.join(staged, file), text);
+  // The README is the Markdown of the home page; the HTML has a page for readers who see the project for the first time.
+  cpSync(path.join(home, "home.md"), path.join(staged, "index.md"));
+  cpSync(path.join(home, "public"), path.join(staged, "public"), { recursive: true });
+
+  const base = baseOf(url);
+  const vitepress = path.join(home, "node_modules/vitepress/bin/vitepress.js");
+  const env = { ...process.env, SITE_BASE: base };
+  const { status } = spawnSync(process.execPath, [vitepress, "build"], {
+    cwd: home,
+    env,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  if (status !== 0) throw new Error(`VitePress ended with status ${status}.`);
+
+  const prefix = url === undefined ? base : `${url.replace(/\/$/, "")}/`;
+  for (const { path: file, text } of [...pages, ...api]) write(path.join(built, file), text);
+  write(path.join(built, "llms.txt"), llmsText(pages, { prefix, api }));
+  write(path.join(built, "llms-full.txt"), llmsFullText(pages));
+}
+
+/** The path at which the site is served, with a slash at both ends. @param {string | undefined} url */
+export function baseOf(url) {
+  return url === undefined ? "/" : `${new URL(url).pathname.replace(/\/$/, "")}/`;
+}
+
+/** @param {string} file @param {string} text */
+function write(file, text) {
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}

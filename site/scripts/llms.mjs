@@ -1,0 +1,54 @@
+// @ts-check
+import { titleOf } from "./markdown.mjs";
+import { filesOf } from "./navigation.mjs";
+import { navigation } from "./pages.mjs";
+
+/** @typedef {import("./pages.mjs").Page} Page */
+
+/**
+ * The index of the site for language models: each page with its address as Markdown and its first paragraph.
+ *
+ * @param {readonly Page[]} pages
+ * @param {{ prefix: string; api: readonly { path: string; text: string }[] }} options `prefix` stands before each path
+ */
+export function llmsText(pages, { prefix, api }) {
+  const bySource = new Map(pages.map((page) => [page.source, page]));
+  const sections = navigation().map((section) => {
+    const items = filesOf(section).flatMap((file) => {
+      const page = bySource.get(file);
+      return page ? [`- [${page.title}](${prefix}${page.path}): ${firstSentence(page.summary)}`] : [];
+    });
+    return [`## ${section.title}`, "", ...items].join("\n");
+  });
+  const reference = api.map(({ path, text }) => `- [${titleOf(text)}](${prefix}${path})`);
+  return [
+    "# mcparley",
+    "",
+    "> The Model Context Protocol (MCP) in TypeScript: a library for servers, clients and hosts, and a command.",
+    "",
+    `All guides in one file: [llms-full.txt](${prefix}llms-full.txt).`,
+    "",
+    ...sections.flatMap((section) => [section, ""]),
+    ["## API", "", ...reference].join("\n"),
+    "",
+  ].join("\n");
+}
+
+/**
+ * All guides in one text, in the order of the navigation. Pages for contributors are left out.
+ *
+ * @param {readonly Page[]} pages
+ */
+export function llmsFullText(pages) {
+  const bySource = new Map(pages.map((page) => [page.source, page]));
+  const guides = navigation()
+    .filter(({ title }) => title !== "Contributors")
+    .flatMap(filesOf)
+    .flatMap((file) => bySource.get(file) ?? []);
+  return guides.map(({ path, text }) => `<!-- ${path} -->\n\n${text.trim()}\n`).join("\n");
+}
+
+/** @param {string} text */
+function firstSentence(text) {
+  return /^.*?[.:?](?= [A-Z"`]|$)/.exec(text)?.[0] ?? text;
+}

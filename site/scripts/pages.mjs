@@ -1,0 +1,97 @@
+// @ts-check
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { isExternal, mapLinks, summaryOf, titleOf } from "./markdown.mjs";
+import { checkListed, filesOf, readNavigation } from "./navigation.mjs";
+
+/**
+ * A page of the site.
+ *
+ * @typedef {object} Page
+ * @property {string} source path from the root of the repository: `docs/tools.md`
+ * @property {string} path path on the site: `tools.md`
+ * @property {string} title
+ * @property {string} summary the first paragraph
+ * @property {string} text Markdown with the links of the site
+ */
+
+/** The repository's root folder. */
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Pages whose path on the site is not the path below `docs`. @type {Readonly<Record<string, string>>} */
+const renamed = {
+  "README.md": "index.md",
+  "docs/README.md": "guides.md",
+  "docs/adr/README.md": "adr/index.md",
+  "packages/redis/README.md": "redis.md",
+};
+
+/** The sections of the index. Throws if a guide is in none. */
+export function navigation() {
+  const sections = readNavigation(read("docs/README.md"));
+  checkListed(sections, markdownIn("docs"));
+  return sections;
+}
+
+/** Reads all pages that are written by hand: the guides, and the pages outside `docs` that the index lists. @returns {Page[]} */
+export function readPages() {
+  const listed = navigation()
+    .flatMap(filesOf)
+    .filter((file) => !file.startsWith("docs/"));
+  const sources = [...new Set([...listed, "README.md", ...markdownIn("docs")])];
+  const paths = new Map(sources.map((source) => [source, sitePath(source)]));
+  const address = repositoryAddress();
+  return sources.map((source) => {
+    const text = mapLinks(read(source), (target) => siteLink(target, { source, paths, address }));
+    return { source, path: sitePath(source), title: titleOf(text), summary: summaryOf(text), text };
+  });
+}
+
+/** The path of a page on the site. @param {string} source */
+export function sitePath(source) {
+  return renamed[source] ?? (source.startsWith("docs/") ? source.slice("docs/".length) : source.toLowerCase());
+}
+
+/**
+ * The address of the repository on its forge, from the manifest of the library. Undefined while it is a placeholder.
+ *
+ * @returns {string | undefined}
+ */
+export function repositoryAddress() {
+  const { repository } = JSON.parse(read("packages/mcparley/package.json"));
+  const url = typeof repository === "string" ? repository : repository?.url;
+  if (typeof url !== "string" || /\/OWNER\//.test(url)) return undefined;
+  return url.replace(/^git\+/, "").replace(/\.git$/, "");
+}
+
+/**
+ * Converts a link of a file of the repository to a link of the site. A file that is no page is linked on the forge.
+ *
+ * @param {string} target
+ * @param {{ source: string; paths: ReadonlyMap<string, string>; address: string | undefined }} context
+ * @returns {string | undefined} undefined if the target can be linked nowhere
+ */
+export function siteLink(target, { source, paths, address }) {
+  if (isExternal(target) || target.startsWith("#")) return target;
+  const [file = "", anchor] = target.split("#");
+  const found = path.posix.normalize(path.posix.join(path.posix.dirname(source), file)).replace(/\/$/, "");
+  const page = paths.get(found) ?? paths.get(`${found}/README.md`);
+  if (page === undefined) return address === undefined ? undefined : `${address}/blob/main/${found}`;
+  const relative = path.posix.relative(path.posix.dirname(sitePath(source)), page);
+  return anchor === undefined ? relative : `${relative}#${anchor}`;
+}
+
+/** The Markdown files of a folder and its folders, sorted. @param {string} folder */
+function markdownIn(folder) {
+  return readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => path.posix.join(folder, file.split(path.sep).join("/")))
+    .filter((file) => existsSync(path.join(root, file)))
+    .toSorted();
+}
+
+/** @param {string} file */
+function read(file) {
+  return readFileSync(path.join(root, file), "utf8");
+}

@@ -1,0 +1,68 @@
+// @ts-check
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import { checkInBrowser } from "./check.mjs";
+import { checkLinks } from "./links.mjs";
+import { root } from "./pages.mjs";
+import { serveSite } from "./serve.mjs";
+
+/**
+ * Checks a built site, and prints the results. Returns the exit code.
+ *
+ * @param {{ folder: string; base: string; screenshots: string }} options
+ */
+export async function checkSite({ folder, base, screenshots }) {
+  const results = [checkTypes(), reportLinks(folder, base), await reportBrowser({ folder, base, screenshots })];
+  return results.every(Boolean) ? 0 : 1;
+}
+
+/** The scripts of the site use packages that the other checks of the repository do not install. */
+function checkTypes() {
+  const tsc = path.join(root, "node_modules/typescript/bin/tsc");
+  const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", path.join(root, "site")], { encoding: "utf8" });
+  print(status === 0, "types of the scripts", stdout.split("\n").filter(Boolean));
+  return status === 0;
+}
+
+/** @param {string} folder @param {string} base */
+function reportLinks(folder, base) {
+  const { pages, links, errors } = checkLinks(folder, { base });
+  print(errors.length === 0, `${links} links of ${pages} pages`, errors);
+  return errors.length === 0;
+}
+
+/** @param {{ folder: string; base: string; screenshots: string }} options */
+async function reportBrowser({ folder, base, screenshots }) {
+  const server = await serveSite(folder, { base });
+  const result = await checkInBrowser(server.url, { screenshots });
+  await server.close();
+  if (!result) {
+    process.stdout.write("not run  There is no Chromium, and it cannot be installed.\n");
+    return true;
+  }
+  const bad = result.violations.filter(isBad);
+  const others = result.violations.filter((violation) => !isBad(violation));
+  print(result.errors.length === 0, `${result.views} views in Chromium`, result.errors);
+  print(bad.length === 0, "no serious or critical violation of accessibility", bad.map(describe));
+  print(true, `${others.length} other violations`, others.map(describe));
+  process.stdout.write(`         screenshots in ${path.relative(process.cwd(), screenshots)}\n`);
+  return result.errors.length === 0 && bad.length === 0;
+}
+
+/** @param {import("./check.mjs").Violation} violation */
+function isBad({ impact }) {
+  return impact === "serious" || impact === "critical";
+}
+
+/** @param {import("./check.mjs").Violation} violation */
+function describe({ where, impact, rule, help, nodes }) {
+  return [`${where}: ${impact}, ${rule}: ${help}`, ...nodes.slice(0, 5).map((node) => `    ${node}`)].join(
+    "\n         ",
+  );
+}
+
+/** @param {boolean} isGood @param {string} name @param {readonly string[]} lines */
+function print(isGood, name, lines) {
+  process.stdout.write(`${isGood ? "ok     " : "failed "}  ${name}\n`);
+  for (const line of lines) process.stdout.write(`         ${line}\n`);
+}
