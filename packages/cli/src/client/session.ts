@@ -144,9 +144,12 @@ function readRoots(folders: readonly string[], { cwd }: Pick<CommandIo, "cwd">):
   });
 }
 
-/** `--timeout` limits the whole call, with or without progress. */
+/**
+ * Returns the limits of single calls. With `--timeout`, the limit of the command ends first, and these only remain for `watch`,
+ * whose command has no limit after its start.
+ */
 function limits({ timeout }: ClientOptions): Pick<RequestOptions, "timeout"> {
-  return timeout === undefined ? {} : { timeout: { idle: timeout, total: timeout } };
+  return timeout === undefined ? {} : { timeout: { idle: 2 * timeout, total: 2 * timeout } };
 }
 
 /** Returns the authorization of the requests to a target. Undefined if the user sets the `Authorization` header. */

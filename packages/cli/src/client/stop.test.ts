@@ -1,3 +1,4 @@
+import { type ConnectOptions, type Timeouts, connect } from "mcparley/client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { talk } from "./questions/prompter.ts";
 import { runClientCommand } from "./run.ts";
@@ -64,6 +65,23 @@ test("--timeout limits all requests of a command together", async () => {
   await vi.advanceTimersByTimeAsync(2000);
   expect(await done).toBe(6);
   expect(io.err()).toContain("The command did not finish within 2000 ms.");
+});
+
+test("--timeout of a command ends before the limits of its calls", async () => {
+  const given: (Timeouts | undefined)[] = [];
+  const io = fakeIo({
+    connect: async (_target: unknown, options?: ConnectOptions) => {
+      given.push(options?.timeout);
+      return connect(server, options);
+    },
+  });
+  const done = runClientCommand("call", [url, "wait", "--timeout", "2"], io);
+  await io.seen("waiting");
+  await vi.advanceTimersByTimeAsync(2000);
+  await done;
+  const [{ idle, total } = {}] = given;
+  expect(idle).toBeGreaterThan(2000);
+  expect(total).toBeGreaterThan(2000);
 });
 
 test("--timeout does not count the time in which the user is asked", async () => {
