@@ -3,7 +3,7 @@ export { LocalError, type LocalErrorCode, ProtocolError } from "./rpc/errors.ts"
 export type { Awaitable } from "./rpc/awaitable.ts";
 export type { JsonObject } from "./rpc/messages.ts";
 export type { Envelope, Receiver, Transport } from "./rpc/transport.ts";
-export { Cancelled, Declined, ToolError } from "./mcp/errors.ts";
+export { Cancelled, Declined, McpError, ToolError } from "./mcp/errors.ts";
 export type { Implementation, ServerCapabilities } from "./mcp/capabilities.ts";
 export type { CompleteResult, CompletionReference } from "./mcp/completion.ts";
 export type {

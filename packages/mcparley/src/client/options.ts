@@ -63,6 +63,12 @@ export interface Timeouts {
 
 /** Throws a `TypeError` for a limit that is negative or not a number. */
 export function checkTimeouts(timeout: Timeouts | undefined): void {
+  if (timeout !== undefined && (typeof timeout !== "object" || timeout === null)) {
+    const total = typeof timeout === "number" ? timeout : 60_000;
+    throw new TypeError(
+      `timeout must be { idle, total } in milliseconds, such as { total: ${total} }; got ${String(timeout)}.`,
+    );
+  }
   checkTime("timeout.idle", timeout?.idle);
   checkTime("timeout.total", timeout?.total);
 }

@@ -2,6 +2,7 @@ import { invalidParams } from "../rpc/errors.ts";
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { Icon } from "./content.ts";
 import { isMetaKey } from "./checks/meta-keys.ts";
+import { Method } from "./methods.ts";
 import type { CacheHint } from "./resources.ts";
 
 /** The name of a client or a server, as it describes itself. Not verified: display it, but do not trust it. */
@@ -52,6 +53,22 @@ export interface ServerCapabilities {
   /** Settings of the supported extensions, by identifier such as `io.modelcontextprotocol/tasks`. */
   extensions?: Record<string, JsonObject>;
   [other: string]: unknown;
+}
+
+/** An input that a server can request of a client. `.url` and `.tools` are modes that not every client supports. */
+export type InputKind = "elicit" | "elicit.url" | "sample" | "sample.tools" | "roots";
+
+/** Returns whether a server may request an input: the revision has it, and the client declared it. */
+export function canRequest(
+  kind: InputKind,
+  { roots, sampling, elicitation }: ClientCapabilities,
+  { serverRequests, inputModes }: { readonly serverRequests: ReadonlySet<string>; readonly inputModes: boolean },
+): boolean {
+  if (kind === "roots") return !!roots;
+  if (kind === "sample") return !!sampling;
+  if (kind === "sample.tools") return inputModes && !!sampling?.tools;
+  if (kind === "elicit.url") return inputModes && !!elicitation?.url;
+  return serverRequests.has(Method.elicit) && !!elicitation && (!!elicitation.form || !elicitation.url);
 }
 
 /** Returns whether a client supports a mode of elicitation. An empty `elicitation: {}` means form mode. */

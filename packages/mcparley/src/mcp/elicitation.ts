@@ -42,8 +42,8 @@ export type ElicitParams = ElicitFormParams | ElicitUrlParams;
 export interface ElicitResult {
   /** `accept`: the user answered. `decline`: the user refused. `cancel`: the user gave no answer. */
   action: "accept" | "decline" | "cancel";
-  /** The values of the form, if the user accepted one. */
-  content?: Record<string, string | number | boolean | string[]>;
+  /** The values of the form, if the user accepted one. Undefined members are omitted. */
+  content?: Record<string, string | number | boolean | string[] | undefined>;
   /** Metadata of extensions. Keys have a prefix, such as `com.example/key`. */
   _meta?: JsonObject;
 }

@@ -16,6 +16,8 @@ import { type OtherServerMethods, otherMethods } from "./other-libraries.ts";
 export interface ResourceRegistry<C = any> extends Registry<Resource<string, C>> {
   /** Notifies the subscribers of a URI that the resource has changed. `meta` is the `_meta` of the notification. */
   updated(uri: string, meta?: JsonObject): void;
+  /** Notifies clients that the results of the `list` functions of templates have changed. `set` and `delete` do so themselves. */
+  listChanged(): void;
 }
 
 /** A record of definitions with a prefix and a dot before each name. */
@@ -132,7 +134,13 @@ export function createServer<
     version: core.info.version,
     tools,
     prompts,
-    resources: Object.assign(resources, { updated: core.changes.resourceUpdated.bind(core.changes) }),
+    resources: Object.assign(resources, {
+      updated: core.changes.resourceUpdated.bind(core.changes),
+      listChanged() {
+        // Setting a template again also notifies the clients of servers on which this one is mounted.
+        for (const [name, definition] of resources) if (definition.list) resources.set(name, definition);
+      },
+    }),
     use(middleware) {
       core.use(
         typeof middleware === "function"

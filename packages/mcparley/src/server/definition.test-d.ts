@@ -124,6 +124,19 @@ test("names of other libraries are refused with the name to use", () => {
   createServer({ ...named, tools: [plain] });
 });
 
+test("members of other libraries have a type that names the member to use", () => {
+  tool({
+    call: (_, ctx) => {
+      expectTypeOf(ctx.authInfo).toEqualTypeOf<"Use ctx.principal." | undefined>();
+      // @ts-expect-error Property 'clientId' does not exist on type '"Use ctx.principal."'.
+      return `${ctx.authInfo?.clientId}`;
+    },
+  });
+  const server = createServer(named);
+  // @ts-expect-error There is no such method. Call server.resources.updated(uri).
+  expectTypeOf(() => server.sendResourceUpdated({ uri: "a:b" })).not.toBeAny();
+});
+
 test("middleware has the params of each method", () => {
   createServer(named).use({
     "tools/list": async ({ params }, next) => {

@@ -25,11 +25,27 @@ export interface OtherPromptNames {
   load?: 'Use "get" instead of "load".';
 }
 
+/** Members of the context of a handler in other libraries. */
+export interface OtherContextNames {
+  /** @deprecated Use `principal`. */
+  readonly authInfo?: "Use ctx.principal.";
+  /** @deprecated Use `notify`, `log` or `progress`. */
+  readonly sendNotification?: "Use ctx.notify, ctx.log or ctx.progress.";
+  /** @deprecated Use `elicit`, `sample` or `roots`. */
+  readonly sendRequest?: "Use ctx.elicit, ctx.sample or ctx.roots.";
+  /** @deprecated Use `progress`. */
+  readonly reportProgress?: "Use ctx.progress(done, total).";
+  /** @deprecated The members of the context do not need it. */
+  readonly mcpReq?: "Use the members of ctx, such as ctx.elicit, ctx.signal and ctx.log.";
+  /** @deprecated Use `session`. */
+  readonly sessionId?: "Use ctx.session?.id.";
+}
+
 /** The type of `this` of a method that a server does not have. A server is no string, so every call is an error with this text. */
 type NoSuchMethod<Kind extends string> =
   `There is no such method. Pass { ${Kind}s: { name: ${Kind}(...) } } to createServer, or call server.${Kind}s.set.`;
 
-/** Methods of servers in other libraries. */
+/** Methods of servers in other libraries. At run time, only those that start a server or add to it explain what to use. */
 export interface OtherServerMethods {
   /** @deprecated Does not exist. Use `tools` of `createServer`. */
   tool(this: NoSuchMethod<"tool">, ...given: any[]): never;
@@ -41,6 +57,25 @@ export interface OtherServerMethods {
   registerPrompt(this: NoSuchMethod<"prompt">, ...given: any[]): never;
   /** @deprecated Does not exist. Use `resources` of `createServer`. */
   registerResource(this: NoSuchMethod<"resource">, ...given: any[]): never;
+  /** @deprecated Does not exist. Use `resources.updated`. */
+  sendResourceUpdated(this: "There is no such method. Call server.resources.updated(uri).", ...given: any[]): never;
+  /** @deprecated Does not exist. Changes of `resources` are announced. */
+  sendResourceListChanged(
+    this: "There is no such method. server.resources.set, delete and listChanged notify clients.",
+    ...given: any[]
+  ): never;
+  /** @deprecated Does not exist. Changes of `tools` are announced. */
+  sendToolListChanged(
+    this: "There is no such method. server.tools.set and delete notify clients.",
+    ...given: any[]
+  ): never;
+  /** @deprecated Does not exist. Changes of `prompts` are announced. */
+  sendPromptListChanged(
+    this: "There is no such method. server.prompts.set and delete notify clients.",
+    ...given: any[]
+  ): never;
+  /** @deprecated Does not exist. Use `log` of the context. */
+  sendLoggingMessage(this: "There is no such method. Call ctx.log.info(data) in a handler.", ...given: any[]): never;
   /** @deprecated Does not exist. Pass the server to a transport. */
   connect(
     this: "There is no such method. Pass the server to serveStdio, listen, toFetch or connect.",
@@ -51,46 +86,45 @@ export interface OtherServerMethods {
 type Kind = "tool" | "prompt" | "resource" | "server";
 
 /** Members of definitions in other libraries, by their names here. */
-const otherNames: Record<Kind, Record<string, readonly string[]>> = {
+const otherNames: Record<Kind, Record<string, string>> = {
   tool: {
-    input: ["inputSchema", "parameters", "params", "args", "argsSchema", "schema"],
-    output: ["outputSchema"],
-    call: ["handler", "execute", "callback", "cb", "run", "func"],
-    annotations: ["readOnlyHint", "destructiveHint"],
-    meta: ["_meta"],
+    input: "inputSchema parameters params args argsSchema schema",
+    output: "outputSchema",
+    call: "handler execute callback cb run func",
+    annotations: "readOnlyHint destructiveHint",
+    meta: "_meta",
   },
-  prompt: {
-    arguments: ["argsSchema", "args", "parameters"],
-    get: ["load", "handler", "execute", "callback", "cb"],
-    meta: ["_meta"],
-  },
-  resource: { read: ["load", "handler", "execute", "callback", "cb"], uri: ["uriTemplate"], meta: ["_meta"] },
+  prompt: { arguments: "argsSchema args parameters", get: "load handler execute callback cb", meta: "_meta" },
+  resource: { read: "load handler execute callback cb", uri: "uriTemplate", meta: "_meta" },
   server: {
-    tools: ["tool"],
-    prompts: ["prompt"],
-    resources: ["resource", "resourceTemplates"],
-    "name and version": ["serverInfo", "info"],
+    tools: "tool",
+    prompts: "prompt",
+    resources: "resource resourceTemplates",
+    "name and version": "serverInfo info",
   },
 };
 
 /** Throws if a definition has a member of another library. The message names the member to use. */
 export function refuseOtherNames(kind: Kind, definition: object): void {
   for (const [ours, all] of Object.entries(otherNames[kind])) {
-    const theirs = all.find((name) => name in definition);
+    const theirs = all.split(" ").find((name) => name in definition);
     if (theirs !== undefined) throw new TypeError(`use "${ours}" instead of "${theirs}"`);
   }
 }
 
+const otherServerMethods: Record<Kind, string> = {
+  tool: "tool registerTool addTool setRequestHandler",
+  prompt: "prompt registerPrompt addPrompt",
+  resource: "resource registerResource addResource addResourceTemplate",
+  server: "connect start listen run",
+};
+
 /** Returns the prototype of a server: methods of servers in other libraries. Each throws an error that names what to use. */
 export function otherMethods(): object {
-  const methods = {
-    tool: ["tool", "registerTool", "addTool", "setRequestHandler"],
-    prompt: ["prompt", "registerPrompt", "addPrompt"],
-    resource: ["resource", "registerResource", "addResource", "addResourceTemplate"],
-    server: ["connect", "start", "listen", "run"],
-  };
   return Object.fromEntries(
-    Object.entries(methods).flatMap(([kind, names]) => names.map((name) => [name, () => refuseMethod(name, kind)])),
+    Object.entries(otherServerMethods).flatMap(([kind, names]) =>
+      names.split(" ").map((name) => [name, () => refuseMethod(name, kind)]),
+    ),
   );
 }
 

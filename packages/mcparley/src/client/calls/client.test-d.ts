@@ -93,3 +93,10 @@ test("targets that are none do not compile", () => {
   // @ts-expect-error -- a number is no target
   void connect(5);
 });
+
+test("a member of a list of another library has a type that names the method to use", async () => {
+  const client = await connect(server);
+  const { tools } = client.listTools();
+  // @ts-expect-error Property 'map' does not exist on type '"Use await client.listTools().all(), ...
+  expectTypeOf(() => tools?.map(({ name }: { name: string }) => name)).not.toBeAny();
+});

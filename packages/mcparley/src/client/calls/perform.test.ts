@@ -184,6 +184,12 @@ describe("time limits", () => {
     expect(clock.pending).toBe(0);
   });
 
+  test("a number as the limit is rejected with the form to use", async () => {
+    const { client } = await modern({});
+    const calling = client.callTool("a", {}, { timeout: 5000 as never });
+    await expect(calling).rejects.toThrow("timeout must be { idle, total } in milliseconds, such as { total: 5000 }");
+  });
+
   test("progress does not extend the total limit", async () => {
     const clock = fakeClock();
     const { peer, client } = await modern({ clock });

@@ -403,6 +403,16 @@ describe("on a legacy session", () => {
     expect(connected.errors[0]).toMatchObject({ code: "invalid_result", message: expect.stringContaining("/name: ") });
   });
 
+  test("undefined members of a result are omitted, and keep the default", async () => {
+    const properties = { a: { type: "string", default: "x" }, b: { type: "string" } };
+    const given = { message: "?", requestedSchema: { type: "object", properties } };
+    const connected = await legacy({ elicit: () => ({ action: "accept", content: { a: undefined, b: undefined } }) });
+    expect((await reply(connected, "elicitation/create", given)).result).toEqual({
+      action: "accept",
+      content: { a: "x" },
+    });
+  });
+
   test("defaults are added, and a declined result has no content", async () => {
     const properties = {
       a: { type: "string", default: "x" },

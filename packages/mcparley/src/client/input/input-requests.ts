@@ -116,7 +116,7 @@ function invalidRoots(why: string): LocalError {
   return new LocalError("invalid_result", `The roots passed to connect ${why}.`);
 }
 
-type Content = Record<string, string | number | boolean | string[]>;
+type Content = NonNullable<ElicitResult["content"]>;
 
 /** A valid elicitation. It has a form unless it is a URL. */
 interface Elicitation {
@@ -190,7 +190,10 @@ async function prepareForm(schema: RequestedSchema, report: (error: Error) => vo
     ([, property]) => isObject(property) && "default" in property,
   );
   const defaults = Object.fromEntries(withDefault.map(([name, property]) => [name, property.default]));
-  const check = (content: Content = {}): Outcome => validate({ ...defaults, ...content });
+  const check = (content: Content = {}): Outcome => {
+    const given = Object.entries(content).filter(([, value]) => value !== undefined);
+    return validate({ ...defaults, ...Object.fromEntries(given) });
+  };
   return {
     check: (content) => check(content).issues ?? [],
     complete: (content) => {

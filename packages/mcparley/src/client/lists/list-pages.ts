@@ -3,9 +3,21 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 
 /** A list of the server. Iterate over its entries, or read all of them. Each use sends new requests, page by page. */
-export interface PagedList<T> extends AsyncIterable<T> {
+export interface PagedList<T> extends AsyncIterable<T>, OtherPageNames {
   /** Resolves with all entries. Rejects with `LocalError` `too_large` if the list exceeds the limits. */
   all(): Promise<T[]>;
+}
+
+/** Members of the lists of other libraries. Their types make the compiler's message contain the method to use. */
+interface OtherPageNames {
+  /** @deprecated Use `all()`. */
+  readonly tools?: "Use await client.listTools().all(), or for await (const tool of client.listTools()).";
+  /** @deprecated Use `all()`. */
+  readonly prompts?: "Use await client.listPrompts().all(), or for await (const prompt of client.listPrompts()).";
+  /** @deprecated Use `all()`. */
+  readonly resources?: "Use await client.listResources().all(), or for await (const resource of client.listResources()).";
+  /** @deprecated Use `all()`. */
+  readonly resourceTemplates?: "Use await client.listResourceTemplates().all().";
 }
 
 /** The requests and entries of one reading of a list. */

@@ -19,7 +19,7 @@ export const revision: Revision = {
   errorCodes: new Set([ErrorCode.ResourceNotFound]),
   polls: false,
   requestedTasks: false,
-  contextCapability: false,
+  inputModes: false,
 };
 
 export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {

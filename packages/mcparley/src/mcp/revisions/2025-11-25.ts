@@ -55,7 +55,7 @@ export const revision: Revision = {
   reservesCodes: false,
   requestedTasks: true,
   completionsCapability: true,
-  contextCapability: true,
+  inputModes: true,
   completionContext: true,
 };
 

@@ -47,7 +47,7 @@ export const revision: Revision = {
   reservesCodes: true,
   requestedTasks: false,
   completionsCapability: true,
-  contextCapability: true,
+  inputModes: true,
   completionContext: true,
 };
 

@@ -45,8 +45,8 @@ export interface Revision {
   readonly requestedTasks: boolean;
   /** Whether servers declare completion as a capability. Before, a client could only try the request. */
   readonly completionsCapability: boolean;
-  /** Whether clients declare that sampling may include the context of servers. */
-  readonly contextCapability: boolean;
+  /** Whether clients declare modes: elicitation by form and by URL, sampling with tools and with the context of servers. */
+  readonly inputModes: boolean;
   /** Whether `completion/complete` contains the arguments that already have a value. */
   readonly completionContext: boolean;
 }

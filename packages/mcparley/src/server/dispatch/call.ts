@@ -2,6 +2,7 @@ import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { notification, type JsonObject, type JsonRpcMessage, type RequestId } from "../../rpc/messages.ts";
 import { readInputResponses } from "../../mcp/input-required.ts";
+import { canRequest } from "../../mcp/capabilities.ts";
 import { checkMetaKeys } from "../../mcp/checks/check-metadata.ts";
 import { checkCustom } from "../../mcp/custom-notifications.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
@@ -199,6 +200,10 @@ export class Call implements Context {
       checkMetaKeys(params?._meta, `_meta of ${method}`);
       this.send(method, params);
     };
+  }
+
+  get can(): Context["can"] {
+    return (kind) => canRequest(kind, this.peer.capabilities, this.revision);
   }
 
   get elicit(): Context["elicit"] {

@@ -1,11 +1,12 @@
 import { networkOf } from "../../net/ip-address.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import type { ClientCapabilities, Implementation } from "../../mcp/capabilities.ts";
+import type { ClientCapabilities, Implementation, InputKind } from "../../mcp/capabilities.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
 import type { Progress } from "../../mcp/progress.ts";
 import type { Root } from "../../mcp/roots.ts";
 import type { CreateMessageParams, CreateMessageResult } from "../../mcp/sampling.ts";
 import type { ObjectFromJsonSchema } from "../../schema/infer-json-schema.ts";
+import type { OtherContextNames } from "../other-libraries.ts";
 import type { Schema, SchemaCheck, SchemaTypes, TypedSchema } from "../../schema/standard-schema.ts";
 
 /** The identity of a caller, from a verified credential. */
@@ -128,7 +129,7 @@ export type ElicitedValue<S> = S extends TypedSchema ? SchemaTypes<S>["output"] 
 /**
  * The context of a handler. It is the same for every revision and transport.
  */
-export interface Context {
+export interface Context extends OtherContextNames {
   /** Aborted when the client cancels the call or disconnects, or when the server closes. */
   readonly signal: AbortSignal;
   /** The client, as it describes itself. Not verified. */
@@ -174,6 +175,27 @@ export interface Context {
    * `TypeError` for a name that MCP reserves.
    */
   notify: (method: string, params?: JsonObject) => void;
+  /**
+   * Returns whether the client can answer a request: its revision has the request, and the client declared the capability.
+   *
+   * @example
+   * ```ts
+   * import { tool, ToolError } from "mcparley/server";
+   * import { z } from "zod";
+   *
+   * const book = tool({
+   *   description: "Books a table.",
+   *   input: z.object({ guests: z.number().optional() }),
+   *   call: async ({ guests }, ctx) => {
+   *     if (guests === undefined && !ctx.can("elicit")) throw new ToolError("Call again with the number of guests.");
+   *     const schema = z.object({ guests: z.number() });
+   *     guests ??= (await ctx.elicit({ message: "How many guests?", schema })).guests;
+   *     return `Booked a table for ${guests}.`;
+   *   },
+   * });
+   * ```
+   */
+  can: (kind: InputKind) => boolean;
   /**
    * Asks the user to fill in a form or to visit a URL. Resolves with the content of the form.
    *

@@ -181,6 +181,7 @@ describe("resources", () => {
 
   test("templates are listed separately, match URIs, and list their resources with a function", async () => {
     const note = resource("note://{id}{?lang}", {
+      title: "Note",
       description: "A note.",
       mimeType: "text/plain",
       list: () => ["note://1", { uri: "note://2", name: "two", size: 3 }],
@@ -193,7 +194,13 @@ describe("resources", () => {
     });
     const peer = await serve({ resources: { fixed: resource("note://fixed", { read: () => "fixed" }), note } });
     expect((await peer.request("resources/templates/list")).result.resourceTemplates).toEqual([
-      { name: "note", uriTemplate: "note://{id}{?lang}", description: "A note.", mimeType: "text/plain" },
+      {
+        name: "note",
+        title: "Note",
+        uriTemplate: "note://{id}{?lang}",
+        description: "A note.",
+        mimeType: "text/plain",
+      },
     ]);
     expect((await peer.request("resources/list")).result.resources).toEqual([
       { name: "fixed", uri: "note://fixed" },
@@ -210,6 +217,36 @@ describe("resources", () => {
     expect(
       (await peer.request("completion/complete", { ref, argument: { name: "id", value: "1" } })).result.completion,
     ).toMatchObject({ values: ["1", "12"] });
+  });
+
+  test("a template with a list, which is listed again, is announced once to each client, also through a mount", async () => {
+    const names = ["1"];
+    const note = resource("note://{id}", { list: () => names.map((id) => `note://${id}`), read: () => "" });
+    const notes = createServer({ name: "notes", version: "1", resources: { note } });
+    const host = createServer({ name: "host", version: "1" }).mount("all", notes);
+    const peer = await rawPeer(host);
+    await openSession(peer, "2025-11-25");
+    names.push("2");
+    notes.resources.listChanged();
+    await peer.nextNotification("notifications/resources/list_changed");
+    expect((await peer.request("resources/list")).result.resources).toHaveLength(2);
+    const announced = peer.received.filter((message) => "method" in message && message.method.endsWith("list_changed"));
+    expect(announced).toHaveLength(1);
+  });
+
+  test("the suggestions of a template name its variables", () => {
+    const note = resource("note://{id}", { complete: { title: ["a"] } as never, read: () => "" });
+    expect(() => createServer({ name: "notes", version: "1", resources: { note } })).toThrow(
+      '"complete" names "title", which is no variable of note://{id}',
+    );
+  });
+
+  test("a template of the request that no resource has is refused, also if its text matches a template", async () => {
+    const note = resource("note://{id}", { complete: { id: ["1"] }, read: () => "" });
+    const peer = await serve({ resources: { note } });
+    const ref = { type: "ref/resource", uri: "note://{name}" };
+    const answer = await peer.request("completion/complete", { ref, argument: { name: "id", value: "" } });
+    expect(answer.error).toMatchObject({ code: -32602, message: expect.stringContaining("note://{name}") });
   });
 
   test("subscribers receive updates of their resources only", async () => {

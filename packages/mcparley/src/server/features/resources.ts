@@ -49,7 +49,12 @@ export function prepareResource(entry: Entry<Resource>): ResourceEntry {
     const listed: ListedResource = { uri, ...shared };
     if (size !== undefined) listed.size = size;
     if (!uri.includes("{")) return { ...entry, listed, template: undefined, listedTemplate: undefined };
-    return { ...entry, listed, template: parseTemplate(uri), listedTemplate: { uriTemplate: uri, ...shared } };
+    const template = parseTemplate(uri);
+    const stray = Object.keys(definition.complete ?? {}).find((name) => !template.variables.includes(name));
+    if (stray !== undefined) {
+      throw new TypeError(`"complete" names "${stray}", which is no variable of ${uri}`);
+    }
+    return { ...entry, listed, template, listedTemplate: { uriTemplate: uri, ...shared } };
   });
 }
 
@@ -132,12 +137,15 @@ export async function listResources(call: Call): Promise<JsonObject | Prepared> 
   return finishPage(result, { revision, cache: { ...core.listCache, cacheScope: "private" }, serverInfo: core.info });
 }
 
-/** Returns the resources that the `list` function of a template returns. Undefined members are those of the template. */
+/**
+ * Returns the resources that the `list` function of a template returns. Missing members are those of the template, except the
+ * title: all resources would have the same one.
+ */
 async function listTemplate(call: Call, entry: ResourceEntry): Promise<ListedResource[]> {
   const { list } = entry.definition;
   if (!list) return [];
   const listed = (await list(await handlerContext(call))) as readonly (string | Partial<ListedResource>)[];
-  const { uriTemplate: _, ...shared } = entry.listedTemplate!;
+  const { uriTemplate: _, title: __, ...shared } = entry.listedTemplate!;
   return listed.map((item) => {
     const given = typeof item === "string" ? { uri: item } : item;
     return { ...shared, name: given.uri ?? entry.name, ...given } as ListedResource;
@@ -208,7 +216,8 @@ export class ResourceIndex {
   /** Finds the resource of a `ref/resource` in a completion, by the text of its template or by its URI. */
   findReferenced(uri: string): ResourceEntry | undefined {
     for (const entry of this.#templates.values()) if (entry.definition.uri === uri) return entry;
-    return this.find(uri)?.entry;
+    // A URI has no braces, so this is the template of no resource.
+    return uri.includes("{") ? undefined : this.find(uri)?.entry;
   }
 }
 

@@ -82,7 +82,7 @@ export class ReplayChannel implements InputChannel {
       }
     }
     this.#requireSupport();
-    checkRequest(this.#call.peer.capabilities, request);
+    checkRequest(this.#call, request);
     const encoded = encodeRequest(this.#call, request.method, request.params);
     this.#pending.set(key, { method: request.method, params: encoded.params });
     this.#turn ??= this.#endTurn();
@@ -113,7 +113,7 @@ export class ReplayChannel implements InputChannel {
   async continueWith(wanted: InputRequired): Promise<JsonObject> {
     this.#requireSupport();
     for (const [key, { method, params = {} }] of Object.entries(wanted.inputRequests)) {
-      checkRequest(this.#call.peer.capabilities, { method, params, requires: capabilityFor(method, params) });
+      checkRequest(this.#call, { method, params, requires: capabilityFor(method, params) });
       this.#pending.set(key, { method, params: encodeRequest(this.#call, method, params).params });
     }
     return this.#result(wanted.requestState);

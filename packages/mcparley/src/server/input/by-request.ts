@@ -1,4 +1,4 @@
-import { LocalError, ProtocolError } from "../../rpc/errors.ts";
+import { ProtocolError } from "../../rpc/errors.ts";
 import { ErrorCode, ToolError } from "../../mcp/errors.ts";
 import type { JsonObject, JsonRpcErrorBody, Prepared } from "../../rpc/messages.ts";
 import {
@@ -33,11 +33,7 @@ export class RequestChannel implements InputChannel {
   }
 
   async request<T>(request: ServerRequest<T>): Promise<T> {
-    checkRequest(this.#call.peer.capabilities, request);
-    const { revision } = this.#call;
-    if (!revision.serverRequests.has(request.method)) {
-      throw new LocalError("not_capable", `Protocol revision ${revision.version} has no ${request.method}.`);
-    }
+    checkRequest(this.#call, request);
     const encoded = encodeRequest(this.#call, request.method, request.params);
     const { method } = request;
     const { elicitationId } = encoded.params;

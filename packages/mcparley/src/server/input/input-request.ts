@@ -1,4 +1,4 @@
-import { type ClientCapabilities, canElicit } from "../../mcp/capabilities.ts";
+import { type ClientCapabilities, type InputKind, canRequest } from "../../mcp/capabilities.ts";
 import { isPriority } from "../../mcp/checks/check-metadata.ts";
 import { checkBlock, checkEach, checkMeta, checkRole, invalid } from "../../mcp/checks/check-content.ts";
 import { findUnsafe } from "../../mcp/checks/safe-url.ts";
@@ -17,16 +17,16 @@ import { findWrongId } from "./url-required.ts";
 
 /**
  * Checks an input request before it is sent. Throws a TypeError or SchemaError if its params are invalid, and -32021 if the
- * client has not declared the required capability.
+ * revision does not have the required capability, or the client has not declared it.
  */
 export function checkRequest(
-  declared: ClientCapabilities,
+  call: Call,
   { method, params, requires }: { method: string; params: JsonObject; requires: ClientCapabilities },
 ): void {
   checkMeta(params._meta);
   if (method === Method.elicit) checkElicitation(params);
   if (method === Method.createMessage) checkSampling(params);
-  requireCapability(declared, requires);
+  requireCapability(call, requires);
 }
 
 function checkElicitation({ mode = "form", message, url, requestedSchema, elicitationId }: JsonObject): void {
@@ -75,27 +75,30 @@ function checkSampled(block: JsonObject, where: string): void {
   else checkBlock(block, where);
 }
 
-/** Throws -32021, naming the capability, if the client has not declared the required capability. */
-function requireCapability(declared: ClientCapabilities, required: ClientCapabilities): void {
-  if (isDeclared(declared, required)) return;
+/** Throws -32021, naming the capability, if the client does not have the required capability. */
+function requireCapability({ peer, revision }: Call, required: ClientCapabilities): void {
+  const kind = kindOf(required);
+  if (canRequest(kind, peer.capabilities, revision)) return;
   const names = Object.keys(required).flatMap((name) => {
     const inner = Object.keys((required[name] as JsonObject | undefined) ?? {});
     return inner.length === 0 ? [name] : inner.map((part) => `${name}.${part}`);
   });
+  const isInRevision = canRequest(kind, everyCapability, revision);
+  const missing = isInRevision ? "the client has not declared" : `revision ${revision.version} does not have`;
   throw new ProtocolError(
     ErrorCode.MissingRequiredClientCapability,
-    `This request needs the client capability ${names.join(", ")}, which the client has not declared.`,
+    `This request needs the client capability ${names.join(", ")}, which ${missing}.`,
     { data: { requiredCapabilities: required } },
   );
 }
 
-function isDeclared(declared: ClientCapabilities, required: ClientCapabilities): boolean {
-  const { elicitation, sampling, roots } = required;
-  if (elicitation && !canElicit(declared, elicitation.url ? "url" : "form")) return false;
-  if (roots && !declared.roots) return false;
-  if (!sampling) return true;
-  if (!declared.sampling) return false;
-  return !sampling.tools || !!declared.sampling.tools;
+/** The capabilities of a client that answers every request. */
+const everyCapability: ClientCapabilities = { roots: {}, sampling: { tools: {} }, elicitation: { form: {}, url: {} } };
+
+function kindOf({ elicitation, sampling }: ClientCapabilities): InputKind {
+  if (elicitation) return elicitation.url ? "elicit.url" : "elicit";
+  if (sampling) return sampling.tools ? "sample.tools" : "sample";
+  return "roots";
 }
 
 /** Returns the capability that an input request requires. */
@@ -125,7 +128,7 @@ export function encodeRequest(call: Call, method: string, params: JsonObject): E
   }
   if (method !== Method.createMessage) return { params, decode: (result) => result };
   // A client that has not declared the capability does not know this member (client/sampling, Capabilities).
-  const hasContext = !revision.contextCapability || peer.capabilities.sampling?.context;
+  const hasContext = !revision.inputModes || peer.capabilities.sampling?.context;
   const known = hasContext ? params : without(params, "includeContext");
   const encoded = encoder.createMessage(known as unknown as CreateMessageParams);
   return { params: { ...encoded }, decode: (result) => result };

@@ -79,7 +79,7 @@ export class TaskInput implements InputChannel {
   async request<T>(request: ServerRequest<T>): Promise<T> {
     const { call } = this.#init;
     const key = request.key ?? `${request.method.split("/")[0]}-${++this.#order}`;
-    checkRequest(call.peer.capabilities, request);
+    checkRequest(call, request);
     for (let round = 0; ; round++) {
       const response = this.#responses.get(key) ?? (await this.#enqueue(key, request));
       this.#responses.set(key, response);
