@@ -2,7 +2,7 @@ import { LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } 
 import { UsageError } from "./io.ts";
 import { isObject } from "./json.ts";
 import { type KnownTarget, withTarget } from "./config/known-target.ts";
-import { accessHint, statusMessage } from "./sign-in/refused-access.ts";
+import { accessHint } from "./sign-in/refused-access.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
 import type { ProgramOutput } from "./program-output.ts";
 import { visibleLine } from "./terminal-text.ts";
@@ -81,7 +81,6 @@ function stderrOf(error: unknown, { program }: Pick<Reporting, "program">): stri
 
 function messageOf(error: unknown, method: string | undefined): string {
   const text = error instanceof Error ? error.message : String(error);
-  if (error instanceof LocalError) return statusMessage(error);
   if (!(error instanceof ProtocolError)) return text;
   return `The server answered ${method === undefined ? "" : `${method} with `}${error.code}: ${text}`;
 }
