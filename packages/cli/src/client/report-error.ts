@@ -2,8 +2,9 @@ import { LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } 
 import { UsageError } from "./io.ts";
 import { isObject } from "./json.ts";
 import { type KnownTarget, withTarget } from "./config/known-target.ts";
-import { accessHint, statusMessage } from "./sign-in/refused-access.ts";
+import { accessHint } from "./sign-in/refused-access.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
+import { programHint } from "./program-hint.ts";
 import type { ProgramOutput } from "./program-output.ts";
 import { visibleLine } from "./terminal-text.ts";
 
@@ -81,16 +82,15 @@ function stderrOf(error: unknown, { program }: Pick<Reporting, "program">): stri
 
 function messageOf(error: unknown, method: string | undefined): string {
   const text = error instanceof Error ? error.message : String(error);
-  if (error instanceof LocalError) return statusMessage(error);
   if (!(error instanceof ProtocolError)) return text;
   return `The server answered ${method === undefined ? "" : `${method} with `}${error.code}: ${text}`;
 }
 
 function hintOf(error: unknown, context: ErrorContext): string | undefined {
-  const { revisionKind, target } = context;
-  const environment = failures.has(exitCodeOf(error)) ? environmentHint(error, context) : undefined;
-  const hint =
-    environment ?? (revisionKind === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error, target));
+  const { revisionKind, target, method } = context;
+  const output = `${messageOf(error, method)}\n${stderrOf(error, context)}`;
+  const program = failures.has(exitCodeOf(error)) ? programHint(error, { ...context, output }) : undefined;
+  const hint = program ?? (revisionKind === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error, target));
   return hint === undefined ? undefined : withTarget(hint, target);
 }
 
@@ -119,21 +119,6 @@ function indented(text: string): string {
 
 function hasExited(error: unknown): boolean {
   return error instanceof LocalError && error.code === "exited";
-}
-
-/** Returns a hint if a started server may have failed because it does not receive the variables of this shell. */
-function environmentHint(error: unknown, context: ErrorContext): string | undefined {
-  const { hidden = [], method } = context;
-  const words = new Set(
-    `${messageOf(error, method)}\n${stderrOf(error, context)}`.match(/\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/g),
-  );
-  const missing = hidden.filter((name) => words.has(name));
-  if (missing.length > 0) {
-    const options = missing.map((name) => `--env ${name}`).join(" ");
-    return `The server does not receive ${missing.join(", ")} of this shell. Add ${options}.`;
-  }
-  if (!hasExited(error) || hidden.length === 0) return undefined;
-  return "The server receives few variables of this shell, such as PATH and HOME. Pass others with --env NAME, or all with --env-all.";
 }
 
 const earlierRevision =
@@ -202,7 +187,7 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [exitCodes.unreachable, "no connection, or it was lost"],
   [exitCodes.toolError, "the tool ran and failed"],
   [exitCodes.timeout, "no answer in time"],
-  [exitCodes.declined, "you said no, or a yes was needed and nobody could be asked"],
+  [exitCodes.declined, "you said no, a yes was needed and nobody could be asked, or --answer did not answer a form"],
   [exitCodes.internal, "mcparley itself failed: please report it"],
   [exitCodes.interrupted, "ended with Ctrl-C"],
 ];

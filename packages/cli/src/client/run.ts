@@ -9,7 +9,7 @@ import { watchCommand } from "./commands/watch.ts";
 import { LocalError } from "mcparley";
 import { approve } from "./config/approval.ts";
 import { type ProgramOutput, programOutput } from "./program-output.ts";
-import { exitCodes, reportError } from "./report-error.ts";
+import { Reported, exitCodes, reportError } from "./report-error.ts";
 import { commandHelp } from "./help.ts";
 import { type CommandIo, UsageError } from "./io.ts";
 import { type AccountCommand, type Action, type ClientCommand, type Session, authOf, openSession } from "./session.ts";
@@ -162,4 +162,6 @@ async function useSession(session: Session, action: Action): Promise<void> {
     // A process may take seconds to end, and the time of the command is over.
     if (session.stop.reason !== "timeout") await closed;
   }
+  // The result is printed, but the server did not receive the answers of the command line.
+  if (questions.hasRejectedAnswers()) throw new Reported(exitCodes.declined);
 }

@@ -84,7 +84,7 @@ export function spawnError(
   cause: NodeJS.ErrnoException,
 ): LocalError {
   const { command, cwd } = target;
-  const message = `Cannot start ${JSON.stringify(command)}: ${reasonFor(command, cwd, cause)}`;
+  const message = `Cannot start ${JSON.stringify(redact(command))}: ${reasonFor(command, cwd, cause)}`;
   return new LocalError("unreachable", message, { cause, data: { command, code: cause.code } });
 }
 
@@ -94,6 +94,7 @@ function reasonFor(command: string, cwd: string | undefined, { code, message }: 
   }
   switch (code) {
     case "ENOENT":
+      if (/\s/.test(command)) return withArguments(command);
       return /[\\/]/.test(command)
         ? "the file does not exist. Correct the path, or build or install the program."
         : "it was not found on PATH. Install it, use its absolute path, or set PATH in env.";
@@ -105,27 +106,63 @@ function reasonFor(command: string, cwd: string | undefined, { code, message }: 
   }
 }
 
+/** Returns the reason for a command that is not found and contains spaces: most likely it is a whole command line. */
+function withArguments(command: string): string {
+  const [program, ...args] = redact(command).trim().split(/\s+/);
+  const parts = `{ command: ${JSON.stringify(program)}, args: ${JSON.stringify(args)} }`;
+  return `no such program exists. "command" must be the name or path of a program; arguments belong into args: ${parts}.`;
+}
+
 /** The exit code of a process, or the signal that ended it. */
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** The end of stderr that an error shows. */
-const SHOWN_LINES = 12;
-const SHOWN_CHARS = 1_500;
+/** What is known about a process that ended. */
+interface Ended {
+  /** The end of its stderr, redacted. */
+  stderr: string;
+  /** A sentence about earlier failures. May be empty. */
+  repeated: string;
+  /** Whether the process sent a message. */
+  hasSpoken: boolean;
+}
 
-/** Returns the error for a server whose process ended. `stderr` is the end of its stderr, redacted. */
+/** Returns the error for a server whose process ended. */
 export function exitedError(
   command: string,
   { code, signal }: Exit,
-  { stderr, repeated }: { stderr: string; repeated: string },
+  { stderr, repeated, hasSpoken }: Ended,
 ): LocalError {
   const how = signal === null ? `with code ${code}` : `by the signal ${signal}`;
-  const shown = stderr.split("\n").slice(-SHOWN_LINES).join("\n").slice(-SHOWN_CHARS);
+  const cure = code === 0 && !hasSpoken ? ` ${neverServed}` : "";
+  const shown = excerptOf(stderr);
   const output = shown === "" ? "It wrote nothing to stderr." : `The end of its stderr:\n${shown}`;
-  const message = `The server ${JSON.stringify(command)} exited ${how}.${repeated} ${output}`;
+  const message = `The server ${JSON.stringify(redact(command))} exited ${how}.${repeated}${cure} ${output}`;
   return new LocalError("exited", message, { data: { exitCode: code, signal, stderr } });
+}
+
+const neverServed =
+  "It ended by itself and sent no message. Check that it calls serveStdio or its equivalent, and that no condition, such as a test for the main module, prevents this.";
+
+/** The part of stderr that an error shows. */
+const SHOWN_LINES = 12;
+const SHOWN_CHARS = 1_500;
+const HEADLINE_CHARS = 500;
+
+/** The first line of an error, as common runtimes print it. Lines of stack traces and causes are indented. */
+const headline = /^(?:\w+: )?(?:Uncaught )?(?:[\w.$]*(?:Error|Exception|Panic)\b|(?:error|fatal|panic)\b.*:)/i;
+
+/**
+ * Returns the last lines of stderr, without frames inside of Node. If the last error starts before them, its first line
+ * precedes them.
+ */
+function excerptOf(stderr: string): string {
+  const lines = stderr.split("\n").filter((line) => !/^\s+at .*\bnode:/.test(line));
+  const tail = lines.slice(-SHOWN_LINES).join("\n").slice(-SHOWN_CHARS);
+  const error = lines.findLast((line) => headline.test(line))?.slice(0, HEADLINE_CHARS);
+  return error === undefined || tail.includes(error) ? tail : `${error}\n…\n${tail}`;
 }
 
 const TAIL_CHARS = 8_192;

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { Transport } from "../rpc/transport.ts";
@@ -116,6 +116,10 @@ test("a child has the inherited and the configured variables, and no others", as
 test.each([
   [{ command: "no-such-program-anywhere" }, /Cannot start "no-such-program-anywhere": it was not found on PATH/],
   [{ command: "./no/such/file" }, /the file does not exist/],
+  [
+    { command: "no-such-program serve --token s3cr3t file.ts" },
+    /^Cannot start "no-such-program serve --token \[redacted\] file.ts": no such program exists\. "command" must be the name or path of a program; arguments belong into args: { command: "no-such-program", args: \["serve","--token","\[redacted\]","file.ts"\] }\.$/,
+  ],
   [{ command: fileURLToPath(import.meta.url) }, /permission to execute it was denied/],
   [{ cwd: "/no/such/directory" }, /working directory "\/no\/such\/directory" does not exist/],
 ])("a command that cannot be started is named with the cure: %j", async (target, message) => {
@@ -183,6 +187,75 @@ test("a child that exits immediately without output is reported with its stderr,
   expect(await closedWith).toMatchObject({
     code: "exited",
     data: { exitCode: 3, stderr: "cannot read config.json\nAPI_KEY=[redacted]" },
+  });
+});
+
+test("a child that ends by itself without a message is reported with the likely reason", async () => {
+  for (const [source, stderr] of [
+    ["", "It wrote nothing to stderr."],
+    ["console.error('Usage: serve'); console.log('Usage')", "The end of its stderr:\nUsage: serve"],
+  ] as const) {
+    const { closedWith } = await openTransport({ args: ["-e", source] });
+    const error = (await closedWith) as LocalError;
+    expect(error.message).toContain(
+      " exited with code 0. It ended by itself and sent no message. Check that it calls serveStdio",
+    );
+    expect(error.message).toContain(stderr);
+  }
+});
+
+test.each([
+  ["dies", "with code 3"],
+  ["peer", "with code 0"],
+])("a child (%s) that failed, or has sent a message, is reported without this reason", async (mode, how) => {
+  const { ask, transport, closedWith } = await openTransport({ mode });
+  if (mode === "peer") {
+    await ask("echo");
+    void transport.send({ jsonrpc: "2.0", id: 1, method: "half" });
+  }
+  const { message } = (await closedWith) as LocalError;
+  expect(message).toContain(`exited ${how}.`);
+  expect(message).not.toContain("ended by itself");
+});
+
+describe("the stderr that an error shows", () => {
+  const shown = async (lines: readonly string[]): Promise<string> => {
+    const source = `console.error(${JSON.stringify(lines.join("\n"))}); process.exit(1)`;
+    const { closedWith } = await openTransport({ args: ["-e", source] });
+    return ((await closedWith) as LocalError).message.split("The end of its stderr:\n")[1] ?? "";
+  };
+  const frames = Array.from({ length: 12 }, (_, at) => `    at work (file:///srv/app.js:${at}:1)`);
+
+  test.each([
+    "Error: Cannot find module '/srv/missing.js'",
+    "Uncaught TypeError: x is not a function",
+    "ModuleNotFoundError: No module named 'mcp'",
+    "java.lang.IllegalStateException: no port",
+    "panic: runtime error: index out of range",
+    "npm: error: no such option",
+  ])("has the line that names the error before its last lines: %s", async (error) => {
+    expect(await shown(["starting", error, ...frames])).toBe([error, "…", ...frames].join("\n"));
+  });
+
+  test("has the error once if it is in the last lines", async () => {
+    const lines = ["Error: old", "starting", "Error: new", ...frames.slice(0, 9)];
+    expect(await shown(lines)).toBe(lines.join("\n"));
+  });
+
+  test("has no frames inside of Node", async () => {
+    const inside = Array.from({ length: 12 }, () => "    at Module._load (node:internal/modules/cjs/loader:1038:27)");
+    expect(await shown(["Error: old", "starting", "Error: new", ...inside, "Node.js v20"])).toBe(
+      "Error: old\nstarting\nError: new\nNode.js v20",
+    );
+  });
+
+  test("names a missing file", async () => {
+    const { closedWith } = await openTransport({ args: ["/no/such/file.js"] });
+    expect(((await closedWith) as LocalError).message).toContain("Error: Cannot find module '/no/such/file.js'");
+  });
+
+  test("has the last lines only if none names an error", async () => {
+    expect(await shown(["starting", ...frames])).toBe(frames.join("\n"));
   });
 });
 

@@ -6,7 +6,7 @@ import { within } from "../rpc/abort.ts";
 import { Backoff } from "../rpc/backoff.ts";
 import { type Clock, systemClock, wakefulClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
-import type { JsonRpcMessage } from "../rpc/messages.ts";
+import type { JsonRpcMessage, RequestId } from "../rpc/messages.ts";
 import { redact } from "../rpc/redact.ts";
 import type { Envelope, Receiver, Transport } from "../rpc/transport.ts";
 import { type Exit, childEnv, exitedError, spawnError, stderrTail } from "./child-process.ts";
@@ -61,6 +61,8 @@ class CommandTransport implements Transport {
   /** Settles when all output of the process has been read. */
   #drained: Promise<void> = Promise.resolve();
   #ending: Promise<void> | undefined;
+  /** Whether the process sent a message. */
+  #hasSpoken = false;
   #isClosing = false;
   #isClosed = false;
 
@@ -136,9 +138,17 @@ class CommandTransport implements Transport {
     const { stderr = "ignore" } = this.#target;
     this.#tail = stderrTail(child.stderr, stderr, (error) => receiver.malformed(error));
     this.#writer = new LineWriter(child.stdin, DEFAULT_MAX_UNREAD_BYTES, () => void this.#end());
+    const messages = {
+      message: (value: unknown): void => {
+        this.#hasSpoken = true;
+        receiver.message(value);
+      },
+      malformed: (error: Error): void => receiver.malformed(error),
+      failed: (id: RequestId, error: Error): void => receiver.failed?.(id, error),
+    };
     const reader = lineReader(
       this.#limit,
-      jsonLines(receiver, this.#limit, () => !this.#isClosed),
+      jsonLines(messages, this.#limit, () => !this.#isClosed),
     );
     child.stdout.on("data", reader.push);
     child.stdout.once("end", reader.end);
@@ -183,7 +193,8 @@ class CommandTransport implements Transport {
     }
     const exit = this.#exit ?? { code: null, signal: "SIGKILL" };
     const repeated = this.#restarts.ended();
-    this.#receiver?.closed(exitedError(this.#target.command, exit, { stderr: this.#tail(), repeated }));
+    const ended = { stderr: this.#tail(), repeated, hasSpoken: this.#hasSpoken };
+    this.#receiver?.closed(exitedError(this.#target.command, exit, ended));
   }
 }
 

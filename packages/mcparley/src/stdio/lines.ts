@@ -188,7 +188,11 @@ function headOf(bytes: Buffer, start: number, end: number): string {
  *
  * Nothing is passed on after `isOpen` returns false.
  */
-export function jsonLines(receiver: Receiver, limit: LineLimit, isOpen: () => boolean = () => true): LineSink {
+export function jsonLines(
+  receiver: Pick<Receiver, "message" | "malformed" | "failed">,
+  limit: LineLimit,
+  isOpen: () => boolean = () => true,
+): LineSink {
   const parse = (text: string, problem: string): void => {
     if (!isOpen()) return;
     let value: unknown;

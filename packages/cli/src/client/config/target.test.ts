@@ -20,9 +20,12 @@ function write(path: string, text: string): void {
   writeFileSync(join(root, path), text);
 }
 
-function find(word: string, options: { cwd?: string; env?: Record<string, string> } = {}): Target {
+function find(
+  word: string,
+  options: { cwd?: string; env?: Record<string, string>; runsTypeScript?: boolean } = {},
+): Target {
   const cwd = join(root, options.cwd ?? ".");
-  return resolveTarget({ word, command: undefined, headers: {}, env: {} }, { cwd, env: options.env ?? {} });
+  return resolveTarget({ word, command: undefined, headers: {}, env: {} }, { env: {}, ...options, cwd });
 }
 
 const words = { word: undefined, command: undefined, headers: {}, env: {} };
@@ -175,7 +178,6 @@ describe("resolveTarget", () => {
     ["./missing.js", "There is no file ./missing.js here."],
     ["missing.js", "-- node missing.js"],
     ["../tools/missing.py", "-- python ../tools/missing.py"],
-    ["server.ts", "-- node server.ts"],
     ["./bin/missing", "-- ./bin/missing"],
     ["program", "-- ./program"],
     ["server.sh", "-- sh server.sh"],
@@ -186,6 +188,16 @@ describe("resolveTarget", () => {
     write("folder/file", "");
     write("program", "");
     expect(() => find(word)).toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }));
+  });
+
+  test.each([
+    [true, "-- node server.ts"],
+    [false, "-- npx tsx server.ts"],
+  ])("suggests a program that runs TypeScript here (Node runs it: %s)", (runsTypeScript, hint) => {
+    for (const word of ["server.ts", "server.mts"])
+      expect(() => find(word, { runsTypeScript })).toThrow(
+        expect.objectContaining({ hint: expect.stringContaining(hint.replace("server.ts", word)) }),
+      );
   });
 
   test("shows the known names if TARGET is missing", () => {

@@ -20,6 +20,8 @@ export interface TargetWords {
 export interface Surroundings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether this Node runs TypeScript. Default: what it reports. */
+  readonly runsTypeScript?: boolean;
 }
 
 /**
@@ -71,7 +73,7 @@ function find({ word, command }: TargetWords, surroundings: Surroundings): Targe
     if (entry.name === word) return configTarget(entry, surroundings.env);
     names.push(entry.name);
   }
-  throw unknownTarget(word, names, surroundings.cwd);
+  throw unknownTarget(word, names, surroundings);
 }
 
 function started([command, ...args]: readonly string[], cwd: string): Target {
@@ -103,19 +105,19 @@ function knownNames({ cwd, env }: Surroundings): string[] {
   return [...names];
 }
 
-function unknownTarget(word: string, names: readonly string[], cwd: string): UsageError {
-  return new UsageError(`There is no server ${JSON.stringify(word)}.`, hintFor(word, names, cwd));
+function unknownTarget(word: string, names: readonly string[], surroundings: Surroundings): UsageError {
+  return new UsageError(`There is no server ${JSON.stringify(word)}.`, hintFor(word, names, surroundings));
 }
 
-function hintFor(word: string, names: readonly string[], cwd: string): string {
+function hintFor(word: string, names: readonly string[], { cwd, runsTypeScript }: Surroundings): string {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(word)) return "Only http and https URLs can be connected to.";
   const path = resolve(cwd, word);
   if (existsSync(path)) {
-    const command = statSync(path).isDirectory() ? `mcparley serve ${word} --stdio` : commandFor(word);
+    const command = statSync(path).isDirectory() ? `mcparley serve ${word} --stdio` : commandFor(word, runsTypeScript);
     return `To start a server, write the command after two dashes, last: -- ${command}`;
   }
   if (isPath(word)) {
-    return `There is no file ${word} here. To start a server, write the command after two dashes, last: -- ${commandFor(word)}`;
+    return `There is no file ${word} here. To start a server, write the command after two dashes, last: -- ${commandFor(word, runsTypeScript)}`;
   }
   if (/^(localhost|\[?[\da-f.:]+\]?|[\w-]+(\.[\w-]+)+):?\d*(\/|$)/i.test(word) && /[:./]/.test(word)) {
     return `Did you mean http${isLocal(word) ? "" : "s"}://${word}?`;
@@ -126,7 +128,8 @@ function hintFor(word: string, names: readonly string[], cwd: string): string {
 
 /** The program that runs a file, by the end of its name. */
 const runners: readonly (readonly [end: RegExp, command: string])[] = [
-  [/\.[cm]?[jt]s$/i, "node"],
+  [/\.[cm]?js$/i, "node"],
+  [/\.[cm]?ts$/i, "npx tsx"],
   [/\.py$/i, "python"],
   [/\.sh$/i, "sh"],
 ];
@@ -135,8 +138,12 @@ function isPath(word: string): boolean {
   return /^(?:\.{0,2}[\\/]|~)/.test(word) || runners.some(([end]) => end.test(word));
 }
 
-function commandFor(word: string): string {
-  const runner = runners.find(([end]) => end.test(word))?.[1];
+/** Whether this Node runs TypeScript without a flag. Versions that cannot have no such feature, or have it with the value false. */
+const nodeRunsTypeScript = "typescript" in process.features && Boolean(process.features.typescript);
+
+function commandFor(word: string, runsTypeScript = nodeRunsTypeScript): string {
+  const known = runners.find(([end]) => end.test(word))?.[1];
+  const runner = known === "npx tsx" && runsTypeScript ? "node" : known;
   if (runner !== undefined) return `${runner} ${word}`;
   return /[\\/]/.test(word) ? word : `./${word}`;
 }

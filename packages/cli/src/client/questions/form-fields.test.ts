@@ -56,20 +56,20 @@ describe("fieldsOf", () => {
   });
 
   test.each<[Record<string, unknown>, string, string]>([
-    [{ type: "string", format: "email" }, "ada", "not a valid e-mail address; write it like ada@example.com"],
-    [{ type: "string", format: "uri" }, "a b", "not a valid URI"],
-    [{ type: "string", format: "date" }, "2023-02-29", "not a valid date"],
-    [{ type: "string", format: "date-time" }, "2023-02-28 10:00", "not a valid date and time"],
+    [{ type: "string", format: "email" }, "ada", "must be a valid e-mail address, such as ada@example.com"],
+    [{ type: "string", format: "uri" }, "a b", "must be a valid URI"],
+    [{ type: "string", format: "date" }, "2023-02-29", "must be a valid date"],
+    [{ type: "string", format: "date-time" }, "2023-02-28 10:00", "must be a valid date and time"],
     [{ type: "string", minLength: 3 }, "ab", "at least 3 characters; this has 2"],
     [{ type: "string", maxLength: 1 }, "ab", "at most 1 characters"],
-    [{ type: "number" }, "0x", "Type a number"],
-    [{ type: "number" }, "Infinity", "Type a number"],
-    [{ type: "integer", minimum: 1, maximum: 5 }, "6", "Type a whole number from 1 to 5"],
-    [{ type: "integer" }, "1.5", "Type a whole number"],
-    [{ type: "boolean" }, "maybe", "Type yes or no"],
-    [{ type: "string", enum: ["a", "b"] }, "3", "Type a number from 1 to 2"],
-    [{ type: "string", enum: ["a", "b"] }, "0", "Type a number from 1 to 2"],
-    [{ type: "array", items: { enum: ["a", "b"] }, minItems: 2 }, "1,1", "Choose at least 2"],
+    [{ type: "number" }, "0x", "must be a number"],
+    [{ type: "number" }, "Infinity", "must be a number"],
+    [{ type: "integer", minimum: 1, maximum: 5 }, "6", "must be a whole number from 1 to 5"],
+    [{ type: "integer" }, "1.5", "must be a whole number"],
+    [{ type: "boolean" }, "maybe", "must be yes or no"],
+    [{ type: "string", enum: ["a", "b"] }, "3", "must be a number from 1 to 2"],
+    [{ type: "string", enum: ["a", "b"] }, "0", "must be a number from 1 to 2"],
+    [{ type: "array", items: { enum: ["a", "b"] }, minItems: 2 }, "1,1", "must have at least 2 choices"],
   ])("%j refuses %j", (property, typed, message) => {
     expect(() => field(property).read(typed)).toThrow(InvalidField);
     expect(() => field(property).read(typed)).toThrow(message);
@@ -102,6 +102,29 @@ describe("readAnswers", () => {
   test("reports an invalid answer, which counts as missing", () => {
     const { missing, problems } = readAnswers(fields, { date: "tomorrow" });
     expect(missing).toEqual(["date"]);
-    expect(problems[0]).toContain("--answer date=tomorrow: That is not a valid date");
+    expect(problems[0]).toContain("--answer date=tomorrow: The answer must be a valid date");
+  });
+
+  test.each([
+    [{ type: "string", enum: ["a", "b"] }, "c", '"c" is not a choice. The choices are: a, b.'],
+    [{ type: "string", enum: ["a"] }, "c", '"c" is not a choice. The choices are: a.'],
+    [
+      { type: "string", oneOf: [{ const: "v", title: "Vegan" }, { const: "n" }] },
+      "3",
+      '"3" is not a choice. The choices are: v (Vegan), n.',
+    ],
+    [{ type: "array", items: { enum: ["a", "b"] } }, "a, c", '"c" is not a choice. The choices are: a, b.'],
+  ] as const)("reports the choices of %j for %j", (property, typed, message) => {
+    const { problems } = readAnswers(form({ x: property as never }, []), { x: typed });
+    expect(problems).toEqual([`--answer x=${typed}: ${message}`]);
+  });
+
+  test("reports 20 choices and the number of the others", () => {
+    const choices = (count: number): string =>
+      readAnswers(form({ x: { type: "string", enum: Array.from({ length: count }, (_, at) => `c${at}`) } }, []), {
+        x: "other",
+      }).problems.join();
+    expect(choices(20)).toMatch(/c18, c19\.$/);
+    expect(choices(21)).toMatch(/c18, c19, 1 more\.$/);
   });
 });

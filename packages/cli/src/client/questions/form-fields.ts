@@ -65,7 +65,7 @@ function severalChoices(property: JsonObject): Kind {
       const parts = typed.split(",").map((part) => part.trim());
       const chosen = [...new Set(parts.filter(Boolean).map((part) => choose(part, choices)))];
       if (chosen.length >= least && chosen.length <= most) return chosen;
-      throw new InvalidField(`Choose ${limits.join(" and ")}.`);
+      throw new InvalidField(`The answer must have ${limits.join(" and ")} choices.`);
     },
   };
 }
@@ -92,16 +92,14 @@ function choose(typed: string, choices: readonly Choice[]): string {
   const named = choices.find(({ value }) => value === wanted) ?? choices.find(({ title }) => same(title, wanted));
   const chosen = named ?? (/^\d+$/.test(wanted) ? choices[Number(wanted) - 1] : undefined);
   if (chosen) return chosen.value;
-  throw new InvalidField(
-    choices.length === 1 ? "There is one choice: 1." : `Type a number from 1 to ${choices.length}.`,
-  );
+  throw new InvalidChoice(wanted, choices);
 }
 
 function readBoolean(typed: string): boolean {
   const word = typed.trim().toLowerCase();
   if (["y", "yes", "true", "1"].includes(word)) return true;
   if (["n", "no", "false", "0"].includes(word)) return false;
-  throw new InvalidField("Type yes or no.");
+  throw new InvalidField("The answer must be yes or no.");
 }
 
 function defaultOf({ default: value }: JsonObject): FieldValue | undefined {
@@ -154,14 +152,14 @@ function checkText(text: string, property: JsonObject): string {
   const { minLength, maxLength } = property;
   const { length } = Array.from(text);
   if (typeof minLength === "number" && length < minLength) {
-    throw new InvalidField(`Type at least ${minLength} characters; this has ${length}.`);
+    throw new InvalidField(`The answer must have at least ${minLength} characters; this has ${length}.`);
   }
   if (typeof maxLength === "number" && length > maxLength) {
-    throw new InvalidField(`Type at most ${maxLength} characters; this has ${length}.`);
+    throw new InvalidField(`The answer must have at most ${maxLength} characters; this has ${length}.`);
   }
   const format = formats.get(property.format);
   if (!format || format.matches(text)) return text;
-  throw new InvalidField(`That is not a valid ${format.expects}; write it like ${format.example}.`);
+  throw new InvalidField(`The answer must be a valid ${format.expects}, such as ${format.example}.`);
 }
 
 /** Returns how to ask for a number or an integer. */
@@ -179,7 +177,7 @@ function readNumber(property: JsonObject): Pick<Field, "expects" | "choices" | "
       const written = /^\s*[+-]?(\d|\.\d)/.test(typed) && Number.isFinite(value);
       const whole = type !== "integer" || Number.isSafeInteger(value);
       if (written && whole && value >= least && value <= most) return value;
-      throw new InvalidField(`Type a ${expects}.`);
+      throw new InvalidField(`The answer must be a ${expects}.`);
     },
   };
 }
@@ -227,5 +225,27 @@ export interface Field {
 
 /** The typed text is not valid for the field. */
 export class InvalidField extends Error {
-  override readonly name = "InvalidField";
+  override readonly name: string = "InvalidField";
+}
+
+/** The typed text is none of the choices. Its message is for a user who sees them with their numbers. */
+export class InvalidChoice extends InvalidField {
+  override readonly name = "InvalidChoice";
+  readonly typed: string;
+
+  constructor(typed: string, { length }: readonly Choice[]) {
+    super(length === 1 ? "There is one choice: 1." : `The answer must be a number from 1 to ${length}.`);
+    this.typed = typed;
+  }
+}
+
+/** Maximum number of choices in a message. */
+const SHOWN_CHOICES = 20;
+
+/** Returns the choices of a field with their titles, for a user who does not see them. */
+export function listChoices({ choices }: Pick<Field, "choices">): string {
+  const shown = choices.slice(0, SHOWN_CHOICES);
+  const texts = shown.map(({ value, title }) => (value === title ? value : `${value} (${title})`));
+  const more = choices.length - shown.length;
+  return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }

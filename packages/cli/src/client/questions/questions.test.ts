@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createServer, tool } from "mcparley/server";
 import { runClientCommand } from "../run.ts";
 import { exampleServer } from "../testing/example-server.ts";
 import { type FakeOptions, fakeIo, runWith } from "../testing/fake-io.ts";
@@ -37,10 +38,10 @@ describe("forms at the terminal", () => {
     expect(code).toBe(0);
     expect(JSON.parse(io.out())).toEqual({ seats: 3, meal: "n" });
     for (const text of [
-      "Type a whole number from 1 to 4.",
+      "The answer must be a whole number from 1 to 4.",
       "This field is required.",
-      "Type a number from 1 to 2.",
-      "not a valid e-mail",
+      "The answer must be a number from 1 to 2.",
+      "must be a valid e-mail",
     ]) {
       expect(io.err()).toContain(text);
     }
@@ -118,13 +119,70 @@ describe("without a terminal", () => {
   test("reports an invalid answer and sends nothing", async () => {
     const { code, io } = await book([], { terminal: false }, " --answer meal=v --answer seats=9");
     expect(code).not.toBe(0);
-    expect(io.err()).toContain("--answer seats=9: Type a whole number from 1 to 4.");
+    expect(io.err()).toContain("--answer seats=9: The answer must be a whole number from 1 to 4.");
   });
 
   test("declines URLs, also with --yes and --answer", async () => {
     const { code, io } = await runWith({ server }, `call ${url} visit --yes --answer a=b`);
     expect(code).not.toBe(0);
     expect(io.launched).toEqual([]);
+  });
+});
+
+describe("a form of a tool that continues without an answer", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      seatClass: { type: "string", enum: ["economy", "business"] },
+      seats: { type: "integer", minimum: 1, maximum: 4 },
+      note: { type: "string" },
+    },
+    required: ["seatClass", "seats", "note"],
+  } as const;
+  const fly = tool({
+    call: async (_input, ctx) => {
+      try {
+        const { seatClass } = await ctx.elicit({ message: "Which class?", schema });
+        return `Booked ${seatClass}.`;
+      } catch {
+        return "Nothing was booked.";
+      }
+    },
+  });
+  const flights = createServer({ name: "flights", version: "1.0.0", tools: { fly } });
+  const call = (answers: string, terminal: string[] = []): ReturnType<typeof runWith> =>
+    runWith({ server: flights, terminal: terminal.length > 0, answers: terminal }, `call ${url} fly${answers}`);
+
+  test("names the choices and exits with 7 if an answer of the command line is none of them", async () => {
+    const { code, io } = await call(" --answer seatClass=first --answer seats=1 --answer note=x");
+    expect(code).toBe(7);
+    expect(io.out()).toBe("Nothing was booked.\n");
+    expect(io.err()).toContain(
+      '--answer seatClass=first: "first" is not a choice. The choices are: economy, business.\n',
+    );
+    expect(io.err()).toMatch(/Declined "Which class\?" of .*, because an --answer is not valid\.\n/);
+  });
+
+  test("names the missing answers with their values and exits with 7 if only some are given", async () => {
+    const { code, io } = await call(" --answer seats=1");
+    expect(code).toBe(7);
+    expect(io.err()).toContain(
+      "because there is no terminal to ask at. Answer it with --answer seatClass=... --answer note=... (seatClass: economy, business)\n",
+    );
+  });
+
+  test("exits with 0 if no answers are given, because the tool ended as without a user", async () => {
+    const { code, io } = await call("");
+    expect(code).toBe(0);
+    expect(io.err()).toContain(
+      "--answer seats=... --answer note=... (seatClass: economy, business; seats: whole number from 1 to 4)",
+    );
+  });
+
+  test("exits with 0 if the user corrects the answer at the terminal", async () => {
+    const { code, io } = await call(" --answer seatClass=first --answer seats=1 --answer note=x", ["2", "s"]);
+    expect(code).toBe(0);
+    expect(io.out()).toBe("Booked business.\n");
   });
 });
 

@@ -7,7 +7,7 @@ import type { Stop } from "../stop.ts";
 import { visibleLine } from "../terminal-text.ts";
 import { askForm, choose } from "./ask-form.ts";
 import { askUrl } from "./ask-url.ts";
-import { type Field, type FieldValue, InvalidField, fieldsOf } from "./form-fields.ts";
+import { type Field, type FieldValue, InvalidChoice, InvalidField, fieldsOf, listChoices } from "./form-fields.ts";
 import { type Prompter, isAttended, talk, whyUnasked } from "./prompter.ts";
 
 /** Answers the server's requests with the options or with the user at the terminal. */
@@ -19,6 +19,8 @@ export interface Questions {
   confirm(message: string): Promise<boolean> | undefined;
   /** The names of the answers that no question asked for. */
   unasked(): string[];
+  /** Whether a form was declined because its answers of `--answer` are invalid or not all that it requires. */
+  hasRejectedAnswers(): boolean;
 }
 
 interface Setting {
@@ -32,20 +34,25 @@ export function createQuestions(setting: Setting): Questions {
   const { options, stop } = setting;
   const canAsk = isAttended(setting);
   const asked = new Set<string>();
+  let hasRejected = false;
+  const asking = { ...setting, canAsk, onRejected: () => void (hasRejected = true) };
   return {
     elicit: (question, asker) => {
-      if (question.mode === "url") return elicitUrl(question, asker, { ...setting, canAsk });
+      if (question.mode === "url") return elicitUrl(question, asker, asking);
       for (const name of Object.keys(question.requestedSchema.properties)) asked.add(name);
-      return elicitForm(question, asker, { ...setting, canAsk });
+      return elicitForm(question, asker, asking);
     },
     sample: options.sample === undefined ? undefined : (request) => cannedSample(request, options.sample!, setting),
     unasked: () => Object.keys(options.answers).filter((name) => !asked.has(name)),
-    confirm: (message) => (canAsk ? confirm(message, { ...setting, canAsk }, stop.signal) : undefined),
+    hasRejectedAnswers: () => hasRejected,
+    confirm: (message) => (canAsk ? confirm(message, asking, stop.signal) : undefined),
   };
 }
 
 interface Asking extends Setting {
   readonly canAsk: boolean;
+  /** Called if a form is declined although the command line has answers to it. */
+  readonly onRejected: () => void;
 }
 
 async function elicitForm(
@@ -63,7 +70,12 @@ async function elicitForm(
     screen.note(`Answered ${nameOf(question)} of ${whoAsks(asker)} with ${fields.map(({ name }) => name).join(", ")}.`);
     return { action: "accept", content: withDefaults(fields, given.values) };
   }
-  if (!asking.canAsk) return declineUnseen(question, given.missing, { asker, asking });
+  if (!asking.canAsk) {
+    if (given.values.size > 0 || given.problems.length > 0) asking.onRejected();
+    const open = fields.filter(({ name }) => given.missing.includes(name) && !Object.hasOwn(options.answers, name));
+    const why = given.problems.length > 0 ? "an --answer is not valid" : whyUnasked(options);
+    return declineUnseen(question, { why, cure: cureFor(open) }, { asker, screen });
+  }
   return answerIn(asking, asker.signal, (prompter) => {
     introduce(question, asker, { prompter, screen });
     return askForm(fields, given.values, { prompter, view: screen.err });
@@ -75,8 +87,8 @@ async function elicitUrl(
   asker: InputRequestSource,
   asking: Asking,
 ): Promise<ElicitResult> {
-  const { io, screen } = asking;
-  if (!asking.canAsk) return declineUnseen(question, [], { asker, asking });
+  const { io, screen, options } = asking;
+  if (!asking.canAsk) return declineUnseen(question, { why: whyUnasked(options), cure: "" }, { asker, screen });
   return answerIn(asking, asker.signal, (prompter) => {
     introduce(question, asker, { prompter, screen });
     return askUrl(question.url, (url) => io.openUrl(url), { prompter, view: screen.err });
@@ -122,13 +134,22 @@ function nameOf({ message }: ElicitParams): string {
 
 function declineUnseen(
   question: ElicitParams,
-  missing: readonly string[],
-  { asker, asking }: { asker: InputRequestSource; asking: Asking },
+  { why, cure }: { why: string; cure: string },
+  { asker, screen }: { asker: InputRequestSource; screen: Screen },
 ): ElicitResult {
-  const why = whyUnasked(asking.options);
-  const cure = missing.length > 0 ? ` Answer it with ${missing.map((name) => `--answer ${name}=...`).join(" ")}` : "";
-  asking.screen.note(visibleLine(`Declined ${nameOf(question)} of ${whoAsks(asker)}, because ${why}.${cure}`));
+  screen.note(visibleLine(`Declined ${nameOf(question)} of ${whoAsks(asker)}, because ${why}.${cure}`));
   return { action: "decline" };
+}
+
+/** Returns the options that answer these fields, and the values that are possible. */
+function cureFor(fields: readonly Field[]): string {
+  if (fields.length === 0) return "";
+  const options = fields.map(({ name }) => `--answer ${name}=...`).join(" ");
+  const values = fields.flatMap((field) => {
+    const expected = field.choices.length > 0 ? listChoices(field) : field.expects;
+    return expected === "text" ? [] : [`${field.name}: ${expected}`];
+  });
+  return ` Answer it with ${options}${values.length > 0 ? ` (${values.join("; ")})` : ""}`;
 }
 
 function cannedSample(request: CreateMessageParams, text: string, { screen }: Setting): CreateMessageResult {
@@ -156,11 +177,17 @@ export function readAnswers(fields: readonly Field[], answers: Readonly<Record<s
       values.set(field.name, field.read(answers[field.name]!));
     } catch (error) {
       if (!(error instanceof InvalidField)) throw error;
-      problems.push(`--answer ${field.name}=${answers[field.name]}: ${error.message}`);
+      problems.push(`--answer ${field.name}=${answers[field.name]}: ${explain(error, field)}`);
     }
   }
   const missing = fields.filter((field) => field.required && field.default === undefined && !values.has(field.name));
   return { values, missing: missing.map(({ name }) => name), problems };
+}
+
+/** Returns the message of an invalid answer of the command line. Its user does not see the numbers of the choices. */
+function explain(error: InvalidField, field: Field): string {
+  if (!(error instanceof InvalidChoice)) return error.message;
+  return `${JSON.stringify(error.typed)} is not a choice. The choices are: ${listChoices(field)}.`;
 }
 
 /** Returns the answers, and the defaults of the other fields. */

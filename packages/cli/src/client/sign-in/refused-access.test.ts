@@ -6,14 +6,14 @@ import { runWith } from "../testing/fake-io.ts";
 
 const url = "https://notes.example/mcp";
 
-function refusing(code: "unauthorized" | "authorization_failed", body: string): CommandIo["connect"] {
-  const message = `The server requires a sign-in (401) for server/discover: ${body}`;
-  return () => Promise.reject(new LocalError(code, message, { data: { status: 401, body } }));
+function refusing(code: "unauthorized" | "authorization_failed"): CommandIo["connect"] {
+  const message = "The server requires authorization (401) for server/discover.";
+  return () => Promise.reject(new LocalError(code, message, { data: { status: 401, body: "" } }));
 }
 
 describe("a server that refuses access", () => {
   test("names the header that was sent, and does not suggest it again", async () => {
-    const connect = refusing("unauthorized", "");
+    const connect = refusing("unauthorized");
     const words = ["list", url, "--header", "Authorization: Bearer secret-token"];
     const { code, io } = await runWith({ connect }, words);
     expect(code).toBe(3);
@@ -25,36 +25,19 @@ describe("a server that refuses access", () => {
 
   test("names a key in another header also after a sign-in", async () => {
     for (const reason of ["unauthorized", "authorization_failed"] as const) {
-      const { io } = await runWith({ connect: refusing(reason, "") }, ["list", url, "-H", "X-API-Key: secret"]);
+      const { io } = await runWith({ connect: refusing(reason) }, ["list", url, "-H", "X-API-Key: secret"]);
       expect(io.err()).toContain("did not accept the header X-API-Key that you gave");
       expect(io.err()).not.toContain("login");
     }
   });
 
   test("suggests a sign-in or a token if no header was sent", async () => {
-    const { io } = await runWith({ connect: refusing("unauthorized", "") }, ["list", url]);
+    const { io } = await runWith({ connect: refusing("unauthorized") }, ["list", url]);
     expect(io.err()).toContain(
       `Sign in: mcparley login ${url}. Or send the token: --header "Authorization: Bearer TOKEN"`,
     );
-    const failed = await runWith({ connect: refusing("authorization_failed", "") }, ["list", url]);
+    const failed = await runWith({ connect: refusing("authorization_failed") }, ["list", url]);
     expect(failed.io.err()).toContain("in place of the sign-in");
-  });
-
-  test.each([
-    [
-      '{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"The token has expired"}}',
-      ": The token has expired\n",
-    ],
-    ['{"error":"invalid_token","error_description":"The token has expired"}', ": The token has expired\n"],
-    ['{"detail":"Not authenticated"}', ": Not authenticated\n"],
-    ['{"error":"invalid_token"}', ": invalid_token\n"],
-    ['{"status":401}', "for server/discover.\n"],
-    ['{"message":"cut o', "for server/discover.\n"],
-    ["Go away", ": Go away\n"],
-  ])("shows the explanation in the body %s in place of JSON", async (body, shown) => {
-    const { io } = await runWith({ connect: refusing("unauthorized", body) }, ["list", url]);
-    expect(io.err()).toContain(shown);
-    expect(io.err()).not.toContain("{");
   });
 });
 

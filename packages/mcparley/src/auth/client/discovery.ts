@@ -51,6 +51,8 @@ export interface Discovered {
   readonly metadata: AuthorizationServer;
   /** Whether there is no metadata, so that the endpoints are those that 2025-03-26 defines. */
   readonly isAssumed: boolean;
+  /** Whether the MCP server refused a request because of its missing or invalid token. */
+  readonly isTokenRequired: boolean;
   /** The identifier that the server published, or else its URL. */
   readonly resource: string;
   /** The value of the `resource` parameter (RFC 8707). */
@@ -67,6 +69,8 @@ interface DiscoverOptions {
   server: URL;
   /** The URL of the metadata, from a challenge. */
   challenged: string | undefined;
+  /** Whether the server refused a request because of its token. */
+  isTokenRequired: boolean;
   /** The preferred issuers, best first: those for which credentials exist. */
   preferred: readonly string[];
   /** The only issuer to use. */
@@ -103,6 +107,7 @@ export async function discover(options: DiscoverOptions): Promise<Discovered> {
   return {
     ...found,
     server,
+    isTokenRequired: options.isTokenRequired,
     issuer: found.metadata.issuer,
     resource,
     resourceParameter: options.resource === false ? undefined : (options.resource ?? resource),
@@ -154,6 +159,6 @@ export async function discoverFor(
     throw new LocalError("authorization_failed", message);
   }
   const resourceParameter = options.resource === false ? undefined : (options.resource ?? resource);
-  const unknown = { scopesSupported: undefined, dpopAlgorithms: undefined };
+  const unknown = { isTokenRequired: true, scopesSupported: undefined, dpopAlgorithms: undefined };
   return { ...found, ...unknown, server, issuer, resource, resourceParameter, isDpopRequired: tokenType === "dpop" };
 }

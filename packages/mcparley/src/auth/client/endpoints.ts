@@ -1,5 +1,7 @@
 import * as oauth from "oauth4webapi";
+import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
+import { isObject } from "../../rpc/messages.ts";
 import type { Discovered } from "./discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
@@ -25,7 +27,7 @@ type RequestOptions = {
 /** The endpoints of one authorization server, and how requests are sent to them. */
 export interface Endpoints {
   /** The authorization server, and the resource for which tokens are requested. */
-  readonly at: Pick<Discovered, "issuer" | "metadata" | "resourceParameter">;
+  readonly at: Discovered;
   readonly fetch: GuardedFetch;
   /** Binds the tokens to its key. Undefined for tokens that are not bound. */
   readonly dpop: DpopProver | undefined;
@@ -109,12 +111,14 @@ export function revokeToken(
   });
 }
 
+const registration = "to register a client";
+
 /** Registers a client (RFC 7591). */
 export function registerClient(
   endpoints: Endpoints,
   metadata: Partial<oauth.Client>,
 ): Promise<oauth.OmitSymbolProperties<oauth.Client>> {
-  return send(endpoints, "to register a client", async (options) => {
+  return send(endpoints, registration, async (options) => {
     const response = await oauth.dynamicClientRegistrationRequest(endpoints.at.metadata, metadata, options);
     return oauth.processDynamicClientRegistrationResponse(await asRegistered(response));
   });
@@ -161,8 +165,26 @@ async function send<T>(
     return await withNonce(() => request(options));
   } catch (error) {
     if (signal.aborted) throw error;
-    throw await toAuthorizationError(error, { issuer: at.issuer, what, secrets });
+    const failed = await toAuthorizationError(error, { issuer: at.issuer, what, secrets });
+    throw at.isAssumed ? explainAssumed(failed, at, what) : failed;
   }
+}
+
+/**
+ * Returns an error that explains a failed request to an assumed endpoint, if its response is not that of an authorization
+ * server. A server that accepts only API keys names no authorization server, and has none at its origin.
+ */
+function explainAssumed(cause: Error, { server, issuer, isTokenRequired }: Discovered, what: string): Error {
+  const data = cause instanceof LocalError && isObject(cause.data) ? cause.data : {};
+  // A server may require its tokens for all paths of its origin.
+  const isOther = data.status === 404 || data.status === 405 || (data.status === 401 && what === registration);
+  const isAnswer = typeof data.error === "string" && !isOther;
+  if (typeof data.status !== "number" || data.status >= 500 || isAnswer) return cause;
+  const [fact, cure] = isTokenRequired
+    ? ["requires a token or a key, but offers no sign-in", "Send the token or key in the option `headers`."]
+    : ["offers no sign-in", "The server may not require one."];
+  const reason = `It names no authorization server, and there is none at ${JSON.stringify(issuer)}.`;
+  return new LocalError("authorization_failed", `${nameOf(server)} ${fact}. ${reason} ${cure}`, { cause, data });
 }
 
 /** Collects the secrets of a request. */

@@ -1,10 +1,9 @@
 import { linkWithin } from "../../rpc/abort.ts";
 import { unreachable } from "../../http/client/connection-error.ts";
-import { nameOf } from "../../http/client/settings.ts";
 import { systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { memoryCredentials } from "./credentials.ts";
-import { type Discovered, readChallenge, splitScope } from "./discovery.ts";
+import { readChallenge, splitScope } from "./discovery.ts";
 import { dpopKeys } from "./dpop.ts";
 import type { AuthorizationCore, Grant } from "./grant.ts";
 import type { SignedInAccount, AuthorizationOptions, OAuth } from "./oauth.ts";
@@ -48,15 +47,12 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
       const server = readServer(url);
       const authorization = at(server);
       const token = await authorization.inTurn(signal, async () => {
-        const challenge = await readChallenge(await requestChallenge(core, server, signal));
-        const discovered = await authorization.discover(challenge.resourceMetadata, signal);
+        const { status, headers } = await sendFirst(core, server, signal);
+        const challenge = await readChallenge(headers);
+        const discovered = await authorization.discover(challenge, status, signal);
         const scopes = authorization.scopesFor(discovered, challenge.scopes);
         const all = scope === undefined ? scopes : unite(scopes, splitScope(scope));
-        try {
-          return await authorization.obtain(discovered, all, signal);
-        } catch (error) {
-          throw discovered.isAssumed ? explainAssumed(discovered, error) : error;
-        }
+        return authorization.obtain(discovered, all, signal);
       });
       return toAccount(server, token);
     },
@@ -78,18 +74,18 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
 }
 
 /** Sends a request without a token. The challenge in the response may name the metadata of the server. */
-async function requestChallenge(
+async function sendFirst(
   { clock, options }: AuthorizationCore,
   server: URL,
   callerSignal: AbortSignal,
-): Promise<Headers> {
+): Promise<Pick<Response, "status" | "headers">> {
   const message = `${server.host} did not respond within ${FIRST_REQUEST_MS} ms.`;
   const { signal, unlink } = linkWithin({ clock, ms: FIRST_REQUEST_MS, message }, callerSignal);
   try {
     const init = { headers: { accept: "application/json, text/event-stream" }, redirect: "manual", signal } as const;
-    const { headers, body } = await (options.fetch ?? fetch)(server, init);
-    await body?.cancel();
-    return headers;
+    const response = await (options.fetch ?? fetch)(server, init);
+    await response.body?.cancel();
+    return response;
   } catch (error) {
     throw signal.aborted ? signal.reason : unreachable(server, error);
   } finally {
@@ -104,15 +100,6 @@ function readServer(given: string | URL): URL {
   }
   url.hash = "";
   return url;
-}
-
-/** If a server published no metadata, the most likely reason for a failure is that it needs no authorization. */
-function explainAssumed({ server, issuer }: Discovered, cause: unknown): unknown {
-  if (!(cause instanceof LocalError && cause.code === "authorization_failed")) return cause;
-  const message =
-    `${nameOf(server)} does not name an authorization server, and ${JSON.stringify(issuer)} cannot be used as one. ` +
-    "The server may not require a sign-in.";
-  return new LocalError("authorization_failed", message, { cause, data: cause.data });
 }
 
 function toAccount(server: URL, token: TokenRecord): SignedInAccount {

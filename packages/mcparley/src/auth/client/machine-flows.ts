@@ -80,7 +80,8 @@ function identityExchange({
     const subject = await callApplication("identity", identity);
     const { token, type } = typeof subject === "string" ? { token: subject, type: "id_token" } : subject;
     const resourceParameter = at.resourceParameter ?? at.resource;
-    const endpoints: Endpoints = { at: { issuer, metadata, resourceParameter }, fetch, dpop: undefined, signal };
+    const provider = { ...at, issuer, metadata, isAssumed: false, resourceParameter };
+    const endpoints: Endpoints = { at: provider, fetch, dpop: undefined, signal };
     const asClient = { client: { client_id: client.id }, authentication: await authentication(metadata) };
     const response = await requestTokens(endpoints, asClient, {
       grantType: TOKEN_EXCHANGE,

@@ -62,9 +62,10 @@ async function errorBody(error: unknown): Promise<ErrorBody | undefined> {
   // A server that refuses the client authentication may send a challenge and a body (RFC 6749, 5.2).
   const body: unknown = await error.response.json().catch(() => undefined);
   const parameters = isObject(body) ? body : (error.cause[0]?.parameters ?? {});
-  const { error: code = "invalid_client", error_description: description } = parameters;
+  const { error: code, error_description: description } = parameters;
   return {
-    error: String(code),
+    // The body may be another JSON error, such as that of JSON-RPC.
+    error: typeof code === "string" ? code : "invalid_client",
     description: typeof description === "string" ? description : undefined,
     status: error.status,
   };

@@ -67,14 +67,15 @@ export class ServerAuthorization {
     return this.#loading.then(() => this.#token);
   }
 
-  /** Finds the authorization server. `challenged` is the URL of the metadata in a challenge. */
-  async discover(challenged: string | undefined, signal: AbortSignal): Promise<Discovered> {
+  /** Finds the authorization server, with the challenge of a response with this status. */
+  async discover({ resourceMetadata }: Challenge, status: number, signal: AbortSignal): Promise<Discovered> {
     const { grant, options } = this.#core;
     const before = await this.#location.read();
     this.#at = await discover({
       fetch: fetchFor(this.#core, this.#server),
       server: this.#server,
-      challenged,
+      challenged: resourceMetadata,
+      isTokenRequired: status === 401 || status === 403,
       preferred: [...(before ? [before.issuer] : []), ...(grant.preferredIssuers?.() ?? [])],
       issuer: options.issuer,
       resource: options.resource,
@@ -153,7 +154,7 @@ export class ServerAuthorization {
   async #handle({ status, headers, shown, repeated }: HttpAuthRefusal, signal: AbortSignal): Promise<boolean> {
     const challenge = await readChallenge(headers);
     if (status === 403 && challenge.error !== "insufficient_scope") return false;
-    const at = await this.discover(challenge.resourceMetadata, signal);
+    const at = await this.discover(challenge, status, signal);
     const stored = await storedTokens(this.#core, at).read();
     const sent = shown.authorization?.split(" ")[1];
     if (stored && stored.accessToken !== sent) {

@@ -3,6 +3,7 @@ import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { type RawHttp, rawHttp } from "mcparley-tests/support/raw-http.ts";
 import type { HttpServerAuth } from "../../http/server/options.ts";
+import { redact } from "../../rpc/redact.ts";
 import { toFetch } from "../../http/to-fetch.ts";
 import { createServer } from "../../server/create-server.ts";
 import { tool } from "../../server/definition.ts";
@@ -51,6 +52,20 @@ describe("API keys", () => {
     expect(refused.headers.get("www-authenticate")).toBe('Bearer error="insufficient_scope", scope="notes:write"');
   });
 
+  test("the message for a request without a key says where to send it, in words that no filter of secrets removes", async () => {
+    for (const [options, place] of [
+      [{}, 'Send it in the Authorization header, after "Bearer" and a space.'],
+      [{ header: "x-api-key" }, 'after "Bearer" and a space, or alone in the x-api-key header.'],
+    ] as const) {
+      const answer = await call(serve(apiKeys(keys, options)).client, {});
+      const { message = "" } = (await answer.json()).error ?? {};
+      expect(message).toContain(place);
+      expect(redact(JSON.stringify({ message }))).toBe(JSON.stringify({ message }));
+      for (const filter of [/bearer\s+\S/i, /(?:authorization|token|key)["']?\s*[:=]/i])
+        expect(message).not.toMatch(filter);
+    }
+  });
+
   test("a request without a key is answered with 401 and a challenge without metadata", async () => {
     const { client, errors } = serve(apiKeys(keys));
     for (const method of ["POST", "GET", "DELETE"]) {
@@ -93,8 +108,10 @@ describe("API keys", () => {
 
   test.each<[string, ApiKey[], string]>([
     ["no keys", [], "at least one key"],
-    ["an unset environment variable", [{ key: undefined, subject: "ci" }], "environment variable"],
-    ["both forms", [{ key: first, sha256, subject: "ci" }], "either key or sha256"],
+    ["a key of an unset environment variable", [{ key: undefined, subject: "ci" }], "its environment variable is set"],
+    ["an empty key", [{ key: "", subject: "ci" }], 'The API key of "ci" is empty.'],
+    ["an empty hash", [{ sha256: "", subject: "ci" }], "its environment variable is set"],
+    ["both forms", [{ key: first, sha256, subject: "ci" }], "both key and sha256"],
     ["a short key", [{ key: "topsecret", subject: "ci" }], "at least 16 characters"],
     ["a key that no header can contain", [{ key: "schlüssel-0123456789", subject: "ci" }], "letters, digits"],
     ["a hash of another length", [{ sha256: "abc", subject: "ci" }], "64 hexadecimal digits"],
@@ -116,7 +133,7 @@ describe("API keys", () => {
       }
     })();
     expect(error).toMatchObject({ code: "invalid_definition", message: expect.stringContaining(message) });
-    for (const { key } of given) if (key !== undefined) expect(inspect(error)).not.toContain(key);
+    for (const { key } of given) if (key) expect(inspect(error)).not.toContain(key);
   });
 });
 

@@ -7,7 +7,7 @@ import { invalid } from "./option-checks.ts";
 
 /** An API key and its owner. Either `key` or `sha256` is needed. */
 export interface ApiKey {
-  /** The key, as clients send it: 16 or more characters. Generate it at random. */
+  /** The key, as clients send it: 16 or more characters. Generate it at random. An undefined or empty one is refused. */
   key?: string | undefined;
   /** The SHA-256 hash of the key in hexadecimal, so that the configuration contains no key. */
   sha256?: string | undefined;
@@ -38,7 +38,7 @@ const minKey = 16;
  * A client sends its key as `Authorization: Bearer <key>`, or in the option `header`. Keys are compared by their hashes, in
  * constant time, and appear in no log or error.
  *
- * Throws `LocalError` `invalid_definition` for a missing, short or repeated key, such as one of an unset environment variable.
+ * Throws `LocalError` `invalid_definition` for a missing, empty, short or repeated key. A key of an unset environment variable is missing.
  *
  * @example
  * ```ts
@@ -88,11 +88,13 @@ function checkKeys(keys: readonly ApiKey[]): void {
   for (const { key, sha256: hex, subject } of keys) {
     if (typeof subject !== "string" || subject === "") throw invalid("Each API key requires a subject: its owner.");
     const owner = JSON.stringify(subject);
-    if ((key === undefined) === (hex === undefined)) {
+    if (key === "" || hex === "" || (key === undefined && hex === undefined)) {
       throw invalid(
-        `The API key of ${owner} requires either key or sha256. Check whether an environment variable is missing.`,
+        `The API key of ${owner} is empty. Set key or sha256, and check that its environment variable is set.`,
       );
     }
+    if (key !== undefined && hex !== undefined)
+      throw invalid(`The API key of ${owner} has both key and sha256. Remove one.`);
     // No message contains the key.
     if (key !== undefined && (typeof key !== "string" || key.length < minKey)) {
       throw invalid(`The API key of ${owner} must have at least ${minKey} characters. Generate it at random.`);

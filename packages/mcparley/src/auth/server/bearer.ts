@@ -49,8 +49,10 @@ export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): Ht
     async authenticate(request) {
       const token = readToken(request, name);
       if (token === undefined) {
-        const alternative = name === undefined ? "" : `, or in the header ${name}`;
-        throw refused(401, `A token is required: send it as "Authorization: Bearer <token>"${alternative}.`);
+        const alternative = name === undefined ? "" : `, or alone in the ${name} header`;
+        // Filters of secrets in logs remove what follows "Authorization:" and "Bearer", so both are written otherwise.
+        const place = 'Send it in the Authorization header, after "Bearer" and a space';
+        throw refused(401, `A token is required. ${place}${alternative}.`);
       }
       let caller: BearerCaller | undefined;
       try {

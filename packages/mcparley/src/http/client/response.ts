@@ -4,9 +4,12 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type JsonObject, type JsonRpcErrorBody, type RequestId, isObject, isRequestId } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
+import { explanationIn } from "./error-body.ts";
 import type { Posted } from "./posted.ts";
 
 const EXCERPT_BYTES = 1_024;
+/** Maximum size of the beginning of an error body in which its explanation is searched. */
+const EXPLAINED_BYTES = 8_192;
 const DISCARDED_BYTES = 65_536;
 /** Maximum size of an error body that is searched for JSON-RPC errors. */
 const ERROR_BYTES = 1_048_576;
@@ -60,8 +63,7 @@ export async function readRefusal(
   // Otherwise 500 does not ask for a later request: it is the status of an internal error.
   const isFailing = isTransient(response.status) && (isHandshake || response.status !== 500);
   if (first && (isOfMcp || !isFailing)) return errors;
-  const body = redact(text.slice(0, EXCERPT_BYTES));
-  throw errorOf(response, { what, body, clock, cause: first && ProtocolError.from(first.error) });
+  throw errorOf(response, { what, text, clock, cause: first && ProtocolError.from(first.error) });
 }
 
 type Refusal = JsonObject & { error: JsonRpcErrorBody };
@@ -92,18 +94,23 @@ export function asksForAuthorization({ status, headers }: Response): boolean {
 
 /** Makes the error for a response with an error status. Reads the beginning of its body. */
 export async function statusError(response: Response, what: string, clock: Clock): Promise<LocalError> {
-  return errorOf(response, { what, body: await excerptOf(response), clock });
+  // An error that cannot be read completely is still that of its status.
+  const { text } = await readStart(response, EXPLAINED_BYTES).catch(() => ({ text: "" }));
+  return errorOf(response, { what, text: text.replace(/\s+/g, " ").trim(), clock });
 }
 
+/** `text` is the body or its beginning. `data.body` of the error is an excerpt of it, with secrets redacted. */
 function errorOf(
   response: Response,
-  { what, body, clock, cause }: { what: string; body: string; clock: Clock; cause?: Error | undefined },
+  { what, text, clock, cause }: { what: string; text: string; clock: Clock; cause?: Error | undefined },
 ): LocalError {
   const { status, statusText } = response;
-  const reason = body === "" ? "" : `: ${body}`;
+  const body = redact(text.slice(0, EXCERPT_BYTES));
+  const explanation = explanationIn(text);
+  const reason = explanation === "" ? "." : `: ${explanation}`;
   if (asksForAuthorization(response) || status === 403) {
     const challenge = response.headers.get("www-authenticate") ?? undefined;
-    const cure = status === 401 ? "requires a sign-in" : "denies access";
+    const cure = status === 401 ? "requires authorization" : "denies access";
     const message = `The server ${cure} (${status}) for ${what}${reason}`;
     return new LocalError("unauthorized", message, { data: { status, challenge, body } });
   }
@@ -140,16 +147,6 @@ export async function readText(response: Response, limit: number): Promise<strin
   if (isWhole) return text;
   const message = `The server answered with more than ${limit} bytes, the limit for this reply.`;
   throw new LocalError("too_large", message, { data: { limit } });
-}
-
-/** Reads the beginning of a body for an error message: one line, with secrets redacted. */
-async function excerptOf(response: Response): Promise<string> {
-  try {
-    const { text } = await readStart(response, EXCERPT_BYTES);
-    return redact(text.replace(/\s+/g, " ").trim());
-  } catch {
-    return "";
-  }
 }
 
 /** Ends a response that is not needed. A short body is read, so that its connection can be used again. */

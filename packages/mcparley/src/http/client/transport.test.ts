@@ -308,7 +308,7 @@ test.each([
 test("other statuses fail the request with the status and the start of the body, without secrets", async () => {
   const { send, next, failures } = openTransport();
   void send(modern(1));
-  (await next()).text(`<h1>Oops</h1>\n token=abc ${"x".repeat(5_000)}`, {
+  (await next()).text(`Oops\n token=abc ${"x".repeat(5_000)}`, {
     status: 500,
     statusText: "Internal Server Error",
   });
@@ -316,10 +316,29 @@ test("other statuses fail the request with the status and the start of the body,
   const [[, error]] = failures as [[RequestId, LocalError]];
   expect(error.code).toBe("http");
   expect(error.message).toMatch(
-    /^The server answered tools\/call with 500 Internal Server Error: <h1>Oops<\/h1> token=\[redacted\] x/,
+    /^The server answered tools\/call with 500 Internal Server Error: Oops token=\[redacted\] x/,
   );
   expect(error.message.length).toBeLessThan(1_200);
   expect(error.data).toMatchObject({ status: 500 });
+});
+
+test("a JSON or HTML body is explained in the message, and its start is in the data", async () => {
+  const page =
+    "<!DOCTYPE html><title>Error</title><pre>PayloadTooLargeError: request entity too large<br> at read</pre>";
+  const problem = '{"type":"about:blank","detail":"The disk is full"}';
+  for (const [body, type, explanation] of [
+    [page, "text/html", "PayloadTooLargeError: request entity too large"],
+    [problem, "application/problem+json", "The disk is full"],
+  ] as const) {
+    const { send, next, failures } = openTransport();
+    void send(modern(1));
+    (await next()).text(body, { status: 413, statusText: "Too Large", headers: { "content-type": type } });
+    await flushPromises();
+    expect(failures[0]?.[1]).toMatchObject({
+      message: `The server answered tools/call with 413 Too Large: ${explanation}`,
+      data: { status: 413, body },
+    });
+  }
 });
 
 test.each([
