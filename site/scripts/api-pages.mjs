@@ -19,10 +19,10 @@ export const apiPages = ["mcparley", "redis"].flatMap(entryPoints);
 /** @param {string} folder a folder of `packages` @returns {ApiPage[]} */
 function entryPoints(folder) {
   const manifest = JSON.parse(readFileSync(path.join(root, "packages", folder, "package.json"), "utf8"));
-  return Object.entries(manifest.exports).flatMap(([key, target]) => {
-    if (typeof target !== "string" || !target.endsWith(".js")) return [];
+  return Object.entries(manifest.exports).flatMap(([key, conditions]) => {
+    if (key === "./package.json") return [];
     const name = path.posix.join(manifest.name, key);
-    const source = `packages/${folder}/${target.replace("./dist/", "src/").replace(/\.js$/, ".ts")}`;
+    const source = `packages/${folder}/${conditions.default.replace("./dist/", "src/").replace(/\.js$/, ".ts")}`;
     return [{ package: folder, name, path: `api/${path.posix.basename(name)}.md`, source }];
   });
 }

@@ -42,10 +42,11 @@ describe.each(readdirSync(folder))("%s", (file) => {
     expect(uses.filter((line) => !/uses: [\w/.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([]);
   });
 
-  test("may write only signatures and scan results", () => {
+  test("may write only signatures and scan results, and the site its pages", () => {
     const granted = [permissions, ...Object.values(jobs).map((job) => job.permissions ?? {})].flatMap(Object.entries);
     const written = granted.filter(([, access]) => access !== "read").map(([scope]) => scope);
-    expect(written.filter((scope) => !["id-token", "security-events"].includes(scope))).toEqual([]);
+    const allowed = ["id-token", "security-events", ...(file === "site.yml" ? ["pages"] : [])];
+    expect(written.filter((scope) => !allowed.includes(scope))).toEqual([]);
   });
 
   test("runs only scripts of this project", () => {

@@ -34,9 +34,10 @@ describe("ctx.can returns whether the revision has a request and the client decl
 test("elicit on a revision without it throws the same error as for a missing capability", async () => {
   const errors: unknown[] = [];
   const schema = z.object({});
-  const ask = serverOf((ctx) =>
-    ctx.elicit({ message: "?", schema }).catch((error: unknown) => void errors.push(error)),
-  );
+  const ask = serverOf(async (ctx) => {
+    await ctx.elicit({ message: "?", schema: z.object({}) }).catch((error: unknown) => errors.push(error));
+    return "";
+  });
   for (const [version, capabilities] of [["2025-03-26", everything] as const, ["2025-06-18", {}] as const]) {
     const peer = await openPeer(ask, version, capabilities);
     await peer.request("tools/call", { name: "ask" });
