@@ -92,7 +92,12 @@ function membersOf(name: string): string[] {
   const found = interfaces.get(name);
   if (!found) throw new Error(`The source has no interface ${name}, or several.`);
   const own = found.body.body.map(({ key }: Syntax) => String(key.name));
-  return [...new Set<string>([...own, ...found.extends.flatMap(inheritedFrom)])];
+  return [...new Set<string>([...own, ...found.extends.filter(isOurs).flatMap(inheritedFrom)])];
+}
+
+/** Whether an interface that is extended has members of this library. `Other...` has names of other libraries. */
+function isOurs({ expression }: Syntax): boolean {
+  return !expression.name.startsWith("Other");
 }
 
 /** The members of a type that an interface extends: an interface, or `Omit` of one. */

@@ -24,14 +24,14 @@ afterAll(() => rmSync(generated, { recursive: true, force: true }));
 
 test("the skill has less than 900 tokens", () => {
   // Words of up to 9 letters, numbers of up to 3 digits, and one to three signs. For this text the count is 5 % over that of
-  // the tokenizers o200k_base and cl100k_base, which count 884 and 878 tokens.
+  // the tokenizers o200k_base and cl100k_base, which count 896 and 891 tokens.
   const pieces = text.match(/ ?\p{L}{1,9}|\d{1,3}| ?[^\s\p{L}\d]{1,3}|\n+ */gu) ?? [];
   expect(pieces.length / 1.05).toBeLessThan(900);
   expect(pieces.length).toBeGreaterThan(500);
 });
 
 test("every sample of the skill compiles", () => {
-  expect(samples.map(({ name }) => name)).toEqual(["server.ts", "main.ts", "express.ts", "server.test.ts"]);
+  expect(samples.map(({ name }) => name)).toEqual(["server.ts", "express.ts", "server.test.ts"]);
   const { errorsOf } = compilePrograms(generated);
   expect(samples.flatMap(({ name }) => errorsOf(path.join(generated, name)))).toEqual([]);
 });

@@ -33,7 +33,6 @@ describe("ctx.can returns whether the revision has a request and the client decl
 
 test("elicit on a revision without it throws the same error as for a missing capability", async () => {
   const errors: unknown[] = [];
-  const schema = z.object({});
   const ask = serverOf(async (ctx) => {
     await ctx.elicit({ message: "?", schema: z.object({}) }).catch((error: unknown) => errors.push(error));
     return "";
