@@ -119,7 +119,7 @@ export interface Exit {
   signal: NodeJS.Signals | null;
 }
 
-/** What is known about a process that ended. */
+/** The output of a process that ended, and its earlier failures. */
 interface Ended {
   /** The end of its stderr, redacted. */
   stderr: string;

@@ -20,7 +20,7 @@ export interface TargetWords {
 export interface Surroundings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether this Node runs TypeScript. Default: what it reports. */
+  /** Whether this Node runs TypeScript. Default: the value that it reports. */
   readonly runsTypeScript?: boolean;
 }
 

@@ -115,7 +115,7 @@ describe("readAnswers", () => {
     ],
     [{ type: "array", items: { enum: ["a", "b"] } }, "a, c", '"c" is not a choice. The choices are: a, b.'],
   ] as const)("reports the choices of %j for %j", (property, typed, message) => {
-    const { problems } = readAnswers(form({ x: property as never }, []), { x: typed });
+    const { problems } = readAnswers(form({ x: property }, []), { x: typed });
     expect(problems).toEqual([`--answer x=${typed}: ${message}`]);
   });
 

@@ -18,7 +18,7 @@ describe("a server that refuses access", () => {
     const { code, io } = await runWith({ connect }, words);
     expect(code).toBe(3);
     expect(io.err()).toContain("The server did not accept the header Authorization that you gave.");
-    expect(io.err()).toContain(`Without it, you can sign in: mcparley login ${url}`);
+    expect(io.err()).toContain(`If the server has a sign-in, you can use it without the header: mcparley login ${url}`);
     expect(io.err()).not.toContain("--header");
     expect(io.err()).not.toContain("secret-token");
   });

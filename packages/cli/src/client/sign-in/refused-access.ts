@@ -17,5 +17,7 @@ export function accessHint(error: LocalError, target: KnownTarget | undefined): 
   const names = sent.join(", ");
   const isBearer = sent.some((name) => name.toLowerCase() === "authorization");
   const check = `The server did not accept the header ${names} that you gave. Check that its value is complete, valid for this server and not expired.`;
-  return isBearer ? `${check} Without it, you can sign in: mcparley login TARGET` : check;
+  return isBearer
+    ? `${check} If the server has a sign-in, you can use it without the header: mcparley login TARGET`
+    : check;
 }

@@ -21,7 +21,7 @@ function world(server: (request: Request) => Promise<Response>, other: () => Res
   const redirectUri = "http://127.0.0.1:7777/callback";
   const visit = (url: URL): Promise<URL> => Promise.resolve(url).finally(() => visits.push(url));
   const signIn = { prepare: () => Promise.resolve({ redirectUri, visit, close: () => Promise.resolve() }) };
-  return { visits, fetch: send as typeof fetch, signIn };
+  return { visits, fetch: send, signIn };
 }
 
 async function failureOf(auth: OAuth, send: typeof fetch): Promise<unknown> {

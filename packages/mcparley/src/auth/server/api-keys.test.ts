@@ -58,7 +58,7 @@ describe("API keys", () => {
       [{ header: "x-api-key" }, 'after "Bearer" and a space, or alone in the x-api-key header.'],
     ] as const) {
       const answer = await call(serve(apiKeys(keys, options)).client, {});
-      const { message = "" } = (await answer.json()).error ?? {};
+      const message = (await answer.json()).error?.message ?? "";
       expect(message).toContain(place);
       expect(redact(JSON.stringify({ message }))).toBe(JSON.stringify({ message }));
       for (const filter of [/bearer\s+\S/i, /(?:authorization|token|key)["']?\s*[:=]/i])

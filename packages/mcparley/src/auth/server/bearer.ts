@@ -50,7 +50,7 @@ export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): Ht
       const token = readToken(request, name);
       if (token === undefined) {
         const alternative = name === undefined ? "" : `, or alone in the ${name} header`;
-        // Filters of secrets in logs remove what follows "Authorization:" and "Bearer", so both are written otherwise.
+        // Log filters remove the text after "Authorization:" and "Bearer", so neither is followed by a value here.
         const place = 'Send it in the Authorization header, after "Bearer" and a space';
         throw refused(401, `A token is required. ${place}${alternative}.`);
       }

@@ -13,6 +13,7 @@ import type { ServerChange, Subscription } from "./subscription.ts";
 // The client loads these modules on first use. Loading them here keeps tests with a fake clock from waiting for the disk.
 import "./subscriptions.ts";
 import "../../http/client/connection-error.ts";
+import "../../http/client/error-body.ts";
 import "../../http/client/stream.ts";
 import "../../http/client/standalone.ts";
 

@@ -14,6 +14,7 @@ import type { HttpTarget } from "./settings.ts";
 import "../../client/connect/on-demand.ts";
 import "../../client/subscriptions/subscriptions.ts";
 import "./connection-error.ts";
+import "./error-body.ts";
 import "./http-sse.ts";
 
 afterEach(forgetRevisions);

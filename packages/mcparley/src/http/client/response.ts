@@ -4,7 +4,6 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type JsonObject, type JsonRpcErrorBody, type RequestId, isObject, isRequestId } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
-import { explanationIn } from "./error-body.ts";
 import type { Posted } from "./posted.ts";
 
 const EXCERPT_BYTES = 1_024;
@@ -63,7 +62,7 @@ export async function readRefusal(
   // Otherwise 500 does not ask for a later request: it is the status of an internal error.
   const isFailing = isTransient(response.status) && (isHandshake || response.status !== 500);
   if (first && (isOfMcp || !isFailing)) return errors;
-  throw errorOf(response, { what, text, clock, cause: first && ProtocolError.from(first.error) });
+  throw await errorOf(response, { what, text, clock, cause: first && ProtocolError.from(first.error) });
 }
 
 type Refusal = JsonObject & { error: JsonRpcErrorBody };
@@ -100,13 +99,13 @@ export async function statusError(response: Response, what: string, clock: Clock
 }
 
 /** `text` is the body or its beginning. `data.body` of the error is an excerpt of it, with secrets redacted. */
-function errorOf(
+async function errorOf(
   response: Response,
   { what, text, clock, cause }: { what: string; text: string; clock: Clock; cause?: Error | undefined },
-): LocalError {
+): Promise<LocalError> {
   const { status, statusText } = response;
   const body = redact(text.slice(0, EXCERPT_BYTES));
-  const explanation = explanationIn(text);
+  const explanation = text === "" ? "" : await explain(text);
   const reason = explanation === "" ? "." : `: ${explanation}`;
   if (asksForAuthorization(response) || status === 403) {
     const challenge = response.headers.get("www-authenticate") ?? undefined;
@@ -121,6 +120,16 @@ function errorOf(
     cause,
     data: retryAfterMs === undefined ? { status, body } : { status, body, retryAfterMs },
   });
+}
+
+/** The code is loaded with the first error, because most clients of the web never need it. */
+async function explain(text: string): Promise<string> {
+  try {
+    return (await import("./error-body.ts")).explanationIn(text);
+  } catch {
+    // Without a network, a browser cannot load the module.
+    return "";
+  }
 }
 
 /** Makes the error for a session that the server does not know. */

@@ -9,6 +9,7 @@ import { httpTransports } from "./transport.ts";
 // The transport loads these modules on first use. Loading them here keeps tests with a fake clock from waiting for the disk.
 import "./stream.ts";
 import "./connection-error.ts";
+import "./error-body.ts";
 
 interface TestTransport extends FetchStub {
   transport: Transport;
