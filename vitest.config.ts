@@ -44,9 +44,18 @@ const project = (test: TestProjectInlineConfiguration["test"]): TestProjectInlin
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 120_000, interval: 20 } },
+    env: sampleKeys,
     ...test,
   },
 });
+
+/** The keys that the samples of the guides read from the environment. They have no default, so that no reader serves one. */
+const sampleKeys = Object.fromEntries(
+  ["ALICE", "BOB", "CI", "DASHBOARD", "MCP", "NOTES"].map((name) => [
+    `${name}_KEY`,
+    `key-of-${name.toLowerCase()}-for-tests`,
+  ]),
+);
 
 export default defineConfig({
   test: {

@@ -16,7 +16,7 @@ import { repository } from "./release/project.mjs";
 const target = path.join(root, "packages/mcparley/docs");
 
 /** Pages that are left out: decision records, and tables of what the tests check. They are for contributors, and large. */
-const leftOut = /(^|\/)(adr\/|\.)|^(client-states|client-under-faults|pitfalls)\.md$/;
+export const leftOut = /(^|\/)(adr\/|\.)|^(client-states|client-under-faults|pitfalls)\.md$/;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   rmSync(target, { recursive: true, force: true });
@@ -42,7 +42,7 @@ export function shippedGuides() {
 }
 
 /** Removes the characters that align the columns of tables, outside of code blocks. @param {string} text */
-function withoutPadding(text) {
+export function withoutPadding(text) {
   return text.replaceAll(/```[\s\S]*?```|^\|.*\|$/gm, (part) => {
     if (part.startsWith("```")) return part;
     if (/^[|\s:-]+$/.test(part)) return part.replaceAll(/-{3,}/g, "---");

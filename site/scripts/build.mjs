@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { makeApiReference } from "./api.mjs";
+import { withoutPadding } from "../../scripts/guides.mjs";
 import { llmsFullText, llmsText } from "./llms.mjs";
 import { readPages, root } from "./pages.mjs";
 
@@ -39,7 +40,7 @@ export async function buildSite({ url }) {
   if (status !== 0) throw new Error(`VitePress ended with status ${status}.`);
 
   const prefix = url === undefined ? base : `${url.replace(/\/$/, "")}/`;
-  for (const { path: file, text } of [...pages, ...api]) write(path.join(built, file), text);
+  for (const { path: file, text } of [...pages, ...api]) write(path.join(built, file), withoutPadding(text));
   write(path.join(built, "llms.txt"), llmsText(pages, { prefix, api }));
   write(path.join(built, "llms-full.txt"), llmsFullText(pages));
 }

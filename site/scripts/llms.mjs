@@ -1,5 +1,6 @@
 // @ts-check
-import { titleOf } from "./markdown.mjs";
+import { leftOut, withoutPadding } from "../../scripts/guides.mjs";
+import { summaryOf, titleOf } from "./markdown.mjs";
 import { filesOf } from "./navigation.mjs";
 import { navigation } from "./pages.mjs";
 
@@ -20,13 +21,18 @@ export function llmsText(pages, { prefix, api }) {
     });
     return [`## ${section.title}`, "", ...items].join("\n");
   });
-  const reference = api.map(({ path, text }) => `- [${titleOf(text)}](${prefix}${path})`);
+  const reference = api.map(
+    ({ path, text }) => `- [${titleOf(text)}](${prefix}${path}): ${firstSentence(summaryOf(text))}`,
+  );
   return [
     "# mcparley",
     "",
     "> The Model Context Protocol (MCP) in TypeScript: a library for servers, clients and hosts, and a command.",
     "",
-    `All guides in one file: [llms-full.txt](${prefix}llms-full.txt).`,
+    "Install: `npm install mcparley zod`. The guides are also in `node_modules/mcparley/docs`, and a skill for coding agents is",
+    "in `node_modules/mcparley/skills/build-mcp-server`.",
+    "",
+    `The links below are Markdown. Without \`.md\` they are pages for people. All guides in one file: [llms-full.txt](${prefix}llms-full.txt).`,
     "",
     ...sections.flatMap((section) => [section, ""]),
     ["## API", "", ...reference].join("\n"),
@@ -35,7 +41,7 @@ export function llmsText(pages, { prefix, api }) {
 }
 
 /**
- * All guides in one text, in the order of the navigation. Pages for contributors are left out.
+ * All guides in one text, in the order of the navigation. Pages for contributors are left out, as in the package.
  *
  * @param {readonly Page[]} pages
  */
@@ -44,11 +50,12 @@ export function llmsFullText(pages) {
   const guides = navigation()
     .filter(({ title }) => title !== "Contributors")
     .flatMap(filesOf)
+    .filter((file) => !leftOut.test(file.replace("docs/", "")))
     .flatMap((file) => bySource.get(file) ?? []);
-  return guides.map(({ path, text }) => `<!-- ${path} -->\n\n${text.trim()}\n`).join("\n");
+  return guides.map(({ path, text }) => `<!-- ${path} -->\n\n${withoutPadding(text).trim()}\n`).join("\n");
 }
 
-/** @param {string} text */
+/** The first sentence. A colon before a sample becomes a full stop. @param {string} text */
 function firstSentence(text) {
-  return /^.*?[.:?](?= [A-Z"`]|$)/.exec(text)?.[0] ?? text;
+  return (/^.*?[.:?](?= [A-Z"`]|$)/.exec(text)?.[0] ?? text).replace(/:$/, ".");
 }

@@ -15,7 +15,7 @@ import { isExternal, linksIn } from "./markdown.mjs";
 
 /**
  * Reads the navigation from the index of the guides, so that no second list of pages exists. A page that is linked more than
- * once belongs to the first section.
+ * once belongs to the first section. A link to a heading, such as `tools.md#results`, places no page.
  *
  * @param {string} index the text of `docs/README.md`
  * @returns {Section[]}
@@ -65,8 +65,8 @@ function splitHeading(text) {
 /** The pages that a part of the index links and that no earlier part has. @param {string} text @param {Set<string>} seen */
 function filesIn(text, seen) {
   const files = linksIn(text)
-    .filter((target) => !isExternal(target) && /\.md(#|$)/.test(target))
-    .map((target) => new URL(target.replace(/#.*/, ""), "file:///docs/").pathname.slice(1));
+    .filter((target) => !isExternal(target) && target.endsWith(".md"))
+    .map((target) => new URL(target, "file:///docs/").pathname.slice(1));
   const added = [...new Set(files)].filter((file) => !seen.has(file));
   for (const file of added) seen.add(file);
   return added;

@@ -24,7 +24,10 @@ const renamed = {
   "README.md": "index.md",
   "docs/README.md": "guides.md",
   "docs/adr/README.md": "adr/index.md",
+  "packages/create-mcparley/README.md": "create-mcparley.md",
   "packages/redis/README.md": "redis.md",
+  // `docs/security.md` has the other name.
+  "SECURITY.md": "security-policy.md",
 };
 
 /** The sections of the index. Throws if a guide is in none. */

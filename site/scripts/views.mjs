@@ -13,6 +13,8 @@
 /** @type {readonly View[]} */
 export const views = [
   { name: "home", path: "" },
+  { name: "quick-start", path: "quick-start" },
+  { name: "guides", path: "guides" },
   { name: "tables", path: "server-options" },
   { name: "diagrams", path: "elicitation-and-sampling", prepare: scrollToDiagram },
   { name: "code", path: "tools" },

@@ -25,6 +25,18 @@ test.each(figures)("$workload, $measure of $implementation is $figure in the res
   expect(measured ?? "not run").toBe(row.figure);
 });
 
+test.each([
+  ["JSON, 2025 revisions, stateless", "call/json/stateless/32"],
+  ["JSON, revision 2026-07-28", "call/json/modern/32"],
+])("the README has the results of tool calls with %s", (name, workload) => {
+  const [, line = ""] = new RegExp(`^\\| tool calls per second, ${name} (.*)$`, "m").exec(read("README.md")) ?? [];
+  const shown = line.match(/\d[\d,]+\d/g) ?? [];
+  const [header = [], ...rows] = tableBelow(results, `\`${workload}\``);
+  const measured = rows.map((row) => row[header.indexOf("answers/s")] ?? "");
+  expect(measured.length).toBeGreaterThan(2);
+  expect(shown.toSorted()).toEqual(measured.toSorted());
+});
+
 test("the page names the versions that are measured and compared", () => {
   const dependenciesOf = (file: string): Record<string, string> =>
     (JSON.parse(read(file)) as { dependencies: Record<string, string> }).dependencies;

@@ -10,6 +10,7 @@ const index = `# Documentation
 
 | Task | Page |
 | --- | --- |
+| Test | [In CI](testing.md#ci) |
 | Define | [Tools](tools.md), [Results](tools.md#results) |
 | Read | [Specification](https://example.com/spec.md) |
 
@@ -20,6 +21,7 @@ const index = `# Documentation
 ## Reference
 
 - [Tools again](tools.md)
+- [Testing](testing.md)
 - [Contributing](../CONTRIBUTING.md)
 `;
 
@@ -33,7 +35,7 @@ describe("the navigation of the site", () => {
           { title: "Folders", files: ["docs/folder-server.md"] },
         ],
       },
-      { title: "Reference", groups: [{ title: undefined, files: ["CONTRIBUTING.md"] }] },
+      { title: "Reference", groups: [{ title: undefined, files: ["docs/testing.md", "CONTRIBUTING.md"] }] },
     ]);
   });
 

@@ -1,4 +1,4 @@
-/** Connecting to servers. */
+/** Connects to servers: `connect`, the client, and the types of its calls and handlers. */
 export { LocalError, type LocalErrorCode, ProtocolError } from "./rpc/errors.ts";
 export type { Awaitable } from "./rpc/awaitable.ts";
 export type { JsonObject } from "./rpc/messages.ts";

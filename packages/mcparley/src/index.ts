@@ -1,4 +1,4 @@
-/** Types, errors and functions that clients and servers share. */
+/** The types, errors and functions that clients and servers share. */
 export { LocalError, type LocalErrorCode, ProtocolError } from "./rpc/errors.ts";
 export { Cancelled, Declined, ErrorCode, McpError, ToolError, isResourceNotFound } from "./mcp/errors.ts";
 export {

@@ -1,4 +1,4 @@
-/** Defining servers, and what their handlers use. */
+/** Defines servers: tools, prompts, resources, middleware, logs and rate limits. */
 export { LocalError, type LocalErrorCode, ProtocolError } from "./rpc/errors.ts";
 export type { Awaitable } from "./rpc/awaitable.ts";
 export type { JsonObject } from "./rpc/messages.ts";
