@@ -48,7 +48,7 @@ const tables: readonly OptionTable[] = [
   },
   { page: "resources.md", heading: "Members of a resource", of: "ResourceDefinition" },
   { page: "handler-context.md", heading: "Members of the context", of: "Context", with: ["uri"] },
-  { page: "testing.md", heading: "Members of a scripted peer", of: "ScriptedPeer" },
+  { page: "testing-clients.md", heading: "Members of a scripted peer", of: "ScriptedPeer" },
   { page: "client-options.md", heading: "Options of connect", of: "ConnectOptions" },
   { page: "client-options.md", heading: "Options of a URL", of: "HttpTarget" },
   { page: "client-options.md", heading: "Options of a command", of: "CommandTarget" },
@@ -60,9 +60,9 @@ test.each(tables)("$page: $heading lists the members of $of", ({ page, heading, 
   expect(namesInTable(page, heading).toSorted()).toEqual([...members, ...more].toSorted());
 });
 
-test("testing.md lists the functions of mcparley/testing", async () => {
+test("testing-clients.md lists the functions of mcparley/testing", async () => {
   const functions = Object.keys(await import("mcparley/testing"));
-  expect(namesInTable("testing.md", "Functions of mcparley/testing").toSorted()).toEqual(functions.toSorted());
+  expect(namesInTable("testing-clients.md", "Functions of mcparley/testing").toSorted()).toEqual(functions.toSorted());
 });
 
 test("the documented defaults of limits match the source", () => {
