@@ -33,7 +33,10 @@ export function readSite() {
       const [first = ""] = inside.filter((file) => file !== "README.md");
       return { text: section.title, link: linkOf(sitePath(first)), activeMatch: matchOf(section.title, inside) };
     }),
-    sidebar: sections.map((section) => ({ text: section.title, collapsed: true, items: sidebarItems(section) })),
+    sidebar: [
+      { text: "All guides", link: linkOf(sitePath("docs/README.md")) },
+      ...sections.map((section) => ({ text: section.title, collapsed: true, items: sidebarItems(section) })),
+    ],
     summaries: new Map(pages.map(({ path, summary }) => [path, summary])),
   };
 }

@@ -1,4 +1,4 @@
-/** MCP Apps: HTML interfaces that a server offers with its tools, and functions for hosts that show them. */
+/** HTML interfaces that a server offers with its tools (MCP Apps), and functions for hosts that show them. */
 export type { JsonObject } from "./rpc/messages.ts";
 export type { Client } from "./client/calls/client.ts";
 export type { ClientExtension } from "./client/extension.ts";

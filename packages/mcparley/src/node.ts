@@ -1,4 +1,4 @@
-/** For Node: HTTP servers, stores in files, stored credentials and sign-in with a browser. */
+/** HTTP servers on Node, stores in files, stored credentials, and sign-in with a browser. */
 export type { CredentialStorage } from "./auth/client/credentials.ts";
 export type { SignIn, SignInAttempt } from "./auth/client/sign-in.ts";
 export type { HealthOptions } from "./http/server/options.ts";

@@ -1,4 +1,4 @@
-/** For tests: scripted servers, transports in memory, and a clock that a test advances. */
+/** Scripted servers, transports in memory, and a clock that a test advances. */
 export type { TransportFactory } from "./client/connect/transports.ts";
 export type {
   JsonObject,
