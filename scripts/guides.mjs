@@ -15,8 +15,15 @@ import { repository } from "./release/project.mjs";
  */
 const target = path.join(root, "packages/mcparley/docs");
 
-/** Pages that are left out: decision records, and tables of what the tests check. They are for contributors, and large. */
-export const leftOut = /(^|\/)(adr\/|\.)|^(client-states|client-under-faults|pitfalls)\.md$/;
+/** Tables of what the tests check. They are for contributors, and large. */
+const tables = ["client-states", "client-under-faults", "pitfalls"];
+/** For readers who choose a library, and for users of the command, which prints the hints. */
+const outside = ["why-mcparley", "command-hints"];
+
+/** Whether a page of `docs` is for users of the library: no decision record, and no table of what the tests check. @param {string} file */
+export function isGuide(file) {
+  return file.endsWith(".md") && !/(^|\/)(adr\/|\.)/.test(file) && !tables.includes(file.replace(/\.md$/, ""));
+}
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   rmSync(target, { recursive: true, force: true });
@@ -30,7 +37,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 export function shippedGuides() {
   const files = readdirSync(path.join(root, "docs"), { recursive: true, encoding: "utf8" })
     .map((file) => file.split(path.sep).join("/"))
-    .filter((file) => file.endsWith(".md") && !leftOut.test(file))
+    .filter((file) => isGuide(file) && !outside.includes(file.replace(/\.md$/, "")))
     .toSorted();
   const shipped = new Set(files);
   return new Map(

@@ -44,7 +44,7 @@ export default defineConfig({
     docFooter: { prev: "Previous page", next: "Next page" },
     notFound: {
       title: "Page not found",
-      quote: "No page has this address. Search for its subject, or start with the list of guides.",
+      quote: "No page has this address. Search for its subject, or open the home page, which lists the guides by task.",
       linkLabel: "Go to the home page",
       linkText: "Home",
     },

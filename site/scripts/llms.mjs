@@ -1,5 +1,5 @@
 // @ts-check
-import { leftOut, withoutPadding } from "../../scripts/guides.mjs";
+import { isGuide, withoutPadding } from "../../scripts/guides.mjs";
 import { summaryOf, titleOf } from "./markdown.mjs";
 import { filesOf } from "./navigation.mjs";
 import { navigation } from "./pages.mjs";
@@ -41,7 +41,7 @@ export function llmsText(pages, { prefix, api }) {
 }
 
 /**
- * All guides in one text, in the order of the navigation. Pages for contributors are left out, as in the package.
+ * All guides in one text, in the order of the navigation. Pages for contributors are left out.
  *
  * @param {readonly Page[]} pages
  */
@@ -50,7 +50,7 @@ export function llmsFullText(pages) {
   const guides = navigation()
     .filter(({ title }) => title !== "Contributors")
     .flatMap(filesOf)
-    .filter((file) => !leftOut.test(file.replace("docs/", "")))
+    .filter((file) => isGuide(file.replace("docs/", "")))
     .flatMap((file) => bySource.get(file) ?? []);
   return guides.map(({ path, text }) => `<!-- ${path} -->\n\n${withoutPadding(text).trim()}\n`).join("\n");
 }

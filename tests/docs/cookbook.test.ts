@@ -139,8 +139,8 @@ function accepted(confirm: string): { action: "accept"; content: Record<string, 
 
 test("users.ts separates the notes of users", async () => {
   const { handler } = await recipe("users.ts");
-  const alice = await connect(over(handler, process.env.ALICE_KEY));
-  const bob = await connect(over(handler, process.env.BOB_KEY));
+  const alice = await connect(over(handler, "key-of-alice-for-tests"));
+  const bob = await connect(over(handler, "key-of-bob-for-tests"));
   await alice.callTool("add", { text: "Call Ada." });
   expect(await alice.callTool("list")).toBe("Buy milk.\nCall Ada.");
   expect(await bob.callTool("list")).toBe("No notes.");
@@ -208,8 +208,8 @@ test("idempotency.ts sends a payment once for each key", async () => {
 
 test("rate-limit.ts limits each key alone", async () => {
   const { handler } = await recipe("rate-limit.ts");
-  const ci = await connect(over(handler, process.env.CI_KEY));
-  const dashboard = await connect(over(handler, process.env.DASHBOARD_KEY));
+  const ci = await connect(over(handler, "key-of-ci-for-tests"));
+  const dashboard = await connect(over(handler, "key-of-dashboard-for-tests"));
   const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => ci.callTool("search")));
   expect(outcomes.filter(({ status }) => status === "rejected").length).toBeGreaterThan(0);
   expect(await dashboard.callTool("search")).toBe("No results.");
