@@ -1,8 +1,9 @@
 // @ts-check
-import { rmSync } from "node:fs";
+import { chmodSync, rmSync } from "node:fs";
 import path from "node:path";
 import { rolldown } from "rolldown";
 import { declaredEntries, excludeUnreachable } from "./declarations.mjs";
+import { readManifest } from "./packages.mjs";
 import { root } from "./ready.mjs";
 
 /**
@@ -141,6 +142,9 @@ for (const { folder, entries, together } of packages) {
     },
   });
   await bundle.close();
+  // A written file is not executable, and npm sets the mode of commands only when it installs or links a package.
+  for (const program of Object.values(readManifest(folder).bin ?? {}))
+    chmodSync(path.join(root, folder, program), 0o755);
   excludeUnreachable(outdir, declaredEntries(path.join(root, folder)));
 }
 
