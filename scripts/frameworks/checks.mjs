@@ -1,7 +1,9 @@
 // @ts-check
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect } from "mcparley/client";
+import { openSession, post, requestOf, token } from "./messages.mjs";
 
 /**
  * @import { Client, Progress } from "mcparley/client"
@@ -15,8 +17,6 @@ import { connect } from "mcparley/client";
  * @property {boolean} compresses
  */
 
-const token = { authorization: "Bearer token-of-alice" };
-const modernRevision = "2026-07-28";
 const endless = { pages: 10_000 };
 /** Milliseconds for one check. A check without a result in this time has failed. */
 const limit = 20_000;
@@ -81,14 +81,14 @@ export const checks = {
   listen: (target) =>
     withClient(target, (listener) =>
       withClient(target, async (client) => {
-        /** @type {(uri: unknown) => void} */
-        let changed = () => {};
-        const change = new Promise((resolve) => (changed = resolve));
-        const subscription = await listener.listen({ uris: ["notes://all"] }, (event) =>
-          changed("uri" in event && event.uri),
+        const events = new EventEmitter();
+        const change = once(events, "change");
+        const subscription = await listener.listen(
+          { uris: ["notes://all"] },
+          (event) => void events.emit("change", event),
         );
         await client.callTool("add", { text: "Buy milk." });
-        assert.equal(await change, "notes://all");
+        assert.deepEqual(await change, [{ kind: "updated", uri: "notes://all" }]);
         const { contents } = await listener.readResource("notes://all");
         assert.match(String("text" in (contents[0] ?? {}) && /** @type {any} */ (contents[0]).text), /Buy milk\./);
         await subscription.close();
@@ -211,10 +211,10 @@ async function withClient({ url, wire, revision, isModern }, use, options = {}) 
 /** Cancels a call that never ends, when its first report of progress arrives. @param {Client} client @param {() => Promise<void>} [use] */
 async function untilFirstProgress(client, use = async () => {}) {
   const cancelled = new AbortController();
-  /** @type {() => void} */
-  let reported = () => {};
-  const first = new Promise((resolve) => (reported = () => resolve(undefined)));
-  const call = client.callTool("copy", endless, { onProgress: reported, signal: cancelled.signal });
+  const events = new EventEmitter();
+  const first = once(events, "progress");
+  const onProgress = () => void events.emit("progress");
+  const call = client.callTool("copy", endless, { onProgress, signal: cancelled.signal });
   const rejected = assert.rejects(call, { code: "aborted" });
   await Promise.race([first, rejected.then(() => assert.fail("The call ended without progress."))]);
   await use();
@@ -231,45 +231,9 @@ async function until(condition) {
   }
 }
 
-/** @param {object} message @param {Record<string, string>} [headers] */
-function post(message, headers = {}) {
-  const common = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  return { headers: { ...token, ...common, ...headers }, body: JSON.stringify(message) };
-}
-
 /** @param {Target} target */
 async function copiedIn(target) {
   let copied = 0;
   await withClient(target, async (client) => void ({ copied } = await client.callTool("state")));
   return copied;
-}
-
-/** Opens a legacy session. Returns the headers of its requests. @param {Target} target @returns {Promise<Record<string, string>>} */
-async function openSession({ wire, url, revision }) {
-  const { pathname } = new URL(url);
-  const opened = await wire.send(pathname, initialize(revision));
-  assert.equal(opened.status, 200, opened.text);
-  const id = opened.headers["mcp-session-id"];
-  const headers = { "mcp-protocol-version": revision, ...(id !== undefined && { "mcp-session-id": String(id) }) };
-  const initialized = await wire.send(pathname, post({ jsonrpc: "2.0", method: "notifications/initialized" }, headers));
-  assert.equal(initialized.status, 202, initialized.text);
-  return headers;
-}
-
-/** @param {string} protocolVersion */
-function initialize(protocolVersion) {
-  const params = { protocolVersion, capabilities: {}, clientInfo: { name: "frameworks", version: "1.0.0" } };
-  return post({ jsonrpc: "2.0", id: 1, method: "initialize", params });
-}
-
-/** Returns a valid request that needs no session. @param {Target} target */
-function requestOf({ revision, isModern }) {
-  if (!isModern) return initialize(revision);
-  const _meta = {
-    "io.modelcontextprotocol/protocolVersion": modernRevision,
-    "io.modelcontextprotocol/clientInfo": { name: "frameworks", version: "1.0.0" },
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
-  const message = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta } };
-  return post(message, { "mcp-protocol-version": modernRevision, "mcp-method": "tools/list" });
 }
