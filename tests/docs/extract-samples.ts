@@ -39,13 +39,14 @@ export function documents(): string[] {
 
 /**
  * Writes each TypeScript sample of a document to a separate file, in one folder for the document. Samples that are marked as
- * `ts other` use another library: `npm run compare` compiles them. `into` is the folder of all documents.
+ * `ts other` use another library: `npm run compare` compiles them. Those that are marked as `ts example` are files of
+ * `examples/`: `npm run frameworks` runs them. `into` is the folder of all documents.
  */
 export function extractSamples(document: string, into: string = generated): Sample[] {
   const folder = path.join(into, document.replace(/\.md$/, ""));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const ours = fences(document, "ts").filter(({ mark }) => mark !== "other");
+  const ours = fences(document, "ts").filter(({ mark }) => mark !== "other" && mark !== "example");
   return ours.map(({ code, line, mark }, index) => {
     const name = /^\/\/ ([\w.-]+\.ts)\n/.exec(code)?.[1] ?? `sample-${index + 1}.ts`;
     const file = path.join(folder, name);

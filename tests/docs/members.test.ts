@@ -22,8 +22,9 @@ test("the members of ctx, client and server in the text exist", async () => {
   parts.client = await connect(parts.server as Server);
   await (parts.client as Client).callTool("probe");
   await (parts.client as Client).close();
-  // Of a resource, of Workers, of other options, a file, and attributes of traces.
-  const others = ["ctx.uri", "ctx.waitUntil", "client.id", "server.yaml", "server.address", "server.port"];
+  // Of a resource, of Workers, of Koa, of other options, a file, and attributes of traces.
+  const koa = ["ctx.body", "ctx.request", "ctx.respond"];
+  const others = [...koa, "ctx.uri", "ctx.waitUntil", "client.id", "server.yaml", "server.address", "server.port"];
   const text = guides.map((guide) => readFileSync(path.join(root, guide), "utf8")).join("\n");
   const named = [...text.matchAll(/`((ctx|client|server)\.(\w+))[^`\n]*`/g)];
   expect(named.length).toBeGreaterThan(50);

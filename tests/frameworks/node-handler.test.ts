@@ -176,6 +176,37 @@ describe("in Express", () => {
     expect((await client.modern("tools/call", { name: "whoami" })).status).toBe(401);
   });
 
+  describe("below a base path", () => {
+    const resource = "https://notes.example.com/api/mcp";
+    const auth = protectedResource({ resource, issuers: ["https://auth.example.com"], verifier: () => undefined });
+    const metadata = "/.well-known/oauth-protected-resource/api/mcp";
+
+    test("a handler with the whole path serves the endpoint and its metadata", async () => {
+      const client = await clientOf(express().use(toNodeHandler(serverOf(), { path: "/api/mcp", auth })));
+      const found = await client.send({ method: "GET", path: metadata });
+      expect(JSON.parse(await found.text())).toMatchObject({ resource });
+      expect((await client.send({ path: "/api/mcp", body: {} })).status).toBe(401);
+      expect((await client.send({ path: "/mcp", body: {} })).status).toBe(404);
+    });
+
+    test("a handler that is mounted has the rest of the path, and does not receive requests for its metadata", async () => {
+      const client = await clientOf(express().use("/api", toNodeHandler(serverOf(), { path: "/mcp", auth })));
+      expect((await client.send({ path: "/api/mcp", body: {} })).status).toBe(401);
+      expect((await client.send({ path: "/mcp", body: {} })).status).toBe(404);
+      expect((await client.send({ method: "GET", path: metadata })).status).toBe(404);
+    });
+
+    test("a handler behind a proxy that strips the base path serves the metadata at its public path", async () => {
+      const client = await clientOf(toNodeHandler(serverOf(), { path: "/mcp", auth }));
+      const refused = await client.send({ path: "/mcp", body: {} });
+      expect(refused.headers.get("www-authenticate")).toContain(
+        `resource_metadata="https://notes.example.com${metadata}"`,
+      );
+      const found = await client.send({ method: "GET", path: metadata });
+      expect(JSON.parse(await found.text())).toMatchObject({ resource });
+    });
+  });
+
   test("middleware forwards requests with a foreign Host if they are not for MCP", async () => {
     const app = express().use(
       toNodeHandler(serverOf(), { path: "/mcp", auth: apiKeys([{ key: "k".repeat(16), subject: "a" }]) }),
@@ -255,7 +286,7 @@ describe("over HTTP/2", () => {
   });
 
   async function session(handler: NodeHandler): Promise<ClientHttp2Session> {
-    const http = createHttp2Server((request, response) => handler(request as never, response as never));
+    const http = createHttp2Server((request, response) => handler(request, response));
     http.listen(0, "127.0.0.1");
     await once(http, "listening");
     const client = connect(`http://127.0.0.1:${(http.address() as AddressInfo).port}`);

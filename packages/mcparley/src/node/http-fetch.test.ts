@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { EventEmitter, getEventListeners, once } from "node:events";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { type AddressInfo, type Socket, createServer as createTcpServer } from "node:net";
@@ -379,6 +380,38 @@ describe("a failure", () => {
     const error = await failureOf(httpFetch()(new URL(`http://${at}/`), post()));
     expect(codeOf(error)).toBe("closed");
     expect(sent).toBe(1);
+  });
+
+  test("to send the rest of a body, after the response and the end of the connection, is no uncaught exception", async () => {
+    const sockets: Socket[] = [];
+    const onSocket = (message: unknown): void => void sockets.push((message as { socket: Socket }).socket);
+    const uncaught = vi.fn<(error: Error) => void>();
+    subscribe("net.client.socket", onSocket);
+    process.on("uncaughtException", uncaught);
+    closers.push(() => {
+      unsubscribe("net.client.socket", onSocket);
+      process.off("uncaughtException", uncaught);
+    });
+    let connection: Socket | undefined;
+    const host = await accept((socket) => {
+      connection = socket;
+      socket.once("data", () => {
+        socket.pause();
+        socket.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 9\r\n\r\ntoo large");
+      });
+    });
+    const response = await httpFetch()(new URL(`http://${host}/mcp`), post("x".repeat(16 * 1024 * 1024)));
+    expect([response.status, await response.text()]).toEqual([413, "too large"]);
+    const [socket] = sockets;
+    if (!socket || !connection) throw new Error("There is no connection.");
+    // `once` of `node:events` would listen to the error.
+    const ended = new Promise((resolve) => socket.once("end", resolve));
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    connection.end();
+    await ended;
+    connection.destroy();
+    await closed;
+    expect(uncaught.mock.calls).toEqual([]);
   });
 
   test("of a reused connection is closed, and the request is not repeated", async () => {

@@ -96,6 +96,9 @@ function watchConnection(outgoing: ClientRequest, connectMs: number): { explain(
       isConnected = true;
       return;
     }
+    // If a response arrives before its request was sent, Node still sends the body and removes its own listener. An error of
+    // the connection would then end the process.
+    socket.on("error", () => {});
     const timer = setTimeout(() => {
       const message = `No connection within ${connectMs} ms`;
       outgoing.destroy(Object.assign(new Error(message), { code: "ETIMEDOUT" }));

@@ -1,3 +1,4 @@
+import type { Http2ServerResponse } from "node:http2";
 import type { RequestOptions } from "../http/exchange.ts";
 import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
@@ -7,7 +8,7 @@ import { type Server, coreOf } from "../server/create-server.ts";
 import { NodeExchange, type NodeResponse } from "./node-exchange.ts";
 import type { NodeRequest } from "./read-body.ts";
 
-/** Answers requests of a `node:http` server, or of a framework that is based on it. */
+/** Answers requests of a server of `node:http` or `node:http2`, or of a framework that is based on one. */
 export interface NodeHandler {
   /**
    * Answers one request. `options` passes the caller that the framework has authenticated, and the body that it has parsed.
@@ -15,7 +16,7 @@ export interface NodeHandler {
    * As middleware (`app.use(handler)`), it calls `next` for requests that are not for MCP. This requires the option `path`,
    * because without it the handler answers every path.
    */
-  (request: NodeRequest, response: NodeResponse, options?: RequestOptions | NextFunction): void;
+  (request: NodeRequest, response: NodeResponse | Http2ServerResponse, options?: RequestOptions | NextFunction): void;
   /** Ends streams and opens no new streams or sessions. Settles when nothing is in flight, or after `closeTimeout`. */
   drain(this: void): Promise<void>;
   /** Ends streams and sessions after the requests in flight. Does not close the HTTP server. */
@@ -48,9 +49,14 @@ export function toNodeHandler(server: Server<unknown, unknown, unknown>, options
   const health = asked && makeHealth(endpoint, asked);
   const routes = readRoutes(options);
   const documentOf = typeof auth === "object" ? auth.document?.bind(auth) : undefined;
-  const handler = (request: NodeRequest, response: NodeResponse, given?: RequestOptions | NextFunction): void => {
+  const handler = (
+    request: NodeRequest,
+    response: NodeResponse | Http2ServerResponse,
+    given?: RequestOptions | NextFunction,
+  ): void => {
     const [passed, next] = typeof given === "function" ? [undefined, given] : [given, undefined];
-    const exchange = new NodeExchange(request, response, passed);
+    // Both kinds of response have the members that are used, but the types of HTTP/2 omit some of them.
+    const exchange = new NodeExchange(request, response as NodeResponse, passed);
     if (health && health(exchange)) return;
     if (next && !routes.find(exchange.path) && !documentOf?.(exchange)) return next();
     void endpoint.handle(exchange);

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
 import type { Held, ReadLimits } from "../http/exchange.ts";
 import { bodyWasRead } from "../http/server/rare-refusals.ts";
 import { notUtf8, tooLarge } from "../http/server/refusal.ts";
@@ -7,7 +8,7 @@ import type { Awaitable } from "../rpc/awaitable.ts";
 import { LocalError } from "../rpc/errors.ts";
 
 /** A request. Express and other frameworks store the body that they have parsed in `body`. */
-export type NodeRequest = IncomingMessage & { body?: unknown };
+export type NodeRequest = (IncomingMessage | Http2ServerRequest) & { body?: unknown };
 
 /** The exchange whose body is read. */
 interface BodyOwner {

@@ -1,0 +1,5 @@
+import type { NextConfig } from "next";
+
+const config: NextConfig = { typescript: { tsconfigPath: "tsconfig.next.json" } };
+
+export default config;
