@@ -47,9 +47,11 @@ const packages = [
       shared: {
         neededBy: ["server.ts", "client.ts"],
         with: [
+          "mcp/content.ts",
           "mcp/observe.ts",
           // Also imported by `index.ts`, which must not load the server.
           "mcp/other-imports.ts",
+          "mcp/progress.ts",
           "mcp/checks/reserved-ids.ts",
           "mcp/checks/safe-url.ts",
           "net/loopback.ts",
@@ -73,15 +75,12 @@ const packages = [
           "mcp/custom-notifications.ts",
         ],
       },
-      schema: { neededBy: ["server.ts"], laterBy: "client.ts" },
       server: { neededBy: ["server.ts"] },
       lines: { neededBy: ["stdio.ts", "stdio/command-transport.ts"] },
       headers: { neededBy: ["http/server/endpoint.ts"], laterBy: "client.ts" },
       client: { neededBy: ["client.ts"] },
       // The next chunks are loaded with the first message, of any revision or of a legacy one, and with an endpoint.
       answering: { neededBy: ["server/protocol/connection.ts"] },
-      // Used by legacy sessions of a server, and by a client that describes itself to one.
-      "legacy-encoders": { neededBy: ["mcp/revisions/legacy-encoders.ts"] },
       legacy: { neededBy: ["server/protocol/legacy.ts"] },
       endpoint: { neededBy: ["http/server/endpoint.ts"] },
       // Used by sealed state, the cluster and the OAuth flow, each of which is loaded without the others.
@@ -118,7 +117,10 @@ for (const { folder, entries, together } of packages) {
     external: (id) => !/^[.\0]/.test(id) && !path.isAbsolute(id),
     platform: "neutral",
     preserveEntrySignatures: "allow-extension",
-    plugins: [{ name: "imports", moduleParsed: (module) => void imports.set(module.id, module) }],
+    plugins: [
+      { name: "imports", moduleParsed: (module) => void imports.set(module.id, module) },
+      { name: "runtime", generateBundle: (_, files) => inlineRuntime(files) },
+    ],
   });
   /** @type {Map<string, string> | undefined} */
   let names;
@@ -146,6 +148,26 @@ for (const { folder, entries, together } of packages) {
   for (const program of Object.values(readManifest(folder).bin ?? {}))
     chmodSync(path.join(root, folder, program), 0o755);
   excludeUnreachable(outdir, declaredEntries(path.join(root, folder)));
+}
+
+/**
+ * Puts the bundler's helper into each chunk that imports it, on one line so that the maps stay right. In a file of its own it
+ * would be one more file of almost every start.
+ *
+ * @param {import("rolldown").OutputBundle} files
+ */
+function inlineRuntime(files) {
+  const helper =
+    "const __exportAll = (all) => { const target = { [Symbol.toStringTag]: 'Module' }; for (const name in all) Object.defineProperty(target, name, { get: all[name], enumerable: true }); return target; };";
+  for (const [name, file] of Object.entries(files)) {
+    if (file.type !== "chunk") continue;
+    if (file.name === "rolldown-runtime") {
+      delete files[name];
+      continue;
+    }
+    file.code = file.code.replace(/^import \{ t as __exportAll \} from "[./]*rolldown-runtime-.*";$/m, () => helper);
+    if (file.code.includes("rolldown-runtime-")) throw new Error(`${name} imports another helper of the bundler.`);
+  }
 }
 
 /**

@@ -1,12 +1,21 @@
+let unsafe: RegExp | undefined;
+
 /**
- * Characters that control a terminal, are invisible, or reorder the text around them: C0 and C1 controls, deletion, line
+ * Matches characters that control a terminal, are invisible, or reorder the text around them: C0 and C1 controls, deletion, line
  * and paragraph separators, direction marks, fillers, variation selectors, tags, and other format characters.
  *
  * Excluded are tab and line feed, variation selectors and joiners inside emoji, and joiners between letters of scripts
  * that are written with them.
+ *
+ * A literal would be compiled at the start of each server, and its Unicode properties take long.
  */
-const unsafe =
-  /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u{13430}-\u{1343f}](?<![\t\n]|\p{Extended_Pictographic}[\ufe0e\ufe0f])(?<![\d#*]\ufe0f(?=\u20e3)|\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?\u200d(?=\p{Extended_Pictographic})|[\u0620-\u074a\u0900-\u0dff\u1000-\u109f\u1780-\u17d3][\u200c\u200d](?=[\u0620-\u074a\u0900-\u0dff\u1000-\u109f\u1780-\u17d3]))/gu;
+function unsafePattern(): RegExp {
+  unsafe ??= new RegExp(
+    String.raw`[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u{13430}-\u{1343f}](?<![\t\n]|\p{Extended_Pictographic}[\ufe0e\ufe0f])(?<![\d#*]\ufe0f(?=\u20e3)|\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?\u200d(?=\p{Extended_Pictographic})|[\u0620-\u074a\u0900-\u0dff\u1000-\u109f\u1780-\u17d3][\u200c\u200d](?=[\u0620-\u074a\u0900-\u0dff\u1000-\u109f\u1780-\u17d3]))`,
+    "gu",
+  );
+  return unsafe;
+}
 
 /**
  * Escapes the characters of a text that control a terminal, are invisible, or reorder the text around them.
@@ -24,7 +33,7 @@ const unsafe =
  * ```
  */
 export function printable(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(unsafe, (character) => {
+  return text.replaceAll("\r\n", "\n").replace(unsafePattern(), (character) => {
     const code = character.codePointAt(0)!;
     return code > 0xff ? `\\u{${code.toString(16)}}` : `\\x${code.toString(16).padStart(2, "0")}`;
   });
@@ -49,7 +58,7 @@ export function printable(text: string): string {
 export function printableJson(value: unknown, indent?: number): string {
   // `undefined` and functions have no JSON.
   const json = JSON.stringify(value, null, indent) ?? "null";
-  return json.replace(unsafe, (found) => {
+  return json.replace(unsafePattern(), (found) => {
     // Unicode escapes of JSON need two units for a character above U+FFFF.
     const units = found.split("");
     return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");

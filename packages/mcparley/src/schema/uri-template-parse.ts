@@ -193,7 +193,7 @@ export function firstCharacters(text: string, count: number | undefined): string
 /** Encodes all but reserved characters, unreserved characters and percent-encoded triplets. */
 export function encodeReserved(text: string): string {
   // Halves of surrogate pairs have no UTF-8 form and would make encodeURI throw.
-  const wellFormed = text.replace(/\p{Surrogate}/gu, "\uFFFD");
+  const wellFormed = text.replace(/[\uD800-\uDFFF]/gu, "\uFFFD");
   // encodeURI keeps the reserved characters of RFC 2396, which lack the brackets. Each "%25XX" was a triplet before.
   return encodeURI(wellFormed).replace(/%5B|%5D|%25([0-9A-Fa-f]{2})/g, (match, triplet: string | undefined) =>
     triplet === undefined ? decodeURIComponent(match) : `%${triplet}`,

@@ -150,6 +150,6 @@ export async function initialize(
 /** Returns the client's description with the members that the revision defines. All define the name and the version. */
 async function encodeInfo(revision: Revision, info: Implementation): Promise<Implementation> {
   if (Object.keys(info).length <= 2) return info;
-  const { legacyEncoderOf } = await import("../../mcp/revisions/legacy-encoders.ts");
+  const { legacyEncoderOf } = await import("./on-demand.ts");
   return legacyEncoderOf(revision).implementation(info);
 }

@@ -5,4 +5,5 @@
 export { replaceIfChanged } from "./check-revision.ts";
 export { fallBack, negotiateOtherwise } from "./fall-back.ts";
 export { answerRequest } from "../input/server-requests.ts";
+export { legacyEncoderOf } from "../../mcp/revisions/index.ts";
 export { visitsOf } from "../input/url-visits.ts";

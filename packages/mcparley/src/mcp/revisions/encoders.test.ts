@@ -3,9 +3,9 @@ import type { ContentBlock } from "../content.ts";
 import type { ElicitParams } from "../elicitation.ts";
 import type { SamplingContent } from "../sampling.ts";
 import type { Tool } from "../tools.ts";
-import { legacyEncoderOf } from "./legacy-encoders.ts";
 import {
   findRevision,
+  legacyEncoderOf,
   legacyRevisions,
   modernEncoderOf,
   negotiateLegacy,

@@ -5,8 +5,8 @@ import { type JsonObject, type JsonRpcResponse, type RequestId, notification } f
 import { type LoggingLevel, readLoggingLevel } from "../../mcp/logging.ts";
 import { Method } from "../../mcp/methods.ts";
 import { readResourceUri } from "../../mcp/resources.ts";
-import { legacyEncoderOf } from "../../mcp/revisions/legacy-encoders.ts";
 import type { Encoder } from "../../mcp/revisions/encoder.ts";
+import { legacyEncoderOf } from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { SessionEnd } from "../observe/observer.ts";
 import { type Call, type Link, cancelledFor } from "../dispatch/call.ts";
