@@ -38,7 +38,8 @@ export class ResumableStreams implements Resumption {
     this.#context = context;
     this.#node = node;
     this.#options = { ttl, maxLength, retry };
-    this.#limits = maxStream === undefined ? undefined : new OpenExchanges(context.core.clock, maxStream);
+    const { core, open } = context;
+    this.#limits = maxStream === undefined ? undefined : new OpenExchanges(core.clock, maxStream, open.timers);
   }
 
   replyStream(session: HttpSession, requests: readonly JsonRpcRequest[]): ReplyStream | undefined {

@@ -71,7 +71,7 @@ export async function listen(
   const options = typeof portOrOptions === "number" ? { port: portOrOptions } : portOrOptions;
   const { port, host = "127.0.0.1", path = "/mcp", health: asked = true } = options;
   const core = coreOf(server);
-  const endpoint = new Endpoint(core, { ...options, path }, host);
+  const endpoint = new Endpoint(core, { ...options, path }, { boundHost: host });
   const health = asked && makeHealth(endpoint, asked);
   const http = createServer(timeoutsOf(options), (request, response) => {
     const exchange = new NodeExchange(request, response);
