@@ -9,7 +9,7 @@ import { lackedBy, revisions, wordFor } from "./sides.mjs";
  */
 
 /** The other side of each pairing: this library on the Node that runs the script. */
-export const here = "this Node";
+const here = "this Node";
 
 /**
  * A runtime in one role with one revision, and the program that it talks to.

@@ -11,7 +11,7 @@ import { chromiumArguments } from "../chromium.mjs";
  * A runtime as a client or as a server, over one transport.
  * @typedef {object} Side
  * @property {TransportKind} transport
- * @property {string} by what it is started with, as the table shows it
+ * @property {string} by the functions that start it, as the table shows them
  * @property {(place: Place, revision: string) => Command} command
  * @property {(revision: string) => Partial<Record<Feature, string>>} [lacks] the features that it lacks, with the reason
  *
@@ -51,15 +51,15 @@ export function lackedBy(revision) {
  * A file of the project, run by a runtime.
  *
  * @param {string} file
- * @param {readonly string[] | ((transport: TransportKind, project: string) => readonly string[])} [flags]
+ * @param {(transport: TransportKind, isServer: boolean) => readonly string[]} [flags]
  */
-function program(file, flags = []) {
+function program(file, flags = () => []) {
   return (/** @type {TransportKind} */ transport, /** @type {boolean} */ isServer) =>
     /** @param {Place} place @param {string} revision @returns {Command} */
     ({ program, project }, revision) => ({
       program,
       args: [
-        ...(typeof flags === "function" ? flags(transport, project) : flags),
+        ...flags(transport, isServer),
         path.join(project, file),
         ...(isServer ? [wordFor(transport, revision)] : []),
       ],
@@ -78,10 +78,10 @@ const serversOf = (started) => [
   { transport: "stdio", by: "serveStdio", command: started("stdio", true) },
 ];
 
-/** The smallest permissions with which our programs run. @param {TransportKind} transport @param {string} project */
-function denoFlags(transport, project) {
-  const needed = transport === "http" ? ["--allow-net=127.0.0.1"] : ["--allow-run", "--allow-sys=uid"];
-  return ["run", "--no-prompt", `--allow-read=${project}`, "--allow-env", ...needed];
+/** The smallest permissions of our programs, as docs/runtimes.md lists them. @param {TransportKind} transport @param {boolean} isServer */
+function denoFlags(transport, isServer) {
+  const forStdio = isServer ? [] : ["--allow-run", "--allow-env"];
+  return ["run", "--no-prompt", ...(transport === "http" ? ["--allow-net=127.0.0.1"] : forStdio)];
 }
 
 /**
@@ -106,7 +106,7 @@ function inWorkerd(worker, words) {
 function lackedByWorker(revision) {
   const none = lackedBy(revision);
   if (revision >= modern) return none;
-  const reason = "needs a session, which a Worker has in a Durable Object only";
+  const reason = "it needs a session, which a Worker has only in a Durable Object";
   return { elicitation: reason, ...none, cancel: reason, sampling: reason, subscriptions: reason };
 }
 
@@ -150,7 +150,7 @@ export const runtimes = [
       { transport: "http", by: "toFetch, Deno.serve", command: program(fetchServer, denoFlags)("http", true) },
       ...serversOf(program(server, denoFlags)),
     ],
-    flags: ["run", "--no-prompt", "--allow-read", "--allow-write", "--allow-env", "--allow-sys"],
+    flags: ["run", "--no-prompt", "--allow-read", "--allow-write", "--allow-env", "--allow-sys=uid"],
   },
   {
     name: "workerd",

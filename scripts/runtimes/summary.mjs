@@ -1,4 +1,5 @@
 // @ts-check
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "../ready.mjs";
@@ -17,11 +18,16 @@ export function summaryTable(results) {
   const lines = results.flatMap((result) =>
     sidesOf(result.rows).map((rows) => {
       const [{ role, transport, by }] = rows;
-      const functions = by.replace(/^.*$/, "`$&`").replaceAll(", ", "`, `");
-      return [nameOf(result), role, transports[transport], functions, ...rows.map(outcome)];
+      return [nameOf(result), role, transports[transport], shown(by), ...rows.map(outcome)];
     }),
   );
   return [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+/** Returns the functions of a side as code, and the names of a platform as text. @param {string} by */
+export function shown(by) {
+  const parts = by.split(", ").map((part) => (/^[A-Z]\w* [A-Z]/.test(part) ? part : `\`${part}\``));
+  return parts.join(", ");
 }
 
 /** Returns the runtime with its version, such as `Node 20.20.2`. @param {Result} result */
@@ -51,21 +57,24 @@ function outcome({ cells, revision, notRun }) {
 
 /** Returns a line for each reason why conversations are missing. @param {readonly Result[]} results */
 function reasonsOf(results) {
-  /** @type {Map<string, { features: Set<string>; revisions: Set<string> }>} */
-  const reasons = new Map();
+  /** @type {Map<string, { head: string; end: string; features: Set<string>; revisions: Set<string> }>} */
+  const found = new Map();
   for (const { runtime, rows } of results) {
     for (const { cells = {}, by, role, revision } of rows) {
       for (const [feature, { state, reason = "" }] of Object.entries(cells)) {
         if (state === "ok" || feature in lackedBy(revision)) continue;
-        const key = `${runtime.title} as ${role} with \`${by}\`: ${reason}.`;
-        const found = reasons.get(key) ?? { features: new Set(), revisions: new Set() };
-        reasons.set(key, { features: found.features.add(feature), revisions: found.revisions.add(revision) });
+        const head = `- ${runtime.title} as ${role} with ${shown(by)}:`;
+        const end = `${state === "lacking" ? "not run" : "failed"}, because ${reason}.`;
+        const entry = found.get(head + end) ?? { head, end, features: new Set(), revisions: new Set() };
+        entry.features.add(feature);
+        entry.revisions.add(revision);
+        found.set(head + end, entry);
       }
     }
   }
-  return [...reasons].map(
-    ([reason, { features, revisions }]) =>
-      `- ${reason} Not run: ${[...features].join(", ")}, in ${[...revisions].join(", ")}.`,
+  return [...found.values()].map(
+    ({ head, end, features, revisions }) =>
+      `${head} ${[...features].join(", ")} in ${[...revisions].join(", ")} ${end}`,
   );
 }
 
@@ -75,17 +84,16 @@ export function failedParts(result) {
   return failed.map(({ part, error }) => `FAIL ${nameOf(result)}: ${part}: ${error}`);
 }
 
-/** Returns a line for each runtime whose parts all worked. @param {readonly Result[]} results */
+/** Returns a line for all runtimes whose parts worked. @param {readonly Result[]} results */
 export function partsOf(results) {
-  return results
-    .filter(({ parts }) => parts?.every(({ error }) => error === undefined))
-    .map((result) => {
-      const [entries, others] = [true, false].map((isEntry) =>
-        (result.parts ?? []).filter(({ part }) => part.startsWith("mcparley") === isEntry),
-      );
-      const names = (others ?? []).map(({ part }) => `\`${part}\``).join(", ");
-      return `- ${nameOf(result)}: imports all ${entries?.length} entry points; ${names} read what they wrote.`;
-    });
+  const worked = results.filter(({ parts }) => parts?.every(({ error }) => error === undefined));
+  const parts = (worked[0]?.parts ?? []).map(({ part }) => part);
+  if (parts.length === 0) return [];
+  const [entries, others] = [true, false].map((isEntry) =>
+    parts.filter((part) => part.startsWith("mcparley") === isEntry),
+  );
+  const names = (others ?? []).map((part) => `\`${part}\``).join(" and ");
+  return [`- ${worked.map(nameOf).join(", ")}: all ${entries?.length} entry points load, and ${names} write and read.`];
 }
 
 /** Writes the table, the date and the reasons into the page. @param {readonly Result[]} results */
@@ -101,4 +109,5 @@ export function writePage(results) {
     page,
     `${before}${[start, "", measured, "", summaryTable(results), "", ...lists, "", end].join("\n")}${after}`,
   );
+  spawnSync(process.execPath, [path.join(root, "node_modules/oxfmt/bin/oxfmt"), page], { stdio: "inherit" });
 }

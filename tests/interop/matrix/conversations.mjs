@@ -24,7 +24,7 @@
  * @typedef {{ command: string, args: string[] } | { url: string }} Where
  * @typedef {{ where: Where, revisionKind: "legacy" | "modern", revision: string, handlers: Handlers }} Setup
  *
- * What a client receives, and the outcome of one feature.
+ * The input of a client, and the outcome of one feature.
  * @typedef {Omit<Setup, "handlers"> & { names?: Partial<Names>, skip?: string[] }} Assignment
  * @typedef {{ feature: string, ok: boolean, error?: string }} Report
  */

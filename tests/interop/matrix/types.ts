@@ -73,7 +73,7 @@ export interface Row {
   notRun?: string;
   /** The last lines that the two sides exchanged. */
   transcript: string[];
-  /** What the server wrote to stderr, over HTTP. */
+  /** The output of the server on stderr, over HTTP. */
   complaints?: string[];
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 /**
- * Opens the page of a folder in Chromium, and writes what it reports:
+ * Opens the page of a folder in Chromium, and writes its reports:
  * `node open-page.mjs PROGRAM FOLDER CHROMIUM-ARGUMENT ... ASSIGNMENT`
  */
 const [program, folder, ...rest] = process.argv.slice(2);
