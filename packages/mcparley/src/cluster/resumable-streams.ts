@@ -38,8 +38,7 @@ export class ResumableStreams implements Resumption {
     this.#context = context;
     this.#node = node;
     this.#options = { ttl, maxLength, retry };
-    const { core, open } = context;
-    this.#limits = maxStream === undefined ? undefined : new OpenExchanges(core.clock, maxStream, open.timers);
+    this.#limits = maxStream === undefined ? undefined : new OpenExchanges(context.core.clock, maxStream);
   }
 
   replyStream(session: HttpSession, requests: readonly JsonRpcRequest[]): ReplyStream | undefined {

@@ -45,7 +45,7 @@ export interface FetchHandler {
  * ```
  */
 export function toFetch(server: Server<unknown, unknown, unknown>, options: HttpOptions = {}): FetchHandler {
-  const endpoint = new Endpoint(coreOf(server), options, { timers: "separate" });
+  const endpoint = new Endpoint(coreOf(server), options);
   const { health } = options;
   // Loaded only if the option is set. Platforms with `fetch` handlers rarely need it, and it would add 0.3 KB to the bundle.
   const loadingHealth = health && import("./server/health.ts").then(({ makeHealth }) => makeHealth(endpoint, health));

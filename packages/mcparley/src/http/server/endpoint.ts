@@ -11,7 +11,7 @@ import type { HttpExchange } from "../exchange.ts";
 import { type Guard, makeGuard } from "./host-check.ts";
 import { checkMirroredHeaders } from "./mirrored-headers.ts";
 import type { HttpSse } from "./http-sse/http-sse.ts";
-import { OpenExchanges, type Timers } from "./open-exchanges.ts";
+import { OpenExchanges } from "./open-exchanges.ts";
 import type { LegacyEndpoint } from "./sessions/legacy-endpoint.ts";
 import type { HttpOptions } from "./options.ts";
 import { isModern, postModern } from "./post-modern.ts";
@@ -22,8 +22,8 @@ import { RequestLimits } from "./request-limits.ts";
 interface Adapter {
   /** The address that the HTTP server listens on, if it is known. */
   boundHost?: string;
-  /** Default: `shared`. */
-  timers?: Timers;
+  /** The class of its open exchanges. Default: each exchange has a separate timer. */
+  Open?: typeof OpenExchanges;
 }
 
 /** One HTTP endpoint of a server, for all revisions: stateless requests and sessions at the same URL. */
@@ -46,7 +46,7 @@ export class Endpoint {
    * Throws a LocalError `invalid_definition` if the `x-mcp-header` annotations of a tool are invalid, if two paths are the
    * same, and for an option `store`, which belongs to `createServer`.
    */
-  constructor(core: ServerCore, options: HttpOptions, { boundHost, timers = "shared" }: Adapter = {}) {
+  constructor(core: ServerCore, options: HttpOptions, { boundHost, Open = OpenExchanges }: Adapter = {}) {
     checkMirroredHeaders(core);
     // Only JavaScript can pass it. `refuseStore` would cost more in every bundle.
     if ("store" in options)
@@ -58,12 +58,12 @@ export class Endpoint {
     }
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
-    this.#limits = new RequestLimits(core, options, timers);
+    this.#limits = new RequestLimits(core, options, Open);
     this.#routes = readRoutes(options);
     this.#needsSenderCheck = Boolean(auth || cors || trustProxy);
     this.#context = {
       core,
-      open: new OpenExchanges(core.clock, keepAlive, timers),
+      open: new Open(core.clock, keepAlive),
       auth: typeof auth === "function" ? { authenticate: auth } : auth,
       cluster: useCluster(core),
     };
