@@ -61,6 +61,11 @@ const sources = {
 /** The names of the runtimes that `obtain` knows. */
 export const runtimeNames = Object.keys(sources);
 
+/** Returns the pinned version of a runtime. Undefined for Chromium, and for unknown names. @param {string} name */
+export function pinnedVersion(name) {
+  return sources[name]?.version;
+}
+
 /**
  * Returns the program of a runtime: `node20`, `node22`, `node24`, `node26`, `bun`, `deno`, `workerd` or `chromium`. Installs it
  * into `.tools/runtimes` unless it is there. Returns the reason if it cannot be installed or does not start. Throws if the name

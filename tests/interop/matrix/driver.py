@@ -1,4 +1,4 @@
-"""What each client in Python is put through: the same as driver.mjs, with the same lines of JSON."""
+"""What each client in Python is put through: the same as conversations.mjs, with the same lines of JSON."""
 
 import asyncio
 import json

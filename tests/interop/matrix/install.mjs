@@ -56,7 +56,7 @@ function installPackages(tools) {
   );
   const place = path.join(folder, "matrix");
   rmSync(place, { recursive: true, force: true });
-  for (const part of ["driver.mjs", "peers"]) {
+  for (const part of ["conversations.mjs", "driver.mjs", "peers"]) {
     cpSync(path.join(import.meta.dirname, part), path.join(place, part), { recursive: true });
   }
 }

@@ -2,7 +2,9 @@
 
 /** @import { Feature, Known, Row } from "./types.ts" */
 
-/** The note that explains why a pairing fails at something, if there is one. @param {readonly Known[]} known @param {Pick<Row, "client" | "server" | "transport" | "revisionKind">} row @param {Feature} feature */
+/** @typedef {Pick<Row, "client" | "server" | "transport" | "revisionKind" | "revision">} Noted */
+
+/** The note that explains why a pairing fails at something, if there is one. @param {readonly Known[]} known @param {Noted} row @param {Feature} feature */
 export function noteFor(known, row, feature) {
   return known.find((note) => concerns(note, row) && note.features.includes(feature));
 }
@@ -17,7 +19,8 @@ export function staleNotes(known, rows) {
   });
 }
 
-/** @param {Known} note @param {Pick<Row, "client" | "server" | "transport" | "revisionKind">} row */
-function concerns({ side, peer, transports, revisionKinds }, row) {
+/** @param {Known} note @param {Noted} row */
+function concerns({ side, peer, transports, revisionKinds, revisions }, row) {
+  if (revisions && !revisions.includes(row.revision ?? "")) return false;
   return row[side] === peer && transports.includes(row.transport) && revisionKinds.includes(row.revisionKind);
 }

@@ -55,6 +55,13 @@ test("a note applies only to the pairing and the feature that it names", () => {
   expect(noteFor([note], { ...row(), client: "peer", server: "mcparley" }, "cancel")).toBeUndefined();
 });
 
+test("a note with revisions applies only to rows of these revisions", () => {
+  const restricted: Known = { ...note, revisions: ["2025-06-18"] };
+  expect(noteFor([restricted], { ...row(), revision: "2025-06-18" }, "cancel")).toBe(restricted);
+  expect(noteFor([restricted], { ...row(), revision: "2025-11-25" }, "cancel")).toBeUndefined();
+  expect(noteFor([restricted], row(), "cancel")).toBeUndefined();
+});
+
 test("a note is stale if its feature has run and worked", () => {
   expect(staleNotes([note], [row()])).toEqual([note]);
   expect(staleNotes([note], [row({ cancel: { state: "known" } })])).toEqual([]);

@@ -37,14 +37,14 @@ const shown = 24;
  * @returns {Promise<Row>}
  */
 export async function runPairing(pairing, folder) {
-  const { client, server, transport, revisionKind, serverCommand } = pairing;
+  const { client, server, transport, revisionKind, revision } = pairing;
   mkdirSync(folder, { recursive: true });
   const file = path.join(
     folder,
-    `${[client, server, transport, revisionKind].join(" ").replaceAll(/[^\w.]+/g, "-")}.txt`,
+    `${[client, server, transport, revisionKind, revision].join(" ").replaceAll(/[^\w.]+/g, "-")}.txt`,
   );
   rmSync(file, { force: true });
-  const reports = await (transport === "http" ? overHttp(pairing, file) : underTap(pairing, file, serverCommand));
+  const reports = await runners[transport](pairing, file);
   const said = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
   const spoken = revisionKindOf(said);
   if (spoken !== undefined && spoken !== revisionKind) {
@@ -57,6 +57,7 @@ export async function runPairing(pairing, folder) {
     revisionKind,
     cells: cellsOf(pairing, reports),
     transcript: said.split("\n").slice(-shown),
+    complaints: said.split("\n").filter((line) => line.startsWith("! ")),
   };
 }
 
@@ -69,8 +70,17 @@ function revisionKindOf(said) {
 
 /** @typedef {{ feature: Feature, ok: boolean, error?: string }} Report */
 
-/** @param {Pairing} pairing @param {string} file @param {Command} server @returns {Promise<Report[]>} */
-function underTap(pairing, file, { program, args }) {
+/** @type {Record<TransportKind, (pairing: Pairing, file: string) => Promise<Report[]>>} */
+const runners = {
+  http: overHttp,
+  stdio: underTap,
+  // The client starts its server, and no message can be recorded.
+  port: (pairing) => runClient(pairing, {}),
+};
+
+/** @param {Pairing} pairing @param {string} file @returns {Promise<Report[]>} */
+function underTap(pairing, file) {
+  const { program, args } = pairing.serverCommand;
   const tap = path.join(import.meta.dirname, "tap.mjs");
   return runClient(pairing, { command: process.execPath, args: [tap, file, program, ...args] });
 }
@@ -114,7 +124,7 @@ function urlOf(child) {
   });
 }
 
-/** @param {Pairing} pairing @param {{ url: string } | { command: string, args: string[] }} where @returns {Promise<Report[]>} */
+/** @param {Pairing} pairing @param {{ url?: string, command?: string, args?: string[] }} where @returns {Promise<Report[]>} */
 function runClient({ clientCommand, revisionKind, revision, names, lacks }, where) {
   const { program, args, env } = clientCommand;
   const setup = JSON.stringify({ where, revisionKind, revision, names, skip: Object.keys(lacks) });

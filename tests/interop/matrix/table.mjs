@@ -26,11 +26,11 @@ export const legend =
 /** @param {readonly Row[]} rows */
 export function table(rows) {
   const head = ["client", "server", "over", "revision", ...columns.map(([, title]) => title)];
-  const lines = rows.map(({ client, server, transport, revisionKind, cells, notRun }) => [
+  const lines = rows.map(({ client, server, transport, revisionKind, revision, cells, notRun }) => [
     client,
     server,
     transport,
-    revisionKind,
+    revision ?? revisionKind,
     ...(cells ? columns.map(([feature]) => mark(cells[feature])) : [`not run: ${notRun}`]),
   ]);
   const widths = head.map((title, index) =>
@@ -60,9 +60,9 @@ export function isWrong({ cells }) {
 }
 
 /** Returns the failures, with the last lines of the transcript. @param {Row} row */
-export function explanation({ client, server, transport, revisionKind, cells = {}, transcript }) {
+export function explanation({ client, server, transport, revisionKind, revision, cells = {}, transcript }) {
   const failed = columns.filter(([feature]) => cells[feature]?.state !== "ok" && cells[feature]?.state !== "lacking");
   const reasons = failed.map(([feature]) => `  ${feature}: ${cells[feature]?.reason ?? "never came to it"}`);
   const lines = transcript.map((line) => `    ${line.length > 600 ? `${line.slice(0, 600)}…` : line}`);
-  return [`${client} → ${server} over ${transport}, ${revisionKind}`, ...reasons, ...lines].join("\n");
+  return [`${client} → ${server} over ${transport}, ${revision ?? revisionKind}`, ...reasons, ...lines].join("\n");
 }

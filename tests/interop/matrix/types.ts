@@ -12,7 +12,8 @@ export type Feature =
   | "subscriptions"
   | "close";
 
-export type TransportKind = "stdio" | "http";
+/** `port`: the messages between a page and its Web Worker. One program starts both. */
+export type TransportKind = "stdio" | "http" | "port";
 export type RevisionKind = "legacy" | "modern";
 
 /** How a program is started. */
@@ -65,11 +66,15 @@ export interface Row {
   server: string;
   transport: TransportKind;
   revisionKind: RevisionKind;
+  /** The revision, if the pairing fixes it. */
+  revision?: string;
   /** Undefined if the pairing was not run, for the given reason. */
   cells?: Partial<Record<Feature, Cell>>;
   notRun?: string;
   /** The last lines that the two sides exchanged. */
   transcript: string[];
+  /** The output of the server on stderr, over HTTP. */
+  complaints?: string[];
 }
 
 /** A failure that the peer causes, with its evidence. */
@@ -78,6 +83,8 @@ export interface Known {
   side: "client" | "server";
   transports: TransportKind[];
   revisionKinds: RevisionKind[];
+  /** Restricts the note to these revisions. */
+  revisions?: string[];
   features: Feature[];
   reason: string;
 }

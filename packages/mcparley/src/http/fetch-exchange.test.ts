@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { createServer } from "../server/create-server.ts";
 import { tool } from "../server/definition.ts";
+import { gate } from "mcparley-tests/support/gate.ts";
 import { metaOf } from "mcparley-tests/support/raw-http.ts";
+import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
 import { toFetch } from "./to-fetch.ts";
 
 const size = tool({ input: { type: "object" }, call: ({ text }) => String((text as string).length) });
@@ -74,4 +76,51 @@ test("checks the host of the URL, and accepts any host over https", async () => 
   expect((await fetch(post("http://localhost:8787/", callOf(500)))).status).toBe(200);
   expect((await fetch(post("http://mcp.example.com/", callOf(500)))).status).toBe(403);
   expect((await fetch(post("https://mcp.example.com/", callOf(500)))).status).toBe(200);
+});
+
+/** A clock of Workers: a timer ends with the request that set it. */
+function clockOfWorkers(): FakeClock & { endRequest(): void } {
+  const clock = fakeClock();
+  const handles = new Set<unknown>();
+  return {
+    ...clock,
+    get pending() {
+      return clock.pending;
+    },
+    setTimeout(fn, ms) {
+      const handle = clock.setTimeout(fn, ms);
+      handles.add(handle);
+      return handle;
+    },
+    endRequest() {
+      for (const handle of handles) clock.clearTimeout(handle);
+      handles.clear();
+    },
+  };
+}
+
+test("sends keep-alives in a request after the platform has ended the timers of an earlier request", async () => {
+  const clock = clockOfWorkers();
+  const work = { first: gate(), second: gate() };
+  const tools = { first: tool({ call: work.first.call }), second: tool({ call: work.second.call }) };
+  const { fetch } = toFetch(createServer({ name: "test", version: "1.0.0", tools, clock }), { keepAlive: 10 });
+  const call = (name: string): Promise<Response> => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, _meta: metaOf() } });
+    return fetch(post("http://localhost/", body, { headers: { ...headers, "mcp-name": name } }));
+  };
+
+  const first = call("first");
+  await work.first.entered;
+  work.first.open("done");
+  expect((await first).headers.get("content-type")).toBe("application/json");
+  clock.endRequest();
+
+  const second = call("second");
+  await work.second.entered;
+  await clock.advance(30);
+  work.second.open("done");
+  const text = await (await second).text();
+  expect(text.match(/^:$/gm)).toHaveLength(3);
+  expect(text).toContain("done");
+  expect(clock.pending).toBe(0);
 });

@@ -7,6 +7,7 @@ import type { HttpOptions } from "../http/server/options.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { type Server, coreOf } from "../server/create-server.ts";
 import { NodeExchange } from "./node-exchange.ts";
+import { SharedTimer } from "./shared-timer.ts";
 
 /** Options of `listen`. */
 export interface ListenOptions extends HttpOptions {
@@ -71,7 +72,7 @@ export async function listen(
   const options = typeof portOrOptions === "number" ? { port: portOrOptions } : portOrOptions;
   const { port, host = "127.0.0.1", path = "/mcp", health: asked = true } = options;
   const core = coreOf(server);
-  const endpoint = new Endpoint(core, { ...options, path }, host);
+  const endpoint = new Endpoint(core, { ...options, path }, { boundHost: host, Open: SharedTimer });
   const health = asked && makeHealth(endpoint, asked);
   const http = createServer(timeoutsOf(options), (request, response) => {
     const exchange = new NodeExchange(request, response);

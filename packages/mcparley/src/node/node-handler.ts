@@ -6,6 +6,7 @@ import type { HttpOptions } from "../http/server/options.ts";
 import { readRoutes } from "../http/server/read-request.ts";
 import { type Server, coreOf } from "../server/create-server.ts";
 import { NodeExchange, type NodeResponse } from "./node-exchange.ts";
+import { SharedTimer } from "./shared-timer.ts";
 import type { NodeRequest } from "./read-body.ts";
 
 /** Answers requests of a server of `node:http` or `node:http2`, or of a framework that is based on one. */
@@ -44,7 +45,7 @@ type NextFunction = (error?: any) => void;
  * ```
  */
 export function toNodeHandler(server: Server<unknown, unknown, unknown>, options: HttpOptions = {}): NodeHandler {
-  const endpoint = new Endpoint(coreOf(server), options);
+  const endpoint = new Endpoint(coreOf(server), options, { Open: SharedTimer });
   const { health: asked = false, auth } = options;
   const health = asked && makeHealth(endpoint, asked);
   const routes = readRoutes(options);

@@ -18,6 +18,14 @@ import { isModern, postModern } from "./post-modern.ts";
 import { HttpRefusal, notAllowed, rarely, refuse, shuttingDown } from "./refusal.ts";
 import { RequestLimits } from "./request-limits.ts";
 
+/** What an endpoint knows of its adapter. */
+interface Adapter {
+  /** The address that the HTTP server listens on, if it is known. */
+  boundHost?: string;
+  /** The class of its open exchanges. Default: each exchange has a separate timer. */
+  Open?: typeof OpenExchanges;
+}
+
 /** One HTTP endpoint of a server, for all revisions: stateless requests and sessions at the same URL. */
 export class Endpoint {
   readonly #context: EndpointContext;
@@ -35,11 +43,10 @@ export class Endpoint {
   #closing = false;
 
   /**
-   * `boundHost` is the address that the HTTP server listens on, if it is known. Throws a LocalError `invalid_definition` if
-   * the `x-mcp-header` annotations of a tool are invalid, if two paths are the same, and for an option `store`, which belongs
-   * to `createServer`.
+   * Throws a LocalError `invalid_definition` if the `x-mcp-header` annotations of a tool are invalid, if two paths are the
+   * same, and for an option `store`, which belongs to `createServer`.
    */
-  constructor(core: ServerCore, options: HttpOptions, boundHost?: string) {
+  constructor(core: ServerCore, options: HttpOptions, { boundHost, Open = OpenExchanges }: Adapter = {}) {
     checkMirroredHeaders(core);
     // Only JavaScript can pass it. `refuseStore` would cost more in every bundle.
     if ("store" in options)
@@ -51,12 +58,12 @@ export class Endpoint {
     }
     this.#options = options;
     this.#guard = makeGuard({ allowedHosts, allowedOrigins, boundHost });
-    this.#limits = new RequestLimits(core, options);
+    this.#limits = new RequestLimits(core, options, Open);
     this.#routes = readRoutes(options);
     this.#needsSenderCheck = Boolean(auth || cors || trustProxy);
     this.#context = {
       core,
-      open: new OpenExchanges(core.clock, keepAlive),
+      open: new Open(core.clock, keepAlive),
       auth: typeof auth === "function" ? { authenticate: auth } : auth,
       cluster: useCluster(core),
     };

@@ -3,7 +3,7 @@ import type { ServerCore } from "../../server/core.ts";
 import type { ServerLimits } from "../../server/options.ts";
 import type { Held, ReadLimits } from "../exchange.ts";
 import type { HttpOptions } from "./options.ts";
-import { type OpenExchange, OpenExchanges } from "./open-exchanges.ts";
+import type { OpenExchange, OpenExchanges } from "./open-exchanges.ts";
 import { HttpRefusal } from "./refusal.ts";
 
 /** Maximum number of callers whose counters are kept after their last request, so that the next one allocates none. */
@@ -36,10 +36,11 @@ export class RequestLimits implements ReadLimits {
   readonly #slow: OpenExchanges;
 
   /** `maxBody` is in bytes, `bodyTimeout` in milliseconds. */
-  constructor({ limits, clock }: ServerCore, { maxBody = 4 * 1024 * 1024, bodyTimeout = 30_000 }: HttpOptions) {
+  constructor({ limits, clock }: ServerCore, options: HttpOptions, Open: typeof OpenExchanges) {
+    const { maxBody = 4 * 1024 * 1024, bodyTimeout = 30_000 } = options;
     this.limits = limits;
     this.maxBytes = maxBody;
-    this.#slow = new OpenExchanges(clock, bodyTimeout);
+    this.#slow = new Open(clock, bodyTimeout);
   }
 
   /** Admits a POST with a body of `bytes` bytes. Throws 429 if its caller has too much in flight. */

@@ -1,40 +1,4 @@
-import { ToolError } from "mcparley";
-import { connect } from "mcparley/client";
 import { drive } from "../../driver.mjs";
+import { openPeer } from "./peer.mjs";
 
-/** Our client, as the driver uses it. */
-await drive(async ({ where, revisionKind, revision, handlers }) => {
-  const client = await connect(where, {
-    revision,
-    elicit: handlers.elicit,
-    sample: handlers.sample,
-  });
-  if (client.server.revisionKind !== revisionKind)
-    throw new Error(`the negotiated revision is ${client.server.revisionKind}, not ${revisionKind}`);
-  return {
-    serverName: client.server.info?.name,
-    revision: client.server.revision,
-    listTools: () => client.listTools().all(),
-    callTool: async (name, args, options = {}) => {
-      try {
-        return await client.callToolResult(name, args, options);
-      } catch (error) {
-        if (error instanceof ToolError) return error.result;
-        throw error;
-      }
-    },
-    listPrompts: () => client.listPrompts().all(),
-    getPrompt: (name, args) => client.getPrompt(name, args),
-    listResources: () => client.listResources().all(),
-    listTemplates: () => client.listResourceTemplates().all(),
-    readResource: (uri) => client.readResource(uri),
-    complete: async (ref, argument) => (await client.complete(ref, argument)).values,
-    subscribe: async (uri, onUpdated) => {
-      const subscription = await client.listen({ uris: [uri] }, ({ kind, uri: changed }) => {
-        if (kind === "updated") onUpdated(changed);
-      });
-      return () => subscription.close();
-    },
-    close: () => client.close(),
-  };
-});
+await drive(openPeer);

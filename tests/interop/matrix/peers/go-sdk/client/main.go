@@ -1,4 +1,4 @@
-// The driver of the matrix, on the official Go SDK: it tries what driver.mjs does, and writes the same lines.
+// The driver of the matrix, on the official Go SDK: it tries what conversations.mjs does, and writes the same lines.
 package main
 
 import (
