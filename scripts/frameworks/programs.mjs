@@ -2,7 +2,7 @@
 import path from "node:path";
 
 /**
- * A program of `examples/frameworks`, and what it needs.
+ * A program of `examples/frameworks`, with its packages and its runtime.
  *
  * @typedef {object} Program
  * @property {string} name for `--only`
