@@ -17,8 +17,8 @@ const target = path.join(root, "packages/mcparley/docs");
 
 /** Tables of what the tests check. They are for contributors, and large. */
 const tables = ["client-states", "client-under-faults", "pitfalls"];
-/** For readers who choose a library, and for users of the command, which prints the hints. */
-const outside = ["why-mcparley", "command-hints"];
+/** For readers who choose a library or a runtime, and for users of the command, which prints the hints. */
+const outside = ["why-mcparley", "runtimes", "command-hints"];
 
 /** Whether a page of `docs` is for users of the library: no decision record, and no table of what the tests check. @param {string} file */
 export function isGuide(file) {
