@@ -108,11 +108,14 @@ export function infoOf({ name, version, title, description, websiteUrl, icons }:
   return info;
 }
 
+/** Returns whether all large model providers accept a name that `checkTool` accepts. */
+function isPortable(name: string): boolean {
+  return name.length <= 64 && !name.includes(".");
+}
+
 /** Warns of tools whose names the specification allows and model providers refuse: those that exist, and later ones. */
 export function warnOfNames(core: ServerCore): void {
   const { tools } = core.offering;
-  // All large model providers accept names without a dot of at most 64 characters.
-  const isPortable = (name: string): boolean => name.length <= 64 && !name.includes(".");
   const check = (name: string): unknown =>
     isPortable(name) || import("./warnings.ts").then(({ warnOfTool }) => warnOfTool(core, name));
   for (const [name] of tools) check(name);
