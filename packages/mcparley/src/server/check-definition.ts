@@ -108,7 +108,7 @@ export function infoOf({ name, version, title, description, websiteUrl, icons }:
   return info;
 }
 
-/** Whether all large model providers accept a name: they do without a dot, up to 64 characters. */
+/** Returns whether all large model providers accept a name that `checkTool` accepts. */
 function isPortable(name: string): boolean {
   return name.length <= 64 && !name.includes(".");
 }
