@@ -5,7 +5,7 @@ export type { JsonObject } from "./rpc/messages.ts";
 export type { Envelope, Receiver, Transport } from "./rpc/transport.ts";
 export type { Clock } from "./rpc/clock.ts";
 export { Cancelled, Declined, McpError, ToolError } from "./mcp/errors.ts";
-export type { ClientCapabilities, Implementation } from "./mcp/capabilities.ts";
+export type { ClientCapabilities, Implementation, InputKind } from "./mcp/capabilities.ts";
 export type {
   Annotations,
   AudioContent,

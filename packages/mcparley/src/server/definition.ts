@@ -8,6 +8,7 @@ import type { NoSchema, Schema, SchemaCheck } from "../schema/standard-schema.ts
 import type { Flat, UriVariableNames, UriVariables } from "../schema/uri-variables.ts";
 import { complete } from "./features/completion.ts";
 import { getPrompt, preparePrompt } from "./features/prompts.ts";
+import { ResourceIndex } from "./features/resource-index.ts";
 import { listResources, prepareResource, readResource } from "./features/resources.ts";
 import { type ToolResult, callTool, prepareTool } from "./features/tools.ts";
 import type { OtherPromptNames, OtherToolNames } from "./other-libraries.ts";
@@ -24,6 +25,7 @@ const prompts: Feature = {
 };
 const resources: Feature = {
   prepare: prepareResource,
+  makeIndex: () => new ResourceIndex(),
   methods: {
     "resources/read": readResource,
     "resources/list": listResources,

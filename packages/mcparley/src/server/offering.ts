@@ -8,7 +8,8 @@ import { type ListSource, PreparedLists } from "./lists.ts";
 import type { CapabilityChoice, ServerLimits } from "./options.ts";
 import type { Answer } from "./dispatch/middleware.ts";
 import type { PromptEntry } from "./features/prompts.ts";
-import { type ResourceEntry, ResourceIndex } from "./features/resources.ts";
+import type { ResourceIndex } from "./features/resource-index.ts";
+import type { ResourceEntry } from "./features/resources.ts";
 import type { ToolEntry } from "./features/tools.ts";
 import { type Entry, type Feature, PreparedRegistry } from "./registry.ts";
 
@@ -35,7 +36,7 @@ export class Offering {
   );
   /** The functions that answer the methods of the registered features, by method. */
   readonly answers: Map<string, Answer> = new Map();
-  readonly resourceIndex: ResourceIndex = new ResourceIndex();
+  resourceIndex: ResourceIndex | undefined;
   readonly toolList: PreparedLists<ToolEntry>;
   readonly promptList: PreparedLists<PromptEntry>;
   readonly resourceList: PreparedLists<ResourceEntry>;
@@ -63,17 +64,20 @@ export class Offering {
     });
     this.resourceList = list({
       member: "resources",
-      entries: () => this.resourceIndex.single(),
+      entries: () => this.resourceIndex?.single() ?? [],
       show: ({ listed }, { encoder }) => encoder.resource(listed),
     });
     this.templateList = list({
       member: "resourceTemplates",
-      entries: () => this.resourceIndex.templates(),
+      entries: () => this.resourceIndex?.templates() ?? [],
       show: ({ listedTemplate }, { encoder }) => encoder.resourceTemplate(listedTemplate!),
     });
     this.#watch("tools", this.tools, [this.toolList]);
     this.#watch("prompts", this.prompts, [this.promptList]);
-    this.resources.onChange((entry, previous) => this.resourceIndex.update(entry, previous));
+    this.resources.onChange((entry, previous) => {
+      this.resourceIndex ??= entry?.definition["~feature"].makeIndex?.();
+      this.resourceIndex?.update(entry, previous);
+    });
     this.#watch("resources", this.resources, [this.resourceList, this.templateList]);
     for (const kind of ["tools", "prompts", "resources"] as const) {
       const registry = this[kind] as PreparedRegistry<any, any>;

@@ -1,5 +1,6 @@
 import { LocalError } from "../rpc/errors.ts";
 import type { Answer } from "./dispatch/middleware.ts";
+import type { ResourceIndex } from "./features/resource-index.ts";
 
 /** A registered definition with the values that were prepared from it. */
 export interface Entry<D> {
@@ -17,6 +18,8 @@ export interface Entry<D> {
 export interface Feature<D = any, E extends Entry<D> = any> {
   prepare(this: void, entry: Entry<D>): E;
   readonly methods: Readonly<Record<string, Answer>>;
+  /** Makes the index of a server's resources. Only resources have one. */
+  makeIndex?(this: void): ResourceIndex;
 }
 
 /**

@@ -49,7 +49,7 @@ export function requireScopes(needed: readonly string[] | undefined, principal: 
 
 /** Returns the scopes that a caller needs to read a resource. Undefined if it needs none, or if no resource has the URI. */
 export function scopesOf({ offering }: ServerCore, uri: string): readonly string[] | undefined {
-  const scopes = offering.resourceIndex.find(uri)?.entry.definition.scopes;
+  const scopes = offering.resourceIndex?.find(uri)?.entry.definition.scopes;
   return scopes?.length ? scopes : undefined;
 }
 

@@ -53,7 +53,7 @@ function find(core: ServerCore, { ref, argument: { name } }: CompleteParams): Fo
       throw invalidParams(`The prompt ${ref.name} has no argument "${name.slice(0, 200)}".`);
     return { entry, source: args[name]?.complete };
   }
-  const entry = core.offering.resourceIndex.findReferenced(ref.uri);
+  const entry = core.offering.resourceIndex?.findReferenced(ref.uri);
   if (!entry) throw invalidParams(`Unknown resource template: ${ref.uri.slice(0, 200)}`);
   if (entry.template && !entry.template.variables.includes(name)) {
     throw invalidParams(`The template ${entry.definition.uri} has no variable "${name.slice(0, 200)}".`);

@@ -64,7 +64,7 @@ const noCache: CacheHint = { ttlMs: 0, cacheScope: "private" };
 /** Answers `resources/read`. Throws "resource not found" if no resource has the URI, and 403 if the caller lacks a scope. */
 export function readResource(call: Call): Awaitable<JsonObject | InputRequired> {
   const uri = readResourceUri(call.params);
-  const found = call.core.offering.resourceIndex.find(uri);
+  const found = call.core.offering.resourceIndex?.find(uri);
   if (!found) throw resourceNotFound(uri);
   const { definition } = found.entry;
   requireScopes(definition.scopes, call.principal);
@@ -122,7 +122,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<Uint8Array> {
 export async function listResources(call: Call): Promise<JsonObject | Prepared> {
   const { core, revision, encoder } = call;
   const cursor = readCursor(call.params);
-  if (!core.offering.resourceIndex.hasListing()) return core.offering.resourceList.page(call, cursor);
+  if (!core.offering.resourceIndex?.hasListing()) return core.offering.resourceList.page(call, cursor);
   const start = cursor === undefined ? 0 : readPosition(cursor);
   const visible = [...core.offering.resources.entries()].filter(({ definition }) =>
     isGranted(definition.scopes, call.principal),
@@ -150,75 +150,6 @@ async function listTemplate(call: Call, entry: ResourceEntry): Promise<ListedRes
     const given = typeof item === "string" ? { uri: item } : item;
     return { ...shared, name: given.uri ?? entry.name, ...given } as ListedResource;
   });
-}
-
-interface FoundResource {
-  entry: ResourceEntry;
-  variables: Record<string, string | string[]>;
-}
-
-/** Finds resources by URI: first those with exactly this URI, then templates in the order in which they were added. */
-export class ResourceIndex {
-  readonly #single = new Map<string, ResourceEntry>();
-  /** Resources whose URI a later resource has as well. They are found again when that one is deleted. */
-  readonly #replaced = new Map<string, ResourceEntry>();
-  readonly #templates = new Map<string, ResourceEntry>();
-
-  /** Applies a change of the registry. `entry` is undefined if it was deleted, `previous` if it is new. */
-  update(entry: ResourceEntry | undefined, previous: ResourceEntry | undefined): void {
-    if (previous) this.#removeSingle(previous);
-    // A template that is replaced by another keeps its place in the order.
-    if (previous && !entry?.template) this.#templates.delete(previous.name);
-    if (!entry) return;
-    if (entry.template) {
-      this.#templates.set(entry.name, entry);
-      return;
-    }
-    const replaced = this.#single.get(entry.definition.uri);
-    if (replaced) this.#replaced.set(replaced.name, replaced);
-    this.#single.set(entry.definition.uri, entry);
-  }
-
-  #removeSingle({ name, definition: { uri } }: ResourceEntry): void {
-    this.#replaced.delete(name);
-    if (this.#single.get(uri)?.name !== name) return;
-    this.#single.delete(uri);
-    const earlier = [...this.#replaced.values()].findLast(({ definition }) => definition.uri === uri);
-    if (!earlier) return;
-    this.#replaced.delete(earlier.name);
-    this.#single.set(uri, earlier);
-  }
-
-  single(): Iterable<ResourceEntry> {
-    return this.#single.values();
-  }
-
-  templates(): Iterable<ResourceEntry> {
-    return this.#templates.values();
-  }
-
-  /** Whether a template has a `list` function. Then pages cannot be prepared. */
-  hasListing(): boolean {
-    for (const { definition } of this.#templates.values()) if (definition.list) return true;
-    return false;
-  }
-
-  find(uri: string): FoundResource | undefined {
-    const single = this.#single.get(uri);
-    if (single) return { entry: single, variables: {} };
-    for (const entry of this.#templates.values()) {
-      const variables = entry.template!.match(uri);
-      if (variables) return { entry, variables };
-    }
-    return undefined;
-  }
-
-  /** Finds the resource of a `ref/resource` in a completion, by the text of its template or by its URI. */
-  findReferenced(uri: string): ResourceEntry | undefined {
-    for (const entry of this.#templates.values()) if (entry.definition.uri === uri) return entry;
-    // A URI has no braces, so this is the template of no resource.
-    return uri.includes("{") ? undefined : this.find(uri)?.entry;
-  }
 }
 
 /**
