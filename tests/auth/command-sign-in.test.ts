@@ -202,7 +202,7 @@ test("login fails for a server without authorization", async () => {
   const { code, json } = await unwatched(["login", open.url]);
   expect(code).toBe(3);
   expect(json.error.code).toBe("authorization_failed");
-  expect(json.error.message).toContain("The server may not require a sign-in.");
+  expect(json.error.message).toContain("The server may not require one.");
   await open.close();
 });
 

@@ -3,6 +3,7 @@ import {
   type ConnectOptions,
   Declined,
   LocalError,
+  McpError,
   ProtocolError,
   type RequestOptions,
   ToolError,
@@ -31,6 +32,7 @@ export const openServer = () => connect(server);
 export const openCommand = () => connect({ command: "node", args: ["server.js"] });
 export const fromFactory = (...given: Parameters<typeof openClient>) => openClient(...given);
 export const forget = () => forgetRevisions();
+export const isMcpError = (error: unknown) => error instanceof McpError;
 export const errors = [new Cancelled(), new Declined(), new ToolError("a"), new ProtocolError(1, "a")];
 export const localError = new LocalError("timeout", "a");
 

@@ -5,6 +5,7 @@ import {
   LocalError,
   type Middleware,
   type MiddlewareCall,
+  McpError,
   ProtocolError,
   ToolError,
   assistant,
@@ -123,6 +124,7 @@ export const store = memoryStore();
 export const limit = rateLimit({ perSecond: 10 });
 export const scopes = (...given: Parameters<typeof requireScopes>) => requireScopes(...given);
 export const missing = resourceNotFound("note://two");
+export const isMcpError = (error: unknown) => error instanceof McpError;
 export const errors = [new Cancelled(), new Declined(), new ToolError("a"), new ProtocolError(1, "a")];
 export const localError = new LocalError("timeout", "a");
 export const handler = tool({

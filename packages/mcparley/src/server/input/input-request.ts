@@ -75,16 +75,19 @@ function checkSampled(block: JsonObject, where: string): void {
   else checkBlock(block, where);
 }
 
+/** A revision with every request, to find out whether the client lacks a capability or the revision. */
+const everyRequest = { serverRequests: new Set([Method.elicit]), inputModes: true };
+
 /** Throws -32021, naming the capability, if the client does not have the required capability. */
 function requireCapability({ peer, revision }: Call, required: ClientCapabilities): void {
   const kind = kindOf(required);
-  if (canRequest(kind, peer.capabilities, revision)) return;
+  if (kind === undefined || canRequest(kind, peer.capabilities, revision)) return;
   const names = Object.keys(required).flatMap((name) => {
     const inner = Object.keys((required[name] as JsonObject | undefined) ?? {});
     return inner.length === 0 ? [name] : inner.map((part) => `${name}.${part}`);
   });
-  const isInRevision = canRequest(kind, everyCapability, revision);
-  const missing = isInRevision ? "the client has not declared" : `revision ${revision.version} does not have`;
+  const isDeclared = canRequest(kind, peer.capabilities, everyRequest);
+  const missing = isDeclared ? `revision ${revision.version} does not have` : "the client has not declared";
   throw new ProtocolError(
     ErrorCode.MissingRequiredClientCapability,
     `This request needs the client capability ${names.join(", ")}, which ${missing}.`,
@@ -92,13 +95,10 @@ function requireCapability({ peer, revision }: Call, required: ClientCapabilitie
   );
 }
 
-/** The capabilities of a client that answers every request. */
-const everyCapability: ClientCapabilities = { roots: {}, sampling: { tools: {} }, elicitation: { form: {}, url: {} } };
-
-function kindOf({ elicitation, sampling }: ClientCapabilities): InputKind {
+function kindOf({ elicitation, sampling, roots }: ClientCapabilities): InputKind | undefined {
   if (elicitation) return elicitation.url ? "elicit.url" : "elicit";
   if (sampling) return sampling.tools ? "sample.tools" : "sample";
-  return "roots";
+  return roots && "roots";
 }
 
 /** Returns the capability that an input request requires. */
