@@ -13,7 +13,7 @@ const bin = (/** @type {string} */ file) => path.join(project, "node_modules", f
 const jest = bin("jest/bin/jest.js");
 const tsc = bin("typescript/bin/tsc");
 
-/** @type {Record<string, { args: string[]; modules?: boolean }>} */
+/** `fails`: the text with which a program ends. @type {Record<string, { args: string[]; modules?: boolean; fails?: string }>} */
 const recipes = {
   "require in CommonJS": { args: ["require.cjs"] },
   "dynamic import with module node16, types": {
@@ -34,6 +34,7 @@ const recipes = {
   "static import with module nodenext, types": {
     args: [tsc, "-p", ".", "--module", "nodenext", "--noEmit"],
   },
+  "tsx without type: module": { args: [bin("tsx/dist/cli.mjs"), "tsx.ts"], fails: "mcparley is loaded twice" },
   "Jest, ES modules": { args: [jest, "-c", "jest.modules.cjs"], modules: true },
   "Jest, CommonJS": { args: [jest, "-c", "jest.commonjs.cjs"] },
   "ts-jest": { args: [jest, "-c", "jest.typescript.cjs"] },
@@ -44,12 +45,13 @@ mkdirSync(project, { recursive: true });
 for (const [file, code] of programs()) writeFileSync(path.join(project, file), code);
 let failures = 0;
 if (install()) {
-  for (const [name, { args, modules }] of Object.entries(recipes)) {
+  for (const [name, { args, modules, fails }] of Object.entries(recipes)) {
     const env = { ...process.env, ...(modules && { NODE_OPTIONS: "--experimental-vm-modules" }) };
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: project, encoding: "utf8", env });
-    console.log(`${status === 0 ? "ok     " : "failed "}  ${name}`);
-    if (status !== 0) console.log(`${stdout}${stderr}`);
-    if (status !== 0) failures++;
+    const isRight = fails === undefined ? status === 0 : status !== 0 && stderr.includes(fails);
+    console.log(`${isRight ? "ok     " : "failed "}  ${name}`);
+    if (!isRight) console.log(`${stdout}${stderr}`);
+    if (!isRight) failures++;
   }
 } else console.log("not run  The packages cannot be installed.");
 rmSync(project, { recursive: true, force: true });
@@ -70,7 +72,15 @@ function install() {
   });
   const [{ filename }] = JSON.parse(packed.toString());
   writeFileSync(path.join(project, "package.json"), JSON.stringify({ private: true, name: "recipes" }));
-  const tools = ["jest@30", "@types/jest@30", "ts-jest@29", "@babel/core@7", "@babel/preset-env@7", "typescript@5.9.3"];
+  const tools = [
+    "jest@30",
+    "@types/jest@30",
+    "ts-jest@29",
+    "@babel/core@7",
+    "@babel/preset-env@7",
+    "typescript@5.9.3",
+    "tsx@4",
+  ];
   const args = ["install", "--no-audit", "--no-fund", "--silent", `./${filename}`, ...tools, "@types/node@20"];
   return spawnSync("npm", args, { cwd: project, stdio: "ignore" }).status === 0;
 }

@@ -29,6 +29,7 @@ const foreign: Readonly<Record<string, string>> = {
   includeTools: "Gemini CLI",
   excludeTools: "Gemini CLI",
   toStandardJsonSchema: "@valibot/to-json-schema",
+  rewriteRelativeImportExtensions: "TypeScript",
 };
 
 /** A node of the syntax tree. */

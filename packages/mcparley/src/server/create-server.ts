@@ -9,6 +9,7 @@ import { checkMethods } from "./check-definition.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import { type MethodMiddleware, type Middleware, byMethod, wrap } from "./dispatch/middleware.ts";
 import type { AnyServerDefinition, ServerDefinition } from "./options.ts";
+import { requireOneCopy } from "./one-copy.ts";
 import type { Registry } from "./registry.ts";
 import { type OtherServerMethods, otherMethods } from "./other-libraries.ts";
 
@@ -155,7 +156,8 @@ export function createServer<
     },
     async attach(transport, options = {}) {
       // Loaded here, because a server over HTTP alone never needs it.
-      const { ServerConnection } = await import("./protocol/connection.ts");
+      const { ServerConnection, LocalError } = await import("./protocol/connection.ts");
+      requireOneCopy(LocalError);
       const connection = new ServerConnection(core, transport, options.principal);
       connections.add(connection);
       void connection.closed.then(() => connections.delete(connection));

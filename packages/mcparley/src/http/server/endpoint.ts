@@ -3,6 +3,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/core.ts";
+import { requireOneCopy } from "../../server/one-copy.ts";
 import { readAccept, type Part, type Routes, readRoutes, readJson } from "./read-request.ts";
 import type { CheckSender } from "./check-sender.ts";
 import { useCluster } from "./cluster.ts";
@@ -203,8 +204,11 @@ export class Endpoint {
   /** Loads the code of legacy revisions with their first request, because it would add a third to the bundle. */
   async #useLegacy(): Promise<LegacyEndpoint> {
     if (this.#legacy) return this.#legacy;
-    this.#loadingLegacy ??= import("./sessions/legacy-endpoint.ts").then(({ openLegacyEndpoint }) =>
-      openLegacyEndpoint(this.#context, this.#options),
+    this.#loadingLegacy ??= import("./sessions/legacy-endpoint.ts").then(
+      ({ openLegacyEndpoint, LocalError: Loaded }) => {
+        requireOneCopy(Loaded);
+        return openLegacyEndpoint(this.#context, this.#options);
+      },
     );
     this.#legacy = await this.#loadingLegacy;
     return this.#legacy;

@@ -15,6 +15,7 @@ import type { ServerCore } from "../core.ts";
 import type { Schema } from "../../schema/standard-schema.ts";
 import type * as Elicit from "../input/elicit.ts";
 import type { Session } from "../protocol/session.ts";
+import { requireOneCopy } from "../one-copy.ts";
 import { CallNotifications } from "./call-notifications.ts";
 
 /** Sends messages about one request to the peer, before its response. */
@@ -122,7 +123,10 @@ export class Call implements Context {
    * call. Loaded on first use, because few handlers need input.
    */
   get input(): Promise<InputChannel> {
-    this.#input ??= import("../input/elicit.ts").then(({ openInputChannel }) => openInputChannel(this, this.#link));
+    this.#input ??= import("../input/elicit.ts").then(({ openInputChannel, LocalError: Loaded }) => {
+      requireOneCopy(Loaded);
+      return openInputChannel(this, this.#link);
+    });
     this.#input.then(
       (channel) => {
         this.#openInput = channel;

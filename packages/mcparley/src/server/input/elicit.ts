@@ -17,6 +17,9 @@ import type { Schema } from "../../schema/standard-schema.ts";
 import type { ServerCore } from "../core.ts";
 import { warnOfSecrets } from "../warnings.ts";
 
+/** For `requireOneCopy`. */
+export { LocalError };
+
 /** Opens the input channel of a call: requests in a session, replay of the call without one. */
 export async function openInputChannel(call: Call, link: Link): Promise<InputChannel> {
   return call.session ? new RequestChannel(call, call.session, link) : ReplayChannel.open(call);

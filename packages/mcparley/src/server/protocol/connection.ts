@@ -21,6 +21,9 @@ import { receiveCustom } from "./custom-notifications.ts";
 import type { LegacyConnection } from "./legacy.ts";
 import { isModernRequest, openCall } from "./modern.ts";
 
+/** For `requireOneCopy`. */
+export { LocalError };
+
 /** A server on one transport. Returned by `attach`. */
 export interface Connection {
   /** Settles when the transport is closed and every call on it has ended. */

@@ -18,6 +18,9 @@ import { postBatch } from "./post-batch.ts";
 import { tableIsFull } from "./session-shares.ts";
 import { type SessionTable, Sessions } from "./sessions.ts";
 
+/** For `requireOneCopy`. */
+export { LocalError };
+
 type Message = Exclude<Classified, { kind: "invalid" }>;
 
 /** Opens the legacy side of an endpoint. Without sessions, each request is independent and no stream is resumable. */
