@@ -57,6 +57,6 @@ function report<T>(
   return [
     `The smallest case that was found: ${fc.stringify(value).slice(0, 4_000)}`,
     why,
-    `Repeat it with: npm run fuzz -- --only ${JSON.stringify(name)} --seed ${seed} --path ${counterexamplePath ?? ""}`,
+    `Repeat it with: npm run fuzz -- --only ${JSON.stringify(name)} --seed=${seed} --path ${counterexamplePath ?? ""}`,
   ].join("\n");
 }

@@ -8,8 +8,11 @@ const defaultLargest = 524_288;
 const doublings = 3;
 /** Linear work takes 8 times as long, and quadratic work 64 times. The limit has a wide margin on both sides. */
 const tooSteep = 28;
-/** A garbage collection can make one measurement long. It is unlikely to do so in all attempts. */
-const tries = 4;
+/**
+ * A garbage collection or another thread of the process can make one measurement long. On a machine with many times more
+ * work than cores, four attempts in a row were too long once.
+ */
+const tries = 10;
 
 /** An input that can have any length: its middle part repeats. */
 export interface Growing {

@@ -48,7 +48,9 @@ async function spend({ core, params, session }: Call): Promise<void> {
   const key = `spent-state:${await digest(requestState)}`;
   const store = storeOf(core) ?? memoryOf(core);
   if (await store.compareAndSet(key, undefined, "1", { ttl: core.limits.stateTtl })) return;
-  throw invalidParams("params.requestState was used before. Send the request again without it.");
+  throw invalidParams(
+    "params.requestState was used before, and the call may have had its effect. Check that before you send it again without the state.",
+  );
 }
 
 function memoryOf(core: ServerCore): Store {
