@@ -36,6 +36,7 @@ export class Offering {
   );
   /** The functions that answer the methods of the registered features, by method. */
   readonly answers: Map<string, Answer> = new Map();
+  /** Undefined until the first resource is added, so that the bundle of a server with tools alone contains no index. */
   resourceIndex: ResourceIndex | undefined;
   readonly toolList: PreparedLists<ToolEntry>;
   readonly promptList: PreparedLists<PromptEntry>;
