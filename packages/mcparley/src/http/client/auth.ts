@@ -1,5 +1,5 @@
 import { unlessAborted } from "../../rpc/abort.ts";
-import type { HttpAuth, HttpAuthRequest } from "./settings.ts";
+import type { HttpAuth, HttpAuthRequest, HttpConnection } from "./settings.ts";
 
 /** A request that may wait for authorization. */
 interface AuthWaiter {
@@ -31,15 +31,17 @@ interface Challenge {
 export class SharedAuth {
   readonly #auth: HttpAuth;
   readonly #server: URL;
+  readonly #connection: HttpConnection | undefined;
   #generation = 0;
   /** The headers that were sent last, as JSON. */
   #lastHeaders = "";
   /** The challenges in progress, by status: a sign-in and a request for more scopes are different. */
   readonly #challenges = new Map<number, Challenge>();
 
-  constructor(auth: HttpAuth, server: URL) {
+  constructor(auth: HttpAuth, server: URL, connection?: HttpConnection) {
     this.#auth = auth;
     this.#server = server;
+    this.#connection = connection;
   }
 
   /** The credentials that requests are sent with. A proof of possession does not count, because it is different for each request. */
@@ -107,7 +109,7 @@ export class SharedAuth {
   }
 
   #describe(url: URL, method: string): HttpAuthRequest {
-    return { url, method, server: this.#server };
+    return { url, method, server: this.#server, connection: this.#connection };
   }
 
   #remove(challenge: Challenge): void {

@@ -12,6 +12,8 @@ export interface HttpAuthRequest {
   readonly method: string;
   /** The MCP endpoint that the client is connected to. */
   readonly server: URL;
+  /** The connection settings of the target. */
+  readonly connection?: HttpConnection | undefined;
 }
 
 /** A response that asks for authorization. */
@@ -63,6 +65,27 @@ export interface HttpClientLimits {
   unaskedEvent: number;
 }
 
+/**
+ * The proxy and the certificates of connections. Node only.
+ *
+ * Certificates and keys are PEM, as text or as the bytes of a file. The certificates of servers are always verified.
+ */
+export interface HttpConnection {
+  /**
+   * The http or https URL of a proxy, with `USER:PASSWORD@` if it requires them. It is used for every host. `false` connects
+   * directly. Default: the environment: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, never for loopback addresses.
+   */
+  proxy?: string | URL | false | undefined;
+  /** Certificate authorities to trust in addition to those that Node trusts by default. */
+  ca?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined;
+  /** The client certificate, followed by its intermediate certificates. Sent only to the origin of the target. */
+  cert?: string | Uint8Array | undefined;
+  /** The private key of `cert`. */
+  key?: string | Uint8Array | undefined;
+  /** The passphrase of `key`, if it is encrypted. */
+  passphrase?: string | undefined;
+}
+
 /** An MCP endpoint on the web, and the settings of the connection to it. */
 export interface HttpTarget {
   /** The http or https URL of the endpoint. */
@@ -74,6 +97,12 @@ export interface HttpTarget {
    * limits, unless the program has replaced the global `fetch` or its dispatcher; otherwise the global `fetch`.
    */
   fetch?: typeof fetch | undefined;
+  /**
+   * The proxy and the certificates of the connection. Node only; cannot be combined with `fetch`. OAuth requests for this
+   * target use them too, except the client certificate. Default: the proxy of the environment and the certificate authorities
+   * of Node.
+   */
+  connection?: HttpConnection | undefined;
   /** Authorizes the requests, for example `oauth()` of `mcparley/auth`. */
   auth?: HttpAuth | undefined;
   /** Limits on what the server may send. Each has a default. */
@@ -102,7 +131,7 @@ export function readHttpTarget(target: HttpTarget): HttpSettings {
     url,
     headers: checkHeaders(headers),
     fetch: target.fetch ?? defaultFetch,
-    auth: auth && new SharedAuth(auth, url),
+    auth: auth && new SharedAuth(auth, url, target.connection),
     limits: target.limits ?? {},
     clock: clock ?? systemClock,
     wakefulClock: clock ?? wakefulClock,
