@@ -104,8 +104,8 @@ test("a connection without certificates uses the defaults of Node", () => {
 });
 
 test.each<[string, HttpConnection, string]>([
-  ["a ca without PEM", { ca: "topsecret" }, "connection.ca contains no certificate in PEM format."],
-  ["a ca in DER", { ca: Buffer.from([0x30, 0x82]) }, "connection.ca contains no certificate in PEM format."],
+  ["a ca without PEM", { ca: "topsecret" }, "connection.ca contains no certificate in PEM format, which"],
+  ["a ca in DER", { ca: Buffer.from([0x30, 0x82]) }, "connection.ca contains no certificate in PEM format, which"],
   ["an empty list", { ca: [] }, "connection.ca is an empty list."],
   ["a list with an empty text", { ca: [authority.cert, ""] }, "connection.ca contains no certificate"],
   [

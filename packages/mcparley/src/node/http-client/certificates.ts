@@ -74,7 +74,7 @@ function readCertificates(pem: Pem, option: string): { pem: string; certificate:
   const blocks = textOf(pem).match(certificateBlock);
   if (!blocks) {
     throw invalid(
-      `${option} contains no certificate in PEM format. Set it to the content of a file that starts with -----BEGIN CERTIFICATE-----.`,
+      `${option} contains no certificate in PEM format, which starts with -----BEGIN CERTIFICATE-----. Convert it to PEM.`,
     );
   }
   return blocks.map((block, index) => {
@@ -92,7 +92,7 @@ function readKey(key: Pem, passphrase: string | undefined): KeyObject {
   const text = textOf(key);
   if (!/-----BEGIN (?:\w+ )?PRIVATE KEY-----/.test(text)) {
     throw invalid(
-      "connection.key contains no private key in PEM format. Set it to the content of a file that starts with -----BEGIN PRIVATE KEY-----.",
+      "connection.key contains no private key in PEM format, which starts with -----BEGIN PRIVATE KEY-----. Convert it to PEM.",
     );
   }
   const isEncrypted = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(text);
@@ -105,7 +105,7 @@ function readKey(key: Pem, passphrase: string | undefined): KeyObject {
     // The error of OpenSSL has no text for users, and its codes differ between versions.
     const cure = isEncrypted
       ? "connection.passphrase is not the passphrase of connection.key. Correct it."
-      : "connection.key cannot be read. Set it to a complete private key in PEM format.";
+      : "connection.key cannot be read. Replace it by a complete private key in PEM format.";
     throw invalid(cure);
   }
 }

@@ -166,13 +166,13 @@ describe("a proxy that opens no tunnel", () => {
       "forbids it",
       { refuse: () => 403 },
       "me:topsecret@",
-      "refuses connections to mcp.example:443 (403). Allow them in the proxy; if it can be reached directly, set connection.proxy to false.",
+      "refuses connections to mcp.example:443 (403). Allow them in the proxy; if it can be reached directly, do not set connection.proxy for it.",
     ],
     [
       "cannot connect",
       { refuse: () => 502 },
       "me:topsecret@",
-      "cannot connect to mcp.example:443 (502). Check that the host exists; if it can be reached directly, set connection.proxy to false.",
+      "cannot connect to mcp.example:443 (502). Check that the host exists; if it can be reached directly, do not set connection.proxy for it.",
     ],
   ])("because it %s", async (_, options, userinfo, text) => {
     const { host, tunnels } = await proxy(options);

@@ -151,7 +151,7 @@ function authenticationProblem({ url, authorization, setting }: Proxy, challenge
 }
 
 function directCure({ setting }: Proxy): string {
-  const how = setting === "connection.proxy" ? "set connection.proxy to false" : "add it to NO_PROXY";
+  const how = setting === "connection.proxy" ? "do not set connection.proxy for it" : "add it to NO_PROXY";
   return `if it can be reached directly, ${how}`;
 }
 
