@@ -1,25 +1,46 @@
 import { types } from "node:util";
 import type { Send } from "../http/client/reply.ts";
+import type { HttpTarget } from "../http/client/settings.ts";
+import { LocalError } from "../rpc/errors.ts";
 import { platformSignal } from "./http-client/quick-abort.ts";
 
 export { createController } from "./http-client/quick-abort.ts";
 
 const fetchOfNode = globalThis.fetch;
+/** Sends the requests of all targets without connection settings. */
 let send: Send | undefined;
 
 /**
- * Sends requests with undici, because the `fetch` of Node takes several times as much CPU time, and ends a response that is
- * silent for five minutes.
+ * Returns the function that sends the requests to a target.
  *
- * If the program has replaced `fetch`, or its global dispatcher to use a proxy or certificates, sends requests with `fetch`.
+ * The default sends them with undici, because the `fetch` of Node takes several times as much CPU time, and ends a response
+ * that is silent for five minutes. If the program has replaced `fetch`, or its global dispatcher to use a proxy or
+ * certificates, it sends them with `fetch`, unless the target has connection settings.
+ *
+ * Throws `LocalError` `invalid_target` for a target with both `fetch` and `connection`.
  */
-export const defaultSend: Send = (url, init) => {
+export function senderFor({ fetch: given, connection }: HttpTarget): Send {
+  if (!connection) return given ?? defaultSend;
+  if (given) {
+    const message =
+      "A target has the options fetch and connection. Omit one of them, and let your fetch use the proxy and the certificates.";
+    throw new LocalError("invalid_target", message);
+  }
+  let loading: Promise<Send> | undefined;
+  return async (url, init) => {
+    loading ??= import("./http-client/sender.ts").then(({ createSender }) => createSender({ connection }));
+    return (await loading)(url, init);
+  };
+}
+
+const defaultSend: Send = (url, init) => {
   if (globalThis.fetch !== fetchOfNode || hasDispatcher()) {
     return fetch(url, init.signal ? { ...init, signal: platformSignal(init.signal) } : init);
   }
   if (send) return send(url, init);
   return import("./http-client/sender.ts").then(({ createSender }) => (send ??= createSender())(url, init));
 };
+
 let checked: object | undefined;
 let isCustom = false;
 

@@ -8,7 +8,7 @@ import { unreachableProxy } from "../http/client/connection-error.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { Environment } from "./http-client/proxy.ts";
 import { type Route, hasProxy, routeTo } from "./http-client/route.ts";
-import { type ProxyRequestOptions, forwardRequest, openTunnel, refusedForwarding } from "./http-client/tunnel.ts";
+import { type ProxyRequestOptions, forwardRequest, openTunnel, refusedBy } from "./http-client/tunnel.ts";
 import { settleResponse } from "./web-response.ts";
 
 /** Functions and variables that tests replace. */
@@ -54,8 +54,10 @@ export async function sendThrough(network: Network, url: URL, request: GuardedRe
     // After a response, errors are reported by its body.
     outgoing.on("error", (error) => reject(signal.aborted ? signal.reason : explain(error)));
     outgoing.on("response", (incoming) => {
-      const refused = proxy && refusedForwarding(url, proxy, incoming);
-      if (refused) outgoing.destroy(refused);
+      const { statusCode: status, headers: received } = incoming;
+      // Other statuses may be those of the server.
+      const isRefused = proxy !== undefined && status === 407;
+      if (isRefused) outgoing.destroy(refusedBy(proxy, url, { status, challenge: received["proxy-authenticate"] }));
       else settleResponse(incoming, resolve, reject);
     });
     outgoing.end(body);

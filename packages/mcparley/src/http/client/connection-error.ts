@@ -23,6 +23,7 @@ const hints: readonly (readonly [codes: RegExp, hint: Hint])[] = [
   [/ECONNREFUSED/, { meaning: "nothing is listening there" }],
   [/ENOTFOUND/, { meaning: "the host does not exist" }],
   [/EAI_AGAIN/, { meaning: "the name could not be resolved" }],
+  [/ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT/, { meaning: "it did not answer in time" }],
   [/ECONNRESET|UND_ERR_SOCKET/, { meaning: "the connection was closed" }],
   [/UND_ERR_HEADERS_TIMEOUT/, { meaning: "it did not respond in time" }],
   [/DEPTH_ZERO_SELF_SIGNED_CERT/, { meaning: "its certificate is self-signed", cure: trustCure }],

@@ -1,4 +1,4 @@
-import { createController, defaultSend } from "#default-send";
+import { createController, senderFor } from "#default-send";
 import { type Clock, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
@@ -126,14 +126,14 @@ export interface HttpSettings {
   readonly wakefulClock: Clock;
 }
 
-/** Checks a target. Throws `LocalError` `invalid_target` for a URL or headers that cannot be used. */
+/** Checks a target. Throws `LocalError` `invalid_target` for a URL, headers or options that cannot be used. */
 export function readHttpTarget(target: HttpTarget): HttpSettings {
   const { headers = {}, auth, clock } = target;
   const url = readUrl(target.url);
   return {
     url,
     headers: checkHeaders(headers),
-    send: target.fetch ?? defaultSend,
+    send: senderFor(target),
     createController: target.fetch ? () => new AbortController() : createController,
     auth: auth && new SharedAuth(auth, url, target.connection),
     limits: target.limits ?? {},

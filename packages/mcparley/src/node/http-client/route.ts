@@ -21,17 +21,23 @@ export interface ProxyRoute extends Route {
 /**
  * Returns the proxy and the certificates for connections to the origin of a URL.
  *
- * A client certificate is for this origin and never for the proxy. Throws `LocalError` `invalid_target` for settings that
- * cannot be used.
+ * Throws `LocalError` `invalid_target` for settings that cannot be used.
  */
 export function routeTo(url: URL, connection: HttpConnection = {}, env: Environment = process.env): Route {
-  const { proxy: given, ca } = connection;
-  const proxy = proxyFor(url, given, env);
+  return routeThrough(proxyFor(url, connection.proxy, env), connection, env);
+}
+
+/** Returns the certificates for connections through a proxy. A client certificate is for the URL and never for the proxy. */
+export function routeThrough<P extends Proxy | undefined>(
+  proxy: P,
+  connection: HttpConnection,
+  env: Environment,
+): Route & { readonly proxy: P } {
   const isSecureProxy = proxy?.url.protocol === "https:";
   return {
     proxy,
     tls: secureContextOf(connection, env),
-    proxyTls: isSecureProxy ? secureContextOf({ ca }, env) : undefined,
+    proxyTls: isSecureProxy ? secureContextOf({ ca: connection.ca }, env) : undefined,
   };
 }
 

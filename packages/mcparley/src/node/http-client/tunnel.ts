@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { type Socket, isIP } from "node:net";
+import { type Socket, connect as connectTcp, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { unreachableProxy } from "../../http/client/connection-error.ts";
 import { LocalError } from "../../rpc/errors.ts";
@@ -30,7 +30,7 @@ export async function openTunnel(url: URL, options: TunnelOptions): Promise<Sock
   const { proxy, tls, signal } = options;
   const authority = `${url.hostname}:${portOf(url)}`;
   const { response, socket } = await sendConnect(authority, options).catch((error: unknown) => {
-    throw signal.aborted ? signal.reason : unreachableProxy(url, proxy, error);
+    throw proxyFailure(url, error, options);
   });
   const { statusCode: status = 0, headers } = response;
   if (status < 200 || status > 299) {
@@ -50,24 +50,31 @@ export async function openTunnel(url: URL, options: TunnelOptions): Promise<Sock
   return whenReady(secured, "secureConnect", signal);
 }
 
+/** Returns the reason of an abort, or else the error for an unreachable proxy. A time limit to connect is not an abort. */
+function proxyFailure(url: URL, error: unknown, { proxy, signal }: TunnelOptions): unknown {
+  const reason: unknown = signal.aborted ? signal.reason : error;
+  const isTimeout = (reason as NodeJS.ErrnoException | undefined)?.code === "ETIMEDOUT";
+  return signal.aborted && !isTimeout ? reason : unreachableProxy(url, proxy, reason);
+}
+
+/** Opens a connection to a proxy that forwards the requests to an http URL. Rejects like `openTunnel`. */
+export function connectToProxy(url: URL, options: TunnelOptions): Promise<Socket> {
+  const { proxy, proxyTls, signal } = options;
+  const [host, port] = [hostOf(proxy.url), portOf(proxy.url)];
+  const secure = { host, port, servername: serverName(proxy.url), ...(proxyTls && { secureContext: proxyTls }) };
+  const isSecure = proxy.url.protocol === "https:";
+  const socket = isSecure ? connectTls(secure) : connectTcp({ host, port });
+  return whenReady(socket, isSecure ? "secureConnect" : "connect", signal).catch((error: unknown) => {
+    throw proxyFailure(url, error, options);
+  });
+}
+
 /**
  * Starts a request to an http URL through a proxy, which receives the whole URL (RFC 9112, 3.2.2). Many proxies allow
  * `CONNECT` only to the port of https.
  */
 export function forwardRequest(url: URL, route: ProxyRoute, options: ProxyRequestOptions): ClientRequest {
   return startRequest(route, { ...options, path: `${url.origin}${url.pathname}${url.search}` });
-}
-
-/**
- * Returns the error for a proxy that did not forward a request. Returns undefined for any status except 407, because others
- * may be those of the server.
- */
-export function refusedForwarding(
-  url: URL,
-  proxy: Proxy,
-  { statusCode: status, headers }: Pick<IncomingMessage, "statusCode" | "headers">,
-): LocalError | undefined {
-  return status === 407 ? refusedBy(proxy, url, { status, challenge: headers["proxy-authenticate"] }) : undefined;
 }
 
 /** Starts a request to a proxy. The path is a host and port for `CONNECT`, and a whole URL for other methods. */
@@ -123,10 +130,10 @@ function whenReady(socket: Socket, event: string, signal: AbortSignal): Promise<
 }
 
 /** Makes the error for a proxy that refuses a request with a status. `challenge` is its `Proxy-Authenticate`. */
-function refusedBy(
+export function refusedBy(
   proxy: Proxy,
   url: URL,
-  { status, challenge }: { status: number; challenge: string | undefined },
+  { status, challenge }: { status: number; challenge: string | null | undefined },
 ): LocalError {
   const name = `The proxy ${proxy.url.host}`;
   const authority = `${url.hostname}:${portOf(url)}`;
@@ -139,7 +146,7 @@ function refusedBy(
   return new LocalError("unreachable", message, { data: { host: url.host, proxy: proxy.url.host, status } });
 }
 
-function authenticationProblem({ url, authorization, setting }: Proxy, challenge: string | undefined): string {
+function authenticationProblem({ url, authorization, setting }: Proxy, challenge: string | null | undefined): string {
   const schemes = [...(challenge ?? "").matchAll(/(?:^|,)\s*([\w-]+)(?=\s*(?:,|$|\s[\w-]+\s*=))/g)].map(
     ([, name = ""]) => name,
   );
