@@ -46,7 +46,10 @@ export function makeCertificate({ name, issuer, hosts = [], from, until }: Certi
   const der = sequence(content, ecdsaWithSha256(), encode(0x03, Buffer.from([0]), signature));
   return {
     name,
-    cert: `-----BEGIN CERTIFICATE-----\n${der.toString("base64").replace(/.{64}/g, "$&\n")}\n-----END CERTIFICATE-----\n`,
+    cert: `-----BEGIN CERTIFICATE-----\n${der
+      .toString("base64")
+      .match(/.{1,64}/g)
+      ?.join("\n")}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   };
 }
