@@ -27,6 +27,7 @@ const chosen: Readonly<Record<string, string>> = {
   "#default-send": "node/default-send.ts",
   "#guarded-send": "node/guarded-send.ts",
   "#loopback-sign-in": "node/sign-in/loopback-sign-in.ts",
+  "#re2js": "schema/json-schema/re2js.ts",
   "#undici": "node/http-client/undici.ts",
 };
 

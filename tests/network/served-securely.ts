@@ -54,9 +54,8 @@ export async function serveSecurely(options: ServerOptions = {}): Promise<Secure
   const hosts = ["localhost", "mcp.example"];
   const certificate = makeCertificate({ name: "mcp", issuer: authority, hosts });
   const handler = toNodeHandler(server, { allowedHosts: hosts });
-  const listener = createSecureServer(
-    { ...certificate, ...options },
-    (request, response) => void handler(request, response),
+  const listener = createSecureServer({ ...certificate, ...options }, (request, response) =>
+    handler(request, response),
   );
   listener.on("tlsClientError", () => {});
   listener.listen(0, "127.0.0.1");

@@ -1,14 +1,12 @@
 import { types } from "node:util";
 import type { Send } from "../http/client/reply.ts";
-import type { HttpTarget } from "../http/client/settings.ts";
+import type { HttpConnection, HttpTarget } from "../http/client/settings.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { platformSignal } from "./http-client/quick-abort.ts";
 
 export { createController } from "./http-client/quick-abort.ts";
 
 const fetchOfNode = globalThis.fetch;
-/** Sends the requests of all targets without connection settings. */
-let send: Send | undefined;
 
 /**
  * Returns the function that sends the requests to a target.
@@ -26,20 +24,33 @@ export function senderFor({ fetch: given, connection }: HttpTarget): Send {
       "A target has the options fetch and connection. Omit one of them, and let your fetch use the proxy and the certificates.";
     throw new LocalError("invalid_target", message);
   }
-  let loading: Promise<Send> | undefined;
-  return async (url, init) => {
-    loading ??= import("./http-client/sender.ts").then(({ createSender }) => createSender({ connection }));
-    return (await loading)(url, init);
-  };
+  return undiciSender(connection);
 }
+
+/** Returns a function that sends requests with undici. Its code is loaded with the first one. */
+function undiciSender(connection?: HttpConnection): Send {
+  let loaded: Send | undefined;
+  const send: Send = (url, init) => {
+    if (loaded) return loaded(url, init);
+    return import("./http-client/sender.ts").then(({ createSender }) =>
+      (loaded ??= createSender({ connection }))(url, init),
+    );
+  };
+  send.turn = (url, signal) => loaded?.turn?.(url, signal) ?? Promise.resolve();
+  return send;
+}
+
+/** Sends the requests of all targets without connection settings. */
+const sharedSend = undiciSender();
 
 const defaultSend: Send = (url, init) => {
   if (globalThis.fetch !== fetchOfNode || hasDispatcher()) {
     return fetch(url, init.signal ? { ...init, signal: platformSignal(init.signal) } : init);
   }
-  if (send) return send(url, init);
-  return import("./http-client/sender.ts").then(({ createSender }) => (send ??= createSender())(url, init));
+  return sharedSend(url, init);
 };
+/** `fetch` has no limit of connections. */
+defaultSend.turn = sharedSend.turn;
 
 let checked: object | undefined;
 let isCustom = false;

@@ -45,7 +45,8 @@ interface SenderOptions extends Partial<Limits> {
  * It accepts a string as body, follows no redirects, and repeats no request. An http URL is sent through a proxy with its
  * whole URL, and an https URL through a tunnel. The proxy of an origin is chosen when its first connection is opened.
  *
- * Errors have the code of the system or of undici, or are `LocalError` for a proxy or invalid settings. An error before a connection exists has the `syscall` "connect", because the server has certainly not received the request.
+ * Errors have the code of the system or of undici, or are `LocalError` for a proxy or invalid settings. An error before a
+ * connection exists has the `syscall` "connect", because the server has certainly not received the request.
  */
 export function createSender({ connection, env = process.env, ...given }: SenderOptions = {}): Send {
   const limits = { ...defaultLimits, ...given };
@@ -56,7 +57,7 @@ export function createSender({ connection, env = process.env, ...given }: Sender
     const unused = (): void => void origins.delete(url.origin);
     return new Origin(url.origin, { connector: connectorFor(url, proxy), proxy, limits, unused });
   };
-  return (url, init) => {
+  const send: Send = (url, init) => {
     const { signal, priority, waits } = init;
     if (signal?.aborted) return Promise.reject(signal.reason as Error);
     // Many requests may share a signal, and each removes its listener.
@@ -73,6 +74,8 @@ export function createSender({ connection, env = process.env, ...given }: Sender
     const entered = origin;
     return place.then((one) => entered.send(url, init, one));
   };
+  send.turn = (url, signal) => origins.get(url.origin)?.queue.turn(signal) ?? Promise.resolve();
+  return send;
 }
 
 interface OriginSettings {
