@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { type IncomingHttpHeaders, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { senderFor as senderForWeb } from "../http/client/default-send.ts";
+import { sendingFor as sendingForWeb } from "../http/client/default-send.ts";
 import { LocalError } from "../rpc/errors.ts";
-import { senderFor } from "./default-send.ts";
+import { sendingFor } from "./default-send.ts";
 
-const defaultSend = senderFor({ url: "http://127.0.0.1/" });
+const { send: defaultSend } = sendingFor({ url: "http://127.0.0.1/" });
 const dispatchers = [Symbol.for("undici.globalDispatcher.1"), Symbol.for("undici.globalDispatcher.2")];
 const globals = globalThis as Record<symbol, unknown>;
 const closers: (() => unknown)[] = [];
@@ -89,22 +89,22 @@ describe("a target with connection settings", () => {
   const url = "http://127.0.0.1/";
 
   test("is refused if it has a fetch too", () => {
-    expect(() => senderFor({ url, connection: {}, fetch })).toThrow(LocalError);
-    expect(() => senderFor({ url, connection: {}, fetch })).toThrow("Omit one of them");
-    expect(senderFor({ url, fetch })).toBe(fetch);
+    expect(() => sendingFor({ url, connection: {}, fetch })).toThrow(LocalError);
+    expect(() => sendingFor({ url, connection: {}, fetch })).toThrow("Omit one of them");
+    expect(sendingFor({ url, fetch }).send).toBe(fetch);
   });
 
   test("does not use the replaced fetch or dispatcher", async () => {
     vi.stubGlobal("fetch", () => Promise.reject(new Error("The global fetch was called.")));
     closers.push(() => vi.unstubAllGlobals());
     const [seen, at] = await serveOnce();
-    await (await senderFor({ url, connection: { proxy: false } })(at, { headers: {} })).text();
+    await (await sendingFor({ url, connection: { proxy: false } }).send(at, { headers: {} })).text();
     expect(seen.headers).toMatchObject({ "user-agent": "node" });
   });
 
   test("is refused on other runtimes", () => {
-    expect(() => senderForWeb({ url, connection: {} })).toThrow(LocalError);
-    expect(() => senderForWeb({ url, connection: {} })).toThrow("works only on Node");
-    expect(senderForWeb({ url, fetch })).toBe(fetch);
+    expect(() => sendingForWeb({ url, connection: {} })).toThrow(LocalError);
+    expect(() => sendingForWeb({ url, connection: {} })).toThrow("connection works only on Node. Omit it.");
+    expect(sendingForWeb({ url, fetch }).send).toBe(fetch);
   });
 });

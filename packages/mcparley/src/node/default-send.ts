@@ -1,15 +1,13 @@
 import { types } from "node:util";
-import type { Send } from "../http/client/reply.ts";
+import type { Send, Sending } from "../http/client/reply.ts";
 import type { HttpConnection, HttpTarget } from "../http/client/settings.ts";
 import { LocalError } from "../rpc/errors.ts";
-import { platformSignal } from "./http-client/quick-abort.ts";
-
-export { createController } from "./http-client/quick-abort.ts";
+import { createController, platformSignal } from "./http-client/quick-abort.ts";
 
 const fetchOfNode = globalThis.fetch;
 
 /**
- * Returns the function that sends the requests to a target.
+ * Returns the functions that send the requests to a target.
  *
  * The default sends them with undici, because the `fetch` of Node takes several times as much CPU time, and ends a response
  * that is silent for five minutes. If the program has replaced `fetch`, or its global dispatcher to use a proxy or
@@ -17,20 +15,22 @@ const fetchOfNode = globalThis.fetch;
  *
  * Throws `LocalError` `invalid_target` for a target with both `fetch` and `connection`.
  */
-export function senderFor({ fetch: given, connection }: HttpTarget): Send {
-  if (!connection) return given ?? defaultSend;
-  if (given) {
+export function sendingFor({ fetch: given, connection }: HttpTarget): Sending {
+  if (given && connection) {
     const message =
       "A target has the options fetch and connection. Omit one of them, and let your fetch use the proxy and the certificates.";
     throw new LocalError("invalid_target", message);
   }
-  return undiciSender(connection);
+  if (given) return { send: given, createController: () => new AbortController() };
+  return { send: connection ? undiciSender(connection) : defaultSend, createController };
 }
 
+type WaitingSend = Send & Required<Pick<Send, "turn">>;
+
 /** Returns a function that sends requests with undici. Its code is loaded with the first one. */
-function undiciSender(connection?: HttpConnection): Send {
+function undiciSender(connection?: HttpConnection): WaitingSend {
   let loaded: Send | undefined;
-  const send: Send = (url, init) => {
+  const send: WaitingSend = (url, init) => {
     if (loaded) return loaded(url, init);
     return import("./http-client/sender.ts").then(({ createSender }) =>
       (loaded ??= createSender({ connection }))(url, init),
@@ -43,7 +43,7 @@ function undiciSender(connection?: HttpConnection): Send {
 /** Sends the requests of all targets without connection settings. */
 const sharedSend = undiciSender();
 
-const defaultSend: Send = (url, init) => {
+const defaultSend: WaitingSend = (url, init) => {
   if (globalThis.fetch !== fetchOfNode || hasDispatcher()) {
     return fetch(url, init.signal ? { ...init, signal: platformSignal(init.signal) } : init);
   }

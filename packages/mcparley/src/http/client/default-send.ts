@@ -1,15 +1,18 @@
 import { LocalError } from "../../rpc/errors.ts";
-import type { Send } from "./reply.ts";
+import type { Sending } from "./reply.ts";
 import type { HttpTarget } from "./settings.ts";
 
 /**
- * Returns the `fetch` of a target, or else that of the platform. On Node the import map of the package has another module
- * instead. Throws `LocalError` `invalid_target` for a target with connection settings.
+ * Returns the functions that send the requests to a target, with the `fetch` of the target or of the platform. On Node the
+ * import map of the package has another module instead.
+ *
+ * Throws `LocalError` `invalid_target` for a target with connection settings.
  */
-export const senderFor = ({ fetch: given, connection }: HttpTarget): Send => {
-  if (connection) throw new LocalError("invalid_target", "Omit the option connection: it works only on Node.");
-  // The `fetch` of browsers throws if it is called as a method of an object other than the global one.
-  return given ?? ((url, init) => fetch(url, init));
-};
-
-export const createController = (): AbortController => new AbortController();
+export function sendingFor({ fetch: given, connection }: HttpTarget): Sending {
+  if (connection) throw new LocalError("invalid_target", "connection works only on Node. Omit it.");
+  return {
+    // The `fetch` of browsers throws if it is called as a method of an object other than the global one.
+    send: given ?? ((url, init) => fetch(url, init)),
+    createController: () => new AbortController(),
+  };
+}

@@ -1,9 +1,9 @@
-import { createController, senderFor } from "#default-send";
+import { sendingFor } from "#default-send";
 import { type Clock, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
 import { SharedAuth } from "./auth.ts";
-import type { ReplyHeaders, Send } from "./reply.ts";
+import type { ReplyHeaders, Sending } from "./reply.ts";
 
 /** A request that needs authorization. */
 export interface HttpAuthRequest {
@@ -113,12 +113,9 @@ export interface HttpTarget {
 }
 
 /** A checked target, with the state that its transports share. */
-export interface HttpSettings {
+export interface HttpSettings extends Sending {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly send: Send;
-  /** Makes a controller whose signal `send` accepts. */
-  readonly createController: () => AbortController;
   readonly auth: SharedAuth | undefined;
   readonly limits: Partial<HttpClientLimits>;
   readonly clock: Clock;
@@ -128,15 +125,14 @@ export interface HttpSettings {
 
 /** Checks a target. Throws `LocalError` `invalid_target` for a URL, headers or options that cannot be used. */
 export function readHttpTarget(target: HttpTarget): HttpSettings {
-  const { headers = {}, auth, clock } = target;
+  const { headers = {}, auth, limits = {}, clock, connection } = target;
   const url = readUrl(target.url);
   return {
     url,
     headers: checkHeaders(headers),
-    send: senderFor(target),
-    createController: target.fetch ? () => new AbortController() : createController,
-    auth: auth && new SharedAuth(auth, url, target.connection),
-    limits: target.limits ?? {},
+    ...sendingFor(target),
+    auth: auth && new SharedAuth(auth, { server: url, connection }),
+    limits,
     clock: clock ?? systemClock,
     wakefulClock: clock ?? wakefulClock,
   };
@@ -151,9 +147,8 @@ function readUrl(given: string | URL): URL {
     throw invalidTarget(`Cannot connect to ${shown}. ${cure}`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw invalidTarget(
-      "A URL must not contain a user or password, since logs show it; use an Authorization header instead.",
-    );
+    // Logs show URLs.
+    throw invalidTarget("A URL must not contain a user or password. Use an Authorization header.");
   }
   url.hash = "";
   return url;
@@ -165,7 +160,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): Record<string,
       new Headers().set(name, value);
     } catch {
       // The error of the engine contains the value, which may be a token.
-      throw invalidTarget(`The header ${JSON.stringify(name)} has a name or a value that HTTP does not allow.`);
+      throw invalidTarget(`HTTP does not allow the header ${JSON.stringify(name)} or its value.`);
     }
   }
   return lowerCase(headers);
