@@ -130,6 +130,15 @@ describe("a server with TLS", () => {
     expect(error.message).toBe(`Cannot reach localhost:${port}: ${text}`);
   });
 
+  test("is refused at an IP address that its certificate does not contain, also through a proxy", async () => {
+    const { port } = await serve(() => expect.fail("The server received a request."), {});
+    const { url } = await startProxy();
+    for (const proxy of [false, url] as const) {
+      const error = await failureOf(`https://127.0.0.1:${port}/`, { ca: authority.cert, proxy });
+      expect(error).toMatchObject({ code: "unreachable", data: { code: "ERR_TLS_CERT_ALTNAME_INVALID" } });
+    }
+  });
+
   test("that requires a client certificate refuses a client without one", async () => {
     for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
       const { port } = await serve(echo, { ca: authority.cert, rejectUnauthorized: true, maxVersion });
