@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { McpHeader } from "../../mcp/headers/mirrored-headers.ts";
@@ -98,17 +99,20 @@ export class KnownTools {
  * Returns the arguments of a tool that are mirrored into headers. Throws if a mark breaks the rules. Most tools mark none,
  * so the code that reads the marks is loaded with the first tool that does.
  */
-export async function headersOf({ inputSchema }: Tool): Promise<readonly McpHeader[]> {
-  if (!mentions(inputSchema, '"x-mcp-header"')) return [];
-  const { mcpHeaders } = await import("../../mcp/headers/mirrored-headers.ts");
-  return mcpHeaders(inputSchema);
+export function headersOf({ inputSchema }: Tool): Awaitable<readonly McpHeader[]> {
+  if (!hasMark(inputSchema)) return [];
+  return import("../../mcp/headers/mirrored-headers.ts").then(({ mcpHeaders }) => mcpHeaders(inputSchema));
 }
 
-function mentions(schema: JsonObject, name: string): boolean {
-  try {
-    return JSON.stringify(schema).includes(name);
-  } catch {
-    // Nested so deep that it exhausts the stack. No mark is valid there.
-    return false;
+/**
+ * Returns whether a schema may have a mark. Marks below 64 nested schemas are ignored, and each of these is at most two levels
+ * of JSON. Runs for each listed tool, so it allocates nothing.
+ */
+function hasMark(value: unknown, level = 0): boolean {
+  if (typeof value !== "object" || level > 128) return false;
+  if (Array.isArray(value)) return value.some((item) => hasMark(item, level + 1));
+  for (const name in value) {
+    if (name === "x-mcp-header" || hasMark((value as JsonObject)[name], level + 1)) return true;
   }
+  return false;
 }
