@@ -5,7 +5,6 @@ import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clo
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../testing/scripted-peer.ts";
 import { openClient } from "../connect/open-client.ts";
-import type { Tool } from "../../mcp/tools.ts";
 import type { ConnectOptions } from "../options.ts";
 import type { Client } from "./client.ts";
 import { headersOf } from "./known-tools.ts";
@@ -381,7 +380,7 @@ describe("marks of parameters for headers", () => {
       type: "string",
       "x-mcp-header": "A",
     });
-  const headers = (schema: JsonObject): unknown => headersOf({ name: "a", inputSchema: schema as Tool["inputSchema"] });
+  const headers = (schema: JsonObject): unknown => headersOf({ name: "a", inputSchema: schema });
 
   test("are read up to 64 nested schemas, as the server reads them", async () => {
     expect(await headers(nested(64))).toMatchObject([{ header: "Mcp-Param-A" }]);
