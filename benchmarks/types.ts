@@ -42,6 +42,8 @@ export interface ClientImplementation {
   name: string;
   /** Whether its module is in the folder of the installed peers. Otherwise it is in `implementations/`. */
   isPeer: boolean;
+  /** Whether it sends requests with the global `fetch`. Default: false. */
+  usesFetch?: boolean;
   /** The requests that it can send, by transport. */
   modes: Readonly<Partial<Record<ClientWay, readonly ClientMode[]>>>;
 }
@@ -97,6 +99,8 @@ export interface Contender {
   needsPeers?: boolean;
   /** The number of rounds in which it takes part. Default: all. */
   rounds?: number;
+  /** Its warm-up in milliseconds of CPU time. Default: that of the workload. */
+  warmup?: number;
 }
 
 /** A piece of work that several implementations do side by side. */

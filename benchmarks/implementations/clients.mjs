@@ -7,9 +7,6 @@ import { floor, folderOf, own } from "./implementations.mjs";
 const stateless = /** @type {const} */ (["stateless"]);
 const both = /** @type {const} */ (["stateless", "modern"]);
 
-/** The official client that the targets of `targets.json` compare with. */
-export const official = "sdk-v2";
-
 /**
  * The clients that are compared. Those without a library differ in how they send a request, and the floor is the one that uses
  * `node:http`. All others have their own implementation of the protocol: most other clients contain one of the official ones.
@@ -19,10 +16,10 @@ export const official = "sdk-v2";
 export const clients = [
   { name: floor, isPeer: false, modes: { http: both, stdio: both } },
   { name: own, isPeer: false, modes: { memory: both, http: both, stdio: both } },
-  { name: "sdk-v1", isPeer: true, modes: { memory: stateless, http: stateless, stdio: stateless } },
-  { name: official, isPeer: true, modes: { memory: both, http: both, stdio: both } },
-  { name: "ai-sdk", isPeer: true, modes: { http: both } },
-  { name: "fetch", isPeer: false, modes: { http: both } },
+  { name: "sdk-v1", isPeer: true, usesFetch: true, modes: { memory: stateless, http: stateless, stdio: stateless } },
+  { name: "sdk-v2", isPeer: true, usesFetch: true, modes: { memory: both, http: both, stdio: both } },
+  { name: "ai-sdk", isPeer: true, usesFetch: true, modes: { http: both } },
+  { name: "fetch", isPeer: false, usesFetch: true, modes: { http: both } },
   { name: "undici-request", isPeer: true, modes: { http: both } },
   { name: "undici-dispatch", isPeer: true, modes: { http: both } },
 ];

@@ -1,8 +1,8 @@
 // @ts-check
-import { official } from "../implementations/clients.mjs";
-import { floor, own } from "../implementations/implementations.mjs";
+import { floor } from "../implementations/implementations.mjs";
 import { clientTurns } from "../measure/client-turns.mjs";
 import { answerNames, modeNames } from "./http.mjs";
+import { roundsOf } from "./plan.mjs";
 
 /** @import { ClientImplementation, Contender, Measure, Workload } from "../types.ts" */
 /** @import { ClientCase } from "../measure/client-turns.mjs" */
@@ -77,7 +77,21 @@ function contenderOf(client, clientCase, { plan, rounds }) {
   const can = modes[way];
   if (!can) return { name, notRun: `It has no client for ${wayNames[way]}.` };
   if (!can.includes(mode)) return { name, notRun: `Its client does not speak ${modeNames[mode]}.` };
-  const start = () => clientTurns(client, clientCase, plan.peers);
-  const hasTarget = name === floor || name === own || name === official;
-  return { name, start, rounds: hasTarget ? rounds.own : rounds.others, needsPeers: isPeer };
+  return {
+    name,
+    start: () => clientTurns(client, clientCase, plan.peers),
+    rounds: roundsOf(name, rounds),
+    warmup: plan.amount.warmup * (way === "http" ? warmups(client) : 1),
+    needsPeers: isPeer,
+  };
+}
+
+/**
+ * The warm-up of a client over HTTP, as a multiple of that of a server. The CPU time of a call falls for that long: a client sends fewer requests
+ * in the same time than a server answers, and `fetch` needs more than 4 seconds.
+ *
+ * @param {ClientImplementation} client
+ */
+function warmups({ usesFetch = false }) {
+  return usesFetch ? 4 : 2;
 }
