@@ -13,7 +13,8 @@ export interface KnownTool {
   readonly freshUntil: number;
   /** The output schema, prepared when the tool returns its first result. */
   output?: Promise<PeerSchema>;
-  headers?: readonly McpHeader[];
+  /** The arguments that are mirrored into headers. Undefined if the list was read from a server without such headers. */
+  headers: readonly McpHeader[] | undefined;
 }
 
 /** One reading of the list of tools. */
@@ -68,8 +69,8 @@ export class KnownTools {
     listing.freshUntil = Math.min(listing.freshUntil, listing.pageUntil);
   }
 
-  add(listing: Listing, tool: Tool): void {
-    const known = { tool, freshUntil: listing.pageUntil };
+  add(listing: Listing, tool: Tool, headers: KnownTool["headers"]): void {
+    const known: KnownTool = { tool, freshUntil: listing.pageUntil, headers };
     listing.tools.set(tool.name, known);
     if (listing.generation === this.#generation) this.#known.set(tool.name, known);
   }

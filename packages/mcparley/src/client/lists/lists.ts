@@ -32,8 +32,8 @@ function toolSource(core: ClientCore, options: RequestOptions): { source: ListSo
       if (!isObject(entry.inputSchema)) throw new TypeError('its "inputSchema" is not an object');
       const tool = entry as unknown as Tool;
       // A tool whose headers cannot be made must not be offered over HTTP (2026-07-28, Streamable HTTP, Schema Extension).
-      return after(core.sessions.current?.mirrors ? headersOf(tool) : [], () => {
-        tools.add(reading.listing, tool);
+      return after(core.sessions.current?.mirrors ? headersOf(tool) : undefined, (headers) => {
+        tools.add(reading.listing, tool, headers);
         return tool;
       });
     },
