@@ -5,5 +5,5 @@
 export { extend, finishExtensions, followStored } from "./extensions.ts";
 export { answersTo } from "./input-rounds.ts";
 export { mirroredHeaders } from "./mirrored-headers.ts";
-export { confirm, notCapable, observe, requireJson } from "./optional-steps.ts";
+export { confirm, notCapable, observe, requireJson, takeTurn } from "./optional-steps.ts";
 export { infoWithSafeIcons, listedWithSafeIcons } from "../lists/safe-icons.ts";

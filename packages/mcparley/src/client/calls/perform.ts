@@ -23,7 +23,11 @@ import {
   nameOf,
   unexpectedType,
 } from "./call.ts";
+import type * as OnDemand from "./on-demand.ts";
 import { openFor, repair, sendRequest } from "./send-request.ts";
+
+/** Number of calls in flight above which further calls wait before they are made, if the transport limits requests. */
+const manyCalls = 100;
 
 /** The steps before the request, in order, that a call may need. A step that does not concern a call is left out of it. */
 const firstSteps: readonly { step: Step; concerns: (call: Call) => boolean }[] = [
@@ -32,6 +36,10 @@ const firstSteps: readonly { step: Step; concerns: (call: Call) => boolean }[] =
     step: requireSession,
     concerns: ({ session, method, options }) =>
       !session || options.signal?.aborted === true || !isCapable(session, method),
+  },
+  {
+    step: onDemand("takeTurn"),
+    concerns: ({ core, session }) => core.running.size > manyCalls && session?.connection.hasTurns === true,
   },
   { step: onDemand("observe"), concerns: ({ core }) => core.options.observers !== undefined },
   { step: onDemand("extend"), concerns: ({ core }) => isExtensionList(core.options.extensions) },
@@ -139,9 +147,14 @@ function isCapable({ revision, server }: Session, method: string): boolean {
   return capability === "completions" && !revision.completionsCapability;
 }
 
+let loading: Promise<typeof OnDemand> | undefined;
+
 /** Returns a step whose code is loaded with the first call that it concerns. Most clients need none of them. */
-function onDemand(name: "confirm" | "extend" | "observe"): Step {
-  return async (call, next) => (await import("./on-demand.ts"))[name](call, next);
+function onDemand(name: "confirm" | "extend" | "observe" | "takeTurn"): Step {
+  return (call, next) => {
+    loading ??= import("./on-demand.ts").finally(() => (loading = undefined));
+    return loading.then((steps) => steps[name](call, next));
+  };
 }
 
 /** Checks the result of a tool that was listed with an output schema. The result of a failed tool is not checked. */
