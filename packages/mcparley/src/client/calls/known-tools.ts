@@ -107,11 +107,14 @@ export function headersOf({ inputSchema }: Tool): Awaitable<readonly McpHeader[]
 
 /**
  * Returns whether a schema may have a mark. Marks below 64 nested schemas are ignored, and each of these is at most two levels
- * of JSON. Runs for each listed tool, so it allocates nothing.
+ * of JSON. Runs for each listed tool. It allocates nothing: a closure would need a context for each visited value.
  */
 function hasMark(value: unknown, level = 0): boolean {
-  if (typeof value !== "object" || level > 128) return false;
-  if (Array.isArray(value)) return value.some((item) => hasMark(item, level + 1));
+  if (typeof value !== "object" || value === null || level > 128) return false;
+  if (Array.isArray(value)) {
+    for (const item of value) if (hasMark(item, level + 1)) return true;
+    return false;
+  }
   for (const name in value) {
     if (name === "x-mcp-header" || hasMark((value as JsonObject)[name], level + 1)) return true;
   }
