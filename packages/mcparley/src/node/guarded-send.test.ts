@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { makeCertificate } from "mcparley-tests/support/certificates.ts";
 import { type ForwardProxy, startForwardProxy } from "mcparley-tests/support/forward-proxy.ts";
 import { isPrivateAddress } from "../net/private-address.ts";
+import { makeGuardedFetch } from "../auth/client/guarded-fetch.ts";
 import type { GuardedRequest } from "../auth/client/web.ts";
 import type { LocalError } from "../rpc/errors.ts";
 import type { Environment } from "./http-client/proxy.ts";
@@ -316,6 +317,17 @@ describe("through a proxy", () => {
     const { cert, key } = client;
     const connection = { ca: authority.cert, cert, key };
     expect(await (await sendThrough(network, url, get({ connection }))).text()).toBe("client");
+  });
+
+  test("a client certificate is sent only to the origin of the MCP server", async () => {
+    const { url } = await startProxy();
+    const [mcp, issuer] = [await serveSecurely(), await serveSecurely()];
+    const { cert, key } = client;
+    const connection = { proxy: url, ca: authority.cert, cert, key };
+    const server = new URL(`https://as.example:${mcp}/mcp`);
+    const fetch = makeGuardedFetch({ allowPrivate: false, connection, server });
+    expect(await (await fetch(`https://as.example:${mcp}/.well-known/x`)).text()).toBe("client");
+    expect(await (await fetch(`https://as.example:${issuer}/token`)).text()).toBe("anonymous");
   });
 
   test("an abort ends a request whose tunnel is being opened", async () => {
