@@ -1,19 +1,18 @@
 // @ts-check
-import { chmodSync, copyFileSync, rmSync } from "node:fs";
+import { copyFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { rolldown } from "rolldown";
 import { declaredEntries, excludeUnreachable } from "./declarations.mjs";
-import { readManifest } from "./packages.mjs";
 import { root } from "./ready.mjs";
 
 /**
  * Bundles the published JavaScript: each entry point with its imports, in a few files, because a start with many small files is slow. The declarations beside it come from the compiler.
  *
- * Modules that are loaded `together` are one file. It contains the static imports of each module, and shared modules that are imported later, unless an earlier file contains them. The bundler divides the rest.
+ * Modules that are loaded `together` are one file. It contains the static imports of each module, unless an earlier file contains them. The bundler divides the rest.
  *
  * Dependencies are not part of it, except the `inlined` modules: each is one file with the parts of a dependency that it exports.
  *
- * @typedef {{ neededBy: readonly string[]; laterBy?: string; with?: readonly string[] }} Together
+ * @typedef {{ neededBy: readonly string[]; with?: readonly string[] }} Together
  */
 const packages = [
   {
@@ -58,10 +57,14 @@ const packages = [
           "rpc/abort.ts",
           "rpc/guarded.ts",
           "rpc/pending-requests.ts",
+          // Also imported by `index.ts`, as above.
+          "rpc/printable.ts",
           "rpc/redact.ts",
           "schema/budget.ts",
           "schema/schema.ts",
           "schema/standard-schema.ts",
+          // Also imported by `auth.ts`, which must not load the server either.
+          "store/server-store.ts",
         ],
       },
       // Checks definitions and their schemas. `npm run size` reports it apart from the rest of a start.
@@ -77,11 +80,18 @@ const packages = [
       },
       server: { neededBy: ["server.ts"] },
       lines: { neededBy: ["stdio.ts", "stdio/command-transport.ts"] },
-      headers: { neededBy: ["http/server/endpoint.ts"], laterBy: "client.ts" },
+      // Loaded by endpoints, and by a client for a tool with mirrored arguments. It needs the reader of schemas.
+      "mirrored-headers": {
+        neededBy: ["mcp/headers/mirrored-headers.ts"],
+        with: ["mcp/headers/mirrored-headers.ts"],
+      },
+      headers: { neededBy: ["http/server/endpoint.ts", "client.ts"] },
       client: { neededBy: ["client.ts"] },
       // The next chunks are loaded with the first message, of any revision or of a legacy one, and with an endpoint.
       answering: { neededBy: ["server/protocol/connection.ts"] },
       legacy: { neededBy: ["server/protocol/legacy.ts"] },
+      // Also imported by `auth.ts`, which clients load as well.
+      refusal: { neededBy: ["http/server/refusal.ts"], with: ["http/server/refusal.ts"] },
       endpoint: { neededBy: ["http/server/endpoint.ts"] },
       // Used by sealed state, the cluster and the OAuth flow, each of which is loaded without the others.
       digest: { neededBy: ["rpc/digest.ts"], with: ["rpc/digest.ts"] },
@@ -95,9 +105,20 @@ const packages = [
         with: ["http/client/connection-error.ts"],
       },
       // The functions that clients call for authorization, and the OAuth flow, which they load with its libraries later.
-      "client-auth": { neededBy: ["auth/client/machine-grants.ts"] },
+      "client-auth": { neededBy: ["auth/client/machine-grants.ts"], with: ["auth/well-known-urls.ts"] },
       "client-auth-flow": { neededBy: ["auth/client/flow.ts"] },
-      // Parts of it are loaded separately. Without this they would import from the exports of the entry.
+      // Parts of these are loaded separately. Without this they would import from the exports of the entry.
+      "auth-server": { neededBy: ["auth.ts"] },
+      "token-checks": {
+        neededBy: ["auth/server/issuer.ts"],
+        with: [
+          "auth/server/exchange.ts",
+          "auth/server/introspect.ts",
+          "auth/server/issuer.ts",
+          "auth/server/jwt-checks.ts",
+          "auth/server/proof-checks.ts",
+        ],
+      },
       tasks: { neededBy: ["tasks.ts"] },
     },
     inlined: ["node/http-client/undici.ts", "schema/json-schema/re2js.ts"],
@@ -121,6 +142,8 @@ for (const { folder, entries, together, inlined = [] } of packages) {
     input: Object.fromEntries(inputs),
     external: (id) => !/^[.\0]/.test(id) && !path.isAbsolute(id),
     platform: "neutral",
+    // Otherwise the code of each module begins with a comment with its path.
+    experimental: { attachDebugInfo: "none" },
     preserveEntrySignatures: "allow-extension",
     plugins: [
       { name: "imports", moduleParsed: (module) => void imports.set(module.id, module) },
@@ -150,9 +173,6 @@ for (const { folder, entries, together, inlined = [] } of packages) {
   });
   await bundle.close();
   for (const module of inlined) await inlineDependency(path.join(source, module), path.join(outdir, module));
-  // A written file is not executable, and npm sets the mode of commands only when it installs or links a package.
-  for (const program of Object.values(readManifest(folder).bin ?? {}))
-    chmodSync(path.join(root, folder, program), 0o755);
   excludeUnreachable(outdir, declaredEntries(path.join(root, folder)));
 }
 
@@ -208,10 +228,9 @@ function nameModules(source, { inputs, together, imports }) {
   const entries = new Set(inputs.map(([, file]) => file));
   /** @type {Map<string, string>} */
   const names = new Map();
-  for (const [name, { neededBy, laterBy, with: also = [] }] of Object.entries(together)) {
+  for (const [name, { neededBy, with: also = [] }] of Object.entries(together)) {
     for (const module of also) names.set(path.join(source, module), name);
     const needs = neededBy.map((module) => needsOf(path.join(source, module), imports));
-    if (laterBy) needs.push(needsOf(path.join(source, laterBy), imports, true));
     for (const id of needs[0] ?? []) {
       const isMeant = !entries.has(id) && id.startsWith(source) && needs.every((needed) => needed.has(id));
       if (isMeant && !names.has(id)) names.set(id, name);
@@ -221,18 +240,15 @@ function nameModules(source, { inputs, together, imports }) {
 }
 
 /**
- * Returns a module and its imports, recursively. With `later`, lazy imports are included.
+ * Returns a module and its static imports, recursively.
  *
- * @typedef {Map<string, { importedIds: readonly string[]; dynamicallyImportedIds: readonly string[] }>} Imports
+ * @typedef {Map<string, { importedIds: readonly string[] }>} Imports
  * @param {string} id
  * @param {Imports} imports
  */
-function needsOf(id, imports, later = false) {
+function needsOf(id, imports) {
   const found = new Set([id]);
   // The set grows while it is walked.
-  for (const module of found) {
-    const { importedIds = [], dynamicallyImportedIds = [] } = imports.get(module) ?? {};
-    for (const imported of later ? [...importedIds, ...dynamicallyImportedIds] : importedIds) found.add(imported);
-  }
+  for (const module of found) for (const imported of imports.get(module)?.importedIds ?? []) found.add(imported);
   return found;
 }

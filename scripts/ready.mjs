@@ -32,8 +32,6 @@ export function makeReady() {
   step("build", { wanted: `${lock}-${sources}`, product: "packages/cli/dist/main.js" }, () => {
     run(node("typescript/bin/tsc"), ["-b"]);
     run(path.join(root, "scripts/bundle.mjs"), []);
-    // npm links the commands of packages only if their files exist, and the installation precedes the first build.
-    npm(["rebuild", "--ignore-scripts"]);
   });
   const guides = digest([...guideFiles(), "scripts/guides.mjs", "scripts/release/project.mjs"]);
   step("guides", { wanted: `${lock}-${guides}`, product: "packages/mcparley/docs/README.md" }, () => {

@@ -1,5 +1,6 @@
 // @ts-check
 import { clientWorkloads } from "./clients.mjs";
+import { commandWorkloads } from "./commands.mjs";
 import { httpWorkloads } from "./http.mjs";
 import { sessionWorkloads } from "./sessions.mjs";
 import { startWorkloads } from "./start.mjs";
@@ -19,6 +20,7 @@ export function allWorkloads(plan) {
     stdioWorkloads,
     clientWorkloads,
     startWorkloads,
+    commandWorkloads,
     validationWorkloads,
   ];
   return makers.flatMap((make) => make(plan));

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { processIo } from "./client/io.ts";
 import { exitCodes } from "./client/report-error.ts";
 import { run } from "./command-line.ts";

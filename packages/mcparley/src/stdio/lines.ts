@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import { Notification } from "../mcp/methods.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../rpc/messages.ts";
@@ -181,6 +180,15 @@ function gather(lineLimit: LineLimit): Gathered {
 
 function headOf(bytes: Buffer, start: number, end: number): string {
   return bytes.toString("utf8", start, Math.min(end, bytes.length, start + HEAD_BYTES));
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

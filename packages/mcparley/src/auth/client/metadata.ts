@@ -4,15 +4,8 @@ import { PROTOCOL_VERSION_HEADER } from "../../http/header-names.ts";
 import { latestLegacy } from "../../mcp/revisions/index.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { pathOf, resourceMetadataUrls } from "../well-known-urls.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
-
-/** Returns the possible URLs of a resource's metadata: at its path, and at the root (2026-07-28, discovery). */
-export function resourceMetadataUrls(resource: URL): URL[] {
-  const root = new URL("/.well-known/oauth-protected-resource", resource.origin);
-  const path = pathOf(resource);
-  if (path === "" && resource.search === "") return [root];
-  return [new URL(`${root.pathname}${path}${resource.search}`, resource.origin), root];
-}
 
 /** The metadata that an MCP server published (RFC 9728), with identifiers as they were written. */
 interface ResourceMetadata {
@@ -170,11 +163,6 @@ function issuerMetadataUrls(issuer: URL): URL[] {
   const inserted = [`/.well-known/oauth-authorization-server${path}`, `/.well-known/openid-configuration${path}`];
   const paths = path === "" ? inserted : [...inserted, `${path}/.well-known/openid-configuration`];
   return paths.map((pathname) => new URL(pathname, issuer.origin));
-}
-
-/** Returns the path without its last slash: an identifier has the same metadata with and without it (RFC 8414, 3.1). */
-function pathOf({ pathname }: URL): string {
-  return pathname.replace(/\/$/, "");
 }
 
 interface RequestOptions {

@@ -1,9 +1,6 @@
-import { EmbeddedJWK, type JWTVerifyResult, base64url, calculateJwkThumbprint, jwtVerify } from "jose";
 import type { HttpRequestHead } from "../../http/exchange.ts";
-import type { Bytes } from "../../rpc/base64.ts";
+import { type Bytes, toBase64Url } from "../../rpc/base64.ts";
 import type { Clock } from "../../rpc/clock.ts";
-import { digest } from "../../rpc/digest.ts";
-import { memoryStore } from "../../store/memory-store.ts";
 import { refuseStore } from "../../store/server-store.ts";
 import type { Store } from "../../store/store.ts";
 import { invalid } from "./option-checks.ts";
@@ -20,20 +17,6 @@ export interface DpopOptions {
   nonce?: boolean | Uint8Array;
   /** Maximum age of a proof in seconds, at most 300. Default: 60. */
   maxAge?: number;
-}
-
-/** The algorithms with which proofs may be signed. */
-export const proofAlgorithms: readonly string[] = ["ES256", "ES384", "EdDSA", "Ed25519", "PS256", "RS256"];
-
-/** The error for a missing proof, or one that is invalid for its request. The message is sent to the client. */
-export class InvalidProof extends Error {
-  override readonly name: string = "InvalidProof";
-  readonly code: "invalid_dpop_proof" | "use_dpop_nonce";
-
-  constructor(message: string, code: "invalid_dpop_proof" | "use_dpop_nonce" = "invalid_dpop_proof") {
-    super(message);
-    this.code = code;
-  }
 }
 
 /** A token, the thumbprint of the key that it is bound to, and the store of the server that received it. */
@@ -54,10 +37,6 @@ export interface ProofChecker {
   check(request: HttpRequestHead, bound: BoundToken): Promise<void>;
 }
 
-/** Maximum length of a proof in characters. */
-const maxProof = 8_192;
-/** Seconds by which the clock of a client may be ahead. */
-const ahead = 10;
 /** Milliseconds after which the nonce changes. The nonce before it is still accepted. */
 const nonceLifetime = 120_000;
 
@@ -71,59 +50,23 @@ export function makeProofChecker(options: DpopOptions, resource: string, clock: 
   if (secret && secret.length < 32) throw invalid(`dpop.nonce must have at least 32 bytes; got ${secret.length}.`);
   // WebCrypto accepts only bytes that are not shared between threads, so they are copied.
   const nonces = secret ? makeNonces(new Uint8Array(secret), clock) : undefined;
-  // The memory store keeps the last 100,000 used proofs.
-  const memory = memoryStore({ clock });
-
+  // jose is loaded with the first proof.
+  let loading: Promise<ProofChecker["check"]> | undefined;
   return {
     nonce: async () => nonces?.current(),
-    /** The checks of RFC 9449, 4.3 and 7. */
-    async check(request, { token, jkt, store = memory }) {
-      const { payload, protectedHeader } = await verifySignature(request.header("dpop"), maxAge, clock);
-      if (!protectedHeader.jwk || (await calculateJwkThumbprint(protectedHeader.jwk)) !== jkt)
-        throw new InvalidProof("The proof is signed with another key than that of the token.");
-      if (payload.htm !== request.method) throw new InvalidProof("The proof is for another method.");
-      if (!isFor(request, resource, payload.htu)) throw new InvalidProof("The proof is for another URL.");
-      if (payload.ath !== (await digest(token))) throw new InvalidProof("The proof is for another token.");
-      if (nonces && !(await nonces.accepts(payload.nonce)))
-        throw new InvalidProof("The proof must contain the nonce of this response.", "use_dpop_nonce");
-      if (typeof payload.jti !== "string") throw new InvalidProof("The jti of the proof must be a string.");
-      // The key contains a digest because the client chooses the length of `jti`.
-      const key = `dpop:${await digest(`${jkt} ${payload.jti}`)}`;
-      const isFirst = await store.compareAndSet(key, undefined, "1", { ttl: (maxAge + 2 * ahead) * 1000 });
-      if (!isFirst) throw new InvalidProof("The proof was used before.");
+    async check(...call) {
+      loading ??= import("./proof-checks.ts").then(({ proofChecks }) =>
+        proofChecks({ resource, maxAge, nonces, clock }),
+      );
+      await (
+        await loading
+      )(...call);
     },
   };
 }
 
-async function verifySignature(proof: string | undefined, maxAge: number, clock: Clock): Promise<JWTVerifyResult> {
-  if (proof === undefined) throw new InvalidProof("The token is bound to a key: a DPoP proof is required.");
-  if (proof.length > maxProof) throw new InvalidProof(`The proof has more than ${maxProof} characters.`);
-  try {
-    return await jwtVerify(proof, EmbeddedJWK, {
-      typ: "dpop+jwt",
-      algorithms: [...proofAlgorithms],
-      requiredClaims: ["jti", "htm", "htu", "iat", "ath"],
-      maxTokenAge: maxAge,
-      clockTolerance: ahead,
-      currentDate: new Date(clock.now()),
-    });
-  } catch {
-    throw new InvalidProof("The proof is invalid, expired, or dated in the future.");
-  }
-}
-
-/**
- * Returns whether a proof is for the URL of this request. Accepts the URL of the resource, and the path as received. The two
- * differ behind a proxy that rewrites paths, and for the second path of HTTP+SSE.
- */
-function isFor({ path }: HttpRequestHead, resource: string, htu: unknown): boolean {
-  if (typeof htu !== "string" || !URL.canParse(htu)) return false;
-  const { origin, pathname } = new URL(htu);
-  const known = new URL(resource);
-  return origin === known.origin && (pathname === known.pathname || pathname === path);
-}
-
-interface Nonces {
+/** The nonces of proofs. */
+export interface Nonces {
   current(): Promise<string>;
   accepts(nonce: unknown): Promise<boolean>;
 }
@@ -139,7 +82,7 @@ function makeNonces(secret: Bytes, clock: Clock): Nonces {
 
   async function nonceOf(period: number): Promise<string> {
     const signed = await crypto.subtle.sign("HMAC", await key, new TextEncoder().encode(`dpop nonce ${period}`));
-    return base64url.encode(new Uint8Array(signed));
+    return toBase64Url(new Uint8Array(signed));
   }
 
   function current(): Promise<string> {

@@ -1,12 +1,18 @@
-import * as oauth from "oauth4webapi";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import type { ClientCredential } from "../client-credential.ts";
-import { issuerClient, issuerUnavailable } from "./issuer.ts";
+import { type ClientCredential, checkProvable } from "../client-credential.ts";
+import type { Introspect } from "./introspect.ts";
 import { checkUrl, checkAudience, checkIdentifier, checkTolerance } from "./option-checks.ts";
 import { requestGate, responseCache } from "./request-cache.ts";
-import { InvalidToken, type ScopesOf, type TokenVerifier, audienceIn, tokenOf } from "./verified-token.ts";
+import {
+  InvalidToken,
+  type ScopesOf,
+  type TokenVerifier,
+  audienceIn,
+  issuerUnavailable,
+  tokenOf,
+} from "./verified-token.ts";
 
 /** Options of `introspectionVerifier`. */
 export interface IntrospectionVerifierOptions {
@@ -66,7 +72,17 @@ export function introspectionVerifier(options: IntrospectionVerifierOptions): To
   const tolerance = checkTolerance(options.clockTolerance);
   const { clock = systemClock, cacheTtl = 30_000, cacheSize = 10_000 } = options;
   const responses = responseCache<JsonObject>({ max: cacheSize, clock });
-  const introspect = introspection(options, issuer, clock);
+  const { client, endpoint, fetch } = options;
+  if (endpoint !== undefined) checkUrl("endpoint", endpoint);
+  checkProvable(client);
+  // oauth4webapi is loaded with the first token.
+  let loading: Promise<Introspect> | undefined;
+  const introspect = async (token: string): Promise<JsonObject> => {
+    loading ??= import("./introspect.ts").then((module) =>
+      module.introspection({ issuer, client, endpoint, fetch, clock }),
+    );
+    return (await loading)(token);
+  };
   const gate = requestGate(limits, () =>
     issuerUnavailable(issuer, `has ${limits.waiting} introspection requests waiting`),
   );
@@ -78,34 +94,6 @@ export function introspectionVerifier(options: IntrospectionVerifierOptions): To
     });
     check(claims, { issuer, audience, tolerance, now: clock.now() / 1000 });
     return tokenOf(issuer, claims, options.scopesOf);
-  };
-}
-
-/** Returns the function that introspects a token. Rejects with `LocalError` `unreachable` if the issuer does not respond. */
-function introspection(
-  { client, endpoint, fetch }: IntrospectionVerifierOptions,
-  issuer: string,
-  clock: Clock,
-): (token: string) => Promise<JsonObject> {
-  if (endpoint !== undefined) checkUrl("endpoint", endpoint);
-  const prepare = issuerClient({
-    issuer,
-    client,
-    clock,
-    ...(fetch && { fetch }),
-    endpoint: endpoint === undefined ? undefined : { introspection_endpoint: endpoint },
-  });
-  return async (token) => {
-    const { server, client, authentication, options } = await prepare();
-    try {
-      const response = await oauth.introspectionRequest(server, client, authentication, token, {
-        ...options,
-        additionalParameters: { token_type_hint: "access_token" },
-      });
-      return await oauth.processIntrospectionResponse(server, client, response);
-    } catch (cause) {
-      throw issuerUnavailable(issuer, "did not respond to the introspection request", cause);
-    }
   };
 }
 

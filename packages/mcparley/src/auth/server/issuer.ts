@@ -1,11 +1,11 @@
 import * as oauth from "oauth4webapi";
 import type { Clock } from "../../rpc/clock.ts";
-import { LocalError } from "../../rpc/errors.ts";
 import { clientAuthentication } from "../client-authentication.ts";
-import { type ClientCredential, checkProvable } from "../client-credential.ts";
+import type { ClientCredential } from "../client-credential.ts";
 import { type GuardedFetch, makeGuardedFetch } from "../client/guarded-fetch.ts";
 import { discoverIssuer } from "../client/metadata.ts";
 import { withCooldown } from "./request-cache.ts";
+import { issuerUnavailable } from "./verified-token.ts";
 
 /** Milliseconds for which the metadata of an authorization server is used. */
 const lifetime = 3_600_000;
@@ -41,13 +41,9 @@ interface IssuerClientOptions {
   endpoint: Partial<oauth.AuthorizationServer> | undefined;
 }
 
-/**
- * Makes this server a client of an authorization server, and returns the function that prepares its requests. Throws
- * `LocalError` `invalid_definition` if the client has neither a secret nor a key.
- */
+/** Makes this server a client of an authorization server, and returns the function that prepares its requests. */
 export function issuerClient(given: IssuerClientOptions): () => Promise<IssuerClient> {
   const { issuer, client, clock, endpoint } = given;
-  checkProvable(client);
   const authentication = clientAuthentication(client);
   const fetch = trustedFetch(given.fetch, clock);
   const metadata = issuerMetadata(issuer, fetch, clock);
@@ -82,10 +78,4 @@ export function issuerMetadata(issuer: string, fetch: GuardedFetch, clock: Clock
       throw issuerUnavailable(issuer, "has no readable metadata", cause);
     }
   };
-}
-
-/** Returns the error for an authorization server that is unavailable, so that the validity of a token is unknown. */
-export function issuerUnavailable(issuer: string, why: string, cause?: unknown): LocalError {
-  const message = `The authorization server ${issuer} ${why}, so its tokens cannot be checked.`;
-  return new LocalError("unreachable", message, { cause });
 }

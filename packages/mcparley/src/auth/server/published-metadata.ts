@@ -1,9 +1,9 @@
 import type { HttpRequestHead } from "../../http/exchange.ts";
 import type { PublicResponse } from "../../http/server/options.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { resourceMetadataUrls } from "../client/metadata.ts";
-import { proofAlgorithms } from "./dpop.ts";
+import { resourceMetadataUrls } from "../well-known-urls.ts";
 import { checkUrl, checkIdentifier, invalid } from "./option-checks.ts";
+import { proofAlgorithms } from "./proof.ts";
 
 /** The published description of a resource. */
 export interface ResourceDescription {

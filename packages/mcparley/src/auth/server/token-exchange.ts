@@ -1,13 +1,11 @@
-import * as oauth from "oauth4webapi";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
-import { LocalError } from "../../rpc/errors.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
-import type { ClientCredential } from "../client-credential.ts";
-import { issuerClient } from "./issuer.ts";
+import { type ClientCredential, checkProvable } from "../client-credential.ts";
+import type { ExchangeToken } from "./exchange.ts";
 import { checkUrl, checkIdentifier, invalid } from "./option-checks.ts";
-import { type CachedResponse, responseCache } from "./request-cache.ts";
-import { keptToken } from "./verified-token.ts";
+import { responseCache } from "./request-cache.ts";
+import { keptToken, noUpstreamToken } from "./verified-token.ts";
 
 /** Options of `tokenExchange`. */
 export interface TokenExchangeOptions {
@@ -52,11 +50,6 @@ export interface TokenExchange {
 }
 
 const accessToken = "urn:ietf:params:oauth:token-type:access_token";
-const grantType = "urn:ietf:params:oauth:grant-type:token-exchange";
-/** Minimum remaining lifetime of a token in milliseconds, so that it does not expire during a request. */
-const reserve = 30_000;
-/** Milliseconds for which a token without a stated lifetime is cached. */
-const defaultLifetime = 60_000;
 
 /**
  * Exchanges the tokens of callers for tokens for an upstream service (RFC 8693).
@@ -87,54 +80,25 @@ const defaultLifetime = 60_000;
  * ```
  */
 export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
-  const { clock = systemClock, cacheSize = 1_000 } = options;
-  const exchangeToken = exchange(options, clock);
+  const { clock = systemClock, cacheSize = 1_000, tokenEndpoint, client, fetch } = options;
+  const issuer = checkIdentifier("issuer", options.issuer);
+  if (tokenEndpoint !== undefined) checkUrl("tokenEndpoint", tokenEndpoint);
+  const parameters = parametersOf(options);
+  checkProvable(client);
+  const settings = { issuer, client, endpoint: tokenEndpoint, parameters, fetch, clock };
+  // oauth4webapi is loaded with the first token.
+  let loading: Promise<ExchangeToken> | undefined;
+  const exchangeToken: ExchangeToken = async (token) => {
+    loading ??= import("./exchange.ts").then(({ exchange }) => exchange(settings));
+    return (await loading)(token);
+  };
   const responses = responseCache<UpstreamToken>({ max: cacheSize, clock });
   return {
     async tokenFor({ principal }) {
       const token = principal && keptToken(principal);
-      if (token === undefined) throw unauthorized("the caller was not authenticated with a token in this process");
+      if (token === undefined) throw noUpstreamToken("the caller was not authenticated with a token in this process");
       return responses(await digest(token), () => exchangeToken(token));
     },
-  };
-}
-
-/** Returns the function that exchanges a caller's token. */
-function exchange(
-  options: TokenExchangeOptions,
-  clock: Clock,
-): (token: string) => Promise<CachedResponse<UpstreamToken>> {
-  const { tokenEndpoint, client, fetch } = options;
-  const issuer = checkIdentifier("issuer", options.issuer);
-  if (tokenEndpoint !== undefined) checkUrl("tokenEndpoint", tokenEndpoint);
-  const parameters = parametersOf(options);
-  const prepare = issuerClient({
-    issuer,
-    client,
-    clock,
-    ...(fetch && { fetch }),
-    endpoint: tokenEndpoint === undefined ? undefined : { token_endpoint: tokenEndpoint },
-  });
-  return async (token) => {
-    const { server, client, authentication, options } = await prepare();
-    const all = { ...parameters, subject_token: token, subject_token_type: accessToken };
-    const response = await oauth
-      .genericTokenEndpointRequest(server, client, authentication, grantType, all, options)
-      .catch((cause: unknown) => {
-        if (cause instanceof LocalError) throw cause;
-        const message = "The request for an upstream token could not be sent to the authorization server.";
-        throw new LocalError("unreachable", message, { cause });
-      });
-    const issued = await oauth
-      .processGenericTokenEndpointResponse(server, client, response, { recognizedTokenTypes: { n_a: () => {} } })
-      .catch((error: unknown) => {
-        // Only the OAuth error code is shown, because the rest of the response may contain the token.
-        const code = error instanceof oauth.ResponseBodyError ? error.error : "invalid response";
-        throw unauthorized(`the authorization server refused (${code})`);
-      });
-    const { access_token: upstream, expires_in: seconds, scope } = issued;
-    const until = clock.now() + (seconds === undefined ? defaultLifetime : seconds * 1000 - reserve);
-    return { value: { token: upstream, scopes: scope?.split(" ") }, until };
   };
 }
 
@@ -143,13 +107,10 @@ function parametersOf({ resource, audience, scopes }: TokenExchangeOptions): Rec
     throw invalid("resource or audience is required: a token without an audience would be valid for any service.");
   }
   return {
+    subject_token_type: accessToken,
     requested_token_type: accessToken,
     ...(resource !== undefined && { resource }),
     ...(audience !== undefined && { audience }),
     ...(scopes && { scope: scopes.join(" ") }),
   };
-}
-
-function unauthorized(why: string): LocalError {
-  return new LocalError("unauthorized", `Cannot get an upstream token: ${why}.`);
 }

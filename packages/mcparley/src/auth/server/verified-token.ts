@@ -1,4 +1,5 @@
 import type { HttpRequestHead } from "../../http/exchange.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
 
@@ -50,6 +51,12 @@ export type TokenVerifier = (
  */
 export class InvalidToken extends Error {
   override readonly name: string = "InvalidToken";
+}
+
+/** Returns the error for an authorization server that is unavailable, so that the validity of a token is unknown. */
+export function issuerUnavailable(issuer: string, why: string, cause?: unknown): LocalError {
+  const message = `The authorization server ${issuer} ${why}, so its tokens cannot be checked.`;
+  return new LocalError("unreachable", message, { cause });
 }
 
 /** Reads the scopes from the claims of a token. */
@@ -118,4 +125,9 @@ export function keepToken(principal: Principal, token: string): void {
 /** Returns the token of a principal. Undefined if no token has authenticated it in this process. */
 export function keptToken(principal: Principal): string | undefined {
   return tokens.get(principal);
+}
+
+/** Returns the error of a token exchange. */
+export function noUpstreamToken(why: string): LocalError {
+  return new LocalError("unauthorized", `Cannot get an upstream token: ${why}.`);
 }

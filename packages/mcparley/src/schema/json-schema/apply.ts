@@ -1,7 +1,7 @@
 import type { Place } from "./document.ts";
 import type { Dialect, Subschema, TypeName } from "./keywords.ts";
 import type { PatternEngine } from "./patterns.ts";
-import { Evaluated, type Run, every } from "./run.ts";
+import { Evaluated, type Run } from "./run.ts";
 
 /** Checks a value against one keyword, or a few that belong together. */
 export type Check<T = unknown> = (value: T, run: Run, evaluated: Evaluated | undefined) => boolean;
@@ -68,12 +68,30 @@ export function apply(node: Node, value: unknown, run: Run, evaluated: Evaluated
   if (node.isScope && scope?.resource !== node.place.resource)
     run.scope = { resource: node.place.resource, outer: scope };
   const own = node.last.length > 0 ? new Evaluated() : evaluated;
-  const fits =
-    every(checks, run, (check) => check(value, run, own)) && every(node.last, run, (check) => check(value, run, own));
+  const fits = passes(checks, value, run, own) && passes(node.last, value, run, own);
   if (fits && evaluated && own && own !== evaluated) evaluated.addFrom(own, run);
   run.scope = scope;
   run.leave();
   return fits;
+}
+
+/** The same as `every`, without a closure for each value. */
+// oxlint-disable-next-line max-params -- called for each value and subschema, so it must not allocate
+function passes(checks: readonly Check<any>[], value: unknown, run: Run, evaluated: Evaluated | undefined): boolean {
+  let fits = true;
+  for (const check of checks) {
+    if (check(value, run, evaluated)) continue;
+    if (!run.findings || run.isFull) return false;
+    fits = false;
+  }
+  return fits;
+}
+
+/** Applies a schema without reporting issues. */
+// oxlint-disable-next-line max-params -- called for each property name and alternative, so it must not allocate
+export function applySilently(node: Node, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean {
+  if (!run.findings) return apply(node, value, run, evaluated);
+  return run.isolated(undefined, () => apply(node, value, run, evaluated));
 }
 
 /** Applies a schema to a property or an item. */

@@ -1,5 +1,5 @@
 import { MAX_ISSUES } from "../schema.ts";
-import { type Check, type Compiler, type Node, apply } from "./apply.ts";
+import { type Check, type Compiler, type Node, apply, applySilently } from "./apply.ts";
 import type { DynamicReference } from "./document.ts";
 import type { CheckedSchema, Subschema } from "./keywords.ts";
 import { Evaluated, type Finding, type Run, every } from "./run.ts";
@@ -70,7 +70,7 @@ function not(node: Node | undefined): Check | undefined {
     node &&
     ((value, run) => {
       const { unchecked } = run;
-      const fits = !run.isolated(undefined, () => apply(node, value, run, undefined));
+      const fits = !applySilently(node, value, run, undefined);
       return fits || run.unchecked > unchecked || run.fail("not", 'must not match the schema in "not"');
     })
   );
@@ -95,9 +95,7 @@ function conditional(schema: CheckedSchema, compiler: Compiler): Check | undefin
 function silently(node: Node): Check {
   return (value, run, evaluated) => {
     const own = evaluated && new Evaluated();
-    const fits = run.findings
-      ? run.isolated(undefined, () => apply(node, value, run, own))
-      : apply(node, value, run, own);
+    const fits = applySilently(node, value, run, own);
     if (fits && own) evaluated.addFrom(own, run);
     return fits;
   };

@@ -1,0 +1,68 @@
+import { EmbeddedJWK, type JWTVerifyResult, calculateJwkThumbprint, jwtVerify } from "jose";
+import type { HttpRequestHead } from "../../http/exchange.ts";
+import type { Clock } from "../../rpc/clock.ts";
+import { digest } from "../../rpc/digest.ts";
+import { memoryStore } from "../../store/memory-store.ts";
+import type { Nonces, ProofChecker } from "./dpop.ts";
+import { InvalidProof, proofAlgorithms } from "./proof.ts";
+
+/** Maximum length of a proof in characters. */
+const maxProof = 8_192;
+/** Seconds by which the clock of a client may be ahead. */
+const ahead = 10;
+interface ProofSettings {
+  readonly resource: string;
+  /** Seconds. */
+  readonly maxAge: number;
+  readonly nonces: Nonces | undefined;
+  readonly clock: Clock;
+}
+
+/** Makes the checks of RFC 9449, 4.3 and 7. In a file of its own, because it loads jose. */
+export function proofChecks({ resource, maxAge, nonces, clock }: ProofSettings): ProofChecker["check"] {
+  // The memory store keeps the last 100,000 used proofs.
+  const memory = memoryStore({ clock });
+  return async (request, { token, jkt, store = memory }) => {
+    const { payload, protectedHeader } = await verifySignature(request.header("dpop"), maxAge, clock);
+    if (!protectedHeader.jwk || (await calculateJwkThumbprint(protectedHeader.jwk)) !== jkt)
+      throw new InvalidProof("The proof is signed with another key than that of the token.");
+    if (payload.htm !== request.method) throw new InvalidProof("The proof is for another method.");
+    if (!isFor(request, resource, payload.htu)) throw new InvalidProof("The proof is for another URL.");
+    if (payload.ath !== (await digest(token))) throw new InvalidProof("The proof is for another token.");
+    if (nonces && !(await nonces.accepts(payload.nonce)))
+      throw new InvalidProof("The proof must contain the nonce of this response.", "use_dpop_nonce");
+    if (typeof payload.jti !== "string") throw new InvalidProof("The jti of the proof must be a string.");
+    // The key contains a digest because the client chooses the length of `jti`.
+    const key = `dpop:${await digest(`${jkt} ${payload.jti}`)}`;
+    const isFirst = await store.compareAndSet(key, undefined, "1", { ttl: (maxAge + 2 * ahead) * 1000 });
+    if (!isFirst) throw new InvalidProof("The proof was used before.");
+  };
+}
+
+async function verifySignature(proof: string | undefined, maxAge: number, clock: Clock): Promise<JWTVerifyResult> {
+  if (proof === undefined) throw new InvalidProof("The token is bound to a key: a DPoP proof is required.");
+  if (proof.length > maxProof) throw new InvalidProof(`The proof has more than ${maxProof} characters.`);
+  try {
+    return await jwtVerify(proof, EmbeddedJWK, {
+      typ: "dpop+jwt",
+      algorithms: [...proofAlgorithms],
+      requiredClaims: ["jti", "htm", "htu", "iat", "ath"],
+      maxTokenAge: maxAge,
+      clockTolerance: ahead,
+      currentDate: new Date(clock.now()),
+    });
+  } catch {
+    throw new InvalidProof("The proof is invalid, expired, or dated in the future.");
+  }
+}
+
+/**
+ * Returns whether a proof is for the URL of this request. Accepts the URL of the resource, and the path as received. The two
+ * differ behind a proxy that rewrites paths, and for the second path of HTTP+SSE.
+ */
+function isFor({ path }: HttpRequestHead, resource: string, htu: unknown): boolean {
+  if (typeof htu !== "string" || !URL.canParse(htu)) return false;
+  const { origin, pathname } = new URL(htu);
+  const known = new URL(resource);
+  return origin === known.origin && (pathname === known.pathname || pathname === path);
+}
