@@ -21,6 +21,26 @@ const preload = {
   },
 };
 
+/** The modules that `package.json` chooses by the runtime. It maps them to what was built. */
+const chosen: Readonly<Record<string, string>> = {
+  "#command-transport": "stdio/command-transport.ts",
+  "#default-send": "node/default-send.ts",
+  "#guarded-send": "node/guarded-send.ts",
+  "#loopback-sign-in": "node/sign-in/loopback-sign-in.ts",
+  "#re2js": "schema/json-schema/re2js.ts",
+  "#undici": "node/http-client/undici.ts",
+};
+
+/** Makes the sources import sources. What was built imports what was built, so that each class exists once. */
+const importsOfSources = {
+  name: "imports-of-sources",
+  enforce: "pre" as const,
+  resolveId(id: string, importer: string | undefined): string | undefined {
+    const file = importer?.startsWith(source("")) === true ? chosen[id] : undefined;
+    return file === undefined ? undefined : source(file);
+  },
+};
+
 const root = fileURLToPath(new URL(".", import.meta.url));
 // Relative, because Vitest reads them as patterns and the path of the repository may have characters such as "[".
 const withOwnProcess = ["packages", "tests", "benchmarks"]
@@ -29,18 +49,7 @@ const withOwnProcess = ["packages", "tests", "benchmarks"]
 
 /** A project: some of the test files, and how they are run. */
 const project = (test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
-  plugins: [preload],
-  // The package maps these imports to what was built; tests run on the sources.
-  resolve: {
-    alias: {
-      "#command-transport": source("stdio/command-transport.ts"),
-      "#default-send": source("node/default-send.ts"),
-      "#guarded-send": source("node/guarded-send.ts"),
-      "#loopback-sign-in": source("node/sign-in/loopback-sign-in.ts"),
-      "#re2js": source("schema/json-schema/re2js.ts"),
-      "#undici": source("node/http-client/undici.ts"),
-    },
-  },
+  plugins: [preload, importsOfSources],
   test: {
     // Timeouts only guard against tests that never end. A busy machine can take a minute for what takes a second otherwise.
     testTimeout: 180_000,

@@ -51,6 +51,7 @@ const tables: readonly OptionTable[] = [
   { page: "testing-clients.md", heading: "Members of a scripted peer", of: "ScriptedPeer" },
   { page: "client-options.md", heading: "Options of connect", of: "ConnectOptions" },
   { page: "client-options.md", heading: "Options of a URL", of: "HttpTarget" },
+  { page: "proxies-and-certificates.md", heading: "Options of connection", of: "HttpConnection" },
   { page: "client-options.md", heading: "Options of a command", of: "CommandTarget" },
 ];
 

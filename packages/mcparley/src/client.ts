@@ -65,6 +65,7 @@ export type {
   HttpAuth,
   HttpAuthRefusal,
   HttpAuthRequest,
+  HttpConnection,
   HttpClientLimits,
   HttpTarget,
 } from "./http/client/settings.ts";

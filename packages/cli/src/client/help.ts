@@ -22,6 +22,12 @@ const capabilitiesHelp =
   "--root is given. The server receives the path of each --root; it can ask for nothing else in your file system, but a " +
   "server that you start has all your rights in any case.";
 
+const networkHelp =
+  "Servers at a URL are reached through the proxy that the environment names: HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, but not " +
+  "for this machine and the hosts in NO_PROXY. --proxy replaces them. Other programs can see the words of a command, so pass " +
+  "the password of a proxy in HTTPS_PROXY. Certificates are always verified; --cacert and the file in NODE_EXTRA_CA_CERTS add " +
+  "authorities. The client certificate is sent only to the server, and not to a proxy or to the server of a sign-in.";
+
 const signInHelp =
   "A server at a URL may require a sign-in. You are asked at the terminal, and a browser is opened if you agree. Without a " +
   "terminal the command fails with exit code 3. The credentials are stored, encrypted, for the next time.";
@@ -48,6 +54,11 @@ export const helpTopics: ReadonlyMap<string, (columns: number) => string> = new 
     },
   ],
   [
+    "network",
+    (columns) =>
+      `${wrap(networkHelp, columns).join("\n")}\n\n${optionTable(({ topic }) => topic === "network", columns)}`,
+  ],
+  [
     "signing-in",
     (columns) =>
       `${wrap(signInHelp, columns).join("\n")}\n\n${optionTable(({ topic }) => topic === "sign-in", columns)}`,
@@ -66,7 +77,8 @@ export function commandHelp(name: string, command: ClientCommand | AccountComman
   const columns = Math.min(width, 100);
   const isAboutAccount = "run" in command;
   const has = (one: OptionDefinition): boolean => hasOption(name, one);
-  const isOwn = (one: OptionDefinition): boolean => has(one) && (isSpecific(one) || (isAboutAccount && !!one.topic));
+  const isOwn = (one: OptionDefinition): boolean =>
+    has(one) && (isSpecific(one) || (isAboutAccount && one.topic === "sign-in"));
   const own = optionTable(isOwn, columns);
   const common = optionDefinitions.filter((one) => has(one) && !isOwn(one) && !one.topic).map(optionLabel);
   const topics = [...helpTopics.keys()].filter((topic) => !isAboutAccount || topic !== "questions");

@@ -6,7 +6,7 @@ export interface OptionDefinition {
   readonly value?: string;
   readonly description: string;
   /** The help shows options of a topic together. */
-  readonly topic?: "sign-in";
+  readonly topic?: "sign-in" | "network";
   /** The commands that have the option. Undefined: all commands that use a server. */
   readonly commands?: readonly string[];
 }
@@ -112,8 +112,40 @@ export const optionDefinitions: readonly OptionDefinition[] = [
     description: "show the connection, all log messages, and the stderr of a started server",
   },
   { name: "help", short: "h", description: "show this help" },
+  ...networkOptions(),
   ...signInOptions(),
 ];
+
+function networkOptions(): OptionDefinition[] {
+  const topic = "network";
+  const commands = [...signingIn, "logout"];
+  return [
+    {
+      topic,
+      commands,
+      name: "proxy",
+      value: "URL",
+      description:
+        "connect through this http or https proxy instead of that of the environment (HTTPS_PROXY, NO_PROXY)",
+    },
+    {
+      topic,
+      commands,
+      name: "cacert",
+      value: "FILE",
+      description: "also trust the certificate authorities in this PEM file; repeatable",
+    },
+    { topic, commands, name: "cert", value: "FILE", description: "send the client certificate in this PEM file" },
+    { topic, commands, name: "key", value: "FILE", description: "the private key of --cert, as a PEM file" },
+    {
+      topic,
+      commands,
+      name: "key-passphrase-env",
+      value: "NAME",
+      description: "the environment variable that holds the passphrase of --key",
+    },
+  ];
+}
 
 function signInOptions(): OptionDefinition[] {
   const topic = "sign-in";

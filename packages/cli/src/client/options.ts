@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { type LoggingLevel, loggingLevels, supportedVersions } from "mcparley";
 import { didYouMean, nearest } from "../did-you-mean.ts";
+import type { NetworkOptions } from "./config/network.ts";
 import { UsageError } from "./io.ts";
 import { commandsOf, hasOption, optionDefinitions } from "./option-definitions.ts";
 
@@ -9,6 +10,8 @@ export interface ClientOptions {
   /** Milliseconds. */
   timeout: number | undefined;
   headers: Record<string, string>;
+  /** The proxy and the certificates, as they were typed. */
+  network: NetworkOptions;
   revision: string | undefined;
   /** Variables for a started server. Undefined takes the value of the environment. */
   env: Record<string, string | undefined>;
@@ -123,6 +126,13 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
     json: values.has("json"),
     timeout: readTimeout(last("timeout")),
     headers: Object.fromEntries((values.get("header") ?? []).map(readHeader)),
+    network: {
+      proxy: last("proxy"),
+      cacert: values.get("cacert") ?? [],
+      cert: last("cert"),
+      key: last("key"),
+      keyPassphraseEnv: last("key-passphrase-env"),
+    },
     revision: readRevision(last("revision")),
     env: Object.fromEntries((values.get("env") ?? []).map(readVariable)),
     envAll: values.has("env-all"),

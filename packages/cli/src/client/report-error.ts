@@ -1,6 +1,7 @@
 import { LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } from "mcparley";
 import { UsageError } from "./io.ts";
 import { isObject } from "./json.ts";
+import { withOptionNames } from "./config/network.ts";
 import { type KnownTarget, withTarget } from "./config/known-target.ts";
 import { accessHint } from "./sign-in/refused-access.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
@@ -82,6 +83,7 @@ function stderrOf(error: unknown, { program }: Pick<Reporting, "program">): stri
 
 function messageOf(error: unknown, method: string | undefined): string {
   const text = error instanceof Error ? error.message : String(error);
+  if (error instanceof LocalError) return withOptionNames(text);
   if (!(error instanceof ProtocolError)) return text;
   return `The server answered ${method === undefined ? "" : `${method} with `}${error.code}: ${text}`;
 }

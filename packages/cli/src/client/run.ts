@@ -14,6 +14,7 @@ import { commandHelp } from "./help.ts";
 import { type CommandIo, UsageError } from "./io.ts";
 import { type AccountCommand, type Action, type ClientCommand, type Session, authOf, openSession } from "./session.ts";
 import type { KnownTarget } from "./config/known-target.ts";
+import { readConnection } from "./config/network.ts";
 import { readWords } from "./options.ts";
 import { type JsonForm, Screen, printText } from "./screen.ts";
 import { type Stop, createStop } from "./stop.ts";
@@ -116,7 +117,8 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   const [word, rest] = started === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
   const { headers, env, envAll } = options;
   connected.target = { word, command: started, headerNames: Object.keys(headers) };
-  const target = resolveTarget({ word, command: started, headers, env, envAll }, io);
+  const connection = readConnection(options.network, io);
+  const target = resolveTarget({ word, command: started, headers, env, envAll, connection }, io);
   if (target.kind === "url") connected.target = { ...connected.target, headerNames: Object.keys(target.headers) };
   if (target.origin) await approve(target.origin, { io, screen, options, stop });
   if ("run" in command) {

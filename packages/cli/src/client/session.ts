@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type LoggingMessage, loggingLevels } from "mcparley";
-import type { Client, CommandTarget, RequestOptions, Root } from "mcparley/client";
+import type { Client, CommandTarget, HttpTarget, RequestOptions, Root } from "mcparley/client";
 import { type CommandIo, UsageError, version } from "./io.ts";
 import type { ClientOptions } from "./options.ts";
 import { type Questions, createQuestions } from "./questions/questions.ts";
@@ -156,14 +156,14 @@ function limits({ timeout }: ClientOptions): Pick<RequestOptions, "timeout"> {
 export function authOf(target: Target, setting: Setting): SessionAuth | undefined {
   if (target.kind !== "url") return undefined;
   if (Object.keys(target.headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
-  return sessionAuth({ ...setting, server: target.url, isAskedFor: false });
+  return sessionAuth({ ...setting, server: target.url, connection: target.connection, isAskedFor: false });
 }
 
-function connectTarget(
-  target: Target,
-  program: ProgramOutput | undefined,
-): { url: string; headers: Record<string, string> } | CommandTarget {
-  if (target.kind === "url") return { url: target.url, headers: target.headers };
+function connectTarget(target: Target, program: ProgramOutput | undefined): HttpTarget | CommandTarget {
+  if (target.kind === "url") {
+    const { url, headers, connection } = target;
+    return { url, headers, ...(connection && { connection }) };
+  }
   const { command, args, env, cwd } = target;
   return { command, args, env, cwd, stderr: (chunk: string) => program?.write(chunk) };
 }

@@ -2,8 +2,11 @@ import { once } from "node:events";
 import { type IncomingHttpHeaders, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { defaultSend } from "./default-send.ts";
+import { sendingFor as sendingForWeb } from "../http/client/default-send.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { sendingFor } from "./default-send.ts";
 
+const { send: defaultSend } = sendingFor({ url: "http://127.0.0.1/" });
 const dispatchers = [Symbol.for("undici.globalDispatcher.1"), Symbol.for("undici.globalDispatcher.2")];
 const globals = globalThis as Record<symbol, unknown>;
 const closers: (() => unknown)[] = [];
@@ -11,19 +14,24 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** Sends a request to a server that closes after it. Returns its headers: only `fetch` sends `sec-fetch-mode`. */
-async function headersOfRequest(): Promise<IncomingHttpHeaders> {
-  let headers: IncomingHttpHeaders = {};
+/** Starts a server that closes the connection after each request, and records the headers. */
+async function serveOnce(): Promise<[seen: { headers: IncomingHttpHeaders }, url: URL]> {
+  const seen = { headers: {} };
   const server = createServer((request, response) => {
-    headers = request.headers;
+    seen.headers = request.headers;
     response.writeHead(200, { connection: "close" }).end();
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   closers.push(() => new Promise((resolve) => server.close(resolve)));
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  return [seen, new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)];
+}
+
+/** Returns the headers of a request. Only `fetch` sends `sec-fetch-mode`. */
+async function headersOfRequest(): Promise<IncomingHttpHeaders> {
+  const [seen, url] = await serveOnce();
   await (await defaultSend(url, { method: "POST", headers: {}, body: "{}" })).text();
-  return headers;
+  return seen.headers;
 }
 
 /** Sets the dispatcher of this Node until the end of the test. */
@@ -74,5 +82,29 @@ describe("on Node", () => {
   test("an agent without connection options is like the one of Node", async () => {
     setDispatcher((current) => new (current.constructor as AgentClass)());
     expect(await headersOfRequest()).not.toHaveProperty("sec-fetch-mode");
+  });
+});
+
+describe("a target with connection settings", () => {
+  const url = "http://127.0.0.1/";
+
+  test("is refused if it has a fetch too", () => {
+    expect(() => sendingFor({ url, connection: {}, fetch })).toThrow(LocalError);
+    expect(() => sendingFor({ url, connection: {}, fetch })).toThrow("Omit one of them");
+    expect(sendingFor({ url, fetch }).send).toBe(fetch);
+  });
+
+  test("does not use the replaced fetch or dispatcher", async () => {
+    vi.stubGlobal("fetch", () => Promise.reject(new Error("The global fetch was called.")));
+    closers.push(() => vi.unstubAllGlobals());
+    const [seen, at] = await serveOnce();
+    await (await sendingFor({ url, connection: { proxy: false } }).send(at, { headers: {} })).text();
+    expect(seen.headers).toMatchObject({ "user-agent": "node" });
+  });
+
+  test("is refused on other runtimes", () => {
+    expect(() => sendingForWeb({ url, connection: {} })).toThrow(LocalError);
+    expect(() => sendingForWeb({ url, connection: {} })).toThrow("connection works only on Node. Omit it.");
+    expect(sendingForWeb({ url, fetch }).send).toBe(fetch);
   });
 });

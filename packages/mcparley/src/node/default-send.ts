@@ -1,27 +1,56 @@
 import { types } from "node:util";
-import type { Send } from "../http/client/reply.ts";
-import { platformSignal } from "./http-client/quick-abort.ts";
-
-export { createController } from "./http-client/quick-abort.ts";
+import type { Send, Sending } from "../http/client/reply.ts";
+import type { HttpConnection, HttpTarget } from "../http/client/settings.ts";
+import { LocalError } from "../rpc/errors.ts";
+import { createController, platformSignal } from "./http-client/quick-abort.ts";
 
 const fetchOfNode = globalThis.fetch;
-let send: Send | undefined;
 
 /**
- * Sends requests with undici, because the `fetch` of Node takes several times as much CPU time, and ends a response that is
- * silent for five minutes.
+ * Returns the functions that send the requests to a target.
  *
- * If the program has replaced `fetch`, or its global dispatcher to use a proxy or certificates, sends requests with `fetch`.
+ * The default sends them with undici, because the `fetch` of Node takes several times as much CPU time, and ends a response
+ * that is silent for five minutes. If the program has replaced `fetch`, or its global dispatcher to use a proxy or
+ * certificates, it sends them with `fetch`, unless the target has connection settings.
+ *
+ * Throws `LocalError` `invalid_target` for a target with both `fetch` and `connection`.
  */
-export const defaultSend: Send = (url, init) => {
+export function sendingFor({ fetch: given, connection }: HttpTarget): Sending {
+  if (given && connection) {
+    const message =
+      "A target has the options fetch and connection. Omit one of them, and let your fetch use the proxy and the certificates.";
+    throw new LocalError("invalid_target", message);
+  }
+  if (given) return { send: given, createController: () => new AbortController() };
+  return { send: connection ? undiciSender(connection) : defaultSend, createController };
+}
+
+type WaitingSend = Send & Required<Pick<Send, "turn">>;
+
+/** Returns a function that sends requests with undici. Its code is loaded with the first one. */
+function undiciSender(connection?: HttpConnection): WaitingSend {
+  let loaded: Send | undefined;
+  const send: WaitingSend = (url, init) => {
+    if (loaded) return loaded(url, init);
+    return import("./http-client/sender.ts").then(({ createSender }) =>
+      (loaded ??= createSender({ connection }))(url, init),
+    );
+  };
+  send.turn = (url, signal) => loaded?.turn?.(url, signal) ?? Promise.resolve();
+  return send;
+}
+
+/** Sends the requests of all targets without connection settings. */
+const sharedSend = undiciSender();
+
+const defaultSend: WaitingSend = (url, init) => {
   if (globalThis.fetch !== fetchOfNode || hasDispatcher()) {
     return fetch(url, init.signal ? { ...init, signal: platformSignal(init.signal) } : init);
   }
-  if (send) return send(url, init);
-  return import("./http-client/sender.ts").then(({ createSender }) => (send ??= createSender())(url, init));
+  return sharedSend(url, init);
 };
 /** `fetch` has no limit of connections. */
-defaultSend.turn = (url, signal) => send?.turn?.(url, signal) ?? Promise.resolve();
+defaultSend.turn = sharedSend.turn;
 
 let checked: object | undefined;
 let isCustom = false;

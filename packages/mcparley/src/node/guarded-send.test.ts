@@ -1,11 +1,16 @@
 import type { LookupAddress, LookupOptions } from "node:dns";
 import { once } from "node:events";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, type Socket, createServer as createTcpServer } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
+import { makeCertificate } from "mcparley-tests/support/certificates.ts";
+import { type ForwardProxy, startForwardProxy } from "mcparley-tests/support/forward-proxy.ts";
 import { isPrivateAddress } from "../net/private-address.ts";
 import type { GuardedRequest } from "../auth/client/web.ts";
 import type { LocalError } from "../rpc/errors.ts";
+import type { Environment } from "./http-client/proxy.ts";
 import { type Network, sendGuarded, sendThrough } from "./guarded-send.ts";
 
 const closers: (() => unknown)[] = [];
@@ -88,7 +93,7 @@ describe("discovery reaches no private address", () => {
   ])("a name that resolves %s is refused", async (_, addresses) => {
     const { port, seen } = await serve();
     const { lookup, asked } = fakeDns({ "meta.example": [addresses] });
-    const refused = sendThrough({ lookup, isPrivate: isPrivateAddress }, urlOf("meta.example", port), get());
+    const refused = sendThrough({ lookup, isPrivate: isPrivateAddress, env: {} }, urlOf("meta.example", port), get());
     await expect(refused).rejects.toMatchObject(forbidden);
     expect(asked).toEqual(["meta.example"]);
     expect(seen.connections).toBe(0);
@@ -96,7 +101,11 @@ describe("discovery reaches no private address", () => {
 
   test("the error names the host, its address and the reason", async () => {
     const { lookup } = fakeDns({ "meta.example": [["10.1.2.3"]] });
-    const refused = sendThrough({ lookup, isPrivate: isPrivateAddress }, new URL("http://meta.example/"), get());
+    const refused = sendThrough(
+      { lookup, isPrivate: isPrivateAddress, env: {} },
+      new URL("http://meta.example/"),
+      get(),
+    );
     const error = (await refused.catch((caught: unknown) => caught)) as LocalError;
     expect(error.message).toBe(
       "Refused to send a request to meta.example: it resolves to 10.1.2.3, an address outside of the public Internet, but the MCP server that refers to it is public. Set allowPrivateNetwork: true to allow this.",
@@ -106,7 +115,11 @@ describe("discovery reaches no private address", () => {
 
   test("a name that is rebound between two requests is checked again, for the connection itself", async () => {
     const { port, seen } = await serve((_, response) => response.writeHead(307, { location: "/again" }).end());
-    const network = { ...fakeDns({ "rebound.example": [["127.0.0.1"], ["10.0.0.1"]] }), isPrivate: exceptLoopback };
+    const network = {
+      ...fakeDns({ "rebound.example": [["127.0.0.1"], ["10.0.0.1"]] }),
+      isPrivate: exceptLoopback,
+      env: {},
+    };
     const url = urlOf("rebound.example", port);
     const first = await sendThrough(network, url, get());
     expect(first.status).toBe(307);
@@ -117,7 +130,7 @@ describe("discovery reaches no private address", () => {
 
   test("a connection serves one request, because the address of a reused one was not checked", async () => {
     const { port, seen } = await serve((request, response) => response.end(request.headers.connection));
-    const network = { ...fakeDns({ "public.example": [["127.0.0.1"]] }), isPrivate: exceptLoopback };
+    const network = { ...fakeDns({ "public.example": [["127.0.0.1"]] }), isPrivate: exceptLoopback, env: {} };
     for (let i = 0; i < 2; i++) {
       const response = await sendThrough(network, urlOf("public.example", port), get());
       expect(await response.text()).toBe("close");
@@ -210,8 +223,113 @@ describe("an abort", () => {
   });
 
   test("a name that does not exist is reported", async () => {
-    const network = { ...fakeDns({}), isPrivate: isPrivateAddress };
+    const network = { ...fakeDns({}), isPrivate: isPrivateAddress, env: {} };
     const sending = sendThrough(network, new URL("http://nowhere.example/"), get());
     await expect(sending).rejects.toMatchObject({ code: "ENOTFOUND" });
+  });
+});
+
+describe("through a proxy", () => {
+  const authority = makeCertificate({ name: "Test authority" });
+  const certificate = makeCertificate({ name: "as", issuer: authority, hosts: ["as.example"] });
+  const client = makeCertificate({ name: "client", issuer: authority, hosts: ["client.example"] });
+
+  async function startProxy(...options: Parameters<typeof startForwardProxy>): Promise<ForwardProxy> {
+    const proxy = await startForwardProxy(...options);
+    closers.push(() => proxy.close());
+    return proxy;
+  }
+
+  /** Starts an https server that answers with the name of the client certificate. */
+  async function serveSecurely(): Promise<number> {
+    const server = createSecureServer({ ...certificate, requestCert: true, rejectUnauthorized: false });
+    server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+      const { subject } = (socket as TLSSocket).getPeerCertificate();
+      response.end(subject ? subject.CN : "anonymous");
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    closers.push(() => server.close());
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** Names are not resolved here: the lookup fails. */
+  const offline = (env: Environment): Network => ({ ...fakeDns({}), isPrivate: isPrivateAddress, env });
+
+  test("an https request uses a tunnel, with the proxy of the environment", async () => {
+    const { url, requests } = await startProxy();
+    const port = await serveSecurely();
+    const network = offline({ HTTPS_PROXY: url });
+    const request = get({ connection: { ca: authority.cert } });
+    const response = await sendThrough(network, new URL(`https://as.example:${port}/token`), request);
+    expect(await response.text()).toBe("anonymous");
+    expect(requests.map(({ target }) => target)).toEqual([`as.example:${port}`]);
+  });
+
+  test("an http request is forwarded with its whole URL and the credentials of the proxy", async () => {
+    const { host, requests } = await startProxy({ credentials: "me:topsecret" });
+    const { port } = await serve((request, response) =>
+      response.end(`${request.url} ${JSON.stringify(request.headers)}`),
+    );
+    const connection = { proxy: `http://me:topsecret@${host}` };
+    const url = new URL(`http://as.example:${port}/a?b=1#c`);
+    const text = await (await sendThrough(offline({}), url, get({ connection }))).text();
+    expect(text).toContain(`/a?b=1 {"host":"as.example:${port}"`);
+    expect(text).not.toContain("proxy-authorization");
+    expect(requests[0]?.target).toBe(`http://as.example:${port}/a?b=1`);
+    const wrong = { proxy: `http://me:wrong@${host}` };
+    await expect(sendThrough(offline({}), url, get({ connection: wrong }))).rejects.toMatchObject({
+      code: "unreachable",
+      message: `The proxy ${host} rejected the user and the password in connection.proxy (407). Correct them.`,
+    });
+  });
+
+  test("a literal private address is refused, and a name is left to the proxy", async () => {
+    const { url, requests } = await startProxy({ refuse: () => 403 });
+    const network = offline({ HTTPS_PROXY: url });
+    await expect(sendThrough(network, new URL("https://10.0.0.1/"), get())).rejects.toMatchObject(forbidden);
+    await expect(sendThrough(network, new URL("https://[fd00::1]/"), get())).rejects.toMatchObject(forbidden);
+    expect(requests).toEqual([]);
+    await expect(sendThrough(network, new URL("https://intern.example/"), get())).rejects.toMatchObject({
+      code: "unreachable",
+      data: { status: 403 },
+    });
+  });
+
+  test("loopback servers and hosts in NO_PROXY are reached directly", async () => {
+    const { url, requests } = await startProxy({ refuse: () => 403 });
+    const { port } = await serve();
+    const env = { HTTP_PROXY: url, NO_PROXY: ".example" };
+    const network = { ...fakeDns({ "as.example": [["127.0.0.1"]] }), isPrivate: exceptLoopback, env };
+    for (const host of ["127.0.0.1", "as.example"]) {
+      const response = await sendThrough(network, urlOf(host, port), get());
+      expect(await response.text()).toBe("reached");
+    }
+    expect(requests).toEqual([]);
+  });
+
+  test("the connection settings also apply without a proxy", async () => {
+    const port = await serveSecurely();
+    const network = { ...fakeDns({ "as.example": [["127.0.0.1"]] }), isPrivate: exceptLoopback, env: {} };
+    const url = new URL(`https://as.example:${port}/`);
+    await expect(sendThrough(network, url, get())).rejects.toMatchObject({ code: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" });
+    const { cert, key } = client;
+    const connection = { ca: authority.cert, cert, key };
+    expect(await (await sendThrough(network, url, get({ connection }))).text()).toBe("client");
+  });
+
+  test("an abort ends a request whose tunnel is being opened", async () => {
+    const reason = new Error("given up");
+    const controller = new AbortController();
+    const server = createTcpServer(() => controller.abort(reason)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    closers.push(() => server.close());
+    const connection = { proxy: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    const sending = sendThrough(
+      offline({}),
+      new URL("https://as.example/"),
+      get({ connection, signal: controller.signal }),
+    );
+    await expect(sending).rejects.toBe(reason);
   });
 });

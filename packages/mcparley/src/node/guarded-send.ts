@@ -1,52 +1,83 @@
 import { lookup as systemLookup } from "node:dns";
-import { type RequestOptions, request as httpRequest } from "node:http";
+import { type ClientRequest, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import type { LookupFunction } from "node:net";
+import type { LookupFunction, Socket } from "node:net";
 import { addressOf, isPrivateAddress } from "../net/private-address.ts";
 import type { GuardedRequest, SendGuarded } from "../auth/client/web.ts";
+import { unreachableProxy } from "../http/client/connection-error.ts";
 import { LocalError } from "../rpc/errors.ts";
+import type { Environment } from "./http-client/proxy.ts";
+import { type Route, hasProxy, routeTo } from "./http-client/route.ts";
+import { type ProxyRequestOptions, forwardRequest, openTunnel, refusedBy } from "./http-client/tunnel.ts";
 import { settleResponse } from "./web-response.ts";
 
-/** Functions that tests replace. */
+/** Functions and variables that tests replace. */
 export interface Network {
   lookup: typeof systemLookup;
   isPrivate: (address: string) => boolean;
+  env: Environment;
 }
 
-const system: Network = { lookup: systemLookup, isPrivate: isPrivateAddress };
+const system: Network = { lookup: systemLookup, isPrivate: isPrivateAddress, env: process.env };
 
 /**
  * Sends one request, and connects only to addresses of the public Internet, unless `allowPrivate` is set.
  *
  * The connection uses the addresses that were checked, so a second lookup of the name cannot replace them. Each request
- * opens a new connection, because the address of a reused one was not checked. Proxies of the environment are not used,
- * because they resolve names themselves.
+ * opens a new connection, because the address of a reused one was not checked.
  *
- * Rejects with `LocalError` `forbidden_url` if the address is refused, otherwise with the error of the system.
+ * A proxy resolves names itself. Through a proxy, only an IP address in the URL can be checked. The proxy decides which
+ * addresses a name may lead to.
+ *
+ * Rejects with `LocalError` `forbidden_url` if the address is refused and `unreachable` if a proxy fails, otherwise with the
+ * error of the system.
  */
 export const sendGuarded: SendGuarded = (url, request) => sendThrough(system, url, request);
 
 /** Like `sendGuarded`, with a given network. */
 export async function sendThrough(network: Network, url: URL, request: GuardedRequest): Promise<Response> {
-  const { method, headers, body, allowPrivate, signal } = request;
+  const { method, headers, body, allowPrivate, connection, signal } = request;
   signal.throwIfAborted();
   const address = addressOf(url.hostname);
   // A literal IP address is never resolved, so the lookup hook would not see it.
   if (address !== undefined && !allowPrivate && network.isPrivate(address)) throw refusal(url, address);
-  const options: RequestOptions = {
-    method,
-    agent: false,
-    signal,
-    headers: { "accept-encoding": "identity", ...headers },
-  };
-  if (!allowPrivate) options.lookup = publicLookup(network, url);
+  const route = routeTo(url, connection, network.env);
+  const tunnel = hasProxy(route) && url.protocol === "https:" ? await openTunnel(url, { ...route, signal }) : undefined;
+  /** The proxy that forwards the request, for an http URL. */
+  const proxy = tunnel ? undefined : route.proxy;
+  const explain = (error: Error): Error =>
+    proxy && !(error instanceof LocalError) ? unreachableProxy(url, proxy, error) : error;
+  const options = { method, signal, headers: { host: url.host, "accept-encoding": "identity", ...headers } };
+  const lookup = allowPrivate ? undefined : publicLookup(network, url);
   return new Promise((resolve, reject) => {
-    const outgoing = url.protocol === "https:" ? httpsRequest(url, options) : httpRequest(url, options);
+    const outgoing = startRequest(url, options, { route, tunnel, lookup });
     // After a response, errors are reported by its body.
-    outgoing.on("error", (error) => reject(signal.aborted ? signal.reason : error));
-    outgoing.on("response", (incoming) => settleResponse(incoming, resolve, reject));
+    outgoing.on("error", (error) => reject(signal.aborted ? signal.reason : explain(error)));
+    outgoing.on("response", (incoming) => {
+      const { statusCode: status, headers: received } = incoming;
+      // Other statuses may be those of the server.
+      const isRefused = proxy !== undefined && status === 407;
+      if (isRefused) outgoing.destroy(refusedBy(proxy, url, { status, challenge: received["proxy-authenticate"] }));
+      else settleResponse(incoming, resolve, reject);
+    });
     outgoing.end(body);
   });
+}
+
+interface Started {
+  route: Route;
+  /** The connection through the proxy, for an https URL. */
+  tunnel: Socket | undefined;
+  lookup: LookupFunction | undefined;
+}
+
+function startRequest(url: URL, options: ProxyRequestOptions, { route, tunnel, lookup }: Started): ClientRequest {
+  if (tunnel) return httpsRequest(url, { ...options, createConnection: () => tunnel });
+  if (hasProxy(route)) return forwardRequest(url, route, options);
+  const { tls: secureContext } = route;
+  const direct = { ...options, agent: false, ...(lookup && { lookup }) };
+  if (url.protocol === "http:") return httpRequest(url, direct);
+  return httpsRequest(url, { ...direct, ...(secureContext && { secureContext }) });
 }
 
 /** Resolves a name. Fails if one of its addresses is not in the public Internet. */

@@ -3,7 +3,7 @@ import type { SignedInAccount } from "mcparley/auth";
 import { requireNoMore } from "../arguments.ts";
 import { type View, printJson, printText } from "../screen.ts";
 import type { AccountCommand } from "../session.ts";
-import { type OpenAuthorization, openAuthorization, serverUrl } from "../sign-in/authorization.ts";
+import { type OpenAuthorization, openAuthorization, serverOf } from "../sign-in/authorization.ts";
 import { rememberClient } from "../sign-in/credentials.ts";
 import { visibleLine } from "../terminal-text.ts";
 
@@ -24,8 +24,9 @@ export const loginCommand: AccountCommand = {
   ],
   async run(words, setting) {
     requireNoMore(words, "login accepts only TARGET");
-    const server = serverUrl(setting.target, "login");
-    const authorization = await openAuthorization({ ...setting, server, isAskedFor: true });
+    const at = serverOf(setting.target, "login");
+    const { server } = at;
+    const authorization = await openAuthorization({ ...setting, ...at, isAskedFor: true });
     const { oauth, storage, client } = authorization;
     await oauth.signIn(server, { signal: setting.stop.signal });
     await rememberClient(storage, server, client);
@@ -54,8 +55,9 @@ export const logoutCommand: AccountCommand = {
   examples: ["mcparley logout https://example.com/mcp"],
   async run(words, setting) {
     requireNoMore(words, "logout accepts only TARGET");
-    const server = serverUrl(setting.target, "logout");
-    const { oauth, storage } = await openAuthorization({ ...setting, server, isAskedFor: true });
+    const at = serverOf(setting.target, "logout");
+    const { server } = at;
+    const { oauth, storage } = await openAuthorization({ ...setting, ...at, isAskedFor: true });
     const outcome = await forget(server, { oauth, storage });
     const { screen, options } = setting;
     if (options.json) await printJson({ server, outcome }, { screen });
@@ -89,8 +91,9 @@ export const whoamiCommand: AccountCommand = {
   examples: ["mcparley whoami https://example.com/mcp", "mcparley whoami https://example.com/mcp --json"],
   async run(words, setting) {
     requireNoMore(words, "whoami accepts only TARGET");
-    const server = serverUrl(setting.target, "whoami");
-    const account = await accountAt(server, await openAuthorization({ ...setting, server, isAskedFor: true }));
+    const at = serverOf(setting.target, "whoami");
+    const { server } = at;
+    const account = await accountAt(server, await openAuthorization({ ...setting, ...at, isAskedFor: true }));
     const { screen, options } = setting;
     if (options.json) await printJson(account, { screen });
     else await printText(showAccount(account, screen.out), { screen });

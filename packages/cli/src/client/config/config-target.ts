@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { basename, resolve, sep } from "node:path";
 import { parseEnv } from "node:util";
+import type { HttpConnection } from "mcparley/client";
 import type { Origin } from "./approval.ts";
 import type { ConfigEntry } from "./config-files.ts";
 import { readTrusted } from "./trusted-file.ts";
@@ -9,7 +10,7 @@ import { isObject } from "../json.ts";
 
 /** A server to connect to, or a program to start. */
 export type Target =
-  | { kind: "url"; url: string; headers: Record<string, string>; origin?: Origin }
+  | { kind: "url"; url: string; headers: Record<string, string>; connection?: HttpConnection; origin?: Origin }
   | { kind: "command"; command: string; args: string[]; env: Record<string, string>; cwd: string; origin?: Origin };
 
 export function isHttpUrl(text: string): boolean {

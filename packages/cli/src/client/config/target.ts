@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { HttpConnection } from "mcparley/client";
 import { type ConfigEntry, configEntries, configFileNames } from "./config-files.ts";
 import { type Target, configTarget, isHttpUrl } from "./config-target.ts";
 import { didYouMean } from "../../did-you-mean.ts";
@@ -15,6 +16,8 @@ export interface TargetWords {
   readonly headers: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly envAll?: boolean;
+  /** The proxy and the certificates of the options. */
+  readonly connection?: HttpConnection | undefined;
 }
 
 export interface Surroundings {
@@ -35,7 +38,14 @@ export function resolveTarget(words: TargetWords, surroundings: Surroundings): T
     if (words.envAll || Object.keys(words.env).length > 0) {
       throw new UsageError("--env applies to servers that mcparley starts. This server is at a URL.");
     }
-    return { ...target, headers: { ...target.headers, ...words.headers } };
+    const { headers, connection } = words;
+    return { ...target, headers: { ...target.headers, ...headers }, ...(connection && { connection }) };
+  }
+  if (words.connection) {
+    throw new UsageError(
+      `--proxy, --cacert, --cert and --key apply to servers at a URL. "${target.command}" is a program to start.`,
+      "A program reads the proxy from its own environment: --env HTTPS_PROXY",
+    );
   }
   if (Object.keys(words.headers).length > 0) {
     throw new UsageError(`--header applies to servers at a URL. "${target.command}" is a program to start.`);

@@ -1,5 +1,6 @@
 import { Declined } from "mcparley";
 import type { CredentialStorage, OAuth, RegisteredClient, ResourceOffer } from "mcparley/auth";
+import type { HttpConnection } from "mcparley/client";
 import { UsageError } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
 import { choose } from "../questions/ask-form.ts";
@@ -13,6 +14,8 @@ import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 export interface AuthorizationSetting extends SignInSetting {
   readonly options: ClientOptions;
   readonly server: string;
+  /** The proxy and the certificates of the options. */
+  readonly connection: HttpConnection | undefined;
 }
 
 export interface OpenAuthorization {
@@ -25,7 +28,7 @@ export interface OpenAuthorization {
 
 /** Opens the authorization at a server, with the client from the options or from the login. */
 export async function openAuthorization(setting: AuthorizationSetting): Promise<OpenAuthorization> {
-  const { io, screen, options, server } = setting;
+  const { io, screen, options, server, connection } = setting;
   const given = givenClient(setting);
   const place = credentialsPlace(io, options.keychain);
   const [{ oauth }, storage, signIn] = await Promise.all([
@@ -45,6 +48,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       ...(client && { client }),
       ...(issuer !== undefined && { issuer }),
       ...(scope !== undefined && { scope }),
+      ...(connection && { connection }),
       acceptResource: (offer) => acceptResource(offer, setting),
       onError: (error) => {
         if (options.verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
@@ -86,9 +90,9 @@ async function acceptResource({ server, resource }: ResourceOffer, setting: Auth
   throw new Declined(`You declined a token for all of ${visibleLine(resource)}.`);
 }
 
-/** Returns the URL of the server for an account command. */
-export function serverUrl(target: Target, command: string): string {
-  if (target.kind === "url") return target.url;
+/** Returns the URL of the server for an account command, and how to connect to it. */
+export function serverOf(target: Target, command: string): Pick<AuthorizationSetting, "server" | "connection"> {
+  if (target.kind === "url") return { server: target.url, connection: target.connection };
   throw new UsageError(
     `${command} applies to servers at a URL. "${target.command}" is a program to start.`,
     "Pass its credentials as environment variables: --env NAME=VALUE",

@@ -1,5 +1,7 @@
+import { sendGuarded } from "#guarded-send";
 import { linkWithin } from "../../rpc/abort.ts";
 import { unreachable } from "../../http/client/connection-error.ts";
+import type { HttpAuthRequest } from "../../http/client/settings.ts";
 import { systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { memoryCredentials } from "./credentials.ts";
@@ -25,7 +27,9 @@ const FIRST_REQUEST_MS = 15_000;
  */
 export function openFlow(options: AuthorizationOptions, name: string, grant: Grant): OAuth {
   const { storage = memoryCredentials(), clock = systemClock } = options;
-  const core: AuthorizationCore = { options, name, grant, storage, clock, dpop: dpopKeys(options.storage) };
+  const connections: AuthorizationCore["connections"] = new Map();
+  const dpop = dpopKeys(options.storage);
+  const core: AuthorizationCore = { options, name, grant, storage, clock, dpop, connections };
   const servers = new Map<string, ServerAuthorization>();
 
   function at(server: URL): ServerAuthorization {
@@ -34,14 +38,23 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
     const authorization = new ServerAuthorization(core, server);
     servers.set(server.href, authorization);
     const [oldest] = servers.keys();
-    if (servers.size > maxServers && oldest !== undefined) servers.delete(oldest);
+    if (servers.size > maxServers && oldest !== undefined) {
+      servers.delete(oldest);
+      connections.delete(oldest);
+    }
     return authorization;
   }
 
+  /** Returns the authorization of a request. Its connection settings apply to the authorization requests. */
+  function of({ server, connection }: HttpAuthRequest): ServerAuthorization {
+    connections.set(server.href, connection);
+    return at(server);
+  }
+
   return {
-    headers: (request) => at(request.server).headers(request),
-    responded: (request, response) => at(request.server).responded(request, response),
-    challenged: (refusal, signal) => at(refusal.request.server).challenged(refusal, signal),
+    headers: (request) => of(request).headers(request),
+    responded: (request, response) => of(request).responded(request, response),
+    challenged: (refusal, signal) => of(refusal.request).challenged(refusal, signal),
 
     async signIn(url, { scope, signal = new AbortController().signal } = {}) {
       const server = readServer(url);
@@ -82,12 +95,22 @@ async function sendFirst(
   const message = `${server.host} did not respond within ${FIRST_REQUEST_MS} ms.`;
   const { signal, unlink } = linkWithin({ clock, ms: FIRST_REQUEST_MS, message }, callerSignal);
   try {
-    const init = { headers: { accept: "application/json, text/event-stream" }, redirect: "manual", signal } as const;
-    const response = await (options.fetch ?? fetch)(server, init);
+    const headers = { accept: "application/json, text/event-stream" };
+    const response = options.fetch
+      ? await options.fetch(server, { headers, redirect: "manual", signal })
+      : // The user chose the URL, so it may be private.
+        await sendGuarded(server, {
+          method: "GET",
+          headers,
+          allowPrivate: true,
+          connection: options.connection,
+          signal,
+        });
     await response.body?.cancel();
     return response;
   } catch (error) {
-    throw signal.aborted ? signal.reason : unreachable(server, error);
+    if (signal.aborted) throw signal.reason;
+    throw error instanceof LocalError ? error : unreachable(server, error);
   } finally {
     unlink();
   }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../rpc/clock.ts";
 import { isPrivateHost } from "../../net/private-address.ts";
+import type { HttpConnection } from "../../http/client/settings.ts";
 import type { CredentialStorage } from "./credentials.ts";
 import type { Discovered } from "./discovery.ts";
 import type { DpopKeys } from "./dpop.ts";
@@ -27,6 +28,8 @@ export interface Grant {
 export interface GrantContext {
   readonly at: Discovered;
   readonly endpoints: Endpoints;
+  /** The proxy and the certificates. */
+  readonly connection: HttpConnection | undefined;
   readonly storage: CredentialStorage;
   readonly clock: Clock;
   /** Throws `LocalError` `forbidden_url` for a URL to which no user may be sent. */
@@ -52,6 +55,13 @@ export interface AuthorizationCore {
   readonly clock: Clock;
   /** The keys to which tokens are bound, if they are. */
   readonly dpop: DpopKeys;
+  /** The connection settings of the last request to each MCP server, by URL. */
+  readonly connections: Map<string, HttpConnection | undefined>;
+}
+
+/** Returns the connection settings of the authorization requests on behalf of a server. */
+export function connectionFor({ options, connections }: AuthorizationCore, server: URL): HttpConnection | undefined {
+  return options.connection ?? connections.get(server.href);
 }
 
 /** Returns whether authorization for this server may reach private networks. Default: if the server is on one itself. */
@@ -62,5 +72,12 @@ export function mayBePrivate({ options }: AuthorizationCore, server: URL): boole
 /** Returns the `fetch` for all authorization requests on behalf of this server. */
 export function fetchFor(core: AuthorizationCore, server: URL): GuardedFetch {
   const { options, clock } = core;
-  return makeGuardedFetch({ allowPrivate: mayBePrivate(core, server), fetch: options.fetch, clock });
+  const connection = connectionFor(core, server);
+  return makeGuardedFetch({
+    allowPrivate: mayBePrivate(core, server),
+    fetch: options.fetch,
+    connection,
+    server,
+    clock,
+  });
 }

@@ -1,7 +1,7 @@
 import { sendGuarded } from "#guarded-send";
 import { discard, readText } from "../../http/client/response.ts";
 import { unreachable } from "../../http/client/connection-error.ts";
-import { nameOf } from "../../http/client/settings.ts";
+import { type HttpConnection, nameOf } from "../../http/client/settings.ts";
 import { isSecureUrl } from "../../net/loopback.ts";
 import { isPrivateHost } from "../../net/private-address.ts";
 import { linkWithin } from "../../rpc/abort.ts";
@@ -13,6 +13,10 @@ interface GuardedFetchOptions {
   allowPrivate: boolean;
   /** Sends the requests, for example through a proxy. It decides to which addresses names resolve. */
   fetch?: typeof fetch | undefined;
+  /** The proxy and the certificates, if there is no `fetch`. */
+  connection?: HttpConnection | undefined;
+  /** The MCP server on whose behalf the requests are sent. A client certificate is sent only to its origin. */
+  server?: URL | undefined;
   clock?: Clock | undefined;
   /** Milliseconds for one request, its redirects and its body. Default: 15,000. */
   timeout?: number;
@@ -36,8 +40,8 @@ const TIMEOUT_MS = 15_000;
  * Makes the `fetch` for all authorization requests, whose URLs come from servers that are not trusted.
  *
  * Only https is allowed, and http to this machine. Private networks are refused unless `allowPrivate` is set: literal
- * addresses and local names on every runtime, and on Node also the resolved address of each connection. A GET follows up
- * to 3 redirects within its origin. No other redirect is followed, because it would forward credentials. A body has at
+ * addresses and local names on every runtime, and on Node also the resolved address of each connection that uses no proxy. A
+ * GET follows up to 3 redirects within its origin. No other redirect is followed, because it would forward credentials. A body has at
  * most 1 MiB.
  *
  * The `fetch` rejects with `LocalError`: `forbidden_url` for a refused URL or redirect, `unreachable` and `timeout` without
@@ -95,16 +99,32 @@ async function follow(start: URL, init: Sent, options: GuardedFetchOptions): Pro
   }
 }
 
-async function send(url: URL, init: Sent, { fetch, allowPrivate }: GuardedFetchOptions): Promise<Response> {
+async function send(url: URL, init: Sent, options: GuardedFetchOptions): Promise<Response> {
+  const { fetch, allowPrivate } = options;
   const { method = "GET", headers = {}, signal } = init;
   const body = init.body?.toString();
   try {
-    if (!fetch) return await sendGuarded(url, { method, headers, body, allowPrivate, signal });
-    return await fetch(url, { method, headers, signal, redirect: "manual", ...(body !== undefined && { body }) });
+    if (fetch)
+      return await fetch(url, { method, headers, signal, redirect: "manual", ...(body !== undefined && { body }) });
+    return await sendGuarded(url, {
+      method,
+      headers,
+      body,
+      allowPrivate,
+      connection: connectionTo(url, options),
+      signal,
+    });
   } catch (error) {
     if (signal.aborted || error instanceof LocalError) throw error;
     throw unreachable(url, error);
   }
+}
+
+/** Returns the connection settings for a URL, without the client certificate if the URL is not of the MCP server's origin. */
+function connectionTo({ origin }: URL, { connection, server }: GuardedFetchOptions): HttpConnection | undefined {
+  if (!connection || origin === server?.origin) return connection;
+  const { proxy, ca } = connection;
+  return { proxy, ca };
 }
 
 /** Reads the body, so that the limits on size and time also apply to it. */

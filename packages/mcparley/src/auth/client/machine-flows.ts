@@ -71,11 +71,11 @@ function identityExchange({
 }: EnterpriseManagedOptions): Exchange {
   const { issuer, tokenEndpoint, client } = identityProvider;
   const authentication = clientAuthentication(client);
-  // The application configures the identity provider, so a private address is allowed.
-  const fetch = makeGuardedFetch({ allowPrivate: true, fetch: customFetch, clock });
   let known: AuthorizationServer | undefined =
     tokenEndpoint === undefined ? undefined : { issuer, token_endpoint: tokenEndpoint };
-  return async ({ at, signal }, scope) => {
+  return async ({ at, connection, signal }, scope) => {
+    // The application configures the identity provider, so a private address is allowed.
+    const fetch = makeGuardedFetch({ allowPrivate: true, fetch: customFetch, connection, server: at.server, clock });
     const metadata = (known ??= await discoverIssuer(fetch, issuer, signal));
     const subject = await callApplication("identity", identity);
     const { token, type } = typeof subject === "string" ? { token: subject, type: "id_token" } : subject;

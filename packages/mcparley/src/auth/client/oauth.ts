@@ -1,4 +1,4 @@
-import type { HttpAuth } from "../../http/client/settings.ts";
+import type { HttpAuth, HttpConnection } from "../../http/client/settings.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { ClientCredential } from "../client-credential.ts";
@@ -40,6 +40,11 @@ export interface AuthorizationOptions {
   allowPrivateNetwork?: boolean;
   /** Sends the authorization requests, for example through a proxy. Redirects and limits are handled outside of it. */
   fetch?: typeof fetch;
+  /**
+   * The proxy and the certificates of the authorization requests, without `fetch`. Node only. A client certificate is sent only
+   * to the origin of the MCP server. Default: the `connection` of the target that needs authorization.
+   */
+  connection?: HttpConnection;
   /** Called with errors that fail no request, such as a failed renewal of a token. Default: such errors are ignored. */
   onError?: (error: Error) => void;
   /** Source of time and timers. For tests. Default: the clock of the system. */

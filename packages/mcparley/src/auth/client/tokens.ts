@@ -4,7 +4,7 @@ import { StoredValue } from "./credentials.ts";
 import { type Discovered, splitScope } from "./discovery.ts";
 import { checkDpopAlgorithms } from "./dpop.ts";
 import { type TokenResponse, refreshToken, revokeToken } from "./endpoints.ts";
-import { type AuthorizationCore, type GrantContext, fetchFor, mayBePrivate } from "./grant.ts";
+import { type AuthorizationCore, type GrantContext, connectionFor, fetchFor, mayBePrivate } from "./grant.ts";
 import { checkUrl } from "./guarded-fetch.ts";
 import { refusalCode } from "./oauth-error.ts";
 
@@ -129,6 +129,7 @@ async function grantContext(
   return {
     at,
     endpoints: { at, fetch: fetchFor(core, at.server), dpop: prover, signal },
+    connection: connectionFor(core, at.server),
     storage,
     clock,
     signal,

@@ -1,5 +1,6 @@
 /** Replaces the modules `#guarded-send` and `#loopback-sign-in` of Node in browsers and Workers. */
 import { LocalError } from "../../rpc/errors.ts";
+import type { HttpConnection } from "../../http/client/settings.ts";
 import type { SignIn } from "./sign-in.ts";
 
 /** A request whose URL was chosen by another server, or that contains credentials. */
@@ -9,6 +10,8 @@ export interface GuardedRequest {
   readonly body?: string | undefined;
   /** Whether addresses outside of the public Internet are allowed, because the MCP server has one itself. */
   readonly allowPrivate: boolean;
+  /** The proxy and the certificates. Node only. */
+  readonly connection?: HttpConnection | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -31,23 +31,23 @@ interface Challenge {
 /** The authorization that all requests to a target share. Requests that are refused together cause one challenge. */
 export class SharedAuth {
   readonly #auth: HttpAuth;
-  readonly #server: URL;
+  readonly #target: Pick<HttpAuthRequest, "server" | "connection">;
   #generation = 0;
   /** The headers that were sent last, as JSON. */
   #lastHeaders = "";
   /** The challenges in progress, by status: a sign-in and a request for more scopes are different. */
   readonly #challenges = new Map<number, Challenge>();
 
-  constructor(auth: HttpAuth, server: URL) {
+  constructor(auth: HttpAuth, target: Pick<HttpAuthRequest, "server" | "connection">) {
     this.#auth = auth;
-    this.#server = server;
+    this.#target = target;
   }
 
   /** The credentials that requests are sent with. A proof of possession does not count, because it is different for each request. */
   readonly credentials = {
     generation: 0,
     read: async (): Promise<number> => {
-      this.#note(await this.#auth.headers(this.#describe(this.#server, "POST")));
+      this.#note(await this.#auth.headers(this.#describe(this.#target.server, "POST")));
       return this.credentials.generation;
     },
   };
@@ -90,13 +90,11 @@ export class SharedAuth {
         if (hasNew) this.#generation++;
         return hasNew;
       });
-      challenge = { status, answered, waiting: 0, controller };
-      this.#challenges.set(status, challenge);
-      const made = challenge;
-      answered.then(
-        () => this.#remove(made),
-        () => this.#remove(made),
-      );
+      const made = { status, answered, waiting: 0, controller };
+      challenge = made;
+      this.#challenges.set(status, made);
+      const remove = (): void => this.#remove(made);
+      answered.then(remove, remove);
     }
     return (await this.#waitFor(challenge, waiter)) && by;
   }
@@ -108,7 +106,7 @@ export class SharedAuth {
   }
 
   #describe(url: URL, method: string): HttpAuthRequest {
-    return { url, method, server: this.#server };
+    return { url, method, ...this.#target };
   }
 
   #remove(challenge: Challenge): void {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { LocalError } from "../../rpc/errors.ts";
 import { connectionError } from "./connection-error.ts";
 
 const url = new URL("https://example.com/mcp");
@@ -62,6 +63,86 @@ describe("an error after which the server may have received the request has the 
     expect(closed).toMatchObject({ code: "closed", data: { host: "example.com" } });
     expect(closed.message).toMatch(/^The connection to example\.com failed before a response arrived: /);
   });
+});
+
+describe("the error of a failed TLS handshake names its meaning and its cure", () => {
+  const openssl = (text: string): Error =>
+    Object.assign(
+      new Error(`write EPROTO 40EC00:error:0A00010B:SSL routines:ssl3_get_record:${text}:../ssl3_record.c:354:\n`),
+      {
+        code: "EPROTO",
+        syscall: "write",
+      },
+    );
+
+  test.each<[Error, "unreachable" | "closed", string, string]>([
+    [
+      system("DEPTH_ZERO_SELF_SIGNED_CERT"),
+      "unreachable",
+      "its certificate is self-signed. If you trust it, pass",
+      "connection.ca",
+    ],
+    [
+      system("SELF_SIGNED_CERT_IN_CHAIN"),
+      "unreachable",
+      "its certificate authority is not trusted. If",
+      "NODE_EXTRA_CA_CERTS",
+    ],
+    [
+      system("UNABLE_TO_VERIFY_LEAF_SIGNATURE"),
+      "unreachable",
+      "its certificate authority is not trusted.",
+      "connection.ca",
+    ],
+    [
+      system("UNABLE_TO_GET_ISSUER_CERT_LOCALLY"),
+      "unreachable",
+      "its certificate authority is not trusted.",
+      "connection.ca",
+    ],
+    [system("CERT_HAS_EXPIRED"), "unreachable", "its certificate has expired.", "Renew the certificate"],
+    [system("CERT_NOT_YET_VALID"), "unreachable", "its certificate is not valid yet.", "Check the clocks"],
+    [
+      system("ERR_TLS_CERT_ALTNAME_INVALID"),
+      "unreachable",
+      "its certificate is for other host names.",
+      "Use a host name of",
+    ],
+    [system("ERR_SSL_WRONG_VERSION_NUMBER"), "unreachable", "the port does not speak TLS.", "Use an http URL"],
+    [openssl("wrong version number"), "unreachable", "the port does not speak TLS.", "Use an http URL"],
+    [openssl("sslv3 alert handshake failure"), "unreachable", "it refused the TLS handshake.", "connection.cert"],
+    [openssl("unknown"), "closed", "ERR_SSL_UNKNOWN.", ""],
+    [
+      system("ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"),
+      "closed",
+      "it requires a client certificate.",
+      "connection.cert",
+    ],
+    [
+      system("ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE"),
+      "closed",
+      "it rejected the client certificate.",
+      "connection.key",
+    ],
+    [system("ERR_SSL_TLSV1_ALERT_UNKNOWN_CA"), "closed", "it rejected the client certificate.", "connection.cert"],
+    [
+      system("ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED"),
+      "closed",
+      "it rejected the client certificate.",
+      "connection.cert",
+    ],
+  ])("%s", (error, code, meaning, cure) => {
+    const shown = connectionError(url, error);
+    expect(shown.code).toBe(code);
+    expect(shown.message).toContain("example.com");
+    expect(shown.message).toContain(meaning);
+    expect(shown.message).toContain(cure);
+  });
+});
+
+test("a LocalError is returned unchanged", () => {
+  const error = new LocalError("invalid_target", "connection.ca contains no certificate.");
+  expect(connectionError(url, error)).toBe(error);
 });
 
 test("a secret in the text of an error is not shown", () => {

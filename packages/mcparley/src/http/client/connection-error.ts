@@ -2,18 +2,65 @@ import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
 
-const hints: ReadonlyMap<string, string> = new Map([
-  ["ECONNREFUSED", "nothing is listening there"],
-  ["ENOTFOUND", "the host does not exist"],
-  ["EAI_AGAIN", "the name could not be resolved"],
-  ["ECONNRESET", "the connection was closed"],
-  ["UND_ERR_SOCKET", "the connection was closed"],
-  ["UND_ERR_HEADERS_TIMEOUT", "it did not respond in time"],
-  ["DEPTH_ZERO_SELF_SIGNED_CERT", "its certificate is self-signed"],
-  ["SELF_SIGNED_CERT_IN_CHAIN", "its certificate authority is not trusted"],
-  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "its certificate authority is not trusted"],
-  ["CERT_HAS_EXPIRED", "its certificate has expired"],
-]);
+/** The meaning of an error of the system or of TLS, and its cure. */
+interface Hint {
+  readonly meaning: string;
+  readonly cure?: string;
+}
+
+const trustCure =
+  "If you trust it, pass the certificate of its authority in connection.ca, or its file in NODE_EXTRA_CA_CERTS.";
+const clientCertificateCure =
+  "Pass a certificate that the server accepts in connection.cert, and its key in connection.key.";
+const plainPort: Hint = {
+  meaning: "the port does not speak TLS",
+  cure: "Use an http URL if this is intended, or correct the port.",
+};
+const untrusted: Hint = { meaning: "its certificate authority is not trusted", cure: trustCure };
+
+/** The first pattern that matches the whole code. */
+const hints: readonly (readonly [codes: RegExp, hint: Hint])[] = [
+  [/ECONNREFUSED/, { meaning: "nothing is listening there" }],
+  [/ENOTFOUND/, { meaning: "the host does not exist" }],
+  [/EAI_AGAIN/, { meaning: "the name could not be resolved" }],
+  [/ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT/, { meaning: "it did not answer in time" }],
+  [/ECONNRESET|UND_ERR_SOCKET/, { meaning: "the connection was closed" }],
+  [/UND_ERR_HEADERS_TIMEOUT/, { meaning: "it did not respond in time" }],
+  [/DEPTH_ZERO_SELF_SIGNED_CERT/, { meaning: "its certificate is self-signed", cure: trustCure }],
+  [/SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT\w*/, untrusted],
+  [
+    /CERT_HAS_EXPIRED/,
+    { meaning: "its certificate has expired", cure: "Renew the certificate, and check the clock of this machine." },
+  ],
+  [
+    /CERT_NOT_YET_VALID/,
+    { meaning: "its certificate is not valid yet", cure: "Check the clocks of the server and of this machine." },
+  ],
+  [
+    /ERR_TLS_CERT_ALTNAME_INVALID/,
+    {
+      meaning: "its certificate is for other host names",
+      cure: "Use a host name of the certificate in the URL, or give the server a certificate for this host.",
+    },
+  ],
+  [/ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)/, plainPort],
+  [
+    /ERR_SSL_.*ALERT_CERTIFICATE_REQUIRED/,
+    { meaning: "it requires a client certificate", cure: clientCertificateCure },
+  ],
+  [
+    /ERR_SSL_.*ALERT_(?:BAD_CERTIFICATE|CERTIFICATE_\w+|UNSUPPORTED_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/,
+    { meaning: "it rejected the client certificate", cure: clientCertificateCure },
+  ],
+  [
+    /ERR_SSL_.*ALERT_HANDSHAKE_FAILURE/,
+    { meaning: "it refused the TLS handshake", cure: `It may require a client certificate. ${clientCertificateCure}` },
+  ],
+];
+
+function hintFor(code: string | undefined): Hint | undefined {
+  return hints.find(([codes]) => code !== undefined && codes.exec(code)?.[0] === code)?.[1];
+}
 
 /** Codes of errors without a connection: address, name lookup, connect timeout (Node, undici, Bun). */
 const connectCodes =
@@ -36,9 +83,10 @@ interface Reason {
 
 /**
  * Makes the error for a request without a response: `unreachable` if the server certainly has not received the request,
- * otherwise `closed`. Browsers hide the reason, so it is always `closed` there.
+ * otherwise `closed`. Browsers hide the reason, so it is always `closed` there. A `LocalError` is returned unchanged.
  */
 export function connectionError(url: URL, error: unknown): LocalError {
+  if (error instanceof LocalError) return error;
   const reason = reasonOf(error);
   if (reason.isUnsent) return unreachable(url, error);
   const message = `The connection to ${url.host} failed before a response arrived: ${textOf(reason)}.${cureOf(url, reason)}`;
@@ -49,6 +97,8 @@ export function connectionError(url: URL, error: unknown): LocalError {
 const browserTexts = /^(?:Failed to fetch|Load failed|NetworkError when attempting to fetch resource)\b/;
 
 function cureOf({ origin, protocol }: URL, { code, message }: Reason): string {
+  const { cure } = hintFor(code) ?? {};
+  if (cure !== undefined) return ` ${cure}`;
   if (code !== undefined || !browserTexts.test(message)) return "";
   const mixed = protocol === "http:" ? " An https page cannot call http." : "";
   const cors =
@@ -56,18 +106,29 @@ function cureOf({ origin, protocol }: URL, { code, message }: Reason): string {
   return ` A browser hides the reason. Check that ${origin} is reachable. ${cors}.${mixed}`;
 }
 
-/** Makes the error for an unreachable server: the host and the reason of the system. */
+/** Makes the error for an unreachable server: the host, the reason of the system, and the cure. */
 export function unreachable(url: URL, error: unknown): LocalError {
   const reason = reasonOf(error);
-  return new LocalError("unreachable", `Cannot reach ${url.host}: ${textOf(reason)}.`, {
+  return new LocalError("unreachable", `Cannot reach ${url.host}: ${textOf(reason)}.${cureOf(url, reason)}`, {
     cause: error,
     data: { host: url.host, code: reason.code },
   });
 }
 
+/** Makes the error for an unreachable proxy. `setting` is the option or variable that names the proxy. */
+export function unreachableProxy(url: URL, proxy: { url: URL; setting: string }, error: unknown): LocalError {
+  const reason = reasonOf(error);
+  const { host } = proxy.url;
+  const message = `Cannot reach the proxy ${host} for ${url.host}: ${textOf(reason)}.${cureOf(proxy.url, reason)} Check ${proxy.setting}.`;
+  return new LocalError("unreachable", message, {
+    cause: error,
+    data: { host: url.host, proxy: host, code: reason.code },
+  });
+}
+
 function textOf({ code, message }: Reason): string {
-  const hint = code === undefined ? undefined : hints.get(code);
-  return redact(code === undefined ? message : hint === undefined ? code : `${code}, ${hint}`);
+  const hint = hintFor(code);
+  return redact(code === undefined ? message : hint === undefined ? code : `${code}, ${hint.meaning}`);
 }
 
 /** Engines throw `fetch failed` and put the reason into its cause, or into the first of several errors. */
@@ -80,13 +141,19 @@ function reasonOf(error: unknown): Reason {
     at = next;
   }
   const { code: given, message: text, syscall } = detailsOf(at);
-  const code = typeof given === "string" ? given : undefined;
   const message = String(text ?? at).replace(/\.$/, "");
+  const code = given === "EPROTO" ? tlsCodeIn(message) : typeof given === "string" ? given : undefined;
   const isUnsent =
     code === undefined
       ? connectTexts.test(message)
       : connectCodes.test(code) || tlsCodes.test(code) || (typeof syscall === "string" && connectCalls.test(syscall));
   return { code, message, isUnsent };
+}
+
+/** Node reports some errors of TLS as EPROTO. The message has the text of the library, from which it makes codes otherwise. */
+function tlsCodeIn(message: string): string {
+  const [, text] = /:SSL routines:[^:]*:([^:]+):/.exec(message) ?? [];
+  return text === undefined ? "EPROTO" : `ERR_SSL_${text.toUpperCase().replaceAll(" ", "_")}`;
 }
 
 function detailsOf(error: unknown): JsonObject {

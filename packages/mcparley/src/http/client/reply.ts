@@ -44,3 +44,10 @@ export interface Send {
    */
   turn?(this: void, url: URL, signal: AbortSignal | undefined): Promise<void>;
 }
+
+/** The functions that send the requests to a target. */
+export interface Sending {
+  readonly send: Send;
+  /** Makes a controller whose signal `send` accepts. */
+  readonly createController: () => AbortController;
+}

@@ -1,9 +1,9 @@
-import { createController, defaultSend } from "#default-send";
+import { sendingFor } from "#default-send";
 import { type Clock, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
 import { SharedAuth } from "./auth.ts";
-import type { ReplyHeaders, Send } from "./reply.ts";
+import type { ReplyHeaders, Sending } from "./reply.ts";
 
 /** A request that needs authorization. */
 export interface HttpAuthRequest {
@@ -13,6 +13,8 @@ export interface HttpAuthRequest {
   readonly method: string;
   /** The MCP endpoint that the client is connected to. */
   readonly server: URL;
+  /** The connection settings of the target. */
+  readonly connection?: HttpConnection | undefined;
 }
 
 /** A response that asks for authorization. */
@@ -64,6 +66,27 @@ export interface HttpClientLimits {
   unaskedEvent: number;
 }
 
+/**
+ * The proxy and the certificates of connections. Node only.
+ *
+ * Certificates and keys are PEM, as text or as the bytes of a file. The certificates of servers are always verified.
+ */
+export interface HttpConnection {
+  /**
+   * The http or https URL of a proxy, with `USER:PASSWORD@` if it requires them. It is used for every host. `false` connects
+   * directly. Default: the environment: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, never for loopback addresses.
+   */
+  proxy?: string | URL | false | undefined;
+  /** Certificate authorities to trust in addition to those that Node trusts by default. */
+  ca?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined;
+  /** The client certificate, followed by its intermediate certificates. Sent only to the origin of the target. */
+  cert?: string | Uint8Array | undefined;
+  /** The private key of `cert`. */
+  key?: string | Uint8Array | undefined;
+  /** The passphrase of `key`, if it is encrypted. */
+  passphrase?: string | undefined;
+}
+
 /** An MCP endpoint on the web, and the settings of the connection to it. */
 export interface HttpTarget {
   /** The http or https URL of the endpoint. */
@@ -75,6 +98,12 @@ export interface HttpTarget {
    * limits, unless the program has replaced the global `fetch` or its dispatcher; otherwise the global `fetch`.
    */
   fetch?: typeof fetch | undefined;
+  /**
+   * The proxy and the certificates of the connection. Node only; cannot be combined with `fetch`. OAuth requests for this
+   * target use them too, except the client certificate. Default: the proxy of the environment and the certificate authorities
+   * of Node.
+   */
+  connection?: HttpConnection | undefined;
   /** Authorizes the requests, for example `oauth()` of `mcparley/auth`. */
   auth?: HttpAuth | undefined;
   /** Limits on what the server may send. Each has a default. */
@@ -84,12 +113,9 @@ export interface HttpTarget {
 }
 
 /** A checked target, with the state that its transports share. */
-export interface HttpSettings {
+export interface HttpSettings extends Sending {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly send: Send;
-  /** Makes a controller whose signal `send` accepts. */
-  readonly createController: () => AbortController;
   readonly auth: SharedAuth | undefined;
   readonly limits: Partial<HttpClientLimits>;
   readonly clock: Clock;
@@ -97,17 +123,16 @@ export interface HttpSettings {
   readonly wakefulClock: Clock;
 }
 
-/** Checks a target. Throws `LocalError` `invalid_target` for a URL or headers that cannot be used. */
+/** Checks a target. Throws `LocalError` `invalid_target` for a URL, headers or options that cannot be used. */
 export function readHttpTarget(target: HttpTarget): HttpSettings {
-  const { headers = {}, auth, clock } = target;
+  const { headers = {}, auth, limits = {}, clock, connection } = target;
   const url = readUrl(target.url);
   return {
     url,
     headers: checkHeaders(headers),
-    send: target.fetch ?? defaultSend,
-    createController: target.fetch ? () => new AbortController() : createController,
-    auth: auth && new SharedAuth(auth, url),
-    limits: target.limits ?? {},
+    ...sendingFor(target),
+    auth: auth && new SharedAuth(auth, { server: url, connection }),
+    limits,
     clock: clock ?? systemClock,
     wakefulClock: clock ?? wakefulClock,
   };
@@ -122,9 +147,8 @@ function readUrl(given: string | URL): URL {
     throw invalidTarget(`Cannot connect to ${shown}. ${cure}`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw invalidTarget(
-      "A URL must not contain a user or password, since logs show it; use an Authorization header instead.",
-    );
+    // Logs show URLs.
+    throw invalidTarget("A URL must not contain a user or password. Use an Authorization header.");
   }
   url.hash = "";
   return url;
@@ -136,7 +160,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): Record<string,
       new Headers().set(name, value);
     } catch {
       // The error of the engine contains the value, which may be a token.
-      throw invalidTarget(`The header ${JSON.stringify(name)} has a name or a value that HTTP does not allow.`);
+      throw invalidTarget(`HTTP does not allow the header ${JSON.stringify(name)} or its value.`);
     }
   }
   return lowerCase(headers);

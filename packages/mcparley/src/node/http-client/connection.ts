@@ -1,25 +1,14 @@
 import type { Socket } from "node:net";
 import type { Dispatcher } from "undici";
-import { Client, buildConnector } from "#undici";
+import { Client } from "#undici";
+import type { Connector } from "./connector.ts";
 
 /** Limits of a connection. */
 export interface ConnectionLimits {
-  /** Milliseconds to connect, with name lookup and TLS. */
-  connectMs: number;
   /** Milliseconds after which an idle connection is closed, if the server does not say how long it keeps one. */
   idleMs: number;
   /** Maximum of these milliseconds, if the server says so. */
   maxIdleMs: number;
-}
-
-/** Opens the socket of a connection. */
-export type Connector = (
-  ...args: Parameters<buildConnector.connector>
-) => ReturnType<buildConnector.connector> | Socket;
-
-/** Returns the function that opens sockets, directly to the server. */
-export function connectorFor({ connectMs }: ConnectionLimits): Connector {
-  return buildConnector({ timeout: connectMs });
 }
 
 type Idleness = Pick<ConnectionLimits, "idleMs" | "maxIdleMs"> & { closed: () => void };
@@ -27,14 +16,22 @@ type Idleness = Pick<ConnectionLimits, "idleMs" | "maxIdleMs"> & { closed: () =>
 /** A connection to an origin, which sends one request at a time. It is opened with the first request, and again after a close. */
 export class Connection {
   readonly #client: Client;
-  /** The last socket. While it is connecting, the client does not close it. */
+  /** The last attempt to connect. The client does not end it. */
+  #attempt: ReturnType<Connector> | undefined;
   #socket: Socket | undefined;
+  /** The first error of the socket. */
+  #error: Error | undefined;
 
   /** `closed` is called each time when the server or the idle timeout closes the connection. */
   constructor(origin: string, connector: Connector, { idleMs, maxIdleMs, closed }: Idleness) {
     this.#client = new Client(origin, {
       connect: (options, callback) => {
-        this.#socket = connector(options, callback) as Socket | undefined;
+        this.#attempt = connector(options, (...result) => {
+          this.#socket = result[1] ?? undefined;
+          this.#error = undefined;
+          this.#socket?.once("error", (error) => (this.#error = error));
+          callback(...result);
+        });
       },
       pipelining: 1,
       keepAliveTimeout: idleMs,
@@ -55,9 +52,18 @@ export class Connection {
     return this.#socket?.writableLength === 0;
   }
 
+  /**
+   * Returns the reason for an error. If a server requires a client certificate, TLS 1.3 reports it after the handshake. undici
+   * replaces that error by one that says only that the connection was closed.
+   */
+  reasonOf(error: Error): Error {
+    return this.#error ?? error;
+  }
+
   /** Closes the connection at once, also while it is opened. */
   destroy(): void {
     this.#client.destroy(() => {});
+    this.#attempt?.destroy();
     this.#socket?.destroy();
   }
 }

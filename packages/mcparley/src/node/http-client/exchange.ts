@@ -12,6 +12,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
   readonly reply: Promise<HttpReply>;
   readonly #signal: AbortSignal | null | undefined;
   readonly #ended: (isReusable: boolean) => void;
+  readonly #connection: { reasonOf(error: Error): Error };
   #resolve!: (reply: HttpReply) => void;
   #reject!: (error: unknown) => void;
   #controller: Controller | undefined;
@@ -21,11 +22,16 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
 
   /**
    * The signal ends the exchange, with its reason as the error. `ended` is called once at the end. `isReusable`: the connection
-   * can be used for another request.
+   * can be used for another request. `connection` explains its errors.
    */
-  constructor(signal: AbortSignal | null | undefined, ended: (isReusable: boolean) => void) {
+  constructor(
+    signal: AbortSignal | null | undefined,
+    ended: (isReusable: boolean) => void,
+    connection: { reasonOf(error: Error): Error },
+  ) {
     this.#signal = signal;
     this.#ended = ended;
+    this.#connection = connection;
     this.reply = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -77,8 +83,9 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
     this.#end(true);
   }
 
-  onResponseError(_: Controller, error: Error): void {
+  onResponseError(_: Controller, reported: Error): void {
     if (this.#isEnded) return;
+    const error = this.#connection.reasonOf(reported);
     if (this.#body) this.#body.end(error);
     // Without a connection nothing was sent. The errors of some steps do not show it.
     else this.#reject(this.#controller ? error : Object.assign(error, { syscall: "connect" }));

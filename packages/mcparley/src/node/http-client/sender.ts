@@ -1,10 +1,16 @@
 import { setMaxListeners } from "node:events";
 import type { HttpReply, Send, SendInit } from "../../http/client/reply.ts";
-import { Connection, type ConnectionLimits, type Connector, connectorFor } from "./connection.ts";
+import type { HttpConnection } from "../../http/client/settings.ts";
+import { Connection, type ConnectionLimits } from "./connection.ts";
+import { type Connector, connectors } from "./connector.ts";
 import { Exchange } from "./exchange.ts";
+import { type Environment, type Proxy, proxyFor } from "./proxy.ts";
 import { type Place, type QueueLimits, RequestQueue } from "./request-queue.ts";
 
-type Limits = QueueLimits & ConnectionLimits;
+interface Limits extends QueueLimits, ConnectionLimits {
+  /** Milliseconds to connect, with name lookup, proxy and TLS. */
+  connectMs: number;
+}
 
 const defaultLimits: Limits = {
   burst: 128,
@@ -26,16 +32,31 @@ function headerList(headers: Readonly<Record<string, string>>): string[] {
   return list;
 }
 
+interface SenderOptions extends Partial<Limits> {
+  /** The proxy and the certificates. Default: the proxy of the environment. */
+  connection?: HttpConnection | undefined;
+  /** For tests. Default: that of the process. */
+  env?: Environment;
+}
+
 /**
  * Returns a function that sends requests with undici, reuses connections, and has no time limit for replies.
  *
- * It accepts a string as body, follows no redirects, and repeats no request. Errors have the code of the system or of undici.
- * An error before a connection exists has the `syscall` "connect", because the server has certainly not received the request.
+ * It accepts a string as body, follows no redirects, and repeats no request. An http URL is sent through a proxy with its
+ * whole URL, and an https URL through a tunnel. The proxy of an origin is chosen when its first connection is opened.
+ *
+ * Errors have the code of the system or of undici, or are `LocalError` for a proxy or invalid settings. An error before a
+ * connection exists has the `syscall` "connect", because the server has certainly not received the request.
  */
-export function createSender(given: Partial<Limits> = {}): Send {
+export function createSender({ connection, env = process.env, ...given }: SenderOptions = {}): Send {
   const limits = { ...defaultLimits, ...given };
-  const connector = connectorFor(limits);
+  const connectorFor = connectors(limits.connectMs, connection);
   const origins = new Map<string, Origin>();
+  const open = (url: URL): Origin => {
+    const proxy = proxyFor(url, connection?.proxy, env);
+    const unused = (): void => void origins.delete(url.origin);
+    return new Origin(url.origin, { connector: connectorFor(url, proxy), proxy, limits, unused });
+  };
   const send: Send = (url, init) => {
     const { signal, priority, waits } = init;
     if (signal?.aborted) return Promise.reject(signal.reason as Error);
@@ -44,7 +65,7 @@ export function createSender(given: Partial<Limits> = {}): Send {
     const key = url.origin;
     let origin = origins.get(key);
     if (!origin) {
-      origin = new Origin(key, { connector, limits, unused: () => origins.delete(key) });
+      origin = open(url);
       origins.set(key, origin);
     }
     if (priority === "high") return origin.send(url, init, undefined);
@@ -59,6 +80,7 @@ export function createSender(given: Partial<Limits> = {}): Send {
 
 interface OriginSettings {
   connector: Connector;
+  proxy: Proxy | undefined;
   limits: Limits;
   /** Called when the origin has no connection. */
   unused: () => void;
@@ -67,6 +89,8 @@ interface OriginSettings {
 /** The connections to one origin. */
 class Origin {
   readonly queue: RequestQueue;
+  /** The proxy that forwards requests to an http URL. */
+  readonly forwarder: Proxy | undefined;
   readonly #name: string;
   readonly #settings: OriginSettings;
   /** Connections without a request. The last one was used last. */
@@ -77,29 +101,30 @@ class Origin {
     this.#name = name;
     this.#settings = settings;
     this.queue = new RequestQueue(name, settings.limits);
+    this.forwarder = name.startsWith("http:") ? settings.proxy : undefined;
   }
 
   /** `place` is that of a request that waited in the queue, or could have. */
   send(url: URL, { method = "GET", headers, body, signal }: SendInit, place: Place | undefined): Promise<HttpReply> {
     const connection = this.#idle.pop() ?? this.#connect();
     this.#used++;
-    const exchange = new Exchange(signal, (isReusable) => {
+    const ended = (isReusable: boolean): void => {
       this.#used--;
       if (isReusable && connection.isFlushed) this.#idle.push(connection);
       else connection.destroy();
       if (place) this.queue.leave(place);
       if (this.#used === 0) this.#checkUse();
-    });
+    };
+    const exchange = new Exchange(signal, ended, connection);
+    const list = headerList(headers as Record<string, string>);
+    const path = url.pathname + url.search;
+    const { forwarder } = this;
+    if (forwarder?.authorization !== undefined) list.push("proxy-authorization", forwarder.authorization);
     connection.send(
-      {
-        path: url.pathname + url.search,
-        method,
-        headers: headerList(headers as Record<string, string>),
-        body: (body as string | undefined) ?? null,
-      },
+      { path: forwarder ? url.origin + path : path, method, headers: list, body: (body as string | undefined) ?? null },
       exchange,
     );
-    return exchange.reply;
+    return forwarder ? exchange.reply.then((reply) => checkForwarded(reply, url, forwarder)) : exchange.reply;
   }
 
   #connect(): Connection {
@@ -120,4 +145,12 @@ class Origin {
   #checkUse(): void {
     if (this.#used === 0 && this.#idle.length === 0 && this.queue.isEmpty) this.#settings.unused();
   }
+}
+
+/** Throws `LocalError` `unreachable` if the proxy did not forward a request. Other statuses may be those of the server. */
+async function checkForwarded(reply: HttpReply, url: URL, proxy: Proxy): Promise<HttpReply> {
+  if (reply.status !== 407) return reply;
+  void reply.body?.cancel();
+  const { refusedBy } = await import("./tunnel.ts");
+  throw refusedBy(proxy, url, { status: 407, challenge: reply.headers.get("proxy-authenticate") });
 }
