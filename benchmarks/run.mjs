@@ -24,7 +24,7 @@ machine that does nothing else; benchmarks/README.md says how.
 
   --only PATTERN   the workloads whose ids contain this; may be given more than once
   --with NAME      the implementations whose names contain this, beside the floor; may be given more than once
-  --quick          fewer and shorter samples, in 10 minutes rather than 35
+  --quick          fewer and shorter samples, in 10 minutes rather than 45
   --check          fail where this library misses a target of targets.json; the others are not run unless named
   --by-cpu         judge throughput by CPU time, on a machine that does other things meanwhile
   --list           the ids of all workloads, and nothing more

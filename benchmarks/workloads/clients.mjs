@@ -27,20 +27,27 @@ export function clientWorkloads(plan) {
   return variants().map((variant) => workloadOf(variant, plan));
 }
 
-/** @returns {Variant[]} */
+/** The targets are for modern requests over HTTP, and for all calls in memory. @returns {Variant[]} */
 function variants() {
-  /** @type {Variant[]} */
-  const chosen = [];
-  for (const mode of /** @type {const} */ (["stateless", "modern"])) {
-    const isSide = mode === "stateless";
-    const list = /** @type {const} */ ({ operation: "list", tools: listed });
-    chosen.push({ way: "memory", mode }, { way: "memory", mode, ...list }, { way: "stdio", mode, isSide: true });
-    for (const answers of /** @type {const} */ (["json", "sse"])) {
-      for (const atOnce of [1, many]) chosen.push({ way: "http", mode, answers, atOnce, isSide });
-    }
-    chosen.push({ way: "http", mode, ...list, isSide });
-  }
-  return chosen;
+  const list = /** @type {const} */ ({ operation: "list", tools: listed });
+  const http = /** @type {const} */ ({ way: "http", mode: "modern" });
+  const legacy = /** @type {const} */ ({ way: "http", mode: "stateless", isSide: true });
+  return [
+    { way: "memory", mode: "stateless" },
+    { way: "memory", mode: "modern" },
+    { way: "memory", mode: "stateless", ...list },
+    { way: "memory", mode: "modern", ...list },
+    { way: "stdio", mode: "stateless", isSide: true },
+    { way: "stdio", mode: "modern", isSide: true },
+    { ...http, answers: "json" },
+    { ...http, answers: "json", atOnce: many },
+    { ...http, answers: "sse" },
+    { ...http, answers: "sse", atOnce: many },
+    { ...http, ...list },
+    { ...legacy, answers: "json" },
+    { ...legacy, answers: "json", atOnce: many },
+    { ...legacy, answers: "sse" },
+  ];
 }
 
 /** @param {Variant} variant @param {Plan} plan @returns {Workload} */

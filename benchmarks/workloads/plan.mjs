@@ -31,7 +31,7 @@ export function planOf(isQuick, what) {
     rounds: { own: 5, others: 2 },
     sideRounds: { own: 2, others: 1 },
     amount: { warmup: 1_200, duration: 600 },
-    minutes: 35,
+    minutes: 45,
   };
   return { isQuick, ...(isQuick ? quick : full), ...what };
 }

@@ -101,8 +101,12 @@ export class KnownTools {
  * so the code that reads the marks is loaded with the first tool that does.
  */
 export function headersOf({ inputSchema }: Tool): Awaitable<readonly McpHeader[]> {
-  if (!hasMark(inputSchema)) return [];
-  return import("../../mcp/headers/mirrored-headers.ts").then(({ mcpHeaders }) => mcpHeaders(inputSchema));
+  return hasMark(inputSchema) ? readMarks(inputSchema) : [];
+}
+
+async function readMarks(inputSchema: JsonObject): Promise<readonly McpHeader[]> {
+  const { mcpHeaders } = await import("../../mcp/headers/mirrored-headers.ts");
+  return mcpHeaders(inputSchema);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { after } from "../../rpc/awaitable.ts";
+import { isPromise } from "../../rpc/awaitable.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Prompt } from "../../mcp/prompts.ts";
@@ -6,7 +6,7 @@ import type { Resource, ResourceTemplate } from "../../mcp/resources.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import type { RequestOptions } from "../options.ts";
 import type { ClientCore } from "../calls/call.ts";
-import { type Listing, headersOf } from "../calls/known-tools.ts";
+import { type KnownTool, type Listing, headersOf } from "../calls/known-tools.ts";
 import { type PagedList, type ListSource, listOf, pagesOf, requireStrings } from "./list-pages.ts";
 import { perform } from "../calls/perform.ts";
 
@@ -24,6 +24,10 @@ export async function* toolPages(core: ClientCore, options: RequestOptions): Asy
 
 function toolSource(core: ClientCore, options: RequestOptions): { source: ListSource<Tool>; listing: Listing } {
   const { tools } = core;
+  const add = (tool: Tool, headers: KnownTool["headers"]): Tool => {
+    tools.add(reading.listing, tool, headers);
+    return tool;
+  };
   const source = listSource<Tool>(core, options, {
     method: Method.listTools,
     member: "tools",
@@ -32,10 +36,8 @@ function toolSource(core: ClientCore, options: RequestOptions): { source: ListSo
       if (!isObject(entry.inputSchema)) throw new TypeError('its "inputSchema" is not an object');
       const tool = entry as unknown as Tool;
       // A tool whose headers cannot be made must not be offered over HTTP (2026-07-28, Streamable HTTP, Schema Extension).
-      return after(core.sessions.current?.mirrors ? headersOf(tool) : undefined, (headers) => {
-        tools.add(reading.listing, tool, headers);
-        return tool;
-      });
+      const headers = core.sessions.current?.mirrors ? headersOf(tool) : undefined;
+      return isPromise(headers) ? headers.then(add.bind(undefined, tool)) : add(tool, headers);
     },
   });
   const reading = {
@@ -91,16 +93,15 @@ function listSource<T>(
   source: Pick<ListSource<T>, "method" | "member" | "read">,
 ): ListSource<T> {
   const { method, read } = source;
+  const readWithIcons = async (entry: JsonObject): Promise<T> => {
+    const { listedWithSafeIcons } = await import("../calls/on-demand.ts");
+    return read(listedWithSafeIcons(core, method, entry));
+  };
   return {
     ...source,
     maxBytes: core.options.maxListBytes,
-    read(entry) {
-      // Most entries have no icons.
-      if (!Array.isArray(entry.icons)) return read(entry);
-      return import("../calls/on-demand.ts").then(({ listedWithSafeIcons }) =>
-        read(listedWithSafeIcons(core, method, entry)),
-      );
-    },
+    // Most entries have no icons.
+    read: (entry) => (Array.isArray(entry.icons) ? readWithIcons(entry) : read(entry)),
     fetch: (cursor) => perform(core, { method, params: cursor === undefined ? {} : { cursor } }, options),
     report: (error) => core.report(error),
     forget: () => core.cache?.forget(method),
