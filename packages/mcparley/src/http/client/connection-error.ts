@@ -127,8 +127,11 @@ export function unreachableProxy(url: URL, proxy: { url: URL; setting: string },
 }
 
 function textOf({ code, message }: Reason): string {
-  const hint = hintFor(code);
-  return redact(code === undefined ? message : hint === undefined ? code : `${code}, ${hint.meaning}`);
+  if (code === undefined) return redact(message);
+  const { meaning } = hintFor(code) ?? {};
+  // The message of Node ends with the host names of the certificate.
+  const [, names] = /is not in the cert's altnames: (.{1,200})/.exec(message) ?? [];
+  return redact([code, meaning && `, ${meaning}`, names && ` (${names})`].join(""));
 }
 
 /** Engines throw `fetch failed` and put the reason into its cause, or into the first of several errors. */

@@ -121,7 +121,7 @@ describe("a server with TLS", () => {
       "a certificate of another host",
       client,
       { ca: authority.cert },
-      "ERR_TLS_CERT_ALTNAME_INVALID, its certificate is for other host names. Use a host name of the certificate in the URL, or give the server a certificate for this host.",
+      "ERR_TLS_CERT_ALTNAME_INVALID, its certificate is for other host names (DNS:client.example). Use a host name of the certificate in the URL, or give the server a certificate for this host.",
     ],
   ])("is refused with %s", async (_, options, connection, text) => {
     const { port } = await serve(() => expect.fail("The server received a request."), options);
