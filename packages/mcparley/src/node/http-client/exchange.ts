@@ -36,15 +36,16 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    signal?.addEventListener("abort", this.#abort);
+    signal?.addEventListener("abort", this);
   }
 
-  readonly #abort = (): void => {
+  /** Ends the exchange when the signal is aborted. */
+  handleEvent(): void {
     const reason: unknown = this.#signal?.reason;
     if (this.#body) this.#body.abort(reason);
     else this.#reject(reason);
     this.cancel();
-  };
+  }
 
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
@@ -123,7 +124,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
   #end(isReusable: boolean): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#signal?.removeEventListener("abort", this.#abort);
+    this.#signal?.removeEventListener("abort", this);
     this.#ended(isReusable);
   }
 }
