@@ -2,8 +2,10 @@ import { isUtf8 } from "node:buffer";
 import { Notification } from "../mcp/methods.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../rpc/messages.ts";
+import { parseJson } from "../rpc/parse-json.ts";
 import { redact } from "../rpc/redact.ts";
 import type { Envelope, Receiver } from "../rpc/transport.ts";
+import { CollectedBytes } from "./collected-bytes.ts";
 
 /** The default limit of a line in bytes: 16 MiB. */
 const DEFAULT_MAX_LINE_BYTES = 16_777_216;
@@ -69,14 +71,12 @@ const LF = 10;
 const CR = 13;
 /** Bytes at the start of a dropped line that are kept, to find the id of a response. */
 const HEAD_BYTES = 256;
-/** The buffer of a line in several chunks is reused for the next line up to this size. */
-const KEPT_BYTES = 65_536;
 
 /**
  * Splits a stream of bytes into lines of UTF-8. The limit of a line is the largest one while the line arrives.
  *
  * Time and memory are linear for any size of chunks: only the new bytes of a chunk are searched, and a line in several
- * chunks is collected in a buffer whose size doubles. Only the start of a line over the limit is kept.
+ * chunks is collected in memory that grows in place. Only the start of a line over the limit is kept.
  */
 export function lineReader(limit: LineLimit, sink: LineSink): LineReader {
   const gathered = gather(limit);
@@ -90,7 +90,6 @@ export function lineReader(limit: LineLimit, sink: LineSink): LineReader {
       else {
         gathered.add(bytes.subarray(start, end));
         deliver(gathered.bytes(), 0, gathered.size());
-        gathered.clear();
       }
       start = end + 1;
     }
@@ -101,23 +100,23 @@ export function lineReader(limit: LineLimit, sink: LineSink): LineReader {
   function deliver(bytes: Buffer, start: number, end: number): void {
     const stop = end > start && bytes[end - 1] === CR ? end - 1 : end;
     const length = stop - start;
-    if (length === 0) return;
-    if (!gathered.isWhole() || length > gathered.limit()) {
-      sink.dropped({ reason: "too_large", bytes: end - start, head: headOf(bytes, start, end) });
-      return;
-    }
-    const text = bytes.toString("utf8", start, stop);
+    const isTooLarge = !gathered.isWhole() || length > gathered.limit();
+    const text = isTooLarge ? "" : bytes.toString("utf8", start, stop);
     // Invalid UTF-8 is decoded to replacement characters, so only text that contains one is checked.
-    if (text.includes("\uFFFD") && !isUtf8(bytes.subarray(start, stop))) {
-      sink.dropped({ reason: "not_utf8", bytes: length, head: headOf(bytes, start, end) });
-    } else sink.line(text);
+    const isInvalid = text.includes("\uFFFD") && !isUtf8(bytes.subarray(start, stop));
+    const head = isTooLarge || isInvalid ? headOf(bytes, start, end) : "";
+    // The bytes of a large line are released before its text is parsed.
+    gathered.clear();
+    if (isTooLarge) sink.dropped({ reason: "too_large", bytes: end - start, head });
+    else if (isInvalid) sink.dropped({ reason: "not_utf8", bytes: length, head });
+    else if (length > 0) sink.line(text);
   }
 
   function end(): void {
     const size = gathered.size();
     const isTooLarge = !gathered.isWhole() || size > gathered.limit();
     if (isTooLarge) sink.dropped({ reason: "too_large", bytes: size, head: headOf(gathered.bytes(), 0, size) });
-    else if (size > 0) sink.unfinished(gathered.bytes().toString("utf8", 0, size));
+    else if (size > 0) sink.unfinished(gathered.bytes().toString("utf8"));
     gathered.clear();
   }
 
@@ -139,39 +138,34 @@ interface Gathered {
 
 /** Collects the chunks of one line after another. */
 function gather(lineLimit: LineLimit): Gathered {
-  let space: Buffer = Buffer.alloc(0);
+  const collected = new CollectedBytes();
   let size = 0;
   let isWhole = true;
   let limit = 0;
 
   function add(bytes: Buffer): void {
-    const total = size + bytes.length;
     limit = Math.max(limit, lineLimit.bytes);
-    if (isWhole && total > limit + 1) {
-      // Over the limit, also if the last byte is the CR of the line ending. From now on only the start is kept.
+    size += bytes.length;
+    // Over the limit, also if the last byte is the CR of the line ending. From now on only the start is kept.
+    if (isWhole && size > limit + 1) {
       isWhole = false;
-      const head = Buffer.alloc(HEAD_BYTES);
-      space.copy(head, 0, 0, Math.min(size, HEAD_BYTES));
-      space = head;
-    } else if (isWhole && total > space.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(total, Math.min(space.length * 2, limit + 1), 1024));
-      space.copy(larger, 0, 0, size);
-      space = larger;
+      collected.keepStart(HEAD_BYTES);
     }
-    bytes.copy(space, Math.min(size, space.length));
-    size = total;
+    if (isWhole) collected.add(bytes, limit + 1);
+    else collected.add(bytes.subarray(0, HEAD_BYTES - collected.size), HEAD_BYTES);
   }
 
   function clear(): void {
+    if (size === 0) return;
     size = 0;
     limit = 0;
     isWhole = true;
-    if (space.length > KEPT_BYTES) space = Buffer.alloc(0);
+    collected.clear();
   }
 
   return {
     add,
-    bytes: () => space.subarray(0, Math.min(size, space.length)),
+    bytes: () => collected.view,
     size: () => size,
     isWhole: () => isWhole,
     limit: () => Math.max(limit, lineLimit.bytes),
@@ -197,7 +191,7 @@ export function jsonLines(
     if (!isOpen()) return;
     let value: unknown;
     try {
-      value = JSON.parse(text);
+      value = parseJson(text);
     } catch (cause) {
       const excerpt = text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text;
       const fact = `${problem}: ${JSON.stringify(redact(excerpt))}`;

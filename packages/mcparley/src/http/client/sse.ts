@@ -1,5 +1,6 @@
 import { type EventSourceMessage, createParser } from "eventsource-parser";
 import { LocalError } from "../../rpc/errors.ts";
+import { parseJson } from "../../rpc/parse-json.ts";
 import { redact } from "../../rpc/redact.ts";
 
 interface EventSink {
@@ -142,7 +143,7 @@ export async function readMessages(
 export function deliverEvent(data: string, sink: MessageSink): void {
   let value: unknown;
   try {
-    value = JSON.parse(data);
+    value = parseJson(data);
   } catch (cause) {
     const message = `The server sent an event that is not JSON: ${JSON.stringify(redact(data.slice(0, 100)))}.`;
     return sink.malformed(new LocalError("invalid_message", message, { cause }));
