@@ -34,9 +34,10 @@ const project = (test: TestProjectInlineConfiguration["test"]): TestProjectInlin
   resolve: {
     alias: {
       "#command-transport": source("stdio/command-transport.ts"),
-      "#default-fetch": source("node/default-fetch.ts"),
+      "#default-send": source("node/default-send.ts"),
       "#guarded-send": source("node/guarded-send.ts"),
       "#loopback-sign-in": source("node/sign-in/loopback-sign-in.ts"),
+      "#undici": source("node/http-client/undici.ts"),
     },
   },
   test: {

@@ -1,5 +1,5 @@
 // @ts-check
-import { chmodSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { rolldown } from "rolldown";
 import { declaredEntries, excludeUnreachable } from "./declarations.mjs";
@@ -11,7 +11,7 @@ import { root } from "./ready.mjs";
  *
  * Modules that are loaded `together` are one file. It contains the static imports of each module, and shared modules that are imported later, unless an earlier file contains them. The bundler divides the rest.
  *
- * Dependencies are not part of it.
+ * Dependencies are not part of it, except the `inlined` modules: each is one file with the parts of a dependency that it exports.
  *
  * @typedef {{ neededBy: readonly string[]; laterBy?: string; with?: readonly string[] }} Together
  */
@@ -35,8 +35,8 @@ const packages = [
       "stdio/command-transport.ts",
       "client/connect/no-command-transport.ts",
       // The same: on Node, requests over node:http; elsewhere, the fetch of the platform.
-      "node/default-fetch.ts",
-      "http/client/default-fetch.ts",
+      "node/default-send.ts",
+      "http/client/default-send.ts",
       // The same: on Node, a fetch that checks addresses, and a sign-in that listens for the redirect; elsewhere, neither.
       "node/guarded-send.ts",
       "node/sign-in/loopback-sign-in.ts",
@@ -100,12 +100,13 @@ const packages = [
       // Parts of it are loaded separately. Without this they would import from the exports of the entry.
       tasks: { neededBy: ["tasks.ts"] },
     },
+    inlined: ["node/http-client/undici.ts"],
   },
   { folder: "packages/redis", entries: ["index.ts"], together: {} },
   { folder: "packages/cli", entries: ["main.ts"], together: {} },
 ];
 
-for (const { folder, entries, together } of packages) {
+for (const { folder, entries, together, inlined = [] } of packages) {
   const source = path.join(root, folder, "src");
   const outdir = path.join(root, folder, "dist");
   rmSync(path.join(outdir, "chunks"), { recursive: true, force: true });
@@ -144,10 +145,25 @@ for (const { folder, entries, together } of packages) {
     },
   });
   await bundle.close();
+  for (const module of inlined) await inlineDependency(path.join(source, module), path.join(outdir, module));
   // A written file is not executable, and npm sets the mode of commands only when it installs or links a package.
   for (const program of Object.values(readManifest(folder).bin ?? {}))
     chmodSync(path.join(root, folder, program), 0o755);
   excludeUnreachable(outdir, declaredEntries(path.join(root, folder)));
+}
+
+/**
+ * Bundles a module with its dependency, and puts the license of the dependency beside it.
+ *
+ * @param {string} input
+ * @param {string} output
+ */
+async function inlineDependency(input, output) {
+  const bundle = await rolldown({ input, platform: "node" });
+  const file = output.replace(/\.ts$/, ".js");
+  await bundle.write({ file, format: "esm", minify: true, codeSplitting: false });
+  await bundle.close();
+  copyFileSync(path.join(root, "node_modules", path.basename(input, ".ts"), "LICENSE"), `${file}.LICENSE.txt`);
 }
 
 /**

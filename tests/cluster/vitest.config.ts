@@ -8,7 +8,7 @@ export default defineConfig({
   resolve: {
     alias: {
       "#command-transport": source("stdio/command-transport.ts"),
-      "#default-fetch": source("node/default-fetch.ts"),
+      "#default-send": source("node/default-send.ts"),
     },
   },
   test: {

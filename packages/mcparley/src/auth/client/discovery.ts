@@ -5,6 +5,7 @@ import type { GuardedFetch } from "./guarded-fetch.ts";
 import type { AuthorizationOptions } from "./oauth.ts";
 import type { TokenRecord } from "./tokens.ts";
 import { discoverIssuer, discoverResource, legacyIssuer } from "./metadata.ts";
+import type { ReplyHeaders } from "../../http/client/reply.ts";
 
 /** The parameters of a `WWW-Authenticate` header (RFC 6750, 3; RFC 9728, 5.1). */
 export interface Challenge {
@@ -15,7 +16,7 @@ export interface Challenge {
 }
 
 /** Reads the challenges of the schemes Bearer and DPoP. A malformed header is ignored. */
-export async function readChallenge(headers: Headers): Promise<Challenge> {
+export async function readChallenge(headers: ReplyHeaders): Promise<Challenge> {
   const header = headers.get("www-authenticate");
   const challenges = header === null ? [] : await parseChallenges(header);
   const known = challenges.filter(({ scheme }) => scheme === "bearer" || scheme === "dpop");

@@ -4,6 +4,7 @@ import { digest } from "../../rpc/digest.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { Discovered } from "./discovery.ts";
 import type { CredentialStorage } from "./credentials.ts";
+import type { ReplyHeaders } from "../../http/client/reply.ts";
 
 /** The algorithm of every proof. All implementations of DPoP support it. */
 const DPOP_ALGORITHM = "ES256";
@@ -39,7 +40,7 @@ export class DpopProver {
   }
 
   /** Stores the nonce in a response. Returns whether the request was refused because it lacked it (RFC 9449, 9). */
-  responded(url: URL, { status, headers }: { status: number; headers: Headers }): boolean {
+  responded(url: URL, { status, headers }: { status: number; headers: ReplyHeaders }): boolean {
     const nonce = headers.get("dpop-nonce");
     if (nonce === null) return false;
     this.#nonces.set(url.origin, nonce);

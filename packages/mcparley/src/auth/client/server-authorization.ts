@@ -5,6 +5,7 @@ import { type Challenge, type Discovered, discover, discoverFor, readChallenge, 
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
 import { type TokenRecord, obtainTokens, refreshTokens, revokeTokens, storedTokens, unending } from "./tokens.ts";
+import type { ReplyHeaders } from "../../http/client/reply.ts";
 
 /** Identifies the last tokens for a server in the storage. */
 interface TokenLocation {
@@ -54,7 +55,7 @@ export class ServerAuthorization {
     return this.#prover.headers(token.accessToken, url, method);
   }
 
-  responded({ url }: HttpAuthRequest, response: { status: number; headers: Headers }): boolean {
+  responded({ url }: HttpAuthRequest, response: { status: number; headers: ReplyHeaders }): boolean {
     return this.#prover?.responded(url, response) ?? false;
   }
 

@@ -1,5 +1,6 @@
 import { unlessAborted } from "../../rpc/abort.ts";
 import type { HttpAuth, HttpAuthRequest } from "./settings.ts";
+import type { HttpReply } from "./reply.ts";
 
 /** A request that may wait for authorization. */
 interface AuthWaiter {
@@ -64,7 +65,7 @@ export class SharedAuth {
   }
 
   /** Whether the request must be sent again with a value from the response. */
-  responded(url: URL, method: string, { status, headers }: Response): boolean {
+  responded(url: URL, method: string, { status, headers }: HttpReply): boolean {
     return this.#auth.responded?.(this.#describe(url, method), { status, headers }) ?? false;
   }
 
@@ -73,7 +74,7 @@ export class SharedAuth {
    * this request caused the challenge, `shared` if another one did.
    */
   async challenged(
-    response: Response,
+    response: HttpReply,
     sent: Authorization & { url: URL; method: string; repeated: number },
     waiter: AuthWaiter,
   ): Promise<"own" | "shared" | false> {

@@ -9,6 +9,7 @@ import { defaultReplyLimit, encodeAll } from "./posted.ts";
 import { sendHttp, sendUntilAccepted, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, nameOf } from "./settings.ts";
 import { type MessageSink, deliverEvent, readEvents } from "./sse.ts";
+import type { HttpReply, ReplyBody } from "./reply.ts";
 
 /** Milliseconds for the server to open its stream and to name its endpoint. */
 const ENDPOINT_MS = 10_000;
@@ -62,7 +63,7 @@ async function getEvents(
   pause: () => () => void,
 ): Promise<EventStream | undefined> {
   const { signal } = lifetime;
-  let response: Response;
+  let response: HttpReply;
   try {
     response = await sendHttp(settings, { method: "GET", headers: { accept: "text/event-stream" }, signal, pause });
   } catch (error) {
@@ -110,7 +111,7 @@ class EventStream {
   #ended: { cause: Error | undefined } | undefined;
 
   /** Aborting `lifetime` ends the request whose body this is. */
-  constructor(body: ReadableStream<Uint8Array>, settings: HttpSettings, lifetime: AbortController) {
+  constructor(body: ReplyBody, settings: HttpSettings, lifetime: AbortController) {
     this.#lifetime = lifetime;
     const limit = (): number => settings.limits.message ?? Math.max(defaultReplyLimit, ...this.#larger.values());
     this.first = new Promise((resolve) => {
@@ -246,7 +247,7 @@ class HttpSseTransport implements Transport {
     const { signal } = this.#lifetime;
     if (signal.aborted) throw transportClosed();
     const headers = { "content-type": "application/json" };
-    let response: Response;
+    let response: HttpReply;
     try {
       const outgoing = { method: "POST", url: this.#endpoint, headers, body, signal, pause } as const;
       response = await sendHttp(this.#settings, outgoing);

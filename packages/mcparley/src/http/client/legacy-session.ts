@@ -5,6 +5,7 @@ import { discard } from "./response.ts";
 import { sendHttp, untilAccepted } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type StandaloneSink, StandaloneStream } from "./standalone.ts";
+import type { HttpReply } from "./reply.ts";
 
 /** Maximum milliseconds that the first request waits until the server has answered the GET for the standalone stream. */
 const OPEN_MS = 1_000;
@@ -25,7 +26,7 @@ export class LegacySession {
 
   /** `opened` is the response to `initialize`. `sink` receives the messages of the standalone stream. */
   constructor(
-    opened: Response,
+    opened: HttpReply,
     settings: HttpSettings,
     { lifetime, sink }: { lifetime: AbortSignal; sink: StandaloneSink },
   ) {

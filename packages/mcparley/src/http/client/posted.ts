@@ -22,7 +22,7 @@ export interface Posted {
   readonly what: string;
   readonly isModern: boolean;
   readonly isInitialize: boolean;
-  /** The POST waits for authorization, so the server has not accepted it. */
+  /** The POST waits for authorization or for a connection, so the server has not accepted it. */
   isHeld: boolean;
   /** Maximum bytes of a JSON response, and characters of an event that may answer. */
   limit: number;
@@ -41,16 +41,16 @@ export class PostedRequests {
   readonly #byId = new Map<unknown, Posted>();
   readonly #open = new Set<Posted>();
 
-  add(messages: readonly JsonRpcMessage[], limit: number = defaultReplyLimit): Posted {
+  add(messages: readonly JsonRpcMessage[], controller: AbortController, limit: number = defaultReplyLimit): Posted {
     const requests = messages.filter(isRequest);
     const posted: Posted = {
       waiting: new Set(requests.map(({ id }) => id)),
-      what: [...new Set(requests.map(({ method }) => method))].join(", ").slice(0, 200),
+      what: namesOf(requests),
       isModern: messages.some((message) => modernVersionOf(message) !== undefined),
       isInitialize: requests.some(({ method }) => method === Method.initialize),
       isHeld: false,
       limit,
-      controller: new AbortController(),
+      controller,
     };
     for (const id of posted.waiting) this.#byId.set(id, posted);
     this.#open.add(posted);
@@ -88,6 +88,13 @@ export class PostedRequests {
   abortAll(reason: Error): void {
     for (const { controller } of this.#open) controller.abort(reason);
   }
+}
+
+function namesOf(requests: readonly JsonRpcRequest[]): string {
+  const [first] = requests;
+  const names =
+    requests.length === 1 && first ? first.method : [...new Set(requests.map(({ method }) => method))].join(", ");
+  return names.slice(0, 200);
 }
 
 /** Throws `invalid_message` if a response has left requests of its POST without an answer. */

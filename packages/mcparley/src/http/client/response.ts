@@ -5,6 +5,7 @@ import { Method } from "../../mcp/methods.ts";
 import { type JsonObject, type JsonRpcErrorBody, type RequestId, isObject, isRequestId } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
 import type { Posted } from "./posted.ts";
+import type { HttpReply } from "./reply.ts";
 
 const EXCERPT_BYTES = 1_024;
 /** Maximum size of the beginning of an error body in which its explanation is searched. */
@@ -14,7 +15,7 @@ const DISCARDED_BYTES = 65_536;
 const ERROR_BYTES = 1_048_576;
 
 /** Reads the JSON value of a successful response. Throws `invalid_message` if it has none, and `too_large`. */
-export async function readJson(response: Response, what: string, limit: number): Promise<unknown> {
+export async function readJson(response: HttpReply, what: string, limit: number): Promise<unknown> {
   if (!isJson(response)) {
     discard(response);
     const { status } = response;
@@ -40,7 +41,7 @@ export async function readJson(response: Response, what: string, limit: number):
  * since it came in response to it.
  */
 export async function readRefusal(
-  response: Response,
+  response: HttpReply,
   { what, waiting, isInitialize }: Posted,
   { inSession, clock }: { inSession: boolean; clock: Clock },
 ): Promise<Refusal[]> {
@@ -87,12 +88,12 @@ function isRefusal(value: unknown): value is Refusal {
 }
 
 /** Whether a response asks for authorization. No authorization changes a 403 without a challenge. */
-export function asksForAuthorization({ status, headers }: Response): boolean {
+export function asksForAuthorization({ status, headers }: HttpReply): boolean {
   return status === 401 || (status === 403 && headers.has("www-authenticate"));
 }
 
 /** Makes the error for a response with an error status. Reads the beginning of its body. */
-export async function statusError(response: Response, what: string, clock: Clock): Promise<LocalError> {
+export async function statusError(response: HttpReply, what: string, clock: Clock): Promise<LocalError> {
   // An error that cannot be read completely is still that of its status.
   const { text } = await readStart(response, EXPLAINED_BYTES).catch(() => ({ text: "" }));
   return errorOf(response, { what, text: text.replace(/\s+/g, " ").trim(), clock });
@@ -100,7 +101,7 @@ export async function statusError(response: Response, what: string, clock: Clock
 
 /** `text` is the body or its beginning. `data.body` of the error is an excerpt of it, with secrets redacted. */
 async function errorOf(
-  response: Response,
+  response: HttpReply,
   { what, text, clock, cause }: { what: string; text: string; clock: Clock; cause?: Error | undefined },
 ): Promise<LocalError> {
   const { status, statusText } = response;
@@ -139,7 +140,7 @@ export function sessionLost(what: string): LocalError {
 }
 
 /** Returns the milliseconds that the server asks to wait, given as seconds or a date (RFC 9110, 10.2.3). */
-function readRetryAfter(response: Response, clock: Clock): number | undefined {
+function readRetryAfter(response: HttpReply, clock: Clock): number | undefined {
   const value = response.headers.get("retry-after");
   if (value === null) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - clock.now();
@@ -147,7 +148,7 @@ function readRetryAfter(response: Response, clock: Clock): number | undefined {
 }
 
 /** Reads a body as text. Rejects with `LocalError` `too_large` as soon as it has more than `limit` bytes. */
-export async function readText(response: Response, limit: number): Promise<string> {
+export async function readText(response: HttpReply, limit: number): Promise<string> {
   const length = response.headers.get("content-length");
   const isPlain = length !== null && !response.headers.has("content-encoding");
   // HTTP itself limits a plain body to its announced length. A compressed body may have any size.
@@ -159,15 +160,15 @@ export async function readText(response: Response, limit: number): Promise<strin
 }
 
 /** Ends a response that is not needed. A short body is read, so that its connection can be used again. */
-export function discard(response: Response): void {
+export function discard(response: HttpReply): void {
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
   const ending = isStream ? response.body?.cancel() : readStart(response, DISCARDED_BYTES);
   ending?.catch(() => {});
 }
 
-async function readStart({ body }: Response, limit: number): Promise<{ text: string; isWhole: boolean }> {
+async function readStart({ body }: HttpReply, limit: number): Promise<{ text: string; isWhole: boolean }> {
   if (!body) return { text: "", isWhole: true };
-  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  const reader = body.getReader();
   const decoder = new TextDecoder();
   const parts: string[] = [];
   let size = 0;
@@ -181,16 +182,16 @@ async function readStart({ body }: Response, limit: number): Promise<{ text: str
   return { text: parts.join("") + decoder.decode(), isWhole: true };
 }
 
-export function isEventStream(response: Response): boolean {
+export function isEventStream(response: HttpReply): boolean {
   return mediaType(response) === "text/event-stream";
 }
 
-function isJson(response: Response): boolean {
+function isJson(response: HttpReply): boolean {
   const type = mediaType(response);
   return type === "application/json" || type.endsWith("+json");
 }
 
-function mediaType(response: Response): string {
-  const [type = ""] = (response.headers.get("content-type") ?? "").split(";", 1);
-  return type.trim().toLowerCase();
+function mediaType(response: HttpReply): string {
+  const type = response.headers.get("content-type") ?? "";
+  return type === "application/json" ? type : (type.split(";", 1)[0] ?? "").trim().toLowerCase();
 }

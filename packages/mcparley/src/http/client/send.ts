@@ -4,7 +4,8 @@ import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import type { Authorization } from "./auth.ts";
 import { asksForAuthorization, discard } from "./response.ts";
-import { type HttpSettings, lowerCase, nameOf } from "./settings.ts";
+import { type HttpSettings, lowerCase } from "./settings.ts";
+import type { HttpReply, SendInit } from "./reply.ts";
 
 /** An HTTP request to send. */
 export interface Outgoing {
@@ -17,11 +18,10 @@ export interface Outgoing {
   isUrgent?: boolean;
   /** The URL, if it is not the target's own. */
   url?: URL;
-  /** Stops the timeouts of the requests in the body until the returned function is called. */
+  /** Called if the request waits. Stops the timeouts of the requests in the body until the returned function is called. */
   pause?: () => () => void;
 }
 
-const MAX_HOPS = 3;
 /** Maximum number of challenges that one request answers: a sign-in, missing scopes, and one more. */
 const MAX_CHALLENGES = 3;
 /** Maximum number of repetitions. A request is also repeated after the challenges of other requests. */
@@ -41,8 +41,8 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * response, `http` for a redirect that is not followed, and errors of the authorization. If the signal is aborted, it
  * throws the error of `fetch`.
  */
-export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Promise<Response> {
-  const { auth, fetch } = settings;
+export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Promise<HttpReply> {
+  const { auth, send } = settings;
   const { method, signal, url: target = settings.url } = outgoing;
   let url = target;
   let hops = 0;
@@ -51,9 +51,9 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
   let withNonce = false;
   for (;;) {
     const authorization = auth ? await auth.authorize(url, method, outgoing) : unauthorized;
-    let response: Response;
+    let response: HttpReply;
     try {
-      response = await fetch(url, requestInit(settings, outgoing, authorization));
+      response = await send(url, requestInit(settings, outgoing, authorization));
     } catch (error) {
       throw signal.aborted ? error : await explain(url, error);
     }
@@ -66,7 +66,8 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
     }
     if (response.type === "opaqueredirect" || redirects.has(response.status)) {
       discard(response);
-      url = redirectTarget(response, url, hops++);
+      // Few servers redirect.
+      url = (await import("./redirect.ts")).redirectTarget(response, url, hops++);
       continue;
     }
     const isLast = challenges === MAX_CHALLENGES || repeated === MAX_REPEATS;
@@ -91,31 +92,18 @@ async function explain(url: URL, error: unknown): Promise<LocalError> {
   }
 }
 
-function requestInit(settings: HttpSettings, outgoing: Outgoing, authorization: Authorization): RequestInit {
-  const { method, signal, headers, body, isUrgent = method !== "POST" } = outgoing;
+function requestInit(settings: HttpSettings, outgoing: Outgoing, authorization: Authorization): SendInit {
+  const { method, signal, headers, body, pause, isUrgent = method !== "POST" } = outgoing;
   // All names are in lower case, so that a later header replaces an earlier one with the same name.
-  const all = { ...settings.headers, ...lowerCase(authorization.headers), ...headers };
-  const init: RequestInit = { method, signal, redirect: "manual", headers: all };
+  const all =
+    authorization === unauthorized
+      ? { ...settings.headers, ...headers }
+      : { ...settings.headers, ...lowerCase(authorization.headers), ...headers };
+  const init: SendInit = { method, signal, redirect: "manual", headers: all };
   if (body !== undefined) init.body = body;
   if (isUrgent) init.priority = "high";
+  if (pause) init.waits = pause;
   return init;
-}
-
-/**
- * Returns the URL of a redirect. Throws `http` unless the redirect keeps the origin and the method: others would send
- * messages and headers elsewhere.
- */
-function redirectTarget(response: Response, from: URL, hops: number): URL {
-  const { status } = response;
-  const location = response.headers.get("location");
-  const to = location === null || !URL.canParse(location, from.href) ? undefined : new URL(location, from);
-  const follows = to?.origin === from.origin && (status === 307 || status === 308);
-  if (follows && hops < MAX_HOPS) return to;
-  const where = to ? ` to ${nameOf(to)}` : "";
-  const why = follows ? `more than ${MAX_HOPS} times` : "which is not followed";
-  const cure = to ? " Connect to that URL if you trust it." : "";
-  const message = `${nameOf(from)} redirects${where} (${status}), ${why}.${cure}`;
-  throw new LocalError("http", message, { data: { status, location: to && nameOf(to) } });
 }
 
 /** Milliseconds before each repetition of a notification or a response that did not reach the server. */

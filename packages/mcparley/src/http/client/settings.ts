@@ -1,8 +1,9 @@
-import { defaultFetch } from "#default-fetch";
+import { createController, defaultSend } from "#default-send";
 import { type Clock, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
 import { SharedAuth } from "./auth.ts";
+import type { ReplyHeaders, Send } from "./reply.ts";
 
 /** A request that needs authorization. */
 export interface HttpAuthRequest {
@@ -19,7 +20,7 @@ export interface HttpAuthRefusal {
   /** 401, or 403 with a challenge. */
   readonly status: number;
   /** The headers of the response, such as `WWW-Authenticate`. */
-  readonly headers: Headers;
+  readonly headers: ReplyHeaders;
   /** The refused request. */
   readonly request: HttpAuthRequest;
   /** The authorization headers of the refused request. */
@@ -39,7 +40,7 @@ export interface HttpAuth {
    * Called with each response. True repeats the request once with new headers before the response is read, because the
    * response contains a value that they must have, such as a nonce (RFC 9449, 9).
    */
-  responded?(request: HttpAuthRequest, response: { status: number; headers: Headers }): boolean;
+  responded?(request: HttpAuthRequest, response: { status: number; headers: ReplyHeaders }): boolean;
   /**
    * Called with a response that asks for authorization. True repeats the request with new headers, at most 3 times. A
    * repetition after the refusal of another request is not counted.
@@ -86,7 +87,9 @@ export interface HttpTarget {
 export interface HttpSettings {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly fetch: (this: void, url: URL, init: RequestInit) => Promise<Response>;
+  readonly send: Send;
+  /** Makes a controller whose signal `send` accepts. */
+  readonly createController: () => AbortController;
   readonly auth: SharedAuth | undefined;
   readonly limits: Partial<HttpClientLimits>;
   readonly clock: Clock;
@@ -101,7 +104,8 @@ export function readHttpTarget(target: HttpTarget): HttpSettings {
   return {
     url,
     headers: checkHeaders(headers),
-    fetch: target.fetch ?? defaultFetch,
+    send: target.fetch ?? defaultSend,
+    createController: target.fetch ? () => new AbortController() : createController,
     auth: auth && new SharedAuth(auth, url),
     limits: target.limits ?? {},
     clock: clock ?? systemClock,

@@ -2,6 +2,7 @@ import { type EventSourceMessage, createParser } from "eventsource-parser";
 import { LocalError } from "../../rpc/errors.ts";
 import { parseJson } from "../../rpc/parse-json.ts";
 import { redact } from "../../rpc/redact.ts";
+import type { HttpReply, ReplyBody } from "./reply.ts";
 
 interface EventSink {
   /** Called for each event, in order. `data` is empty for an event that only names an id. */
@@ -20,11 +21,7 @@ const SLICE = 65_536;
  * `too_large` for a larger event and cancels the stream. Rejects with the stream's own error if it breaks. An event that the
  * end of the stream cuts off is left out, as the HTML standard requires.
  */
-export async function readEvents(
-  body: ReadableStream<Uint8Array>,
-  limit: number | (() => number),
-  sink: EventSink,
-): Promise<void> {
+export async function readEvents(body: ReplyBody, limit: number | (() => number), sink: EventSink): Promise<void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const normalize = lineFeeds();
@@ -121,7 +118,7 @@ export interface MessageSink {
 
 /** Reads the messages of an event stream to its end, and keeps the position in `position`. */
 export async function readMessages(
-  response: Response,
+  response: HttpReply,
   sink: MessageSink,
   { limit, position }: { limit: number; position: StreamPosition },
 ): Promise<void> {

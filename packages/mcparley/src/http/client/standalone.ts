@@ -7,6 +7,7 @@ import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
 import { getStream } from "./stream.ts";
+import type { HttpReply } from "./reply.ts";
 
 /** Milliseconds that a stream without subscribers rests after its last attempt. Then a response of the server opens it again. */
 const REST_MS = 60_000;
@@ -116,7 +117,7 @@ export class StandaloneStream {
   }
 
   /** Reads an open stream to its end. Returns undefined if the server ended it so that the client polls. */
-  async #read(response: Response, backoff: Backoff): Promise<Error | undefined> {
+  async #read(response: HttpReply, backoff: Backoff): Promise<Error | undefined> {
     const { clock, limits } = this.#settings;
     const position = this.#position;
     const sink: MessageSink = {
@@ -154,7 +155,7 @@ export class StandaloneStream {
   }
 
   /** Handles a response that opens no stream. Returns its error if a later attempt may succeed. */
-  async #refused(response: Response): Promise<Error | undefined> {
+  async #refused(response: HttpReply): Promise<Error | undefined> {
     const { status } = response;
     if (isTransient(status) && status !== 501) return statusError(response, "GET", this.#settings.clock);
     if (status === 404 && (await this.#isSessionGone())) {

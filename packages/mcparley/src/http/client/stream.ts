@@ -6,6 +6,7 @@ import type { Posted } from "./posted.ts";
 import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type MessageSink, type StreamPosition, isPolled, readMessages } from "./sse.ts";
+import type { HttpReply } from "./reply.ts";
 
 /** Milliseconds that a stream may stay open after the last response. Most servers end it, which keeps the connection. */
 const LINGER_MS = 1_000;
@@ -14,7 +15,7 @@ const LINGER_MS = 1_000;
  * Delivers the messages of an event stream that answers a POST, and of its continuations. Throws if they leave a request
  * without an answer.
  */
-export type AnswerReader = (first: Response, posted: Posted) => Promise<void>;
+export type AnswerReader = (first: HttpReply, posted: Posted) => Promise<void>;
 
 /** The receiver of the streams of a transport. */
 interface AnswerSink extends MessageSink {
@@ -49,7 +50,7 @@ export function answerReader(settings: HttpSettings, sink: AnswerSink): AnswerRe
 
 /** Reads a stream to its end. Returns the error that interrupted it, if any. */
 async function readToEnd(
-  response: Response,
+  response: HttpReply,
   { waiting, controller, limit }: Posted,
   { settings, sink, backoff, position }: StreamState & { backoff: Backoff | undefined },
 ): Promise<Error | undefined> {
@@ -87,12 +88,12 @@ async function resumeStream(
   { controller, what }: Posted,
   broken: Error | undefined,
   { settings, sink, backoff, position }: StreamState & { backoff: Backoff },
-): Promise<Response> {
+): Promise<HttpReply> {
   const { signal } = controller;
   let problem = broken;
   while (!backoff.isSpent) {
     await backoff.wait(Math.max(position.retryMs ?? 0, retryAfterOf(problem) ?? 0));
-    let response: Response;
+    let response: HttpReply;
     try {
       response = await getStream(settings, sink.headers(), { lastEventId: position.lastEventId, signal });
     } catch (error) {
@@ -112,7 +113,7 @@ export function getStream(
   settings: HttpSettings,
   headers: Readonly<Record<string, string>>,
   { lastEventId, signal }: { lastEventId: string | undefined; signal: AbortSignal },
-): Promise<Response> {
+): Promise<HttpReply> {
   const sent: Record<string, string> = { ...headers, accept: "text/event-stream" };
   if (lastEventId !== undefined) sent[LAST_EVENT_ID_HEADER] = lastEventId;
   return sendHttp(settings, { method: "GET", headers: sent, signal });
@@ -123,7 +124,7 @@ export function getStream(
  * `closed`: the server had accepted it, so it must not be sent again in a new session.
  */
 async function refusalOf(
-  response: Response,
+  response: HttpReply,
   what: string,
   { settings, sink }: { settings: HttpSettings; sink: AnswerSink },
 ): Promise<LocalError> {

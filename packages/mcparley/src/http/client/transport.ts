@@ -17,6 +17,7 @@ import {
 import { type Outgoing, sendHttp, sendUntilAccepted, transportClosed, untilAccepted } from "./send.ts";
 import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
 import type { AnswerReader } from "./stream.ts";
+import type { HttpReply } from "./reply.ts";
 
 /** The statuses with which a server of HTTP+SSE may refuse a POST to the URL of its stream. */
 const httpSseStatuses: ReadonlySet<number> = new Set([400, 404, 405]);
@@ -67,18 +68,15 @@ class HttpTransport implements Transport {
     if (this.#closing) throw transportClosed();
     const messages = Array.isArray(message) ? message : [message];
     if (!messages.some(isRequest)) return this.#postOneWay(message, envelope);
-    const posted = this.#posted.add(messages, this.#settings.limits.message ?? envelope?.maxReply);
-    let response: Response | undefined;
+    const { createController, limits } = this.#settings;
+    const posted = this.#posted.add(messages, createController(), limits.message ?? envelope?.maxReply);
+    let response: HttpReply | undefined;
     try {
       if (this.#initialized) await this.#initialized;
       const inSession = !posted.isModern && !posted.isInitialize && this.#session?.hasId === true;
-      const { signal } = posted.controller;
-      const outgoing: Outgoing = {
-        ...this.#outgoing(message, envelope),
-        signal,
-        pause: () => this.#pause(posted),
-        isUrgent: posted.what === Method.listen,
-      };
+      const outgoing = this.#outgoing(message, envelope, posted.controller.signal);
+      outgoing.pause = () => this.#pause(posted);
+      outgoing.isUrgent = posted.what === Method.listen;
       response = await sendHttp(this.#settings, outgoing);
       this.#mayBeHttpSse = posted.isInitialize && httpSseStatuses.has(response.status);
       await this.#read(response, posted, inSession);
@@ -98,15 +96,14 @@ class HttpTransport implements Transport {
     return this.#closing;
   }
 
-  #outgoing(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined): Omit<Outgoing, "signal"> {
-    const headers = {
-      ...this.#headersFor(Array.isArray(message) ? message[0] : message, envelope),
-      accept: "application/json, text/event-stream",
-      "content-type": "application/json",
-    };
-    return { method: "POST", headers, body: encodeAll(message) };
+  #outgoing(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined, signal: AbortSignal): Outgoing {
+    const headers = this.#headersFor(Array.isArray(message) ? message[0] : message, envelope);
+    headers.accept = "application/json, text/event-stream";
+    headers["content-type"] = "application/json";
+    return { method: "POST", headers, body: encodeAll(message), signal };
   }
 
+  /** Returns a new object, which the caller may change. */
   #headersFor(first: JsonRpcMessage | undefined, envelope: Envelope | undefined): Record<string, string> {
     if (!first) return {};
     const named = modernVersionOf(first);
@@ -119,7 +116,7 @@ class HttpTransport implements Transport {
   }
 
   /** Delivers the messages of a response. Throws if it leaves a request without an answer. */
-  async #read(response: Response, posted: Posted, inSession: boolean): Promise<void> {
+  async #read(response: HttpReply, posted: Posted, inSession: boolean): Promise<void> {
     if (!response.ok) {
       const { clock } = this.#settings;
       for (const error of await readRefusal(response, posted, { inSession, clock })) this.#deliver(error);
@@ -142,7 +139,7 @@ class HttpTransport implements Transport {
     requireAnswers(posted);
   }
 
-  async #startSession(response: Response): Promise<void> {
+  async #startSession(response: HttpReply): Promise<void> {
     // Modern revisions have no sessions.
     const { LegacySession } = await import("./legacy-session.ts");
     const sink = {
@@ -170,7 +167,7 @@ class HttpTransport implements Transport {
     this.#receiver?.message(value);
   }
 
-  /** Stops the timeouts of a POST's requests while the POST waits for authorization. */
+  /** Stops the timeouts of a POST's requests while the POST waits for authorization or for a connection. */
   #pause(posted: Posted): () => void {
     const resumes = [...posted.waiting].map((id) => this.#receiver?.waits?.(id));
     posted.isHeld = true;
@@ -205,7 +202,8 @@ class HttpTransport implements Transport {
     const { signal } = this.#lifetime;
     try {
       if (this.#initialized) await this.#initialized;
-      const outgoing = { ...this.#outgoing(message, envelope), signal, isUrgent: true };
+      const outgoing = this.#outgoing(message, envelope, signal);
+      outgoing.isUrgent = true;
       const response = await sendHttp(this.#settings, outgoing);
       if (response.ok) return discard(response);
       const first = Array.isArray(message) ? message[0] : message;

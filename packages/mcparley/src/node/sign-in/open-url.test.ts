@@ -46,6 +46,8 @@ test("reports a missing display on Linux", async () => {
 
 test("a program is started without a shell: its argument is unchanged", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "mcparley-open-"));
+  // Otherwise a package.json above the folder could make the script an ES module.
+  writeFileSync(path.join(folder, "package.json"), "{}");
   const browser = path.join(folder, "browser");
   const script = `#!${process.execPath}
     const { renameSync, writeFileSync } = require("node:fs");

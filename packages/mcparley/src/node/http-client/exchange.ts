@@ -1,0 +1,130 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
+import type { HttpReply, ReplyHeaders } from "../../http/client/reply.ts";
+import { type BodyDecoder, decoderFor } from "./decoder.ts";
+import { ArrivingBody, type BodySource } from "./reply-body.ts";
+
+type Controller = Dispatcher.DispatchController;
+
+/** One request on a connection, and its reply. */
+export class Exchange implements Dispatcher.DispatchHandler, BodySource {
+  /** Settles when the head of the reply has arrived. */
+  readonly reply: Promise<HttpReply>;
+  readonly #signal: AbortSignal | null | undefined;
+  readonly #ended: (isReusable: boolean) => void;
+  #resolve!: (reply: HttpReply) => void;
+  #reject!: (error: unknown) => void;
+  #controller: Controller | undefined;
+  #body: ArrivingBody | undefined;
+  #decoder: BodyDecoder | undefined;
+  #isEnded = false;
+
+  /**
+   * The signal ends the exchange, with its reason as the error. `ended` is called once at the end. `isReusable`: the connection
+   * can be used for another request.
+   */
+  constructor(signal: AbortSignal | null | undefined, ended: (isReusable: boolean) => void) {
+    this.#signal = signal;
+    this.#ended = ended;
+    this.reply = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    signal?.addEventListener("abort", this.#abort);
+  }
+
+  readonly #abort = (): void => {
+    const reason: unknown = this.#signal?.reason;
+    if (this.#body) this.#body.abort(reason);
+    else this.#reject(reason);
+    this.cancel();
+  };
+
+  onRequestStart(controller: Controller): void {
+    this.#controller = controller;
+  }
+
+  // oxlint-disable-next-line max-params -- undici defines them
+  onResponseStart(_: Controller, status: number, received: IncomingHttpHeaders, statusText = ""): void {
+    // A provisional response, such as 103, is followed by another one.
+    if (status < 200 || this.#isEnded) return;
+    const body = new ArrivingBody(this);
+    this.#body = body;
+    const headers = headersOf(received);
+    const encodings = headers.get("content-encoding");
+    if (encodings !== null) this.#decode(encodings, body);
+    const hasBody = status !== 204 && status !== 205 && status !== 304;
+    this.#resolve({
+      ok: status < 300,
+      status,
+      statusText,
+      headers,
+      body: hasBody ? body : null,
+      text: () => body.text(),
+    });
+  }
+
+  onResponseData(controller: Controller, part: Buffer): void {
+    if (!this.#decoder) return this.#body?.push(part);
+    if (this.#decoder.first.write(part)) return;
+    controller.pause();
+    this.#decoder.first.once("drain", () => controller.resume());
+  }
+
+  onResponseEnd(): void {
+    if (this.#decoder) this.#decoder.first.end();
+    else this.#body?.end();
+    this.#end(true);
+  }
+
+  onResponseError(_: Controller, error: Error): void {
+    if (this.#isEnded) return;
+    if (this.#body) this.#body.end(error);
+    // Without a connection nothing was sent. The errors of some steps do not show it.
+    else this.#reject(this.#controller ? error : Object.assign(error, { syscall: "connect" }));
+    this.#end(false);
+  }
+
+  #decode(encodings: string, body: ArrivingBody): void {
+    const decoder = decoderFor(encodings);
+    if (!decoder) return;
+    this.#decoder = decoder;
+    decoder.last.on("data", (part: Buffer) => body.push(part));
+    decoder.last.on("end", () => body.end());
+    decoder.last.on("error", (error) => {
+      body.end(error);
+      this.#end(false);
+    });
+  }
+
+  pause(): void {
+    this.#controller?.pause();
+    this.#decoder?.last.pause();
+  }
+
+  resume(): void {
+    this.#decoder?.last.resume();
+    if (!this.#isEnded && this.#decoder?.first.writableNeedDrain !== true) this.#controller?.resume();
+  }
+
+  /** Ends the exchange and closes its connection. */
+  cancel(): void {
+    this.#decoder?.last.destroy();
+    this.#end(false);
+  }
+
+  #end(isReusable: boolean): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#signal?.removeEventListener("abort", this.#abort);
+    this.#ended(isReusable);
+  }
+}
+
+function headersOf(headers: IncomingHttpHeaders): ReplyHeaders {
+  const get = (name: string): string | null => {
+    const value = headers[name.toLowerCase()];
+    return value === undefined ? null : typeof value === "string" ? value : value.join(", ");
+  };
+  return { get, has: (name) => headers[name.toLowerCase()] !== undefined };
+}

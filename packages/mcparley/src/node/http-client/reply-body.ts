@@ -1,0 +1,100 @@
+import type { ReplyBody, ReplyReader } from "../../http/client/reply.ts";
+
+/** The connection that a body arrives on. */
+export interface BodySource {
+  pause(): void;
+  resume(): void;
+  /** Closes the connection. */
+  cancel(): void;
+}
+
+type Part = Awaited<ReturnType<ReplyReader["read"]>>;
+
+/** Number of bytes that wait to be read at which the source is paused. */
+const MAX_WAITING_BYTES = 262_144;
+
+/** The body of a reply. It keeps the parts that have arrived, so a body that has arrived completely is read at once. */
+export class ArrivingBody implements ReplyBody, ReplyReader {
+  readonly #source: BodySource;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #isEnded = false;
+  #error: unknown;
+  /** Whether `text` reads the body, so that all parts are kept. */
+  #isCollected = false;
+  /** Called when a part, the end or an error arrives. */
+  #wake: (() => void) | undefined;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  /** Adds a part. */
+  push(part: Buffer): void {
+    if (this.#isEnded) return;
+    this.#parts.push(part);
+    this.#bytes += part.length;
+    if (this.#isCollected) return;
+    if (this.#bytes > MAX_WAITING_BYTES) this.#source.pause();
+    this.#wake?.();
+  }
+
+  /** Ends the body. With an error, reading fails after the parts that have arrived. Later calls do nothing. */
+  end(error?: unknown): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#error = error;
+    this.#wake?.();
+  }
+
+  /** Ends the body with an error that reading throws at once. */
+  abort(reason: unknown): void {
+    this.#parts = [];
+    this.end(reason);
+  }
+
+  getReader(): ReplyReader {
+    return this;
+  }
+
+  async read(): Promise<Part> {
+    while (this.#parts.length === 0 && !this.#isEnded) await this.#next();
+    const value = this.#parts.shift();
+    if (value === undefined) {
+      if (this.#error !== undefined) throw this.#error;
+      return { done: true };
+    }
+    this.#bytes -= value.length;
+    if (this.#parts.length === 0) this.#source.resume();
+    return { done: false, value };
+  }
+
+  /** Returns the whole body as text, without a byte order mark. */
+  async text(): Promise<string> {
+    this.#isCollected = true;
+    this.#source.resume();
+    while (!this.#isEnded) await this.#next();
+    if (this.#error !== undefined) throw this.#error;
+    const [first] = this.#parts;
+    const text = this.#parts.length === 1 && first ? first.toString() : Buffer.concat(this.#parts).toString();
+    this.#parts = [];
+    return text.startsWith("\uFEFF") ? text.slice(1) : text;
+  }
+
+  cancel(): Promise<void> {
+    if (!this.#isEnded) this.#source.cancel();
+    this.abort(undefined);
+    return Promise.resolve();
+  }
+
+  releaseLock(): void {}
+
+  #next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+}

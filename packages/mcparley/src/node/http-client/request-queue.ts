@@ -1,0 +1,160 @@
+import { LocalError } from "../../rpc/errors.ts";
+
+/** Limits of a queue. */
+export interface QueueLimits {
+  /** Maximum number of requests at the same time, without slow ones. */
+  burst: number;
+  /** Maximum number of requests at the same time, with slow ones. */
+  connections: number;
+  /** Milliseconds of a round. */
+  roundMs: number;
+  /** Maximum milliseconds that a request waits. It is checked at the end of each round. */
+  waitMs: number;
+}
+
+/** A running request. */
+export interface Place {
+  /** The number of rounds that had passed when the request started. */
+  readonly round: number;
+}
+
+/** Number of rounds after which a running request is slow. */
+const SLOW_ROUNDS = 5;
+
+interface Waiting {
+  /** The number of rounds that had passed when it began to wait. */
+  readonly round: number;
+  readonly admit: () => void;
+  readonly reject: (error: Error) => void;
+  isGone: boolean;
+}
+
+/**
+ * Limits the requests to one origin that run at the same time. Further requests wait.
+ *
+ * A burst of fast requests then needs few connections. A slow request no longer counts against the first limit. Slow requests
+ * and open streams therefore do not block others for long, even if they wait for each other. While requests wait, the queue
+ * checks the running ones in rounds. If none has finished in a round, all of them are slow.
+ */
+export class RequestQueue {
+  readonly #origin: string;
+  readonly #limits: QueueLimits;
+  /** The running requests that are not slow. */
+  readonly #fast = new Set<Place>();
+  #running = 0;
+  #finished = 0;
+  #round = 0;
+  #waiting: Waiting[] = [];
+  /** The index of the first waiting request. */
+  #first = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `origin` is named in errors. */
+  constructor(origin: string, limits: QueueLimits) {
+    this.#origin = origin;
+    this.#limits = limits;
+  }
+
+  get isEmpty(): boolean {
+    return this.#running === 0 && this.#first === this.#waiting.length;
+  }
+
+  /**
+   * Returns a place, or a promise of one. `waits` is called if the request must wait, and the function that it returns when
+   * the request no longer waits.
+   *
+   * Rejects with the reason of the signal if it is aborted before, and with `LocalError` `unreachable` after the maximum time.
+   */
+  enter(signal: AbortSignal | null | undefined, waits?: () => () => void): Place | Promise<Place> {
+    if (this.#hasRoom) return this.#admit();
+    const resume = waits?.();
+    const entered = new Promise<Place>((resolve, reject) => {
+      const abort = (): void => {
+        waiting.isGone = true;
+        reject(signal?.reason as Error);
+      };
+      const waiting: Waiting = {
+        round: this.#round,
+        isGone: false,
+        admit: () => {
+          signal?.removeEventListener("abort", abort);
+          resolve(this.#admit());
+        },
+        reject: (error) => {
+          signal?.removeEventListener("abort", abort);
+          reject(error);
+        },
+      };
+      signal?.addEventListener("abort", abort, { once: true });
+      this.#waiting.push(waiting);
+      this.#timer ??= this.#watch();
+    });
+    return resume ? entered.finally(resume) : entered;
+  }
+
+  /** Frees a place. */
+  leave(place: Place): void {
+    this.#finished++;
+    this.#running--;
+    this.#fast.delete(place);
+    if (this.#timer !== undefined) this.#admitWaiting();
+  }
+
+  get #hasRoom(): boolean {
+    return this.#fast.size < this.#limits.burst && this.#running < this.#limits.connections;
+  }
+
+  #admit(): Place {
+    const place = { round: this.#round };
+    this.#fast.add(place);
+    this.#running++;
+    return place;
+  }
+
+  #admitWaiting(): void {
+    while (this.#hasRoom && this.#first < this.#waiting.length) {
+      const waiting = this.#waiting[this.#first++];
+      if (waiting?.isGone === false) waiting.admit();
+    }
+    if (this.#first < this.#waiting.length) return;
+    this.#waiting = [];
+    this.#first = 0;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Starts a round. */
+  #watch(): NodeJS.Timeout {
+    const before = this.#finished;
+    const timer = setTimeout(() => {
+      // If this process was busy, it first reads the responses that have arrived in the meantime.
+      setImmediate(() => {
+        if (this.#timer === timer) this.#endRound(this.#finished === before);
+      });
+    }, this.#limits.roundMs);
+    return timer;
+  }
+
+  #endRound(isStalled: boolean): void {
+    this.#round++;
+    for (const place of this.#fast) {
+      if (!isStalled && this.#round - place.round <= SLOW_ROUNDS) break;
+      this.#fast.delete(place);
+    }
+    this.#rejectOld();
+    this.#timer = this.#watch();
+    this.#admitWaiting();
+  }
+
+  #rejectOld(): void {
+    const { roundMs, waitMs, connections } = this.#limits;
+    const last = this.#round - Math.ceil(waitMs / roundMs);
+    for (let at = this.#waiting[this.#first]; at && at.round <= last; at = this.#waiting[++this.#first]) {
+      if (at.isGone) continue;
+      const message =
+        `No connection to ${this.#origin} was free within ${waitMs} ms: ${connections} requests wait for replies. ` +
+        "Send fewer requests at the same time, or raise connection.maxConnections or connection.maxWaitMs of the target.";
+      at.reject(new LocalError("unreachable", message, { data: { origin: this.#origin, waitMs } }));
+    }
+  }
+}
