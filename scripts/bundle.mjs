@@ -56,12 +56,17 @@ const packages = [
           "mcp/checks/safe-url.ts",
           "net/loopback.ts",
           "rpc/abort.ts",
+          "rpc/encode-large.ts",
           "rpc/guarded.ts",
+          // Used on pipes, and by the reader of event streams, which browsers load.
+          "rpc/parse-json.ts",
           "rpc/pending-requests.ts",
           "rpc/redact.ts",
           "schema/budget.ts",
           "schema/schema.ts",
           "schema/standard-schema.ts",
+          // Used on pipes, and by the HTTP client of Node.
+          "stdio/collected-bytes.ts",
         ],
       },
       // Checks definitions and their schemas. `npm run size` reports it apart from the rest of a start.

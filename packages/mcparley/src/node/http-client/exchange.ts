@@ -48,9 +48,9 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
   onResponseStart(_: Controller, status: number, received: IncomingHttpHeaders, statusText = ""): void {
     // A provisional response, such as 103, is followed by another one.
     if (status < 200 || this.#isEnded) return;
-    const body = new ArrivingBody(this);
-    this.#body = body;
     const headers = headersOf(received);
+    const body = new ArrivingBody(this, Number(headers.get("content-length")) || 0);
+    this.#body = body;
     const encodings = headers.get("content-encoding");
     if (encodings !== null) this.#decode(encodings, body);
     const hasBody = status !== 204 && status !== 205 && status !== 304;
