@@ -58,6 +58,8 @@ interface LineSink {
   line(text: string): void;
   /** Called once for each line that is dropped, at its end. */
   dropped(line: DroppedLine): void;
+  /** Called with the number of bytes of a line of which another part has arrived. */
+  arriving?(bytes: number): void;
   /** Called at the end of the input with the text after the last line ending. */
   unfinished(text: string): void;
 }
@@ -93,7 +95,9 @@ export function lineReader(limit: LineLimit, sink: LineSink): LineReader {
       }
       start = end + 1;
     }
-    if (start < bytes.length) gathered.add(bytes.subarray(start));
+    if (start === bytes.length) return;
+    gathered.add(bytes.subarray(start));
+    sink.arriving?.(gathered.size());
   }
 
   /** Delivers a line. If the line is too large, the bytes may contain only its start. */
@@ -220,7 +224,7 @@ export function jsonLines(
 function errorOf({ reason, bytes }: DroppedLine, limit: number): LocalError {
   if (reason === "not_utf8")
     return new LocalError("invalid_message", `A line of ${bytes} bytes is not UTF-8 and was dropped.`);
-  const message = `A line of ${bytes} bytes is over the limit of ${limit} bytes and was dropped; see maxLineBytes.`;
+  const message = `A line of ${bytes} bytes is over the limit of ${limit} bytes and was dropped. Raise maxLineBytes.`;
   return new LocalError("too_large", message, { data: { bytes, limit } });
 }
 

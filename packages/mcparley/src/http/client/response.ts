@@ -24,7 +24,7 @@ export async function readJson(response: HttpReply, what: string, limit: number)
     const message = `The server answered ${what} with ${status} and ${content} instead of JSON. Is this the URL of an MCP endpoint?`;
     throw new LocalError("invalid_message", message, { data: { status, contentType: type } });
   }
-  const text = await readText(response, limit);
+  const text = await readText(response, limit, " Raise limits.message of the target.");
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -147,15 +147,15 @@ function readRetryAfter(response: HttpReply, clock: Clock): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-/** Reads a body as text. Rejects with `LocalError` `too_large` as soon as it has more than `limit` bytes. */
-export async function readText(response: HttpReply, limit: number): Promise<string> {
+/** Reads a body as text. Rejects with `LocalError` `too_large` and the `cure` as soon as it has more than `limit` bytes. */
+export async function readText(response: HttpReply, limit: number, cure: string = ""): Promise<string> {
   const length = response.headers.get("content-length");
   const isPlain = length !== null && !response.headers.has("content-encoding");
   // HTTP itself limits a plain body to its announced length. A compressed body may have any size.
   if (isPlain && Number(length) <= limit) return response.text();
   const { text, isWhole } = await readStart(response, limit);
   if (isWhole) return text;
-  const message = `The server answered with more than ${limit} bytes, the limit for this reply.`;
+  const message = `The server answered with more than ${limit} bytes.${cure}`;
   throw new LocalError("too_large", message, { data: { limit } });
 }
 

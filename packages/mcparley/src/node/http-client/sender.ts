@@ -78,10 +78,14 @@ class Origin {
   }
 
   /** `place` is that of a request that waited in the queue, or could have. */
-  send(url: URL, { method = "GET", headers, body, signal }: SendInit, place: Place | undefined): Promise<HttpReply> {
+  send(
+    url: URL,
+    { method = "GET", headers, body, signal, onReceived }: SendInit,
+    place: Place | undefined,
+  ): Promise<HttpReply> {
     const connection = this.#idle.pop() ?? this.#connect();
     this.#used++;
-    const exchange = new Exchange(signal, (isReusable) => {
+    const exchange = new Exchange(signal, onReceived, (isReusable) => {
       this.#used--;
       if (isReusable && connection.isFlushed) this.#idle.push(connection);
       else connection.destroy();
