@@ -1,6 +1,7 @@
 // @ts-check
 import { clientWorkloads } from "./clients.mjs";
 import { httpWorkloads } from "./http.mjs";
+import { largeWorkloads } from "./large.mjs";
 import { sessionWorkloads } from "./sessions.mjs";
 import { startWorkloads } from "./start.mjs";
 import { stdioWorkloads } from "./stdio.mjs";
@@ -20,6 +21,7 @@ export function allWorkloads(plan) {
     clientWorkloads,
     startWorkloads,
     validationWorkloads,
+    largeWorkloads,
   ];
   return makers.flatMap((make) => make(plan));
 }
