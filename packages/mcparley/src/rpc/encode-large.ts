@@ -3,11 +3,6 @@ import { type JsonObject, type JsonRpcMessage, isObject } from "./messages.ts";
 /** The number of characters from which on a string is inserted into the JSON text without a copy. */
 export const LARGE_CHARS = 65_536;
 
-/** The members of results with a list of contents. */
-const lists = ["contents", "content", "messages"];
-/** The members of contents that can be large. */
-const texts = ["blob", "data", "text"];
-
 /** Characters that JSON escapes. A surrogate may be one half of a pair, which stays as it is. */
 // oxlint-disable-next-line no-control-regex -- JSON escapes control characters
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
@@ -45,24 +40,27 @@ export function encodeLarge(message: JsonRpcMessage): string[] | undefined {
   );
 }
 
-/** Returns whether the contents of a result contain a large string. */
-function hasLarge(result: JsonObject): boolean {
-  for (const name of lists) {
-    const list = result[name];
-    if (!Array.isArray(list)) continue;
-    for (const part of list as unknown[]) if (isLarge(part)) return true;
-  }
+/** Returns whether the contents of a result contain a large string. Every result is checked, so loops over names are avoided. */
+function hasLarge({ content, contents, messages }: JsonObject): boolean {
+  return hasLargePart(content) || hasLargePart(contents) || hasLargePart(messages);
+}
+
+function hasLargePart(list: unknown): boolean {
+  if (!Array.isArray(list)) return false;
+  for (const part of list as unknown[]) if (isLarge(part, 2)) return true;
   return false;
 }
 
 /** Returns whether contents, a content block or a prompt message contain a large string. `depth` is that of the nesting. */
-function isLarge(part: unknown, depth: number = 2): boolean {
+function isLarge(part: unknown, depth: number): boolean {
   if (!isObject(part)) return false;
-  for (const name of texts) {
-    const text = part[name];
-    if (typeof text === "string" && text.length >= LARGE_CHARS) return true;
-  }
-  return depth > 0 && (isLarge(part.resource, depth - 1) || isLarge(part.content, depth - 1));
+  const { text, blob, data, resource, content } = part;
+  if (isLargeText(text) || isLargeText(blob) || isLargeText(data)) return true;
+  return depth > 0 && (isLarge(resource, depth - 1) || isLarge(content, depth - 1));
+}
+
+function isLargeText(value: unknown): boolean {
+  return typeof value === "string" && value.length >= LARGE_CHARS;
 }
 
 /** Returns the end of a slice of `length` characters or one less, so that it does not divide a surrogate pair. */

@@ -49,16 +49,12 @@ export class LineWriter {
 
   send(message: JsonRpcMessage | JsonRpcMessage[]): void | Promise<void> {
     if (this.#ended) return Promise.reject(this.#ended);
-    let parts: readonly string[];
     try {
-      parts = partsOf(message);
+      const large = Array.isArray(message) ? undefined : encodeLarge(message);
+      if (large) for (const part of large) this.#add(part);
+      this.#add(large ? "\n" : `${encodeAll(message)}\n`);
     } catch (error) {
       return Promise.reject(error);
-    }
-    for (const part of parts) {
-      this.#parts.push(part);
-      this.#chars += part.length;
-      if (!this.#drained) this.#accepted += part.length;
     }
     if (this.#drained) return this.#wait();
     if (this.#chars >= FULL_CHARS) this.#write();
@@ -89,6 +85,12 @@ export class LineWriter {
     this.#parts = [];
     this.#chars = this.#accepted = 0;
     this.#settleDrained?.();
+  }
+
+  #add(part: string): void {
+    this.#parts.push(part);
+    this.#chars += part.length;
+    if (!this.#drained) this.#accepted += part.length;
   }
 
   #wait(): void | Promise<void> {
@@ -142,11 +144,6 @@ export class LineWriter {
   }
 }
 
-/** Returns the line of a message, or its parts if it has large strings. */
-function partsOf(message: JsonRpcMessage | JsonRpcMessage[]): readonly string[] {
-  if (Array.isArray(message)) return [`[${message.map(encode).join(",")}]\n`];
-  const large = encodeLarge(message);
-  if (!large) return [`${encode(message)}\n`];
-  large.push("\n");
-  return large;
+function encodeAll(message: JsonRpcMessage | JsonRpcMessage[]): string {
+  return Array.isArray(message) ? `[${message.map(encode).join(",")}]` : encode(message);
 }
