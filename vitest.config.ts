@@ -37,6 +37,7 @@ const project = (test: TestProjectInlineConfiguration["test"]): TestProjectInlin
       "#default-send": source("node/default-send.ts"),
       "#guarded-send": source("node/guarded-send.ts"),
       "#loopback-sign-in": source("node/sign-in/loopback-sign-in.ts"),
+      "#re2js": source("schema/json-schema/re2js.ts"),
       "#undici": source("node/http-client/undici.ts"),
     },
   },

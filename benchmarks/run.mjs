@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { makeReady, root } from "../scripts/ready.mjs";
+import { clients } from "./implementations/clients.mjs";
 import { floor, implementations, own } from "./implementations/implementations.mjs";
 import { Pace, samplesOf } from "./measure/pace.mjs";
 import { installPeers, peerVersions } from "./peers.mjs";
@@ -50,12 +51,12 @@ if (values.help) process.stdout.write(help);
 else process.exitCode = await main();
 
 async function main() {
-  const plan = planOf(values.quick, { implementations: compared(), peers: path.join(root, ".tools/benchmarks") });
+  const plan = planOf(values.quick, { ...compared(), peers: path.join(root, ".tools/benchmarks") });
   const workloads = allWorkloads(plan).filter(({ id }) => isChosen(id, chosenWorkloads()));
-  if (plan.implementations.length === 1 && values.with.length > 0 && !values.with.includes(floor)) {
-    process.stderr.write(
-      `No implementation has this name. Available: ${implementations.map(({ name }) => name).join(", ")}.\n`,
-    );
+  const isFloorAlone = plan.implementations.length === 1 && plan.clients.length === 1;
+  if (isFloorAlone && values.with.length > 0 && !values.with.includes(floor)) {
+    const names = new Set([...implementations, ...clients].map(({ name }) => name));
+    process.stderr.write(`No implementation has this name. Available: ${[...names].join(", ")}.\n`);
     return 1;
   }
   if (workloads.length === 0) {
@@ -67,8 +68,7 @@ async function main() {
     return 0;
   }
   makeReady();
-  const needsPeers =
-    plan.implementations.some(({ isPeer }) => isPeer) || workloads.some(({ contenders }) => contenders.some(isPeer));
+  const needsPeers = workloads.some(({ contenders }) => contenders.some(isPeer));
   const reason = needsPeers ? installPeers(plan.peers) : undefined;
   const results = await measure(
     reason === undefined ? workloads : workloads.map((one) => withoutPeers(one, reason)),
@@ -84,10 +84,18 @@ function chosenWorkloads() {
   return values.check && values.only.length === 0 ? targets.map(({ workload }) => workload) : values.only;
 }
 
-/** Returns the floor and the implementations to compare with it. With `--check` this is only mcparley, unless others are named. */
+/**
+ * Returns the implementations and clients to compare with the floor, and the floor. With `--check` these are mcparley and the clients that a
+ * target names, unless others are named.
+ */
 function compared() {
-  const chosen = values.check && values.with.length === 0 ? [own] : values.with;
-  return implementations.filter(({ name }) => name === floor || isChosen(name, chosen));
+  const isCheck = values.check && values.with.length === 0;
+  const named = isCheck ? [own] : values.with;
+  const namedClients = isCheck ? targets.map(({ contender = own }) => contender) : values.with;
+  return {
+    implementations: implementations.filter(({ name }) => name === floor || isChosen(name, named)),
+    clients: clients.filter(({ name }) => name === floor || isChosen(name, namedClients)),
+  };
 }
 
 /** @param {readonly Workload[]} workloads @param {Plan} plan @returns {Promise<Results>} */

@@ -29,10 +29,23 @@ export interface Implementation {
     accept?: Partial<Record<Answers, string>>;
   };
   stdio?: { modes: readonly Mode[] };
-  /** The requests of its client, if it has one. */
-  client?: readonly ("stateless" | "modern")[];
   /** The reasons why it cannot run some workloads, by the start of their ids. */
   lacks?: Readonly<Record<string, string>>;
+}
+
+/** The transport of a measured client, and the requests that it sends. */
+export type ClientWay = "memory" | "http" | "stdio";
+export type ClientMode = "stateless" | "modern";
+
+/** A client to compare: that of a library, or one without a library. */
+export interface ClientImplementation {
+  name: string;
+  /** Whether its module is in the folder of the installed peers. Otherwise it is in `implementations/`. */
+  isPeer: boolean;
+  /** Whether it sends requests with the global `fetch`. Default: false. */
+  usesFetch?: boolean;
+  /** The requests that it can send, by transport. */
+  modes: Readonly<Partial<Record<ClientWay, readonly ClientMode[]>>>;
 }
 
 /** One figure of a workload. */
@@ -86,6 +99,8 @@ export interface Contender {
   needsPeers?: boolean;
   /** The number of rounds in which it takes part. Default: all. */
   rounds?: number;
+  /** Its warm-up in milliseconds of CPU time. Default: that of the workload. */
+  warmup?: number;
 }
 
 /** A piece of work that several implementations do side by side. */
@@ -163,8 +178,10 @@ export interface Target {
   /** Default: mcparley. */
   contender?: string;
   measure: string;
-  /** Whether the target applies to the ratio to the reference, or to the figure itself. */
+  /** Whether the target applies to a ratio, or to the figure itself. */
   of: "ratio" | "figure";
+  /** The contender that a ratio is to. Default: the reference of the workload. */
+  to?: string;
   atLeast?: number;
   atMost?: number;
 }
@@ -184,11 +201,19 @@ export interface LoadJob {
 export interface BenchmarkClient {
   /** Calls the tool `echo`, and resolves with the text of its result. */
   echo(this: void, text: string): Promise<string>;
+  /** Lists the tools with a new request. */
+  listTools(this: void): Promise<readonly { name: string }[]>;
+}
+
+/** The operation that a measured client repeats, and the number of operations in flight. */
+export interface ClientWork {
+  operation: "call" | "list";
+  atOnce: number;
 }
 
 /** The server of a client. `way` decides which members are used. */
 export interface ClientTarget {
-  way: "memory" | "http" | "stdio";
+  way: ClientWay;
   revision: string;
   url: string;
   command: string;

@@ -105,11 +105,15 @@ const packages = [
       // Parts of it are loaded separately. Without this they would import from the exports of the entry.
       tasks: { neededBy: ["tasks.ts"] },
     },
-    inlined: ["node/http-client/undici.ts"],
+    inlined: ["node/http-client/undici.ts", "schema/json-schema/re2js.ts"],
   },
   { folder: "packages/redis", entries: ["index.ts"], together: {} },
   { folder: "packages/cli", entries: ["main.ts"], together: {} },
 ];
+
+/** Modules of undici for `fetch`, HTTP/2 and SOCKS, which are not used. They are a fifth of the code. */
+const unused =
+  /[\\/]undici[\\/]lib[\\/](?:dispatcher[\\/]client-h2|web[\\/]fetch[\\/][\w-]+|web[\\/]webidl[\\/]index|core[\\/]socks5-client)\.js$/;
 
 for (const { folder, entries, together, inlined = [] } of packages) {
   const source = path.join(root, folder, "src");
@@ -164,7 +168,11 @@ for (const { folder, entries, together, inlined = [] } of packages) {
  * @param {string} output
  */
 async function inlineDependency(input, output) {
-  const bundle = await rolldown({ input, platform: "node" });
+  const withoutUnused = {
+    name: "without-unused",
+    load: (/** @type {string} */ id) => (unused.test(id) ? "module.exports = {};" : null),
+  };
+  const bundle = await rolldown({ input, platform: "node", plugins: [withoutUnused] });
   const file = output.replace(/\.ts$/, ".js");
   await bundle.write({ file, format: "esm", minify: true, codeSplitting: false });
   await bundle.close();

@@ -6,7 +6,6 @@ import path from "node:path";
 const everyMode = /** @type {const} */ (["stateless", "session", "modern"]);
 const legacyModes = /** @type {const} */ (["stateless", "session"]);
 const bothAnswers = /** @type {const} */ (["json", "sse"]);
-const bothEras = /** @type {const} */ (["stateless", "modern"]);
 const overStdio = { modes: /** @type {const} */ (["session"]) };
 
 /** The implementation that all others are compared with: a server without a library. */
@@ -20,7 +19,6 @@ export const implementations = [
     isPeer: false,
     http: { modes: everyMode, answers: bothAnswers },
     stdio: { modes: ["session", "modern"] },
-    client: bothEras,
   },
   {
     name: own,
@@ -30,7 +28,6 @@ export const implementations = [
     // It answers with JSON unless it sends a message before the result, or the client accepts only event streams.
     http: { modes: everyMode, answers: bothAnswers, accept: { sse: "text/event-stream" } },
     stdio: { modes: ["session", "modern"] },
-    client: bothEras,
   },
   {
     name: "sdk-v1",
@@ -39,7 +36,6 @@ export const implementations = [
     packages: ["@modelcontextprotocol/sdk"],
     http: { modes: legacyModes, answers: bothAnswers },
     stdio: overStdio,
-    client: ["stateless"],
   },
   {
     name: "sdk-v2",
@@ -48,7 +44,6 @@ export const implementations = [
     packages: ["@modelcontextprotocol/server"],
     http: { modes: everyMode, answers: bothAnswers },
     stdio: { modes: ["session", "modern"] },
-    client: bothEras,
   },
   {
     name: "mcp-lite",
@@ -83,17 +78,12 @@ export function programOf(implementation, peers) {
   return path.join(folderOf(implementation, peers), "server.mjs");
 }
 
-/** The module of a client. @param {Implementation} implementation @param {string} peers */
-export function clientOf(implementation, peers) {
-  return path.join(folderOf(implementation, peers), "client.mjs");
-}
-
 /** The program of the least server on stdio. @param {Implementation} implementation @param {string} peers */
 export function helloOf(implementation, peers) {
   return path.join(folderOf(implementation, peers), "hello.mjs");
 }
 
-/** @param {Implementation} implementation @param {string} peers */
-function folderOf({ name, isPeer }, peers) {
+/** Returns the folder of the programs of an implementation or a client. @param {Pick<Implementation, "name" | "isPeer">} implementation @param {string} peers */
+export function folderOf({ name, isPeer }, peers) {
   return path.join(isPeer ? path.join(peers, "peers") : import.meta.dirname, name);
 }

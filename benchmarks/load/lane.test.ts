@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { floor, implementations } from "../implementations/implementations.mjs";
-import { clientTurns } from "../measure/client-turns.mjs";
+import { implementations } from "../implementations/implementations.mjs";
 import { jobOf, startServer } from "../measure/http-turns.mjs";
 import type { Program } from "../measure/program.mjs";
 import { stdioTurns } from "../measure/stdio-turns.mjs";
@@ -15,9 +14,6 @@ afterAll(() => Promise.all(started.map((program) => program.end())));
 const own = implementations.filter(({ isPeer }) => !isPeer);
 const operations = [echo, add, listTools(2), getPrompt, readPage, readItem];
 const modes: Mode[] = ["stateless", "session", "modern"];
-const ways = (["memory", "http", "stdio"] as const).flatMap((way) =>
-  (["stateless", "modern"] as const).map((mode) => [way, mode] as const),
-);
 const forms: Answers[] = ["json", "sse"];
 
 describe.each(own)("$name", (implementation) => {
@@ -50,16 +46,6 @@ describe.each(own)("$name", (implementation) => {
   test.each(["session", "modern"] as const)("is measured on stdio: %s", async (mode) => {
     const turns = await stdioTurns(implementation, { mode, operation: echo, atOnce: 10 }, "");
     await turns.turn(10, false);
-    await turns.turn(10, true);
-    const { perSecond, cpu } = await turns.figures();
-    await turns.end();
-    expect(Number(perSecond)).toBeGreaterThan(0);
-    expect(Number(cpu)).toBeGreaterThan(0);
-  });
-
-  test.each(ways)("has a client that is measured: %s, %s", async (way, mode) => {
-    if (implementation.name === floor && way === "memory") return;
-    const turns = await clientTurns(implementation, { way, mode }, "");
     await turns.turn(10, true);
     const { perSecond, cpu } = await turns.figures();
     await turns.end();

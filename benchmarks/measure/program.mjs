@@ -74,7 +74,7 @@ export class Program {
     else this.#said.push(message);
   }
 
-  /** Asks the probe inside. @param {"cpu" | "heap" | "resources"} question @returns {Promise<any>} */
+  /** Asks the probe inside, or the program itself. @param {"cpu" | "heap" | "resources" | "operations" | "requests"} question @returns {Promise<any>} */
   async ask(question) {
     this.child.send(question);
     const { answer } = await this.message();

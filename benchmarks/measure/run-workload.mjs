@@ -1,5 +1,5 @@
 // @ts-check
-import { summarise } from "./statistics.mjs";
+import { ratiosOf, summarise } from "./statistics.mjs";
 import { inTurn, takeRound } from "./take-round.mjs";
 
 /** @import { Row, Sample, Workload, WorkloadResult } from "../types.ts" */
@@ -38,10 +38,5 @@ function rowOf(name, { notRun, samples, base }) {
   const keys = Object.keys(first);
   const column = (/** @type {string} */ key) => samples.map((sample) => sample[key] ?? NaN);
   const figures = Object.fromEntries(keys.map((key) => [key, summarise(column(key))]));
-  if (base.length < samples.length) return { name, samples, figures, ratios: {} };
-  const ratios = keys.map((key) => [
-    key,
-    summarise(column(key).map((value, round) => value / (base[round]?.[key] ?? NaN))),
-  ]);
-  return { name, samples, figures, ratios: Object.fromEntries(ratios) };
+  return { name, samples, figures, ratios: ratiosOf(samples, base) };
 }

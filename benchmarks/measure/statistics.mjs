@@ -1,6 +1,6 @@
 // @ts-check
 
-/** @import { Summary } from "../types.ts" */
+/** @import { Sample, Summary } from "../types.ts" */
 
 /** Returns the median. @param {readonly number[]} values at least one */
 export function median(values) {
@@ -27,4 +27,17 @@ export function summarise(values) {
     highest: Math.max(...values),
     spread: middle === 0 ? 0 : off / Math.abs(middle),
   };
+}
+
+/**
+ * Returns the figures of some samples by the figures of other samples of the same rounds, by their keys. Empty if a round has no other sample.
+ *
+ * @param {readonly Sample[]} samples @param {readonly Sample[]} others @returns {Record<string, Summary>}
+ */
+export function ratiosOf(samples, others) {
+  const [first] = samples;
+  if (!first || others.length < samples.length) return {};
+  const ratiosIn = (/** @type {string} */ key) =>
+    samples.map((sample, round) => (sample[key] ?? NaN) / (others[round]?.[key] ?? NaN));
+  return Object.fromEntries(Object.keys(first).map((key) => [key, summarise(ratiosIn(key))]));
 }

@@ -27,7 +27,7 @@ export async function takeRound(contenders, amount, onStep) {
     }
     if (!amount) return round.outcomes;
     onStep("warm-up");
-    await round.warmUp(amount.warmup);
+    await round.warmUp(new Map(contenders.map(({ name, warmup = amount.warmup }) => [name, warmup])));
     onStep("measuring");
     await round.measure(amount.duration);
     return round.outcomes;
@@ -56,10 +56,11 @@ class Round {
     });
   }
 
-  /** It is its own time that counts, so that on a busy machine, too, each is given the same chance to be compiled. @param {number} milliseconds */
+  /** Counts the CPU time of each, so that each is compiled also on a busy machine. @param {ReadonlyMap<string, number>} milliseconds of CPU time by name */
   async warmUp(milliseconds) {
-    const left = new Map([...this.#running.keys()].map((name) => [name, milliseconds]));
-    for (let turn = 0; left.size > 0 && turn * warmupTurn < milliseconds * longest; turn++) {
+    const left = new Map([...milliseconds].filter(([name]) => this.#running.has(name)));
+    const turnsAtMost = (Math.max(...left.values()) * longest) / warmupTurn;
+    for (let turn = 0; left.size > 0 && turn < turnsAtMost; turn++) {
       await this.#each(turn, async (name, { turn }) => {
         const rest = left.get(name);
         if (rest === undefined) return;

@@ -31,6 +31,14 @@ test("warms each contender up, then measures in turns, forth and back", async ()
   ]);
 });
 
+test("warms a contender up for its own time if it has one", async () => {
+  const log: string[] = [];
+  const slow = { ...contender("slow", log), warmup: 650 };
+  await takeRound([slow, contender("a", log)], amount, () => {});
+  expect(log.filter((one) => one === "slow warm 100")).toHaveLength(7);
+  expect(log.filter((one) => one === "a warm 100")).toHaveLength(3);
+});
+
 test("measures a contender that is not always busy", async () => {
   const log: string[] = [];
   await takeRound([contender("idle", log, { used: 0 })], amount, () => {});

@@ -1,8 +1,9 @@
 // @ts-check
 import { own } from "../implementations/implementations.mjs";
+import { ratiosOf } from "../measure/statistics.mjs";
 import { alignedTable } from "./markdown.mjs";
 
-/** @import { Summary, Target, WorkloadResult } from "../types.ts" */
+/** @import { Row, Summary, Target, WorkloadResult } from "../types.ts" */
 
 /** What became of a target. @typedef {{ target: Target, reached: boolean, got: Summary | undefined, notRun?: string }} Verdict */
 
@@ -20,15 +21,22 @@ export function judge(targets, results, { byCpu = false } = {}) {
   return targets.flatMap((target) => {
     const result = results.find(({ id }) => id === target.workload);
     if (!result) return [];
-    const row = result.rows.find(({ name }) => name === (target.contender ?? own));
-    if (!row || row.notRun !== undefined) {
-      return [{ target, reached: false, got: undefined, notRun: row?.notRun ?? "It was not compared." }];
+    const { contender = own, to = contender, atLeast = -Infinity, atMost = Infinity } = target;
+    const [row, other] = [contender, to].map((wanted) => result.rows.find(({ name }) => name === wanted));
+    if (!row || row.notRun !== undefined || !other || other.notRun !== undefined) {
+      const notRun = (row?.notRun ?? other?.notRun) || "It was not compared.";
+      return [{ target, reached: false, got: undefined, notRun }];
     }
-    const { atLeast = -Infinity, atMost = Infinity } = target;
-    const got = valueOf(target, target.of === "ratio" ? row.ratios : row.figures, byCpu);
+    const got = valueOf(target, valuesOf(target, row, other), byCpu);
     const reached = got !== undefined && got.median >= atLeast && got.median <= atMost;
     return [{ target, reached, got }];
   });
+}
+
+/** The figures or ratios to which a target applies. @param {Target} target @param {Row} row @param {Row} other @returns {Readonly<Record<string, Summary>>} */
+function valuesOf({ of, to }, row, other) {
+  if (of === "figure") return row.figures;
+  return to === undefined ? row.ratios : ratiosOf(row.samples, other.samples);
 }
 
 /** @param {Target} target @param {Readonly<Record<string, Summary>>} values @param {boolean} byCpu @returns {Summary | undefined} */
@@ -41,11 +49,12 @@ function valueOf({ measure, of }, values, byCpu) {
 /** The verdicts as a table. @param {readonly Verdict[]} verdicts */
 export function verdictsTable(verdicts) {
   const rows = verdicts.map(({ target, reached, got, notRun }) => {
-    const { workload, contender, measure, of, atLeast, atMost } = target;
+    const { workload, contender, measure, of, to, atLeast, atMost } = target;
     const wanted = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`;
     const name = contender === undefined ? workload : `${workload}, ${contender}`;
     const range = got ? `${got.lowest.toFixed(2)} to ${got.highest.toFixed(2)}` : (notRun ?? "not measured");
-    return [name, `${measure}, ${of}`, wanted, got ? got.median.toFixed(2) : "–", range, reached ? "ok" : "MISSED"];
+    const what = to === undefined ? `${measure}, ${of}` : `${measure}, ${of} to ${to}`;
+    return [name, what, wanted, got ? got.median.toFixed(2) : "–", range, reached ? "ok" : "MISSED"];
   });
   return alignedTable([["target", "of", "wanted", "got", "range", ""], ...rows]).join("\n");
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { clients } from "../implementations/clients.mjs";
 import { implementations } from "../implementations/implementations.mjs";
 import { summarise } from "../measure/statistics.mjs";
 import type { Row, Target, WorkloadResult } from "../types.ts";
@@ -9,6 +10,7 @@ import { judge, verdictsTable } from "./check.mjs";
 import { tableOf } from "./markdown.mjs";
 
 const targets = JSON.parse(readFileSync(new URL("../targets.json", import.meta.url), "utf8")) as Target[];
+const workloads = allWorkloads(planOf(false, { implementations, clients, peers: "" }));
 const target: Target = { workload: "w", measure: "perSecond", of: "ratio", atLeast: 0.85 };
 const measures = [
   { key: "perSecond", title: "answers/s", better: "higher" as const, digits: 0, ratio: "× floor" },
@@ -24,20 +26,20 @@ function result(ratio: number, cpu: number): WorkloadResult {
 }
 
 test("each target has an existing workload and a limit", () => {
-  const workloads = new Map(
-    allWorkloads(planOf(false, { implementations, peers: "" })).map((workload) => [workload.id, workload]),
-  );
-  for (const { workload: id, contender = "mcparley", measure, atLeast, atMost } of targets) {
-    const workload = workloads.get(id);
-    const found = workload?.contenders.find(({ name }) => name === contender);
-    expect(found?.start ?? found?.sample, id).toBeDefined();
+  const byId = new Map(workloads.map((workload) => [workload.id, workload]));
+  for (const { workload: id, contender = "mcparley", to = contender, measure, atLeast, atMost } of targets) {
+    const workload = byId.get(id);
+    for (const wanted of [contender, to]) {
+      const found = workload?.contenders.find(({ name }) => name === wanted);
+      expect(found?.start ?? found?.sample, `${id}, ${wanted}`).toBeDefined();
+    }
     expect(workload?.measures.map(({ key }) => key)).toContain(measure);
     expect([atLeast, atMost].filter((limit) => limit !== undefined)).toHaveLength(1);
   }
 });
 
 test("workloads have unique ids", () => {
-  const ids = allWorkloads(planOf(false, { implementations, peers: "" })).map(({ id }) => id);
+  const ids = workloads.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
 });
 
@@ -57,6 +59,49 @@ test("accepts a figure at its target, and misses one above", () => {
   const memory: Target = { workload: "w", measure: "cpu", of: "figure", atMost: 10 };
   expect(judge([memory], [result(1, 1)])[0]?.reached).toBe(true);
   expect(judge([memory], [result(1, 1.1)])[0]?.reached).toBe(false);
+});
+
+describe("a ratio to another contender", () => {
+  const toOurs: Target = {
+    workload: "w",
+    contender: "theirs",
+    measure: "cpu",
+    of: "ratio",
+    to: "mcparley",
+    atLeast: 8,
+  };
+  const rowOf = (name: string, cpu: number[]): Row => ({
+    name,
+    samples: cpu.map((one) => ({ cpu: one })),
+    figures: { cpu: summarise(cpu) },
+    ratios: { cpu: summarise(cpu.map((one) => one / 1_000)) },
+  });
+  const withRows = (...rows: Row[]): WorkloadResult[] => [{ ...result(1, 1), rows }];
+
+  test("is that of samples of the same round, and not of the medians or to the reference", () => {
+    const [verdict] = judge([toOurs], withRows(rowOf("theirs", [80, 1_600, 90]), rowOf("mcparley", [10, 200, 9])));
+    expect(verdict).toMatchObject({ reached: true, got: { median: 8, lowest: 8, highest: 10 } });
+  });
+
+  test("compares the rounds in which both took part", () => {
+    const [verdict] = judge([toOurs], withRows(rowOf("theirs", [79]), rowOf("mcparley", [10, 1, 1])));
+    expect(verdict).toMatchObject({ reached: false, got: { median: 7.9 } });
+  });
+
+  test("is missed if one of the two did not run, and names the reason", () => {
+    const failed = { name: "mcparley", notRun: "It broke.", samples: [], figures: {}, ratios: {} };
+    const [verdict] = judge([toOurs], withRows(rowOf("theirs", [80]), failed));
+    expect(verdict).toMatchObject({ reached: false, got: undefined, notRun: "It broke." });
+    const [alone] = judge([toOurs], withRows(rowOf("theirs", [80])));
+    expect(alone).toMatchObject({ reached: false, notRun: "It was not compared." });
+  });
+
+  test("is named in the table", () => {
+    const verdicts = judge([toOurs], withRows(rowOf("theirs", [80]), rowOf("mcparley", [10])));
+    expect(verdictsTable(verdicts)).toContain(
+      "| w, theirs | cpu, ratio to mcparley |    ≥ 8 | 8.00 | 8.00 to 8.00 |  ok |",
+    );
+  });
 });
 
 test("misses workloads that did not run, and omits workloads that were not requested", () => {

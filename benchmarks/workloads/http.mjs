@@ -21,7 +21,7 @@ const modes = ["stateless", "session", "modern"];
 /** @type {Readonly<Record<Mode, string>>} */
 export const modeNames = { stateless: "2025 stateless", session: "2025 session", modern: "2026 modern" };
 /** @type {Readonly<Record<Answers, string>>} */
-const answerNames = { json: "JSON", sse: "SSE" };
+export const answerNames = { json: "JSON", sse: "SSE" };
 const many = 32;
 
 /**

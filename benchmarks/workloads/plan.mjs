@@ -1,7 +1,7 @@
 // @ts-check
 import { floor, own } from "../implementations/implementations.mjs";
 
-/** @import { Amount, Implementation } from "../types.ts" */
+/** @import { Amount, ClientImplementation, Implementation } from "../types.ts" */
 
 /** The number of samples of the floor and this library, and of each other implementation. @typedef {{ own: number, others: number }} Rounds */
 
@@ -14,11 +14,12 @@ import { floor, own } from "../implementations/implementations.mjs";
  * @property {Rounds} sideRounds of all other workloads
  * @property {Amount} amount of load in a sample
  * @property {number} minutes that the run may take
- * @property {readonly Implementation[]} implementations that are compared
+ * @property {readonly Implementation[]} implementations of servers that are compared
+ * @property {readonly ClientImplementation[]} clients that are compared
  * @property {string} peers the folder of the installed packages
  */
 
-/** @param {boolean} isQuick @param {Pick<Plan, "implementations" | "peers">} what @returns {Plan} */
+/** @param {boolean} isQuick @param {Pick<Plan, "implementations" | "clients" | "peers">} what @returns {Plan} */
 export function planOf(isQuick, what) {
   const quick = {
     rounds: { own: 1, others: 1 },

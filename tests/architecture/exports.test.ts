@@ -31,7 +31,6 @@ test("the library has exactly the listed dependencies", () => {
     "eventsource-parser",
     "jose",
     "oauth4webapi",
-    "re2js",
     "tinyexec",
     "yaml",
   ]);

@@ -9,6 +9,8 @@ export default defineConfig({
     alias: {
       "#command-transport": source("stdio/command-transport.ts"),
       "#default-send": source("node/default-send.ts"),
+      "#re2js": source("schema/json-schema/re2js.ts"),
+      "#undici": source("node/http-client/undici.ts"),
     },
   },
   test: {

@@ -7,7 +7,10 @@ import { memoryPair } from "mcparley/testing";
 /** @param {ClientTarget} target @returns {Promise<BenchmarkClient>} */
 export async function connect(target) {
   const client = await connectClient(targetOf(target), { revision: target.revision });
-  return { echo: async (text) => String(await client.callTool("echo", { text })) };
+  return {
+    echo: async (text) => String(await client.callTool("echo", { text })),
+    listTools: () => client.listTools().all(),
+  };
 }
 
 /** @param {ClientTarget} target */

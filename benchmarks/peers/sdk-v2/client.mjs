@@ -11,6 +11,9 @@ export async function connect(target) {
       const { content } = await client.callTool({ name: "echo", arguments: { text } });
       return content[0].text;
     },
+    async listTools() {
+      return (await client.listTools()).tools;
+    },
   };
 }
 

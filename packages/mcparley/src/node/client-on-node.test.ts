@@ -9,6 +9,7 @@ import type { ConnectOptions } from "../client/options.ts";
 import type { HttpTarget } from "../http/client/settings.ts";
 import { httpTransports } from "../http/client/transport.ts";
 import type { JsonObject } from "../rpc/messages.ts";
+import { createSender } from "./http-client/sender.ts";
 import { discoverResult } from "../testing/peer-transports.ts";
 
 const closers: (() => unknown)[] = [];
@@ -89,6 +90,60 @@ test("500 parallel calls share a few connections", async () => {
   const calls = Array.from({ length: 500 }, () => client.callTool("quick"));
   expect(new Set(await Promise.all(calls))).toEqual(new Set(["done"]));
   expect(connections.length).toBeLessThanOrEqual(256);
+});
+
+test("10,000 concurrent calls of one client settle over at most 128 connections, if the server is quick", async () => {
+  const { client, connections } = await world((message, response) =>
+    response.writeHead(200, json).end(result(message, text(String((message.params as JsonObject).name)))),
+  );
+  await client.listTools().all();
+  const names = Array.from({ length: 10_000 }, (_, i) => `tool-${i}`);
+  expect(await Promise.all(names.map((name) => client.callTool(name)))).toEqual(names);
+  // On a busy machine some requests count as slow. The limit for slow ones is 1,024.
+  expect(connections.length).toBeLessThanOrEqual(1_024);
+});
+
+/** A target on which one request at a time is sent. */
+const oneAtATime = (): Partial<HttpTarget> => ({
+  fetch: createSender({ burst: 1, connections: 1, roundMs: 3_600_000, waitMs: 3_600_000 }) as unknown as typeof fetch,
+});
+
+test("the timeout of a call begins when it is sent, and not while it waits for others", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  closers.push(() => vi.useRealTimers());
+  const asked = new EventEmitter<{ call: [JsonObject, ServerResponse] }>();
+  const { client } = await world((...call) => asked.emit("call", call[0], call[1]), { target: oneAtATime() });
+  await client.listTools().all();
+  const firstCall = once(asked, "call");
+  const first = client.callTool("first", {}, { timeout: { idle: 20 * 60_000 } });
+  const [message, response] = (await firstCall) as [JsonObject, ServerResponse];
+  const second = client.callTool("second", {}, { timeout: { idle: 60_000 } });
+  await new Promise((resolve) => setImmediate(resolve));
+  vi.advanceTimersByTime(15 * 60_000);
+  const secondCall = once(asked, "call");
+  response.writeHead(200, json).end(result(message, text("done")));
+  expect(await first).toBe("done");
+  const [next, nextResponse] = (await secondCall) as [JsonObject, ServerResponse];
+  vi.advanceTimersByTime(59_000);
+  nextResponse.writeHead(200, json).end(result(next, text("done")));
+  expect(await second).toBe("done");
+});
+
+test("a call that waits for others can be cancelled, and ends when the client is closed", async () => {
+  const asked = new EventEmitter<{ call: [] }>();
+  const { client, called } = await world(() => asked.emit("call"), { target: oneAtATime() });
+  await client.listTools().all();
+  const firstCall = once(asked, "call");
+  const calls = Array.from({ length: 200 }, (_, i) => client.callTool(`tool-${i}`));
+  for (const call of calls) call.catch(() => {});
+  await firstCall;
+  const controller = new AbortController();
+  const cancelled = client.callTool("cancelled", {}, { signal: controller.signal });
+  controller.abort();
+  await expect(cancelled).rejects.toMatchObject({ code: "aborted" });
+  await client.close();
+  for (const call of calls) await expect(call).rejects.toMatchObject({ code: "closed" });
+  expect(called).toEqual(["tool-0"]);
 });
 
 test("a call whose connection breaks after the request was sent rejects with closed, and is not sent again", async () => {

@@ -20,6 +20,9 @@ export const defaultSend: Send = (url, init) => {
   if (send) return send(url, init);
   return import("./http-client/sender.ts").then(({ createSender }) => (send ??= createSender())(url, init));
 };
+/** `fetch` has no limit of connections. */
+defaultSend.turn = (url, signal) => send?.turn?.(url, signal) ?? Promise.resolve();
+
 let checked: object | undefined;
 let isCustom = false;
 

@@ -30,12 +30,10 @@ interface Waiting {
   readonly options: WaitOptions;
   resolve(result: JsonObject): void;
   reject(error: Error): void;
-  idleTimer: unknown;
-  totalTimer: unknown;
+  /** The timer of the limit that ends first. */
+  timer: unknown;
   /** The time at which the total limit ends. */
   totalEndsAt: number;
-  /** Milliseconds of the total limit that were left at the start of the last pause. */
-  totalLeft: number;
   /** The number of pauses at the same time. */
   paused: number;
   /** The time of the first of them. */
@@ -83,16 +81,14 @@ export class PendingRequests {
         options,
         resolve,
         reject,
-        idleTimer: undefined,
-        totalTimer: undefined,
-        totalEndsAt: 0,
-        totalLeft: options.totalTimeout ?? 0,
+        timer: undefined,
+        totalEndsAt: this.#clock.now() + (options.totalTimeout ?? Infinity),
         paused: 0,
         pausedAt: 0,
         removeAbort: undefined,
       };
       this.#waiting.set(id, waiting);
-      this.#startTimers(id, waiting);
+      this.#startTimer(id, waiting);
       if (signal) waiting.removeAbort = onAbort(signal, () => this.#abandon(id, aborted(options.what, signal)));
     });
   }
@@ -124,7 +120,7 @@ export class PendingRequests {
     if (!isRequestId(token)) return false;
     const waiting = this.#waiting.get(token);
     if (!waiting) return false;
-    if (waiting.paused === 0) this.#restartIdle(token, waiting);
+    if (waiting.paused === 0) this.#startTimer(token, waiting);
     waiting.options.onProgress?.(params);
     return true;
   }
@@ -135,16 +131,17 @@ export class PendingRequests {
     if (!waiting) return () => {};
     if (waiting.paused++ === 0) {
       waiting.pausedAt = this.#clock.now();
-      waiting.totalLeft = Math.max(0, waiting.totalEndsAt - waiting.pausedAt);
-      this.#clearTimers(waiting);
+      this.#clearTimer(waiting);
     }
     let resumed = false;
     return () => {
       if (resumed || this.#waiting.get(id) !== waiting) return;
       resumed = true;
       if (--waiting.paused > 0) return;
-      waiting.options.onPaused?.(this.#clock.now() - waiting.pausedAt);
-      this.#startTimers(id, waiting);
+      const ms = this.#clock.now() - waiting.pausedAt;
+      waiting.totalEndsAt += ms;
+      waiting.options.onPaused?.(ms);
+      this.#startTimer(id, waiting);
     };
   }
 
@@ -160,7 +157,7 @@ export class PendingRequests {
     const waiting = this.#waiting.get(id);
     if (!waiting) return undefined;
     this.#waiting.delete(id);
-    this.#clearTimers(waiting);
+    this.#clearTimer(waiting);
     waiting.removeAbort?.();
     return waiting;
   }
@@ -172,32 +169,22 @@ export class PendingRequests {
     waiting.reject(error);
   }
 
-  #expire(id: RequestId, what: string, limit: string): void {
-    this.#abandon(id, new LocalError("timeout", `${what} was not answered within ${limit}.${this.timeoutHint}`));
+  /** Starts the idle limit again. A request has one timer, for the limit that ends first. */
+  #startTimer(id: RequestId, waiting: Waiting): void {
+    this.#clearTimer(waiting);
+    const { what, idleTimeout = Infinity, totalTimeout } = waiting.options;
+    const totalLeft = Math.max(0, waiting.totalEndsAt - this.#clock.now());
+    const isTotal = totalLeft < idleTimeout;
+    const expire = (): void => {
+      const limit = isTotal ? `${totalTimeout} ms in total` : `${idleTimeout} ms, and no progress was reported`;
+      this.#abandon(id, new LocalError("timeout", `${what} was not answered within ${limit}.${this.timeoutHint}`));
+    };
+    waiting.timer = startLimit(this.#clock, expire, isTotal ? totalLeft : idleTimeout);
   }
 
-  #startTimers(id: RequestId, waiting: Waiting): void {
-    this.#restartIdle(id, waiting);
-    const { what, totalTimeout } = waiting.options;
-    if (totalTimeout === undefined) return;
-    waiting.totalEndsAt = this.#clock.now() + waiting.totalLeft;
-    const expire = (): void => this.#expire(id, what, `${totalTimeout} ms in total`);
-    waiting.totalTimer = startLimit(this.#clock, expire, waiting.totalLeft);
-  }
-
-  #restartIdle(id: RequestId, waiting: Waiting): void {
-    const { what, idleTimeout } = waiting.options;
-    if (idleTimeout === undefined) return;
-    if (waiting.idleTimer !== undefined) this.#clock.clearTimeout(waiting.idleTimer);
-    const expire = (): void => this.#expire(id, what, `${idleTimeout} ms, and no progress was reported`);
-    waiting.idleTimer = startLimit(this.#clock, expire, idleTimeout);
-  }
-
-  #clearTimers(waiting: Waiting): void {
-    if (waiting.idleTimer !== undefined) this.#clock.clearTimeout(waiting.idleTimer);
-    if (waiting.totalTimer !== undefined) this.#clock.clearTimeout(waiting.totalTimer);
-    waiting.idleTimer = undefined;
-    waiting.totalTimer = undefined;
+  #clearTimer(waiting: Waiting): void {
+    if (waiting.timer !== undefined) this.#clock.clearTimeout(waiting.timer);
+    waiting.timer = undefined;
   }
 }
 

@@ -65,6 +65,11 @@ export interface Transport {
    * them keeps it open as long as there are any.
    */
   needMessages?(isNeeded: boolean): void;
+  /**
+   * Waits until a request that is sent at once does not wait for others. Rejects if the signal is aborted. Called before a call
+   * if many are in flight. For transports that limit the number of requests in flight.
+   */
+  turn?(signal: AbortSignal | undefined): void | Promise<void>;
   /** Closes the transport and settles when it is closed. A second call does nothing. */
   close(): Promise<void>;
 }

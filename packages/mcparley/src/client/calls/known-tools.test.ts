@@ -7,6 +7,7 @@ import type { ScriptedPeer } from "../../testing/scripted-peer.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { ConnectOptions } from "../options.ts";
 import type { Client } from "./client.ts";
+import { headersOf } from "./known-tools.ts";
 
 // Loaded on first use. Loaded here, so that no test waits for them.
 beforeAll(() =>
@@ -371,4 +372,26 @@ test("concurrent calls that are refused for their headers list the tools once mo
   }
   await Promise.all(calls);
   expect(cursorsOf(peer).length).toBe(2);
+});
+
+describe("marks of parameters for headers", () => {
+  const nested = (levels: number): JsonObject =>
+    Array.from({ length: levels }).reduce<JsonObject>((a) => ({ properties: { a } }), {
+      type: "string",
+      "x-mcp-header": "A",
+    });
+  const headers = (schema: JsonObject): unknown => headersOf({ name: "a", inputSchema: schema });
+
+  test("are read up to 64 nested schemas, as the server reads them", async () => {
+    expect(await headers(nested(64))).toMatchObject([{ header: "Mcp-Param-A" }]);
+    expect(await headers(nested(65))).toEqual([]);
+  });
+
+  test("are refused in a place where they are not allowed, such as an item of an array", async () => {
+    await expect(headers({ anyOf: [{ items: nested(1) }] })).rejects.toThrow('"properties" alone');
+  });
+
+  test("are not looked for in their names as values", () => {
+    expect(headers({ properties: { a: { enum: ["x-mcp-header"], default: null } } })).toEqual([]);
+  });
 });

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { McpHeader } from "../../mcp/headers/mirrored-headers.ts";
@@ -12,7 +13,8 @@ export interface KnownTool {
   readonly freshUntil: number;
   /** The output schema, prepared when the tool returns its first result. */
   output?: Promise<PeerSchema>;
-  headers?: readonly McpHeader[];
+  /** The arguments that are mirrored into headers. Undefined if the list was read from a server without such headers. */
+  headers: readonly McpHeader[] | undefined;
 }
 
 /** One reading of the list of tools. */
@@ -67,8 +69,8 @@ export class KnownTools {
     listing.freshUntil = Math.min(listing.freshUntil, listing.pageUntil);
   }
 
-  add(listing: Listing, tool: Tool): void {
-    const known = { tool, freshUntil: listing.pageUntil };
+  add(listing: Listing, tool: Tool, headers: KnownTool["headers"]): void {
+    const known: KnownTool = { tool, freshUntil: listing.pageUntil, headers };
     listing.tools.set(tool.name, known);
     if (listing.generation === this.#generation) this.#known.set(tool.name, known);
   }
@@ -98,17 +100,23 @@ export class KnownTools {
  * Returns the arguments of a tool that are mirrored into headers. Throws if a mark breaks the rules. Most tools mark none,
  * so the code that reads the marks is loaded with the first tool that does.
  */
-export async function headersOf({ inputSchema }: Tool): Promise<readonly McpHeader[]> {
-  if (!mentions(inputSchema, '"x-mcp-header"')) return [];
-  const { mcpHeaders } = await import("../../mcp/headers/mirrored-headers.ts");
-  return mcpHeaders(inputSchema);
+export function headersOf({ inputSchema }: Tool): Awaitable<readonly McpHeader[]> {
+  if (!hasMark(inputSchema)) return [];
+  return import("../../mcp/headers/mirrored-headers.ts").then(({ mcpHeaders }) => mcpHeaders(inputSchema));
 }
 
-function mentions(schema: JsonObject, name: string): boolean {
-  try {
-    return JSON.stringify(schema).includes(name);
-  } catch {
-    // Nested so deep that it exhausts the stack. No mark is valid there.
+/**
+ * Returns whether a schema may have a mark. Marks below 64 nested schemas are ignored, and each of these is at most two levels
+ * of JSON. Runs for each listed tool. It allocates nothing: a closure would need a context for each visited value.
+ */
+function hasMark(value: unknown, level = 0): boolean {
+  if (typeof value !== "object" || value === null || level > 128) return false;
+  if (Array.isArray(value)) {
+    for (const item of value) if (hasMark(item, level + 1)) return true;
     return false;
   }
+  for (const name in value) {
+    if (name === "x-mcp-header" || hasMark((value as JsonObject)[name], level + 1)) return true;
+  }
+  return false;
 }

@@ -1,8 +1,30 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
+import type { Envelope } from "../../rpc/transport.ts";
 import { encodeHeaderValue, mirroredValue } from "../../mcp/headers/header-values.ts";
 import type { McpHeader } from "../../mcp/headers/mirrored-headers.ts";
+import { Method } from "../../mcp/methods.ts";
+import { isExtensionList } from "../client-capabilities.ts";
 import type { ClientExtension } from "../extension.ts";
+import type { Call } from "./call.ts";
+import { findTool } from "./find-tool.ts";
+import { headersOf } from "./known-tools.ts";
+
+/**
+ * Returns the headers that mirror the params of a call. The tool of a call is looked up first if it is unknown: the server
+ * refuses the call without its headers.
+ */
+export async function mirroredHeaders(call: Call): Promise<Envelope | undefined> {
+  const { core, method, params } = call;
+  const { extensions } = core.options;
+  if (method !== Method.callTool) {
+    return isExtensionList(extensions) ? extensionHeaders(extensions, method, params) : undefined;
+  }
+  // Most clients list the tools before they call one.
+  const known = await findTool(call);
+  const headers = known && (known.headers ??= await headersOf(known.tool));
+  return headers?.length ? { headers: mirrorArguments(headers, params.arguments) } : undefined;
+}
 
 /**
  * Returns the headers that mirror a call's arguments. An argument that is missing or null has none.
@@ -26,11 +48,11 @@ export function mirrorArguments(headers: readonly McpHeader[], args: unknown): R
 }
 
 /** Returns the `Mcp-Name` header of a request that an extension defines. Undefined if no extension asks for it. */
-export function extensionHeaders(
+function extensionHeaders(
   extensions: readonly ClientExtension[],
   method: string,
   params: JsonObject,
-): { headers: Record<string, string> } | undefined {
+): Envelope | undefined {
   const named = extensions.map(({ mirroredNames }) => mirroredNames?.[method]).find((name) => name !== undefined);
   const value = named === undefined ? undefined : params[named];
   return typeof value === "string" ? { headers: { "mcp-name": encodeHeaderValue(value) } } : undefined;

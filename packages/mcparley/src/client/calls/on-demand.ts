@@ -3,8 +3,7 @@
  * exceed 20 KB at start (`npm run size`).
  */
 export { extend, finishExtensions, followStored } from "./extensions.ts";
-export { findTool } from "./find-tool.ts";
 export { answersTo } from "./input-rounds.ts";
-export { extensionHeaders, mirrorArguments } from "./mirrored-headers.ts";
-export { confirm, notCapable, observe, requireJson } from "./optional-steps.ts";
+export { mirroredHeaders } from "./mirrored-headers.ts";
+export { confirm, notCapable, observe, requireJson, takeTurn } from "./optional-steps.ts";
 export { infoWithSafeIcons, listedWithSafeIcons } from "../lists/safe-icons.ts";

@@ -1,4 +1,4 @@
-import { link, unlessAborted } from "../../rpc/abort.ts";
+import { abortedError, link, unlessAborted } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { findNotJson } from "../../rpc/not-json.ts";
@@ -7,6 +7,7 @@ import { Method } from "../../mcp/methods.ts";
 import { type CallEnd, startCall } from "../../mcp/observe.ts";
 import type { ClientCall, RequestOptions } from "../options.ts";
 import type { Session } from "../connect/session.ts";
+import { explain } from "./after-failure.ts";
 import { type Call, type Next, endOf, nameOf, sessionFor, untimed } from "./call.ts";
 
 /** Throws `invalid_message` for a message with a value that JSON cannot carry. The error names the member. */
@@ -27,6 +28,22 @@ export function notCapable({ revision }: Session, method: string, capability: st
   }
   const message = `${method} needs the server capability "${capability}", which the server has not declared.`;
   return new LocalError("not_capable", message, { data: { capability } });
+}
+
+/** Waits until the connection has room for a call. Its timeouts begin after it. */
+export async function takeTurn(call: Call, next: Next): Promise<JsonObject> {
+  const { core, session, options, what } = call;
+  const { signal, unlink } = options.signal ? link(options.signal, core.closing) : { signal: core.closing };
+  const before = core.clock.now();
+  try {
+    await session?.connection.turn(signal);
+  } catch (error) {
+    throw signal.aborted ? abortedError(what, signal) : explain(call, error);
+  } finally {
+    unlink?.();
+  }
+  call.endsAt += core.clock.now() - before;
+  return next.step(call, next.next);
 }
 
 /** Runs the rest of a call within its observers. Each is notified of its end exactly once. */

@@ -23,17 +23,23 @@ import {
   nameOf,
   unexpectedType,
 } from "./call.ts";
+import type * as OnDemand from "./on-demand.ts";
 import { openFor, repair, sendRequest } from "./send-request.ts";
 
-const always = (): boolean => true;
+/** Number of calls in flight above which further calls wait before they are made, if the transport limits requests. */
+const manyCalls = 100;
 
-/** The steps of a call, in order. A step that does not concern a call is left out of it. */
-const steps: readonly { step: Step; concerns: (call: Call) => boolean }[] = [
+/** The steps before the request, in order, that a call may need. A step that does not concern a call is left out of it. */
+const firstSteps: readonly { step: Step; concerns: (call: Call) => boolean }[] = [
   { step: fromCache, concerns: ({ core, method }) => core.cache?.covers(method) === true },
   {
     step: requireSession,
     concerns: ({ session, method, options }) =>
       !session || options.signal?.aborted === true || !isCapable(session, method),
+  },
+  {
+    step: onDemand("takeTurn"),
+    concerns: ({ core, session }) => core.running.size > manyCalls && session?.connection.hasTurns === true,
   },
   { step: onDemand("observe"), concerns: ({ core }) => core.options.observers !== undefined },
   { step: onDemand("extend"), concerns: ({ core }) => isExtensionList(core.options.extensions) },
@@ -41,10 +47,20 @@ const steps: readonly { step: Step; concerns: (call: Call) => boolean }[] = [
     step: onDemand("confirm"),
     concerns: ({ core, method }) => core.options.confirm !== undefined && method === Method.callTool,
   },
-  { step: answerInput, concerns: always },
-  { step: repair, concerns: always },
-  { step: sendRequest, concerns: always },
 ];
+
+/** The steps of each call. */
+const lastSteps: Next = { step: answerInput, next: { step: repair, next: { step: sendRequest, next: end } } };
+
+/** Returns the steps that concern a call. */
+function stepsOf(call: Call): Next {
+  let steps = lastSteps;
+  for (let index = firstSteps.length - 1; index >= 0; index--) {
+    const { step, concerns } = firstSteps[index]!;
+    if (concerns(call)) steps = { step, next: steps };
+  }
+  return steps;
+}
 
 /** Makes one call and returns its final result. */
 export async function perform(
@@ -58,9 +74,10 @@ export async function perform(
   core.running.add(call);
   try {
     if (!isJson(request.params) || !isJson(options.meta)) (await import("./on-demand.ts")).requireJson(call);
-    const first = steps.reduceRight((next, { step, concerns }) => (concerns(call) ? { step, next } : next), end);
+    const first = stepsOf(call);
     const result = await first.step(call, first.next);
-    if (request.checksResult) await checkAgainstSchema(call, result);
+    const checking = request.checksResult && checkAgainstSchema(call, result);
+    if (checking) await checking;
     if (call.method === Method.callTool && result.isError === true) ended = { outcome: "tool_error", code: undefined };
     return result;
   } catch (error) {
@@ -130,18 +147,22 @@ function isCapable({ revision, server }: Session, method: string): boolean {
   return capability === "completions" && !revision.completionsCapability;
 }
 
+let loading: Promise<typeof OnDemand> | undefined;
+
 /** Returns a step whose code is loaded with the first call that it concerns. Most clients need none of them. */
-function onDemand(name: "confirm" | "extend" | "observe"): Step {
-  return async (call, next) => (await import("./on-demand.ts"))[name](call, next);
+function onDemand(name: "confirm" | "extend" | "observe" | "takeTurn"): Step {
+  return (call, next) => {
+    loading ??= import("./on-demand.ts").finally(() => (loading = undefined));
+    return loading.then((steps) => steps[name](call, next));
+  };
 }
 
 /** Checks the result of a tool that was listed with an output schema. The result of a failed tool is not checked. */
-async function checkAgainstSchema(call: Call, result: JsonObject): Promise<void> {
+function checkAgainstSchema(call: Call, result: JsonObject): Promise<void> | undefined {
   const known = call.core.tools.get(call.params.name);
-  if (!known?.tool.outputSchema || result.isError) return;
+  if (!known?.tool.outputSchema || result.isError) return undefined;
   // The evaluator of JSON Schemas is too large for the start, and many tools have no output schema.
-  const { checkResult } = await import("./check-result.ts");
-  await checkResult(call, known, result);
+  return import("./check-result.ts").then(({ checkResult }) => checkResult(call, known, result));
 }
 
 /** Maximum number of rounds in which a server may ask for more input to one call. */

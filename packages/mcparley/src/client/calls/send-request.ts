@@ -1,3 +1,4 @@
+import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts";
 import type { Envelope } from "../../rpc/transport.ts";
 import { isMetaKey } from "../../mcp/checks/meta-keys.ts";
@@ -7,16 +8,28 @@ import { type Session, modernMeta } from "../connect/session.ts";
 import { type Call, defaultTotal, end, limitsOf, sessionFor, type Next } from "./call.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import { readProgress } from "../../mcp/progress.ts";
-import { headersOf } from "./known-tools.ts";
 import type * as AfterFailure from "./after-failure.ts";
 
 /** The last step of a call: sends the request and waits for its result. */
-export async function sendRequest(call: Call): Promise<JsonObject> {
-  const { core, method, options, what } = call;
+export function sendRequest(call: Call): Promise<JsonObject> {
+  const { session } = call;
+  // Most calls wait for nothing before they are sent, and need no promise but that of the result.
+  if (session?.connection.isOpen && mirrorsNothing(call, session)) return exchange(call, session, undefined);
+  return sendWhenReady(call);
+}
+
+async function sendWhenReady(call: Call): Promise<JsonObject> {
   let session = call.session ?? (await sessionFor(call));
-  const mirrored = session.mirrors ? await mirroredHeaders(call) : undefined;
+  const mirrored = mirrorsNothing(call, session)
+    ? undefined
+    : await (await import("./on-demand.ts")).mirroredHeaders(call);
   // The connection may have been lost while the tool was looked up.
   if (!session.connection.isOpen) session = call.session = await sessionFor(call);
+  return exchange(call, session, mirrored);
+}
+
+function exchange(call: Call, session: Session, mirrored: Envelope | undefined): Promise<JsonObject> {
+  const { core, method, options, what } = call;
   if (call.pending) core.cache?.sending(call.pending, call.answers !== undefined);
   call.isSent = true;
   // No spread: it would take longer than the rest of the client's part of a call.
@@ -42,7 +55,7 @@ function keepProgress(call: Call, id: RequestId, onProgress: (params: JsonObject
 }
 
 /** See `sendWithin` of `ClientCore`. */
-export function sendWithin(call: Call, session: Session | undefined): Promise<JsonObject> {
+export async function sendWithin(call: Call, session: Session | undefined): Promise<JsonObject> {
   // The timeout of the client's options is for the whole call of the user.
   const endsAt = call.core.clock.now() + (call.options.timeout?.total ?? defaultTotal);
   if (session) return sendRequest({ ...call, endsAt, session });
@@ -62,28 +75,15 @@ function paramsOf({ core, method, options, params, answers }: Call, { revision }
   return { ...params, ...answers, _meta: meta };
 }
 
-/**
- * The headers that mirror the params of a call. The tool of a call is looked up first if it is unknown: the server refuses
- * the call without its headers.
- */
-async function mirroredHeaders(call: Call): Promise<Envelope | undefined> {
+/** Whether it is known that no header mirrors the params of a call. */
+function mirrorsNothing(call: Call, { mirrors }: Session): boolean {
   const { core, method, params } = call;
-  const { extensions } = core.options;
-  if (method === Method.callTool) {
-    const { tools } = core;
-    call.listed = tools.generation;
-    // Most clients list the tools before they call one.
-    const known = tools.isSettled(params.name)
-      ? tools.get(params.name)
-      : await (await import("./on-demand.ts")).findTool(call);
-    const headers = known && (known.headers ??= await headersOf(known.tool));
-    if (!headers?.length) return undefined;
-    const { mirrorArguments } = await import("./on-demand.ts");
-    return { headers: mirrorArguments(headers, params.arguments) };
-  }
-  if (!isExtensionList(extensions)) return undefined;
-  const { extensionHeaders } = await import("./on-demand.ts");
-  return extensionHeaders(extensions, method, params);
+  const { tools, options } = core;
+  if (!mirrors) return true;
+  if (method !== Method.callTool) return !isExtensionList(options.extensions);
+  call.listed = tools.generation;
+  const known = tools.get(params.name);
+  return tools.isSettled(params.name) && (!known || known.headers?.length === 0);
 }
 
 function progressOf({ core, options: { onProgress } }: Call): ((params: JsonObject) => void) | undefined {
@@ -96,34 +96,36 @@ function progressOf({ core, options: { onProgress } }: Call): ((params: JsonObje
 
 /** Sends a call again after a failure that can be repaired. In all these cases the server has not run the call. */
 export async function repair(call: Call, next: Next): Promise<JsonObject> {
-  const repaired = new Set<string>();
+  // Not a set, because almost no call needs it.
+  const repaired: string[] = [];
   for (;;) {
     // In a later round of input requests the server has run a part of the call.
     call.isSent = call.answers !== undefined;
-    call.session = await openFor(call);
+    const opened = openFor(call);
+    call.session = isPromise(opened) ? await opened : opened;
     try {
       return await next.step(call, next.next);
     } catch (error) {
       const failure = await loadAfterFailure();
       // The next step may have opened another session.
       const possible = failure?.repairOf(call, call.session, error);
-      if (!possible || repaired.has(possible.kind)) {
+      if (!possible || repaired.includes(possible.kind)) {
         possible?.giveUp?.();
         throw failure?.explain(call, error) ?? error;
       }
-      repaired.add(possible.kind);
+      repaired.push(possible.kind);
       await possible.run();
     }
   }
 }
 
 /** Returns the session of a call. An error has `safeToRepeat`. */
-export async function openFor(call: Call): Promise<Session> {
-  try {
-    return await sessionFor(call);
-  } catch (error) {
+export function openFor(call: Call): Awaitable<Session> {
+  const opened = sessionFor(call);
+  if (!isPromise(opened)) return opened;
+  return opened.catch(async (error: unknown) => {
     throw (await loadAfterFailure())?.explain(call, error) ?? error;
-  }
+  });
 }
 
 /** Loads the code that most calls do not need. Undefined if it cannot be loaded, for example because the network is down. */

@@ -90,6 +90,16 @@ export class Connection {
     return this.#ended === undefined && !this.#retired;
   }
 
+  /** Whether the transport limits the number of requests in flight. */
+  get hasTurns(): boolean {
+    return this.#transport.turn !== undefined;
+  }
+
+  /** Waits until a request does not wait for others. */
+  async turn(signal: AbortSignal | undefined): Promise<void> {
+    await this.#transport.turn?.(signal);
+  }
+
   /** Whether no request can be in flight any more. */
   get hasEnded(): boolean {
     return this.#ended !== undefined;

@@ -224,6 +224,25 @@ describe("x-mcp-header", () => {
     );
   });
 
+  test("entries that need code to be loaded keep their place among the others", async () => {
+    const icons = [{ src: "https://example.com/a.png" }];
+    const marked = { type: "object", properties: { a: { type: "string", "x-mcp-header": "A" } } };
+    const { client } = await paged(
+      () => ({
+        tools: [
+          ...named("a"),
+          { name: "b", inputSchema, icons },
+          { name: "c", inputSchema: marked },
+          ...named("d"),
+          { name: "e", inputSchema: marked, icons },
+        ],
+      }),
+      "http",
+    );
+    const tools = await client.listTools().all();
+    expect(tools.map(({ name }) => name)).toEqual(["a", "b", "c", "d", "e"]);
+  });
+
   test("tools with invalid annotations are listed on other transports", async () => {
     const { client, errors } = await paged(() => ({ tools }));
     expect((await client.listTools().all()).length).toBe(2);

@@ -1,3 +1,4 @@
+import { after } from "../../rpc/awaitable.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Prompt } from "../../mcp/prompts.ts";
@@ -26,14 +27,15 @@ function toolSource(core: ClientCore, options: RequestOptions): { source: ListSo
   const source = listSource<Tool>(core, options, {
     method: Method.listTools,
     member: "tools",
-    async read(entry) {
+    read(entry) {
       requireStrings(entry, "name");
       if (!isObject(entry.inputSchema)) throw new TypeError('its "inputSchema" is not an object');
       const tool = entry as unknown as Tool;
       // A tool whose headers cannot be made must not be offered over HTTP (2026-07-28, Streamable HTTP, Schema Extension).
-      if (core.sessions.current?.mirrors) await headersOf(tool);
-      tools.add(reading.listing, tool);
-      return tool;
+      return after(core.sessions.current?.mirrors ? headersOf(tool) : undefined, (headers) => {
+        tools.add(reading.listing, tool, headers);
+        return tool;
+      });
     },
   });
   const reading = {
@@ -92,11 +94,12 @@ function listSource<T>(
   return {
     ...source,
     maxBytes: core.options.maxListBytes,
-    async read(entry) {
+    read(entry) {
       // Most entries have no icons.
       if (!Array.isArray(entry.icons)) return read(entry);
-      const { listedWithSafeIcons } = await import("../calls/on-demand.ts");
-      return read(listedWithSafeIcons(core, method, entry));
+      return import("../calls/on-demand.ts").then(({ listedWithSafeIcons }) =>
+        read(listedWithSafeIcons(core, method, entry)),
+      );
     },
     fetch: (cursor) => perform(core, { method, params: cursor === undefined ? {} : { cursor } }, options),
     report: (error) => core.report(error),

@@ -40,4 +40,11 @@ export interface SendInit extends RequestInit {
 }
 
 /** Sends one request. Like `fetch` without redirects. */
-export type Send = (this: void, url: URL, init: SendInit) => Promise<HttpReply>;
+export interface Send {
+  (this: void, url: URL, init: SendInit): Promise<HttpReply>;
+  /**
+   * Waits until a request to this origin that is sent at once does not wait for a connection. Rejects if the signal is
+   * aborted, and after a time limit. Undefined if requests never wait.
+   */
+  turn?(this: void, url: URL, signal: AbortSignal | undefined): Promise<void>;
+}

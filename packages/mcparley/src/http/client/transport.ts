@@ -87,6 +87,10 @@ class HttpTransport implements Transport {
     }
   }
 
+  turn(signal: AbortSignal | undefined): void | Promise<void> {
+    return this.#settings.send.turn?.(this.#settings.url, signal);
+  }
+
   needMessages(isNeeded: boolean): void {
     this.#session?.needMessages(isNeeded);
   }

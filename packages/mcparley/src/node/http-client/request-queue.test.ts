@@ -147,3 +147,34 @@ test("reports how long a request waits", async () => {
   await second;
   expect(events).toEqual(["waits", "sent", "admitted"]);
 });
+
+test("lets as many requests through as there is room for, before they are made, and the others in order", async () => {
+  const queue = queueOf({ burst: 2 });
+  const through: number[] = [];
+  const places: Place[] = [];
+  const requests = Array.from({ length: 5 }, async (_, i) => {
+    await queue.turn(never);
+    through.push(i);
+    places.push(await queue.enter(never));
+  });
+  await pass(0);
+  expect(through).toEqual([0, 1]);
+  queue.leave(nth(places, 0));
+  await pass(0);
+  expect(through).toEqual([0, 1, 2]);
+  queue.leave(nth(places, 1));
+  queue.leave(nth(places, 2));
+  await Promise.all(requests);
+  expect(through).toEqual([0, 1, 2, 3, 4]);
+  expect(places).toHaveLength(5);
+});
+
+test("gives the room of a request that has waited but does not enter to the next one", async () => {
+  const queue = queueOf({ burst: 1 });
+  await queue.turn(never);
+  const admitted: Place[] = [];
+  const next = queue.turn(never).then(() => enter(queue, admitted));
+  await pass(0);
+  await next;
+  expect(admitted).toHaveLength(1);
+});

@@ -1,3 +1,4 @@
+import { onAbort } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 
 /** Limits of a queue. */
@@ -24,6 +25,7 @@ const SLOW_ROUNDS = 5;
 interface Waiting {
   /** The number of rounds that had passed when it began to wait. */
   readonly round: number;
+  /** Called when there is room. */
   readonly admit: () => void;
   readonly reject: (error: Error) => void;
   isGone: boolean;
@@ -42,6 +44,8 @@ export class RequestQueue {
   /** The running requests that are not slow. */
   readonly #fast = new Set<Place>();
   #running = 0;
+  /** Number of requests that have waited with `turn` and have not entered yet. They have room until the event loop goes on. */
+  #granted = 0;
   #finished = 0;
   #round = 0;
   #waiting: Waiting[] = [];
@@ -60,36 +64,65 @@ export class RequestQueue {
   }
 
   /**
+   * Waits until a request that enters at once does not wait. Waiting here needs less memory, because the request is made later.
+   * Rejects like `enter`.
+   */
+  turn(signal: AbortSignal | undefined): Promise<void> {
+    if (!this.#hasRoom || this.#first < this.#waiting.length) return this.#wait(signal, () => this.#grant());
+    this.#grant();
+    return Promise.resolve();
+  }
+
+  #grant(): void {
+    if (this.#granted++ > 0) return;
+    setImmediate(() => {
+      this.#granted = 0;
+      this.#admitWaiting();
+    });
+  }
+
+  /**
    * Returns a place, or a promise of one. `waits` is called if the request must wait, and the function that it returns when
    * the request no longer waits.
    *
    * Rejects with the reason of the signal if it is aborted before, and with `LocalError` `unreachable` after the maximum time.
    */
   enter(signal: AbortSignal | null | undefined, waits?: () => () => void): Place | Promise<Place> {
+    if (this.#granted > 0) {
+      this.#granted--;
+      return this.#admit();
+    }
     if (this.#hasRoom) return this.#admit();
     const resume = waits?.();
-    const entered = new Promise<Place>((resolve, reject) => {
-      const abort = (): void => {
-        waiting.isGone = true;
-        reject(signal?.reason as Error);
-      };
+    const entered = this.#wait(signal, () => this.#admit());
+    return resume ? entered.finally(resume) : entered;
+  }
+
+  /** Calls `admit` when there is room. */
+  #wait<T>(signal: AbortSignal | null | undefined, admit: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason as Error);
+      const stop = signal
+        ? onAbort(signal, () => {
+            waiting.isGone = true;
+            reject(signal.reason as Error);
+          })
+        : undefined;
       const waiting: Waiting = {
         round: this.#round,
         isGone: false,
         admit: () => {
-          signal?.removeEventListener("abort", abort);
-          resolve(this.#admit());
+          stop?.();
+          resolve(admit());
         },
         reject: (error) => {
-          signal?.removeEventListener("abort", abort);
+          stop?.();
           reject(error);
         },
       };
-      signal?.addEventListener("abort", abort, { once: true });
       this.#waiting.push(waiting);
       this.#timer ??= this.#watch();
     });
-    return resume ? entered.finally(resume) : entered;
   }
 
   /** Frees a place. */
@@ -101,7 +134,8 @@ export class RequestQueue {
   }
 
   get #hasRoom(): boolean {
-    return this.#fast.size < this.#limits.burst && this.#running < this.#limits.connections;
+    const { burst, connections } = this.#limits;
+    return this.#fast.size + this.#granted < burst && this.#running + this.#granted < connections;
   }
 
   #admit(): Place {

@@ -36,7 +36,7 @@ export function createSender(given: Partial<Limits> = {}): Send {
   const limits = { ...defaultLimits, ...given };
   const connector = connectorFor(limits);
   const origins = new Map<string, Origin>();
-  return (url, init) => {
+  const send: Send = (url, init) => {
     const { signal, priority, waits } = init;
     if (signal?.aborted) return Promise.reject(signal.reason as Error);
     // Many requests may share a signal, and each removes its listener.
@@ -53,6 +53,8 @@ export function createSender(given: Partial<Limits> = {}): Send {
     const entered = origin;
     return place.then((one) => entered.send(url, init, one));
   };
+  send.turn = (url, signal) => origins.get(url.origin)?.queue.turn(signal) ?? Promise.resolve();
+  return send;
 }
 
 interface OriginSettings {

@@ -1,4 +1,4 @@
-import { RE2JS } from "re2js";
+import { RE2JS } from "#re2js";
 import type { PatternEngine } from "./patterns.ts";
 
 /**
