@@ -56,6 +56,8 @@ const packages = [
           "mcp/checks/safe-url.ts",
           "net/loopback.ts",
           "rpc/abort.ts",
+          // Used on pipes, and by the HTTP client of Node.
+          "rpc/collected-bytes.ts",
           "rpc/encode-large.ts",
           "rpc/guarded.ts",
           // Used on pipes, and by the reader of event streams, which browsers load.
@@ -65,8 +67,6 @@ const packages = [
           "schema/budget.ts",
           "schema/schema.ts",
           "schema/standard-schema.ts",
-          // Used on pipes, and by the HTTP client of Node.
-          "stdio/collected-bytes.ts",
         ],
       },
       // Checks definitions and their schemas. `npm run size` reports it apart from the rest of a start.

@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { Notification } from "../mcp/methods.ts";
+import { CollectedBytes } from "../rpc/collected-bytes.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../rpc/messages.ts";
 import { parseJson } from "../rpc/parse-json.ts";
 import { redact } from "../rpc/redact.ts";
 import type { Envelope, Receiver } from "../rpc/transport.ts";
-import { CollectedBytes } from "./collected-bytes.ts";
 
 /** The default limit of a line in bytes: 16 MiB. */
 const DEFAULT_MAX_LINE_BYTES = 16_777_216;
@@ -84,7 +84,7 @@ export function lineReader(limit: LineLimit, sink: LineSink): LineReader {
   const gathered = gather(limit);
 
   function push(chunk: Uint8Array): void {
-    const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const bytes = Buffer.isBuffer(chunk) ? chunk : asBuffer(chunk);
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
       // A line within one chunk is decoded in place. Creating a view takes longer than decoding.
@@ -169,12 +169,16 @@ function gather(lineLimit: LineLimit): Gathered {
 
   return {
     add,
-    bytes: () => collected.view,
+    bytes: () => asBuffer(collected.view),
     size: () => size,
     isWhole: () => isWhole,
     limit: () => Math.max(limit, lineLimit.bytes),
     clear,
   };
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function headOf(bytes: Buffer, start: number, end: number): string {

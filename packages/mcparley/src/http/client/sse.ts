@@ -91,7 +91,7 @@ function lineFeeds(): (text: string) => string {
 }
 
 function tooLarge(limit: number, { option = "limits.message" }: EventSink): LocalError {
-  const message = `The server sent an event of more than ${limit} characters. Raise ${option} of the target.`;
+  const message = `The server sent an event of more than ${limit} characters. Raise ${option}.`;
   return new LocalError("too_large", message, { data: { limit } });
 }
 

@@ -1,5 +1,5 @@
 import type { ReplyBody, ReplyReader } from "../../http/client/reply.ts";
-import { CollectedBytes } from "../../stdio/collected-bytes.ts";
+import { CollectedBytes } from "../../rpc/collected-bytes.ts";
 
 /** The connection that a body arrives on. */
 export interface BodySource {
@@ -87,11 +87,18 @@ export class ArrivingBody implements ReplyBody, ReplyReader {
       this.#drop();
       throw this.#error;
     }
-    const [first] = this.#parts;
-    const bytes = this.#collected?.view ?? (this.#parts.length === 1 && first ? first : Buffer.concat(this.#parts));
-    const text = bytes.toString();
+    const text = this.#bytesOf(this.#parts).toString();
     this.#drop();
     return text.startsWith("\uFEFF") ? text.slice(1) : text;
+  }
+
+  #bytesOf(parts: readonly Buffer[]): Buffer {
+    if (this.#collected) {
+      const { buffer, byteOffset, byteLength } = this.#collected.view;
+      return Buffer.from(buffer, byteOffset, byteLength);
+    }
+    const [first] = parts;
+    return parts.length === 1 && first ? first : Buffer.concat(parts);
   }
 
   /** Moves the parts of a long text to one place. Joined at the end, they would need twice the memory. */

@@ -20,7 +20,7 @@ const MAX_RESERVED_BYTES = 1_073_741_824;
  * at once. With a garbage collection later, the bytes would still be there while their text is parsed.
  */
 export class CollectedBytes {
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes: Uint8Array = new Uint8Array(0);
   /** The memory of `#bytes`, if it is more than `KEPT_BYTES`. */
   #memory: ResizableBuffer | undefined;
   #size = 0;
@@ -31,7 +31,7 @@ export class CollectedBytes {
   }
 
   /** Returns the bytes. They are valid until the next change. */
-  get view(): Buffer {
+  get view(): Uint8Array {
     return this.#bytes.subarray(0, this.#size);
   }
 
@@ -48,7 +48,7 @@ export class CollectedBytes {
 
   /** Drops all bytes except the first `count`. */
   keepStart(count: number): void {
-    const start = Buffer.from(this.view.subarray(0, count));
+    const start = this.view.slice(0, count);
     this.clear();
     this.add(start, count);
   }
@@ -57,7 +57,7 @@ export class CollectedBytes {
   clear(): void {
     this.#size = 0;
     if (!this.#memory) return;
-    this.#bytes = Buffer.alloc(0);
+    this.#bytes = new Uint8Array(0);
     this.#memory.resize(0);
     this.#memory = undefined;
   }
@@ -66,14 +66,14 @@ export class CollectedBytes {
     const memory = this.#memory;
     if (memory && length <= memory.maxByteLength) {
       memory.resize(length);
-      this.#bytes = Buffer.from(memory, 0, length);
+      this.#bytes = new Uint8Array(memory, 0, length);
       return;
     }
     const before = this.view;
     const maxByteLength = Math.max(length, Math.min(expected, MAX_RESERVED_BYTES));
     this.#memory = length > KEPT_BYTES ? new Resizable(length, { maxByteLength }) : undefined;
-    this.#bytes = this.#memory ? Buffer.from(this.#memory, 0, length) : Buffer.allocUnsafeSlow(length);
-    before.copy(this.#bytes);
+    this.#bytes = this.#memory ? new Uint8Array(this.#memory, 0, length) : new Uint8Array(length);
+    this.#bytes.set(before);
     memory?.resize(0);
   }
 }
