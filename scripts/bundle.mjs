@@ -55,7 +55,12 @@ const packages = [
           "mcp/checks/safe-url.ts",
           "net/loopback.ts",
           "rpc/abort.ts",
+          // Used on pipes, and by the HTTP client of Node.
+          "rpc/collected-bytes.ts",
+          "rpc/encode-large.ts",
           "rpc/guarded.ts",
+          // Used on pipes, and by the reader of event streams, which browsers load.
+          "rpc/parse-json.ts",
           "rpc/pending-requests.ts",
           // Also imported by `index.ts`, as above.
           "rpc/printable.ts",

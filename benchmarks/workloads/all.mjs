@@ -2,6 +2,7 @@
 import { clientWorkloads } from "./clients.mjs";
 import { commandWorkloads } from "./commands.mjs";
 import { httpWorkloads } from "./http.mjs";
+import { largeWorkloads } from "./large.mjs";
 import { sessionWorkloads } from "./sessions.mjs";
 import { startWorkloads } from "./start.mjs";
 import { stdioWorkloads } from "./stdio.mjs";
@@ -22,6 +23,7 @@ export function allWorkloads(plan) {
     startWorkloads,
     commandWorkloads,
     validationWorkloads,
+    largeWorkloads,
   ];
   return makers.flatMap((make) => make(plan));
 }

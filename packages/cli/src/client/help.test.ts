@@ -48,6 +48,7 @@ function valueOf(option: string): string {
     answer: "a=b",
     revision: "2025-11-25",
     "log-level": "info",
+    "max-reply": "1MiB",
   };
   return values[option] ?? "value";
 }

@@ -52,6 +52,12 @@ export const optionDefinitions: readonly OptionDefinition[] = [
     description: "time limit of the whole command: 30 (seconds), 500ms, 2m; your answers do not count",
   },
   {
+    name: "max-reply",
+    value: "SIZE",
+    commands: connecting,
+    description: "maximum size of a reply: 500KiB, 128MiB (16MiB; 24MiB for read)",
+  },
+  {
     name: "header",
     short: "H",
     value: '"NAME: VALUE"',

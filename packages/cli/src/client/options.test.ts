@@ -30,6 +30,15 @@ describe("readWords", () => {
     expect(readWords(["--timeout", text]).options.timeout).toBe(timeout);
   });
 
+  test.each([
+    ["500000", 500_000],
+    ["500KiB", 512_000],
+    ["1.5m", 1_572_864],
+    ["512MiB", 536_870_912],
+  ])("reads --max-reply %s", (text, maxReply) => {
+    expect(readWords(["--max-reply", text]).options.maxReply).toBe(maxReply);
+  });
+
   test.each(["2026-07-28", "2024-11-05", "2024-10-07"])("accepts --revision %s", (version) => {
     expect(readWords(["--revision", version]).options.revision).toBe(version);
   });
@@ -54,6 +63,9 @@ describe("readWords", () => {
     [["--json=1"], "--json takes no value", undefined],
     [["--timeout", "soon"], '--timeout "soon" is not a time.', "30 (seconds)"],
     [["--timeout", "0"], "is not a time", undefined],
+    [["--max-reply", "much"], '--max-reply "much" is not a size.', "128MiB"],
+    [["--max-reply", "0"], "is not a size", undefined],
+    [["--max-reply", "513MiB"], "is more than 512MiB", undefined],
     [["--env", "=A"], "--env needs NAME=VALUE.", undefined],
     [["--log-level", "warn"], 'There is no log level "warn".', "warning"],
     [["--revision", "2025-06-19"], '"2025-06-19" is not a revision', "2025-06-18"],

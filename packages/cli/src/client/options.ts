@@ -9,6 +9,8 @@ export interface ClientOptions {
   json: boolean;
   /** Milliseconds. */
   timeout: number | undefined;
+  /** Maximum bytes of a reply. Undefined: the limits of the library. */
+  maxReply: number | undefined;
   headers: Record<string, string>;
   /** The proxy and the certificates, as they were typed. */
   network: NetworkOptions;
@@ -125,6 +127,7 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
   return {
     json: values.has("json"),
     timeout: readTimeout(last("timeout")),
+    maxReply: readSize(last("max-reply")),
     headers: Object.fromEntries((values.get("header") ?? []).map(readHeader)),
     network: {
       proxy: last("proxy"),
@@ -165,6 +168,19 @@ function readTimeout(text: string | undefined): number | undefined {
   const milliseconds = Number(number) * (units[unit ?? "s"] ?? 1000);
   if (milliseconds > 0) return milliseconds;
   throw new UsageError(`--timeout ${JSON.stringify(text)} is not a time.`, "Such as 30 (seconds), 500ms, 2m or 1h.");
+}
+
+const sizeUnits: Record<string, number> = { "": 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+/** The longest text of Node has about this number of characters: 512 MiB. */
+export const largestReply = 536_870_912;
+
+function readSize(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, number, unit = ""] = /^(\d+(?:\.\d+)?)(?:([kmg])(?:iB)?)?$/i.exec(text) ?? [];
+  const bytes = Math.floor(Number(number) * (sizeUnits[unit.toLowerCase()] ?? NaN));
+  if (bytes > 0 && bytes <= largestReply) return bytes;
+  const problem = bytes > largestReply ? "is more than 512MiB, the maximum" : "is not a size";
+  throw new UsageError(`--max-reply ${JSON.stringify(text)} ${problem}.`, "Such as 500KiB or 128MiB.");
 }
 
 function readHeader(text: string): [string, string] {

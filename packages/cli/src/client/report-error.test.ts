@@ -1,6 +1,6 @@
 import { LocalError, ProtocolError, ToolError } from "mcparley";
 import { describe, expect, test } from "vitest";
-import { exitCodeMeanings, exitCodeOf, exitCodes, reportError } from "./report-error.ts";
+import { exitCodeMeanings, exitCodeOf, errorDocument, exitCodes, reportError } from "./report-error.ts";
 import { UsageError } from "./io.ts";
 import { Screen } from "./screen.ts";
 import { fakeIo } from "./testing/fake-io.ts";
@@ -23,6 +23,24 @@ describe("exit codes", () => {
 
   test("explains each exit code in the help", () => {
     expect(exitCodeMeanings.map(([code]) => code)).toEqual(Object.values(exitCodes));
+  });
+});
+
+describe("a reply over a limit", () => {
+  const hintOf = (data: object): unknown => {
+    const error = new LocalError("too_large", "x", { data });
+    return (errorDocument(error, {}) as { hint?: string }).hint;
+  };
+
+  test("gets a hint with a size that is sufficient, or four times as large", () => {
+    expect(hintOf({ limit: 16_777_216 })).toContain("--max-reply 64MiB.");
+    expect(hintOf({ limit: 16_777_216, bytes: 89_478_714 })).toContain("--max-reply 86MiB.");
+    expect(hintOf({ limit: 400_000_000 })).toContain("--max-reply 512MiB.");
+  });
+
+  test("gets no hint if no option raises the limit", () => {
+    expect(hintOf({ limit: 536_870_912 })).toBeUndefined();
+    expect(hintOf({})).toBeUndefined();
   });
 });
 

@@ -2,6 +2,7 @@ import { LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } 
 import { UsageError } from "./io.ts";
 import { isObject } from "./json.ts";
 import { withOptionNames } from "./config/network.ts";
+import { largestReply } from "./options.ts";
 import { type KnownTarget, withTarget } from "./config/known-target.ts";
 import { accessHint } from "./sign-in/refused-access.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
@@ -108,8 +109,16 @@ function hintFor(error: unknown, target: KnownTarget | undefined): string | unde
   if (error.code === "unauthorized" || error.code === "authorization_failed") return accessHint(error, target);
   if (error.code === "sign_in_required") return `Sign in: mcparley login TARGET${atUrl(signInUrl(error))}`;
   if (error.code === "sign_in_failed") return "Sign in again: mcparley login TARGET";
+  if (error.code === "too_large") return largerReply(error);
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";
   return undefined;
+}
+
+/** Returns the option for a reply that is over its limit. The errors of other limits have no `limit`. */
+function largerReply({ data }: LocalError): string | undefined {
+  if (!isObject(data) || typeof data.limit !== "number" || data.limit >= largestReply) return undefined;
+  const needed = Math.min(typeof data.bytes === "number" ? data.bytes : 4 * data.limit, largestReply);
+  return `Allow larger replies with --max-reply, such as --max-reply ${Math.ceil(needed / 1024 ** 2)}MiB.`;
 }
 
 function indented(text: string): string {

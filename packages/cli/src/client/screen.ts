@@ -1,4 +1,5 @@
 import { type Progress, printable, printableJson } from "mcparley";
+import type { ReceivedPart } from "mcparley/client";
 import { eraseLine, writeExactly, writeText } from "../output.ts";
 import { type CommandIo, UsageError } from "./io.ts";
 import { type Style, cut, styleFor, visibleLine, wrap } from "./terminal-text.ts";
@@ -10,6 +11,9 @@ export interface View {
   readonly width: number;
   readonly style: Style;
 }
+
+/** The bytes of a reply, and the step in bytes, from which on its arrival is shown: 1 MiB. */
+const largeReply = 1_048_576;
 
 /** Maximum columns of a progress line. Longer lines do not help on a wider terminal. */
 const widest = 120;
@@ -55,6 +59,11 @@ export class Screen {
     });
   }
 
+  /** Writes several chunks to stdout, each when the reader has taken the one before. */
+  async printAll(chunks: Iterable<Uint8Array>): Promise<void> {
+    for (const chunk of chunks) await this.print(chunk);
+  }
+
   /** Writes a line to stderr, or keeps it until a question is answered. `text` is safe to show. */
   note(text: string): void {
     if (this.#held) {
@@ -69,6 +78,13 @@ export class Screen {
   /** Shows the progress that the server reports for the current call. */
   progress(report: Progress): void {
     this.status(progressText(report));
+  }
+
+  /** Shows how much of a large reply has arrived. Does nothing if stderr is not a terminal. */
+  received({ bytes, total }: ReceivedPart): void {
+    if (!this.#io.isTerminal.stderr || bytes < largeReply) return;
+    const text = receivedText(bytes, total);
+    if (text !== this.#progress) this.status(text);
   }
 
   /** Shows the status of the current call in the progress line. `text` is safe to show. */
@@ -117,6 +133,13 @@ function viewOf(io: CommandIo, terminal: boolean): View {
 
 function isBrokenPipe(error: NodeJS.ErrnoException): boolean {
   return error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
+}
+
+function receivedText(bytes: number, total: number | undefined): string {
+  // Whole units, so that the line changes at most a few hundred times.
+  const received = `${Math.floor(bytes / largeReply)}`;
+  if (total === undefined || total < bytes) return `received ${received} MiB`;
+  return `${Math.floor((bytes / total) * 100)}% (received ${received} of ${Math.ceil(total / largeReply)} MiB)`;
 }
 
 function progressText({ progress, total, message }: Progress): string {

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type LoggingMessage, loggingLevels } from "mcparley";
-import type { Client, CommandTarget, HttpTarget, RequestOptions, Root } from "mcparley/client";
+import type { Client, CommandTarget, HttpTarget, ReceivedPart, RequestOptions, Root } from "mcparley/client";
 import { type CommandIo, UsageError, version } from "./io.ts";
 import type { ClientOptions } from "./options.ts";
 import { type Questions, createQuestions } from "./questions/questions.ts";
@@ -98,7 +98,7 @@ export async function openSession(target: Target, setting: SessionSetting): Prom
   } as const;
   const roots = readRoots(options.roots, io);
   const tasks = setting.callsTools ? await taskSupport(screen) : undefined;
-  const client = await io.connect(connectTarget(target, program), {
+  const client = await io.connect(connectTarget(target, setting), {
     ...(auth && { auth }),
     info: { name: "mcparley", version },
     elicit: questions.elicit,
@@ -159,13 +159,18 @@ export function authOf(target: Target, setting: Setting): SessionAuth | undefine
   return sessionAuth({ ...setting, server: target.url, connection: target.connection, isAskedFor: false });
 }
 
-function connectTarget(target: Target, program: ProgramOutput | undefined): HttpTarget | CommandTarget {
+function connectTarget(target: Target, { io, screen, options, program }: SessionSetting): HttpTarget | CommandTarget {
+  const { maxReply, json } = options;
+  const shown = io.isTerminal.stderr && !json;
+  const common = shown ? { onReceived: (received: ReceivedPart) => screen.received(received) } : {};
   if (target.kind === "url") {
+    const limits = maxReply === undefined ? {} : { limits: { message: maxReply } };
     const { url, headers, connection } = target;
-    return { url, headers, ...(connection && { connection }) };
+    return { url, headers, ...(connection && { connection }), ...limits, ...common };
   }
   const { command, args, env, cwd } = target;
-  return { command, args, env, cwd, stderr: (chunk: string) => program?.write(chunk) };
+  const limit = maxReply === undefined ? {} : { maxLineBytes: maxReply };
+  return { command, args, env, cwd, stderr: (chunk: string) => program?.write(chunk), ...limit, ...common };
 }
 
 function showLog({ level, logger, data }: LoggingMessage, { screen, options }: Setting): void {

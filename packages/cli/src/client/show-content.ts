@@ -1,9 +1,10 @@
-import { writeFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { type ContentBlock, type ResourceContents, printable, printableJson } from "mcparley";
 import { UsageError } from "./io.ts";
 import type { View } from "./screen.ts";
 import type { Session } from "./session.ts";
+import { decodedSlices, encodedSlices } from "./slices.ts";
 import { visibleLine } from "./terminal-text.ts";
 
 /** Binary data of a result in base64, with its type. */
@@ -88,27 +89,36 @@ export function showSize(bytes: number): string {
 export async function saveBinaries(binaries: readonly Binary[], file: string, session: Session): Promise<void> {
   for (const [index, binary] of binaries.entries()) {
     const path = binaries.length === 1 ? file : numbered(file, index + 1);
-    await save(path, { bytes: Buffer.from(binary.data, "base64"), mimeType: binary.mimeType }, session);
+    await save(path, { slices: decodedSlices(binary.data), mimeType: binary.mimeType }, session);
   }
 }
 
 /** Writes text to `--output`. */
 export async function saveText(text: string, file: string, session: Session): Promise<void> {
-  await save(file, { bytes: Buffer.from(text) }, session);
+  await save(file, { slices: encodedSlices(text) }, session);
 }
 
 async function save(
   path: string,
-  { bytes, mimeType }: { bytes: Uint8Array; mimeType?: string | undefined },
+  { slices, mimeType }: { slices: Iterable<Buffer>; mimeType?: string | undefined },
   session: Session,
 ): Promise<void> {
+  let size = 0;
   try {
-    await writeFile(resolve(session.io.cwd, path), bytes);
+    const file = await open(resolve(session.io.cwd, path), "w");
+    try {
+      for (const bytes of slices) {
+        await file.writeFile(bytes);
+        size += bytes.length;
+      }
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
   }
   const type = mimeType === undefined ? "" : `, ${visibleLine(mimeType)}`;
-  session.screen.note(`Wrote ${path} (${showSize(bytes.length)}${type}).`);
+  session.screen.note(`Wrote ${path} (${showSize(size)}${type}).`);
 }
 
 function numbered(file: string, number: number): string {

@@ -3,7 +3,7 @@ import type { ClientExtension } from "./extension.ts";
 import type { ConnectOptions } from "./options.ts";
 
 /** The capabilities of a client with these handlers, in modern or legacy form. */
-export function capabilitiesOf(options: ConnectOptions, kind: "modern" | "legacy"): ClientCapabilities {
+function capabilitiesOf(options: ConnectOptions, kind: "modern" | "legacy"): ClientCapabilities {
   const { sample, sampleTools, sampleContext, roots, extensions, experimental } = options;
   const modes = elicitModesOf(options);
   const capabilities: ClientCapabilities = {};
@@ -16,6 +16,12 @@ export function capabilitiesOf(options: ConnectOptions, kind: "modern" | "legacy
   } else if (extensions) capabilities.extensions = extensions;
   if (experimental) capabilities.experimental = experimental;
   return capabilities;
+}
+
+/** Returns a function for the capabilities of each kind of revision. Each request of a modern one has them, so they are made once. */
+export function preparedCapabilities(options: ConnectOptions): (kind: "modern" | "legacy") => ClientCapabilities {
+  const modern = capabilitiesOf(options, "modern");
+  return (kind) => (kind === "modern" ? modern : capabilitiesOf(options, kind));
 }
 
 /** Returns the options with an additional extension. */

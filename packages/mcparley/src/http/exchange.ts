@@ -37,8 +37,8 @@ export interface Held {
 /** Headers of a response, by their names. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
-/** The body of a response: text, or text followed by bytes that were encoded before. */
-export type ResponseBody = string | { readonly text: string; readonly rest: Bytes };
+/** The body of a response: text, or parts of it. Some parts may be encoded as bytes. */
+export type ResponseBody = string | readonly (string | Bytes)[];
 
 /** Options of one request, from the framework or platform that received it. */
 export interface RequestOptions {
@@ -103,7 +103,10 @@ export interface HttpExchange extends HttpRequestHead, RequestSource {
 
 /** The body of a response that is sent piece by piece. Writing after the client has disconnected does nothing. */
 export interface ResponseStream {
-  /** Bytes that were written and that the client has not read yet. */
+  /**
+   * Bytes that were written and that the client has not read yet. A text that is too long for one write does not count while
+   * it is being sent.
+   */
   readonly backlog: number;
   /** Adds text to the body, encoded as UTF-8. */
   write(chunk: string): void;

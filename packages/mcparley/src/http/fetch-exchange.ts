@@ -120,7 +120,7 @@ export class FetchExchange implements HttpExchange {
   respond(status: number, headers: ResponseHeaders, body: ResponseBody | null = null): void {
     this.#end();
     this.#answer(
-      new Response(body && typeof body === "object" ? new Blob([body.text, body.rest]) : body, {
+      new Response(body && typeof body === "object" ? new Blob(body as BlobPart[]) : body, {
         status,
         headers: { ...headers, ...this.#extra },
       }),

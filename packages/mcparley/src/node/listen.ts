@@ -5,7 +5,9 @@ import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
 import { LocalError } from "../rpc/errors.ts";
+import { encodeLarge } from "../rpc/encode-large.ts";
 import { type Server, coreOf } from "../server/create-server.ts";
+import { destroyWhenSent } from "./body-writer.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { SharedTimer } from "./shared-timer.ts";
 
@@ -72,7 +74,7 @@ export async function listen(
   const options = typeof portOrOptions === "number" ? { port: portOrOptions } : portOrOptions;
   const { port, host = "127.0.0.1", path = "/mcp", health: asked = true } = options;
   const core = coreOf(server);
-  const endpoint = new Endpoint(core, { ...options, path }, { boundHost: host, Open: SharedTimer });
+  const endpoint = new Endpoint(core, { ...options, path }, { boundHost: host, Open: SharedTimer, encodeLarge });
   const health = asked && makeHealth(endpoint, asked);
   const http = createServer(timeoutsOf(options), (request, response) => {
     const exchange = new NodeExchange(request, response);
@@ -142,7 +144,7 @@ async function close(http: HttpServer, endpoint: Endpoint, sockets: ReadonlySet<
     http.close(() => resolve());
   });
   // Each connection is closed when its output has been sent.
-  for (const socket of sockets) socket.destroySoon();
+  for (const socket of sockets) destroyWhenSent(socket);
   const limit = setTimeout(() => http.closeAllConnections(), flushTimeout);
   await closed;
   clearTimeout(limit);

@@ -9,7 +9,9 @@ import type {
   ResponseStream,
 } from "../http/exchange.ts";
 import { networkOf } from "../net/ip-address.ts";
+import type { Bytes } from "../rpc/base64.ts";
 import type { Principal } from "../server/dispatch/context.ts";
+import { BodyWriter, SLICE } from "./body-writer.ts";
 import { type NodeRequest, clientClosed, isText, readBody } from "./read-body.ts";
 
 /**
@@ -119,18 +121,24 @@ export class NodeExchange implements HttpExchange {
       response.destroy();
       return;
     }
-    const text = typeof body === "string" ? body : body.text;
-    const rest = typeof body === "string" ? undefined : body.rest;
-    const length = Buffer.byteLength(text);
-    const list = this.#headersOf(status, headers, length + (rest?.length ?? 0));
+    const isText = typeof body === "string";
+    const length = isText ? Buffer.byteLength(body) : body.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+    const list = this.#headersOf(status, headers, length);
     // Middleware that replaces `writeHead`, such as `compression` and `morgan`, may not know lists (on-headers before 1.1).
     response.writeHead(status, Object.hasOwn(response, "writeHead") ? toObject(list) : list);
-    if (!text) return this.#finish();
+    if (length === 0) return this.#finish();
+    if (length > SLICE) return this.#writeLarge(isText ? [body] : body);
     // Head and body are sent in one write; `end(body)` would add an empty one. A body of ASCII characters only is copied as
     // latin1, which is faster than UTF-8.
-    response.write(text, length === text.length ? "latin1" : "utf8");
-    if (rest) response.write(rest);
+    if (isText) response.write(body, length === body.length ? "latin1" : "utf8");
+    else for (const part of body) response.write(part);
     process.nextTick(() => this.#finish());
+  }
+
+  #writeLarge(parts: readonly (string | Bytes)[]): void {
+    const writer = new BodyWriter(this.#response, { socket: this.#request.socket, flushes: false });
+    for (const part of parts) writer.write(part);
+    writer.whenWritten(() => this.#finish());
   }
 
   /** Returns an array in which each name is followed by its value. To copy an object would take as long as all the rest. */
@@ -152,20 +160,18 @@ export class NodeExchange implements HttpExchange {
     process.nextTick(() => {
       if (!isBegun && !isDestroyed(response)) response.flushHeaders();
     });
+    const writer = new BodyWriter(response, { socket: this.#request.socket, flushes: true });
     return {
       get backlog() {
-        return response.writableLength;
+        return writer.backlog;
       },
       write: (chunk) => {
         isBegun = true;
-        if (isDestroyed(response)) return;
-        response.write(chunk);
-        // Middleware that compresses in spite of `no-transform` has this method.
-        response.flush?.();
+        if (!isDestroyed(response)) writer.write(chunk);
       },
       end: () => {
         isBegun = true;
-        this.#finish();
+        writer.whenWritten(() => this.#finish());
       },
       destroy: () => void response.destroy(),
     };

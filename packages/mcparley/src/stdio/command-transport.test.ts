@@ -285,3 +285,19 @@ test("a transport can be closed twice, and before the start", async () => {
   await never.close();
   await expect(never.start({ message() {}, malformed() {}, closed() {} })).rejects.toMatchObject({ code: "closed" });
 });
+
+test("onReceived is called while a large line arrives, and its errors are reported without an effect on the reply", async () => {
+  const seen: number[] = [];
+  const { ask, problems } = await openTransport({
+    onReceived: ({ bytes, total }) => {
+      expect(total).toBeUndefined();
+      seen.push(bytes);
+      if (seen.length === 1) throw new Error("The display is gone.");
+    },
+  });
+  const text = "x".repeat(2_000_000);
+  expect(await ask("echo", { text })).toEqual({ text });
+  expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+  expect(seen.at(-1)).toBeGreaterThan(1_000_000);
+  expect(problems.map(({ message }) => message)).toEqual(["The display is gone."]);
+});

@@ -7,6 +7,7 @@ import { Backoff } from "../rpc/backoff.ts";
 import { type Clock, systemClock, wakefulClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage, RequestId } from "../rpc/messages.ts";
+import { guarded } from "../rpc/guarded.ts";
 import { redact } from "../rpc/redact.ts";
 import type { Envelope, Receiver, Transport } from "../rpc/transport.ts";
 import { type Exit, childEnv, exitedError, spawnError, stderrTail } from "./child-process.ts";
@@ -135,7 +136,7 @@ class CommandTransport implements Transport {
 
   /** Reads the output of the process, and prepares to write its input. */
   #connect(child: Child, receiver: Receiver): void {
-    const { stderr = "ignore" } = this.#target;
+    const { stderr = "ignore", onReceived } = this.#target;
     this.#tail = stderrTail(child.stderr, stderr, (error) => receiver.malformed(error));
     this.#writer = new LineWriter(child.stdin, DEFAULT_MAX_UNREAD_BYTES, () => void this.#end());
     const messages = {
@@ -146,10 +147,16 @@ class CommandTransport implements Transport {
       malformed: (error: Error): void => receiver.malformed(error),
       failed: (id: RequestId, error: Error): void => receiver.failed?.(id, error),
     };
-    const reader = lineReader(
-      this.#limit,
-      jsonLines(messages, this.#limit, () => !this.#isClosed),
-    );
+    const reader = lineReader(this.#limit, {
+      ...jsonLines(messages, this.#limit, () => !this.#isClosed),
+      ...(onReceived && {
+        arriving: (bytes: number): unknown =>
+          guarded(
+            () => onReceived({ bytes, total: undefined }),
+            (thrown) => messages.malformed(thrown instanceof Error ? thrown : new Error(String(thrown))),
+          ),
+      }),
+    });
     child.stdout.on("data", reader.push);
     child.stdout.once("end", reader.end);
     child.stdout.on("error", () => {});

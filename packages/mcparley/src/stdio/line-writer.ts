@@ -1,4 +1,5 @@
 import { LocalError } from "../rpc/errors.ts";
+import { encodeLarge, endOfSlice } from "../rpc/encode-large.ts";
 import { type JsonRpcMessage, encode } from "../rpc/messages.ts";
 
 /** The part of `Writable` that the writer uses. */
@@ -14,7 +15,10 @@ export const DEFAULT_MAX_UNREAD_BYTES = 67_108_864;
 /** Bytes of memory that a queued message needs in addition to its text, so that many short messages count as well. */
 const MESSAGE_BYTES = 512;
 
-/** Number of queued characters from which on messages are written before the end of the turn. */
+/**
+ * Number of queued characters from which on messages are written before the end of the turn. Longer text is written in
+ * slices, because Node copies what it writes, into up to three bytes for each character.
+ */
 const FULL_CHARS = 262_144;
 
 /**
@@ -26,8 +30,11 @@ export class LineWriter {
   readonly #output: Output;
   readonly #maxUnread: number;
   readonly #onStuck: (error: LocalError) => void;
-  #lines: string[] = [];
+  /** The text that is not written: lines, or parts of them. */
+  #parts: string[] = [];
   #chars = 0;
+  /** The characters of `#parts` that were queued before the stream was full: at most one large message. They are not limited. */
+  #accepted = 0;
   #isScheduled = false;
   #drained: Promise<void> | undefined;
   #ended: Error | undefined;
@@ -42,14 +49,13 @@ export class LineWriter {
 
   send(message: JsonRpcMessage | JsonRpcMessage[]): void | Promise<void> {
     if (this.#ended) return Promise.reject(this.#ended);
-    let line: string;
     try {
-      line = Array.isArray(message) ? `[${message.map(encode).join(",")}]\n` : `${encode(message)}\n`;
+      const large = Array.isArray(message) ? undefined : encodeLarge(message);
+      if (large) for (const part of large) this.#add(part);
+      this.#add(large ? "\n" : `${encodeAll(message)}\n`);
     } catch (error) {
       return Promise.reject(error);
     }
-    this.#lines.push(line);
-    this.#chars += line.length;
     if (this.#drained) return this.#wait();
     if (this.#chars >= FULL_CHARS) this.#write();
     else if (!this.#isScheduled) {
@@ -76,13 +82,19 @@ export class LineWriter {
   /** Drops the queued messages and rejects later ones. */
   end(cause: Error): void {
     this.#ended ??= cause;
-    this.#lines = [];
-    this.#chars = 0;
+    this.#parts = [];
+    this.#chars = this.#accepted = 0;
     this.#settleDrained?.();
   }
 
+  #add(part: string): void {
+    this.#parts.push(part);
+    this.#chars += part.length;
+    if (!this.#drained) this.#accepted += part.length;
+  }
+
   #wait(): void | Promise<void> {
-    const unread = this.#chars + this.#lines.length * MESSAGE_BYTES + this.#output.writableLength;
+    const unread = this.#chars - this.#accepted + this.#parts.length * MESSAGE_BYTES + this.#output.writableLength;
     if (unread <= this.#maxUnread) return this.#drained;
     const text = `The peer does not read. ${unread} bytes are unread, and maxUnreadBytes is ${this.#maxUnread}.`;
     const error = new LocalError("closed", text);
@@ -92,18 +104,46 @@ export class LineWriter {
   }
 
   #write(): void {
-    if (this.#chars === 0) return;
-    const text = this.#lines.length === 1 ? this.#lines[0]! : this.#lines.join("");
-    this.#lines = [];
-    this.#chars = 0;
-    if (this.#output.write(text) || this.#ended) return;
-    this.#drained = new Promise<void>((resolve) => {
-      this.#settleDrained = resolve;
-      this.#output.once("drain", resolve);
-    }).then(() => {
-      this.#drained = undefined;
-      this.#settleDrained = undefined;
-      this.#write();
-    });
+    while (this.#chars > 0) {
+      if (this.#output.write(this.#take()) || this.#ended) continue;
+      this.#drained = new Promise<void>((resolve) => {
+        this.#settleDrained = resolve;
+        this.#output.once("drain", resolve);
+      }).then(() => {
+        this.#drained = undefined;
+        this.#settleDrained = undefined;
+        this.#write();
+      });
+      return;
+    }
   }
+
+  #take(): string {
+    const text = this.#chars <= FULL_CHARS ? this.#takeAll() : this.#takeSlice();
+    this.#chars -= text.length;
+    this.#accepted = Math.max(0, this.#accepted - text.length);
+    return text;
+  }
+
+  #takeAll(): string {
+    const parts = this.#parts;
+    this.#parts = [];
+    return parts.length === 1 ? parts[0]! : parts.join("");
+  }
+
+  #takeSlice(): string {
+    const parts = this.#parts;
+    let text = "";
+    let count = 0;
+    while (text.length + parts[count]!.length <= FULL_CHARS) text += parts[count++];
+    parts.splice(0, count);
+    const [next = ""] = parts;
+    const end = endOfSlice(next, FULL_CHARS - text.length);
+    parts[0] = next.slice(end);
+    return text + next.slice(0, end);
+  }
+}
+
+function encodeAll(message: JsonRpcMessage | JsonRpcMessage[]): string {
+  return Array.isArray(message) ? `[${message.map(encode).join(",")}]` : encode(message);
 }

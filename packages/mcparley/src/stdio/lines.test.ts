@@ -113,6 +113,18 @@ test.each([65_536, 1_024, 64])("a message of 10 MiB in chunks of %i bytes is rea
   await expectLinearTime({ head: "", unit: "x", tail: "" }, readOne, { prepare, largest });
 });
 
+test("the bytes of a line that arrives in several parts are reported, and those of a line in one part are not", () => {
+  const arriving: number[] = [];
+  const { push } = lineReader(new LineLimit(100), {
+    line: () => {},
+    dropped: () => {},
+    unfinished: () => {},
+    arriving: (bytes) => arriving.push(bytes),
+  });
+  for (const text of ["12345\n", "123", "456", "7\n12", "3\n", "x".repeat(150)]) push(Buffer.from(text));
+  expect(arriving).toEqual([3, 6, 2, 150]);
+});
+
 const defaultLimit = 16_777_216;
 const request = (id: number): JsonRpcMessage => ({ jsonrpc: "2.0", id, method: "resources/read" });
 const cancelled = (requestId: number): JsonRpcMessage => ({

@@ -1,6 +1,8 @@
 import { Notification } from "../mcp/methods.ts";
+import { CollectedBytes } from "../rpc/collected-bytes.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../rpc/messages.ts";
+import { parseJson } from "../rpc/parse-json.ts";
 import { redact } from "../rpc/redact.ts";
 import type { Envelope, Receiver } from "../rpc/transport.ts";
 
@@ -55,6 +57,8 @@ interface LineSink {
   line(text: string): void;
   /** Called once for each line that is dropped, at its end. */
   dropped(line: DroppedLine): void;
+  /** Called with the number of bytes of a line of which another part has arrived. */
+  arriving?(bytes: number): void;
   /** Called at the end of the input with the text after the last line ending. */
   unfinished(text: string): void;
 }
@@ -68,20 +72,18 @@ const LF = 10;
 const CR = 13;
 /** Bytes at the start of a dropped line that are kept, to find the id of a response. */
 const HEAD_BYTES = 256;
-/** The buffer of a line in several chunks is reused for the next line up to this size. */
-const KEPT_BYTES = 65_536;
 
 /**
  * Splits a stream of bytes into lines of UTF-8. The limit of a line is the largest one while the line arrives.
  *
  * Time and memory are linear for any size of chunks: only the new bytes of a chunk are searched, and a line in several
- * chunks is collected in a buffer whose size doubles. Only the start of a line over the limit is kept.
+ * chunks is collected in memory that grows in place. Only the start of a line over the limit is kept.
  */
 export function lineReader(limit: LineLimit, sink: LineSink): LineReader {
   const gathered = gather(limit);
 
   function push(chunk: Uint8Array): void {
-    const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const bytes = Buffer.isBuffer(chunk) ? chunk : asBuffer(chunk);
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
       // A line within one chunk is decoded in place. Creating a view takes longer than decoding.
@@ -89,34 +91,35 @@ export function lineReader(limit: LineLimit, sink: LineSink): LineReader {
       else {
         gathered.add(bytes.subarray(start, end));
         deliver(gathered.bytes(), 0, gathered.size());
-        gathered.clear();
       }
       start = end + 1;
     }
-    if (start < bytes.length) gathered.add(bytes.subarray(start));
+    if (start === bytes.length) return;
+    gathered.add(bytes.subarray(start));
+    sink.arriving?.(gathered.size());
   }
 
   /** Delivers a line. If the line is too large, the bytes may contain only its start. */
   function deliver(bytes: Buffer, start: number, end: number): void {
     const stop = end > start && bytes[end - 1] === CR ? end - 1 : end;
     const length = stop - start;
-    if (length === 0) return;
-    if (!gathered.isWhole() || length > gathered.limit()) {
-      sink.dropped({ reason: "too_large", bytes: end - start, head: headOf(bytes, start, end) });
-      return;
-    }
-    const text = bytes.toString("utf8", start, stop);
+    const isTooLarge = !gathered.isWhole() || length > gathered.limit();
+    const text = isTooLarge ? "" : bytes.toString("utf8", start, stop);
     // Invalid UTF-8 is decoded to replacement characters, so only text that contains one is checked.
-    if (text.includes("\uFFFD") && !isUtf8(bytes.subarray(start, stop))) {
-      sink.dropped({ reason: "not_utf8", bytes: length, head: headOf(bytes, start, end) });
-    } else sink.line(text);
+    const isInvalid = text.includes("\uFFFD") && !isUtf8(bytes.subarray(start, stop));
+    const head = isTooLarge || isInvalid ? headOf(bytes, start, end) : "";
+    // The bytes of a large line are released before its text is parsed.
+    gathered.clear();
+    if (isTooLarge) sink.dropped({ reason: "too_large", bytes: end - start, head });
+    else if (isInvalid) sink.dropped({ reason: "not_utf8", bytes: length, head });
+    else if (length > 0) sink.line(text);
   }
 
   function end(): void {
     const size = gathered.size();
     const isTooLarge = !gathered.isWhole() || size > gathered.limit();
     if (isTooLarge) sink.dropped({ reason: "too_large", bytes: size, head: headOf(gathered.bytes(), 0, size) });
-    else if (size > 0) sink.unfinished(gathered.bytes().toString("utf8", 0, size));
+    else if (size > 0) sink.unfinished(gathered.bytes().toString("utf8"));
     gathered.clear();
   }
 
@@ -138,44 +141,43 @@ interface Gathered {
 
 /** Collects the chunks of one line after another. */
 function gather(lineLimit: LineLimit): Gathered {
-  let space: Buffer = Buffer.alloc(0);
+  const collected = new CollectedBytes();
   let size = 0;
   let isWhole = true;
   let limit = 0;
 
   function add(bytes: Buffer): void {
-    const total = size + bytes.length;
     limit = Math.max(limit, lineLimit.bytes);
-    if (isWhole && total > limit + 1) {
-      // Over the limit, also if the last byte is the CR of the line ending. From now on only the start is kept.
+    size += bytes.length;
+    // Over the limit, also if the last byte is the CR of the line ending. From now on only the start is kept.
+    if (isWhole && size > limit + 1) {
       isWhole = false;
-      const head = Buffer.alloc(HEAD_BYTES);
-      space.copy(head, 0, 0, Math.min(size, HEAD_BYTES));
-      space = head;
-    } else if (isWhole && total > space.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(total, Math.min(space.length * 2, limit + 1), 1024));
-      space.copy(larger, 0, 0, size);
-      space = larger;
+      collected.keepStart(HEAD_BYTES);
     }
-    bytes.copy(space, Math.min(size, space.length));
-    size = total;
+    if (isWhole) collected.add(bytes, limit + 1);
+    else collected.add(bytes.subarray(0, HEAD_BYTES - collected.size), HEAD_BYTES);
   }
 
   function clear(): void {
+    if (size === 0) return;
     size = 0;
     limit = 0;
     isWhole = true;
-    if (space.length > KEPT_BYTES) space = Buffer.alloc(0);
+    collected.clear();
   }
 
   return {
     add,
-    bytes: () => space.subarray(0, Math.min(size, space.length)),
+    bytes: () => asBuffer(collected.view),
     size: () => size,
     isWhole: () => isWhole,
     limit: () => Math.max(limit, lineLimit.bytes),
     clear,
   };
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function headOf(bytes: Buffer, start: number, end: number): string {
@@ -205,7 +207,7 @@ export function jsonLines(
     if (!isOpen()) return;
     let value: unknown;
     try {
-      value = JSON.parse(text);
+      value = parseJson(text);
     } catch (cause) {
       const excerpt = text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text;
       const fact = `${problem}: ${JSON.stringify(redact(excerpt))}`;
@@ -234,7 +236,7 @@ export function jsonLines(
 function errorOf({ reason, bytes }: DroppedLine, limit: number): LocalError {
   if (reason === "not_utf8")
     return new LocalError("invalid_message", `A line of ${bytes} bytes is not UTF-8 and was dropped.`);
-  const message = `A line of ${bytes} bytes is over the limit of ${limit} bytes and was dropped; see maxLineBytes.`;
+  const message = `A line of ${bytes} bytes is over the limit of ${limit} bytes and was dropped. Raise maxLineBytes.`;
   return new LocalError("too_large", message, { data: { bytes, limit } });
 }
 

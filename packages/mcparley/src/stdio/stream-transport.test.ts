@@ -93,7 +93,7 @@ test("a line over the limit is dropped and reported once with its size, and its 
   expect(seen.messages).toEqual([{ after: 1 }]);
   expect(seen.lost).toEqual(['a"b']);
   expect(seen.problems.map((error) => [(error as LocalError).code, error.message])).toEqual([
-    ["too_large", "A line of 247 bytes is over the limit of 100 bytes and was dropped; see maxLineBytes."],
+    ["too_large", "A line of 247 bytes is over the limit of 100 bytes and was dropped. Raise maxLineBytes."],
   ]);
 });
 
@@ -166,7 +166,11 @@ test("sending waits while the peer does not read, and continues when it does", a
   const transport = streamTransport(ours, ours);
   void transport.start(recorder());
   const big = { text: "x".repeat(1_048_576) };
-  const first = [0, 1, 2, 3].map((id) => transport.send({ jsonrpc: "2.0", id, result: big }));
+  // More than the buffers of the system for a socket.
+  const count = 32;
+  const first = Array.from({ length: count }, (_, index) =>
+    transport.send({ jsonrpc: "2.0", id: index % 10, result: big }),
+  );
   const waiting = first.filter((sent) => sent instanceof Promise);
   expect(waiting.length).toBeGreaterThan(0);
   let received = 0;
@@ -176,7 +180,7 @@ test("sending waits while the peer does not read, and continues when it does", a
   await transport.close();
   await end;
   const line = JSON.stringify({ jsonrpc: "2.0", id: 0, result: big });
-  expect(received).toBe(4 * (line.length + 1));
+  expect(received).toBe(count * (line.length + 1));
   theirs.destroy();
   server.close();
 });
@@ -187,7 +191,7 @@ test("a peer that leaves more bytes unread than the limit is disconnected, and t
   const seen = recorder();
   void transport.start(seen);
   const sends: Promise<void>[] = [];
-  for (let id = 0; id < 20; id++) {
+  for (let id = 0; id < 40; id++) {
     sends.push(Promise.resolve(transport.send({ jsonrpc: "2.0", id, result: { text: "x".repeat(1_000_000) } })));
   }
   const results = await Promise.allSettled(sends);

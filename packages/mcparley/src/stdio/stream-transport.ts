@@ -14,7 +14,10 @@ export interface StreamTransportOptions {
    * `resources/read`.
    */
   maxLineBytes?: number;
-  /** Maximum number of bytes that the peer has not read. With more, the transport closes. Default: 64 MiB. */
+  /**
+   * Maximum number of bytes that wait for the peer to read, without the message that is being sent. With more, the transport
+   * closes. Default: 64 MiB.
+   */
   maxUnreadBytes?: number;
   /** Whether the output stays open when the transport closes. Default: false. */
   keepOutput?: boolean;

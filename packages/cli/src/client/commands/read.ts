@@ -4,6 +4,7 @@ import { UsageError } from "../io.ts";
 import { printJson, printText } from "../screen.ts";
 import { binaryIn, saveBinaries, saveText, showText, summarize } from "../show-content.ts";
 import type { ClientCommand, Session } from "../session.ts";
+import { decodedSlices, encodedSlices } from "../slices.ts";
 import { requireNoMore, requireWord } from "../arguments.ts";
 
 export const readCommand: ClientCommand = {
@@ -12,6 +13,7 @@ export const readCommand: ClientCommand = {
   details: [
     "Text goes to stdout unchanged. Binary data goes to stdout only if that is a file or a pipe; at a terminal, save it " +
       "with --output FILE.",
+    "A reply may have 24 MiB, which is a file of 18 MB in base64. --max-reply SIZE allows larger ones.",
   ],
   examples: [
     "mcparley read handbook handbook://resources/on-call.md",
@@ -39,9 +41,9 @@ async function print(contents: ResourceContents, session: Session): Promise<void
   const { out } = session.screen;
   const binary = binaryIn(contents);
   if (binary && out.terminal) await printText(summarize(binary, `resource ${contents.uri}`, out), session);
-  else if (binary) await session.screen.print(Buffer.from(binary.data, "base64"));
+  else if (binary) await session.screen.printAll(decodedSlices(binary.data));
   else if ("text" in contents && out.terminal) await printText(showText(contents.text, out), session);
-  else if ("text" in contents) await session.screen.print(contents.text);
+  else if ("text" in contents) await session.screen.printAll(encodedSlices(contents.text));
 }
 
 async function save(contents: readonly ResourceContents[], file: string, session: Session): Promise<void> {

@@ -9,7 +9,7 @@ import { Client } from "../calls/client.ts";
 import { KnownTools } from "../calls/known-tools.ts";
 import { toolPages } from "../lists/lists.ts";
 import { sendWithin } from "../calls/send-request.ts";
-import { capabilitiesOf, declaring } from "../client-capabilities.ts";
+import { declaring, preparedCapabilities } from "../client-capabilities.ts";
 import type { AnswerInput } from "../input/input-requests.ts";
 import { type ConnectOptions, checkTimeouts } from "../options.ts";
 import { Connection } from "./connection.ts";
@@ -134,7 +134,7 @@ function makeCore(
         inputRequests(options, core.report),
       )),
     subscriptions: undefined,
-    offer: { info: options.info ?? defaultInfo, capabilities: (kind) => capabilitiesOf(options, kind) },
+    offer: { info: options.info ?? defaultInfo, capabilities: preparedCapabilities(options) },
     cache: options.cache === false ? undefined : new Cache(clock, transports.credentials),
     tools: new KnownTools(clock),
     waits: new PendingRequests(clock),

@@ -43,6 +43,14 @@ export interface TransportFactory {
   openOlder?(given: { refused?: Transport; signal: AbortSignal | undefined }): Promise<Transport | undefined>;
 }
 
+/** The part of a reply that has arrived. */
+export interface ReceivedPart {
+  /** Bytes of the reply that have arrived. */
+  readonly bytes: number;
+  /** Bytes of the whole reply, if the server has announced them. */
+  readonly total: number | undefined;
+}
+
 /** A server program to start as a child process, found by its name or path. No shell reads the command. */
 export interface CommandTarget {
   /** The program to start, a path or a name on `PATH`. It is not run in a shell. */
@@ -57,6 +65,8 @@ export interface CommandTarget {
   stderr?: "inherit" | "ignore" | ((chunk: string) => void);
   /** Maximum bytes of one line of the server. Default: 16 MiB, or more for the reply to `resources/read`. */
   maxLineBytes?: number;
+  /** Called for each part of a line that arrives in several parts, such as a large reply. Its errors go to `onError`. */
+  onReceived?: (received: ReceivedPart) => void;
 }
 
 /** A server that can be connected to a transport: of this library, or a custom one. */

@@ -388,7 +388,8 @@ describe("a session", () => {
     const calling = (await client).callTool("a");
     (await stub.next()).status(202);
     feed.event({ jsonrpc: "2.0", id: 0, result: { content: [{ type: "text", text: "x".repeat(2_000) }] } });
-    await expect(calling).rejects.toMatchObject({ code: "too_large" });
+    const message = "The server sent an event of more than 1000 characters. Raise limits.message.";
+    await expect(calling).rejects.toMatchObject({ code: "too_large", message });
   });
 
   test("stays open after the large reply to a cancelled read", async () => {

@@ -1,3 +1,5 @@
+import type { ReceivedPart } from "../../client/connect/transports.ts";
+
 /** The headers of a reply. Names are not case-sensitive. */
 export interface ReplyHeaders {
   get(name: string): string | null;
@@ -29,10 +31,12 @@ export interface HttpReply {
   text(): Promise<string>;
 }
 
-/** The settings of a request. `fetch` ignores `waits`. */
+/** The settings of a request. `fetch` ignores `waits` and `onReceived`. */
 export interface SendInit extends RequestInit {
   /** Called if the request waits for a free connection. The returned function is called when it is sent. */
   waits?: () => () => void;
+  /** Called for each part of the reply that arrives. */
+  onReceived?: ((received: ReceivedPart) => void) | undefined;
 }
 
 /** Sends one request. Like `fetch` without redirects. */

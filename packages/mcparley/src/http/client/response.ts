@@ -49,7 +49,8 @@ export async function readRefusal(
   if (asksForAuthorization(response) || !isJson(response)) {
     throw isGone ? sessionLost(what) : await statusError(response, what, clock);
   }
-  const text = await readText(response, ERROR_BYTES);
+  // A longer body is no JSON without its end, and the error is that of the status.
+  const text = await readStart(response, ERROR_BYTES);
   const errors = errorsFor(waiting, text);
   // In a session 404 means that the session has ended (2025-11-25, transports, "Session Management"), even if
   // the body contains an error. Servers that use 404 for unknown methods are the exception.
@@ -95,7 +96,7 @@ export function asksForAuthorization({ status, headers }: HttpReply): boolean {
 /** Makes the error for a response with an error status. Reads the beginning of its body. */
 export async function statusError(response: HttpReply, what: string, clock: Clock): Promise<LocalError> {
   // An error that cannot be read completely is still that of its status.
-  const { text } = await readStart(response, EXPLAINED_BYTES).catch(() => ({ text: "" }));
+  const text = await readStart(response, EXPLAINED_BYTES).catch(() => "");
   return errorOf(response, { what, text: text.replace(/\s+/g, " ").trim(), clock });
 }
 
@@ -153,21 +154,21 @@ export async function readText(response: HttpReply, limit: number): Promise<stri
   const isPlain = length !== null && !response.headers.has("content-encoding");
   // HTTP itself limits a plain body to its announced length. A compressed body may have any size.
   if (isPlain && Number(length) <= limit) return response.text();
-  const { text, isWhole } = await readStart(response, limit);
-  if (isWhole) return text;
-  const message = `The server answered with more than ${limit} bytes, the limit for this reply.`;
-  throw new LocalError("too_large", message, { data: { limit } });
+  return readStart(response, limit, () => {
+    const message = `The server answered with more than ${limit} bytes. Raise limits.message.`;
+    throw new LocalError("too_large", message, { data: { limit } });
+  });
 }
 
 /** Ends a response that is not needed. A short body is read, so that its connection can be used again. */
 export function discard(response: HttpReply): void {
-  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-  const ending = isStream ? response.body?.cancel() : readStart(response, DISCARDED_BYTES);
+  const ending = isEventStream(response) ? response.body?.cancel() : readStart(response, DISCARDED_BYTES);
   ending?.catch(() => {});
 }
 
-async function readStart({ body }: HttpReply, limit: number): Promise<{ text: string; isWhole: boolean }> {
-  if (!body) return { text: "", isWhole: true };
+/** Reads a body as text up to a limit. `onRest` is called if there is more. */
+async function readStart({ body }: HttpReply, limit: number, onRest?: () => void): Promise<string> {
+  if (!body) return "";
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const parts: string[] = [];
@@ -177,9 +178,10 @@ async function readStart({ body }: HttpReply, limit: number): Promise<{ text: st
     size += next.value.length;
     if (size <= limit) continue;
     await reader.cancel().catch(() => {});
-    return { text: parts.join(""), isWhole: false };
+    onRest?.();
+    return parts.join("");
   }
-  return { text: parts.join("") + decoder.decode(), isWhole: true };
+  return parts.join("") + decoder.decode();
 }
 
 export function isEventStream(response: HttpReply): boolean {

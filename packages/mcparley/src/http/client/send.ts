@@ -99,7 +99,7 @@ function requestInit(settings: HttpSettings, outgoing: Outgoing, authorization: 
     authorization === unauthorized
       ? { ...settings.headers, ...headers }
       : { ...settings.headers, ...lowerCase(authorization.headers), ...headers };
-  const init: SendInit = { method, signal, redirect: "manual", headers: all };
+  const init: SendInit = { method, signal, redirect: "manual", headers: all, onReceived: settings.onReceived };
   if (body !== undefined) init.body = body;
   if (isUrgent) init.priority = "high";
   if (pause) init.waits = pause;

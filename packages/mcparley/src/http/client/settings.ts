@@ -1,4 +1,5 @@
 import { sendingFor } from "#default-send";
+import type { ReceivedPart } from "../../client/connect/transports.ts";
 import { type Clock, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
@@ -108,6 +109,11 @@ export interface HttpTarget {
   auth?: HttpAuth | undefined;
   /** Limits on what the server may send. Each has a default. */
   limits?: Partial<HttpClientLimits> | undefined;
+  /**
+   * Called for each part of a reply or stream that arrives, before it is decompressed. If it throws, the call fails with its
+   * error. Only on Node, and only if requests are not sent with `fetch`.
+   */
+  onReceived?: ((received: ReceivedPart) => void) | undefined;
   /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock | undefined;
 }
@@ -118,6 +124,7 @@ export interface HttpSettings extends Sending {
   readonly headers: Readonly<Record<string, string>>;
   readonly auth: SharedAuth | undefined;
   readonly limits: Partial<HttpClientLimits>;
+  readonly onReceived: HttpTarget["onReceived"];
   readonly clock: Clock;
   /** Like `clock`, but its timers keep the process alive: for a pause that a call depends on. */
   readonly wakefulClock: Clock;
@@ -133,6 +140,7 @@ export function readHttpTarget(target: HttpTarget): HttpSettings {
     ...sendingFor(target),
     auth: auth && new SharedAuth(auth, { server: url, connection }),
     limits,
+    onReceived: target.onReceived,
     clock: clock ?? systemClock,
     wakefulClock: clock ?? wakefulClock,
   };

@@ -2,7 +2,7 @@ import type { EventSourceMessage } from "eventsource-parser";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { expectLinearTime } from "mcparley-tests/support/linear-time.ts";
-import { readEvents } from "./sse.ts";
+import { readEvents, readMessages } from "./sse.ts";
 
 const bytes = new TextEncoder();
 
@@ -75,6 +75,18 @@ test("an event over the limit ends the reading and cancels the stream, in any ch
     expect(events).toEqual(["small"]);
     expect(isCancelled).toBe(true);
   }
+});
+
+test("the error for an event of the standalone stream names its own limit", async () => {
+  const reply = new Response(`data: ${"x".repeat(200)}\n\n`);
+  const sink = { message: () => {}, malformed: () => {} };
+  const position = { lastEventId: undefined, retryMs: undefined };
+  await expect(
+    readMessages(reply, sink, { limit: 100, position, option: "limits.unaskedEvent" }),
+  ).rejects.toMatchObject({
+    code: "too_large",
+    message: "The server sent an event of more than 100 characters. Raise limits.unaskedEvent.",
+  });
 });
 
 test("all lines of data of an event count together, and an event just within the limit is read", async () => {

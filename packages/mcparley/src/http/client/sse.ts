@@ -1,11 +1,14 @@
 import { type EventSourceMessage, createParser } from "eventsource-parser";
 import { LocalError } from "../../rpc/errors.ts";
+import { parseJson } from "../../rpc/parse-json.ts";
 import { redact } from "../../rpc/redact.ts";
 import type { HttpReply, ReplyBody } from "./reply.ts";
 
 interface EventSink {
   /** Called for each event, in order. `data` is empty for an event that only names an id. */
   event(event: EventSourceMessage): void;
+  /** The option of the target that is the limit, for its error. Default: `limits.message`. */
+  readonly option?: string;
   /** Called with the milliseconds that the server asks the client to wait before it connects again. */
   retry(ms: number): void;
 }
@@ -32,12 +35,12 @@ export async function readEvents(body: ReplyBody, limit: number | (() => number)
     ...(typeof limit === "number" && { maxBufferSize: limit }),
     onEvent: (event) => {
       // The parser limits its buffer, but not an event that arrives in one piece.
-      if (event.data.length > limitNow()) overflow = tooLarge(limitNow());
+      if (event.data.length > limitNow()) overflow = tooLarge(limitNow(), sink);
       if (!overflow) sink.event(event);
     },
     onRetry: (ms) => sink.retry(ms),
     onError: (error) => {
-      if (error.type === "max-buffer-size-exceeded") overflow = tooLarge(limitNow());
+      if (error.type === "max-buffer-size-exceeded") overflow = tooLarge(limitNow(), sink);
     },
   });
   try {
@@ -47,7 +50,7 @@ export async function readEvents(body: ReplyBody, limit: number | (() => number)
         const slice = text.length <= SLICE ? text : text.slice(start, start + SLICE);
         parser.feed(slice);
         // The names of fields count here, so an event that is not complete may have twice the characters.
-        if (pending(slice) > 2 * limitNow()) overflow ??= tooLarge(limitNow());
+        if (pending(slice) > 2 * limitNow()) overflow ??= tooLarge(limitNow(), sink);
         if (overflow) throw overflow;
       }
     }
@@ -87,8 +90,8 @@ function lineFeeds(): (text: string) => string {
   };
 }
 
-function tooLarge(limit: number): LocalError {
-  const message = `The server sent an event of more than ${limit} characters; see the limits of the target.`;
+function tooLarge(limit: number, { option = "limits.message" }: EventSink): LocalError {
+  const message = `The server sent an event of more than ${limit} characters. Raise ${option}.`;
   return new LocalError("too_large", message, { data: { limit } });
 }
 
@@ -119,10 +122,11 @@ export interface MessageSink {
 export async function readMessages(
   response: HttpReply,
   sink: MessageSink,
-  { limit, position }: { limit: number; position: StreamPosition },
+  { limit, position, option = "limits.message" }: { limit: number; position: StreamPosition; option?: string },
 ): Promise<void> {
   if (!response.body) return;
   await readEvents(response.body, limit, {
+    option,
     event({ id, event, data }) {
       // An empty id cancels the id before it (HTML standard, server-sent events).
       if (id !== undefined) position.lastEventId = id === "" ? undefined : id;
@@ -139,7 +143,7 @@ export async function readMessages(
 export function deliverEvent(data: string, sink: MessageSink): void {
   let value: unknown;
   try {
-    value = JSON.parse(data);
+    value = parseJson(data);
   } catch (cause) {
     const message = `The server sent an event that is not JSON: ${JSON.stringify(redact(data.slice(0, 100)))}.`;
     return sink.malformed(new LocalError("invalid_message", message, { cause }));

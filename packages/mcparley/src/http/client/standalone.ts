@@ -136,7 +136,8 @@ export class StandaloneStream {
     this.#restore();
     const began = clock.now();
     try {
-      await readMessages(response, sink, { limit: limits.unaskedEvent ?? defaultUnaskedEvent, position });
+      const limit = limits.unaskedEvent ?? defaultUnaskedEvent;
+      await readMessages(response, sink, { limit, position, option: "limits.unaskedEvent" });
       if (!isPolled(position))
         return new LocalError("closed", "The server ended the standalone stream of the session.");
       backoff.reset();

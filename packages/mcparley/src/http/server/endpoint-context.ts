@@ -1,3 +1,4 @@
+import type { JsonRpcMessage } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
 import type { ServerCore } from "../../server/core.ts";
 import type { Accepted } from "./read-request.ts";
@@ -7,6 +8,9 @@ import type { OpenExchanges } from "./open-exchanges.ts";
 import type { HttpServerAuth } from "./options.ts";
 import type { SessionTable } from "./sessions/sessions.ts";
 
+/** Returns the JSON text of a message with large strings in pieces, and undefined for other messages. */
+export type EncodeLarge = (message: JsonRpcMessage) => readonly string[] | undefined;
+
 /** The state that all requests to one endpoint share. */
 export interface EndpointContext {
   readonly core: ServerCore;
@@ -14,6 +18,8 @@ export interface EndpointContext {
   readonly auth: HttpServerAuth | undefined;
   /** The other processes of the server. Undefined if the server has no store. */
   readonly cluster: ClusterUse | undefined;
+  /** Encodes messages with large strings without copying them. Undefined on platforms without such an encoder. */
+  readonly encodeLarge: EncodeLarge | undefined;
 }
 
 /** The state that all requests of legacy revisions share. */

@@ -7,7 +7,7 @@ import { requireOneCopy } from "../../server/one-copy.ts";
 import { readAccept, type Part, type Routes, readRoutes, readJson } from "./read-request.ts";
 import type { CheckSender } from "./check-sender.ts";
 import { useCluster } from "./cluster.ts";
-import type { EndpointContext, Posted, Sender } from "./endpoint-context.ts";
+import type { EncodeLarge, EndpointContext, Posted, Sender } from "./endpoint-context.ts";
 import type { HttpExchange } from "../exchange.ts";
 import { type Guard, makeGuard } from "./host-check.ts";
 import { checkMirroredHeaders } from "./mirrored-headers.ts";
@@ -25,6 +25,8 @@ interface Adapter {
   boundHost?: string;
   /** The class of its open exchanges. Default: each exchange has a separate timer. */
   Open?: typeof OpenExchanges;
+  /** Encodes messages with large strings. Default: they are encoded like others. */
+  encodeLarge?: EncodeLarge;
 }
 
 /** One HTTP endpoint of a server, for all revisions: stateless requests and sessions at the same URL. */
@@ -47,7 +49,7 @@ export class Endpoint {
    * Throws a LocalError `invalid_definition` if the `x-mcp-header` annotations of a tool are invalid, if two paths are the
    * same, and for an option `store`, which belongs to `createServer`.
    */
-  constructor(core: ServerCore, options: HttpOptions, { boundHost, Open = OpenExchanges }: Adapter = {}) {
+  constructor(core: ServerCore, options: HttpOptions, { boundHost, Open = OpenExchanges, encodeLarge }: Adapter = {}) {
     checkMirroredHeaders(core);
     // Only JavaScript can pass it. `refuseStore` would cost more in every bundle.
     if ("store" in options)
@@ -67,6 +69,7 @@ export class Endpoint {
       open: new Open(core.clock, keepAlive),
       auth: typeof auth === "function" ? { authenticate: auth } : auth,
       cluster: useCluster(core),
+      encodeLarge,
     };
   }
 

@@ -79,7 +79,7 @@ export function shuttingDown(id?: RequestId): HttpRefusal {
 }
 
 export function tooLarge(limit: number): HttpRefusal {
-  return new HttpRefusal(413, `The body is larger than ${limit} bytes.`);
+  return new HttpRefusal(413, `The body is larger than ${limit} bytes (maxBody).`);
 }
 
 export function notUtf8(): HttpRefusal {

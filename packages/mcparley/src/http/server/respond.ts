@@ -14,7 +14,6 @@ import {
   isRequest,
 } from "../../rpc/messages.ts";
 import type { Call, Link } from "../../server/dispatch/call.ts";
-import type { ServerCore } from "../../server/core.ts";
 import type { Reply } from "../../server/dispatch/reply.ts";
 import type { Session } from "../../server/protocol/session.ts";
 import type { Accepted } from "./read-request.ts";
@@ -139,12 +138,16 @@ export class PostResponse implements Link, OpenExchange {
     } else {
       const { message, status } = reply;
       const headers = headersOf(reply, this.#context.auth, this.exchange);
-      this.exchange.respond(status, headers, preparedBody(message) ?? this.encoded(message));
+      this.exchange.respond(
+        status,
+        headers,
+        preparedBody(message) ?? this.#context.encodeLarge?.(message) ?? this.encoded(message),
+      );
     }
   }
 
   protected encoded(message: JsonRpcResponse): string {
-    return encodeReply(this.#context.core, message);
+    return encodeReply(this.#context, message);
   }
 
   #startEvents(): Events {
@@ -175,10 +178,14 @@ export class PostResponse implements Link, OpenExchange {
   }
 }
 
+/** The part of an endpoint's state that encodes its responses. */
+type Encoding = Pick<EndpointContext, "core" | "encodeLarge">;
+
 /** Encodes a response. A result that is not JSON is a defect of its handler: it is reported, and the client gets -32603. */
-export function encodeReply(core: ServerCore, message: JsonRpcResponse): string {
+export function encodeReply({ core, encodeLarge }: Encoding, message: JsonRpcResponse): string {
   try {
-    return encode(message);
+    // `join` would copy the pieces.
+    return encodeLarge?.(message)?.reduce((text, piece) => text + piece) ?? encode(message);
   } catch (error) {
     core.report(error, undefined);
     return encode(failure(message.id, { code: ErrorCode.InternalError, message: "Internal error" }));
@@ -201,7 +208,7 @@ function preparedBody(message: JsonRpcResponse): ResponseBody | undefined {
   if (result.json.length <= longText) return undefined;
   let rest = ends.get(result);
   if (!rest) ends.set(result, (rest = new TextEncoder().encode(`${result.json}}`)));
-  return { text: beginningOf(id), rest };
+  return [beginningOf(id), rest];
 }
 
 /** Returns the headers of a JSON response. Statuses 403, 429 and 503 need more than the content type. */

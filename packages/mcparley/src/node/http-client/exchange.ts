@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import type { HttpReply, ReplyHeaders } from "../../http/client/reply.ts";
+import type { ReceivedPart } from "../../client/connect/transports.ts";
+import type { HttpReply, ReplyHeaders, SendInit } from "../../http/client/reply.ts";
+import { guarded } from "../../rpc/guarded.ts";
 import { type BodyDecoder, decoderFor } from "./decoder.ts";
 import { ArrivingBody, type BodySource } from "./reply-body.ts";
 
@@ -11,8 +13,13 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
   /** Settles when the head of the reply has arrived. */
   readonly reply: Promise<HttpReply>;
   readonly #signal: AbortSignal | null | undefined;
+  readonly #onReceived: SendInit["onReceived"];
   readonly #ended: (isReusable: boolean) => void;
   readonly #connection: { reasonOf(error: Error): Error };
+  /** Bytes of the body that have arrived. */
+  #received = 0;
+  /** Bytes of the body that were announced. 0 if they are unknown. */
+  #length = 0;
   #resolve!: (reply: HttpReply) => void;
   #reject!: (error: unknown) => void;
   #controller: Controller | undefined;
@@ -25,26 +32,28 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
    * can be used for another request. `connection` explains its errors.
    */
   constructor(
-    signal: AbortSignal | null | undefined,
-    ended: (isReusable: boolean) => void,
+    { signal, onReceived }: SendInit,
     connection: { reasonOf(error: Error): Error },
+    ended: (isReusable: boolean) => void,
   ) {
     this.#signal = signal;
+    this.#onReceived = onReceived;
     this.#ended = ended;
     this.#connection = connection;
     this.reply = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    signal?.addEventListener("abort", this.#abort);
+    signal?.addEventListener("abort", this);
   }
 
-  readonly #abort = (): void => {
+  /** Ends the exchange when the signal is aborted. */
+  handleEvent(): void {
     const reason: unknown = this.#signal?.reason;
     if (this.#body) this.#body.abort(reason);
     else this.#reject(reason);
     this.cancel();
-  };
+  }
 
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
@@ -54,9 +63,10 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
   onResponseStart(_: Controller, status: number, received: IncomingHttpHeaders, statusText = ""): void {
     // A provisional response, such as 103, is followed by another one.
     if (status < 200 || this.#isEnded) return;
-    const body = new ArrivingBody(this);
-    this.#body = body;
     const headers = headersOf(received);
+    this.#length = Number(headers.get("content-length")) || 0;
+    const body = new ArrivingBody(this, this.#length);
+    this.#body = body;
     const encodings = headers.get("content-encoding");
     if (encodings !== null) this.#decode(encodings, body);
     const hasBody = status !== 204 && status !== 205 && status !== 304;
@@ -71,6 +81,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
   }
 
   onResponseData(controller: Controller, part: Buffer): void {
+    if (this.#onReceived) this.#report(this.#onReceived, part);
     if (!this.#decoder) return this.#body?.push(part);
     if (this.#decoder.first.write(part)) return;
     controller.pause();
@@ -90,6 +101,15 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
     // Without a connection nothing was sent. The errors of some steps do not show it.
     else this.#reject(this.#controller ? error : Object.assign(error, { syscall: "connect" }));
     this.#end(false);
+  }
+
+  #report(onReceived: (received: ReceivedPart) => void, part: Buffer): void {
+    this.#received += part.length;
+    // An error of the callback ends the request like an error of the connection.
+    guarded(
+      () => onReceived({ bytes: this.#received, total: this.#length || undefined }),
+      (error) => this.#body?.abort(error),
+    );
   }
 
   #decode(encodings: string, body: ArrivingBody): void {
@@ -123,7 +143,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
   #end(isReusable: boolean): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#signal?.removeEventListener("abort", this.#abort);
+    this.#signal?.removeEventListener("abort", this);
     this.#ended(isReusable);
   }
 }

@@ -10,41 +10,49 @@ export function createController(): AbortController {
 export function platformSignal(signal: AbortSignal): AbortSignal {
   if (signal instanceof AbortSignal) return signal;
   const controller = new AbortController();
-  const follow = (): void => controller.abort((signal as QuickSignal).reason);
-  if ((signal as QuickSignal).aborted) follow();
-  else (signal as QuickSignal).addEventListener("abort", follow);
+  const quick = signal as unknown as QuickController;
+  const follow = (): void => controller.abort(quick.reason);
+  if (quick.aborted) follow();
+  else quick.addEventListener("abort", follow);
   return controller.signal;
 }
 
+type Listener = (() => void) | { handleEvent(): void };
+
+/** A controller that is its own signal. */
 class QuickController {
-  readonly signal = new QuickSignal();
-
-  abort(reason: unknown = new DOMException("This operation was aborted", "AbortError")): void {
-    this.signal.abort(reason);
-  }
-}
-
-class QuickSignal {
   aborted = false;
   reason: unknown;
-  #listeners: (() => void)[] = [];
+  /** Undefined, the only listener, or all of them. */
+  #listeners: Listener | Listener[] | undefined;
 
-  abort(reason: unknown): void {
+  get signal(): this {
+    return this;
+  }
+
+  abort(reason: unknown = new DOMException("This operation was aborted", "AbortError")): void {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) listener();
+    const listeners = this.#all();
+    this.#listeners = undefined;
+    for (const listener of listeners) {
+      if (typeof listener === "function") listener();
+      else listener.handleEvent();
+    }
   }
 
-  addEventListener(_: "abort", listener: () => void): void {
-    this.#listeners.push(listener);
+  addEventListener(_: "abort", listener: Listener): void {
+    this.#listeners = this.#listeners === undefined ? listener : [...this.#all(), listener];
   }
 
-  removeEventListener(_: "abort", listener: () => void): void {
-    const at = this.#listeners.indexOf(listener);
-    if (at !== -1) this.#listeners.splice(at, 1);
+  removeEventListener(_: "abort", listener: Listener): void {
+    this.#listeners = this.#listeners === listener ? undefined : this.#all().filter((one) => one !== listener);
+  }
+
+  #all(): Listener[] {
+    if (this.#listeners === undefined) return [];
+    return Array.isArray(this.#listeners) ? this.#listeners : [this.#listeners];
   }
 
   throwIfAborted(): void {

@@ -1,4 +1,5 @@
 import type { ReplyBody, ReplyReader } from "../../http/client/reply.ts";
+import { CollectedBytes } from "../../rpc/collected-bytes.ts";
 
 /** The connection that a body arrives on. */
 export interface BodySource {
@@ -12,11 +13,16 @@ type Part = Awaited<ReturnType<ReplyReader["read"]>>;
 
 /** Number of bytes that wait to be read at which the source is paused. */
 const MAX_WAITING_BYTES = 262_144;
+/** Number of bytes up to which the parts of a text are joined at its end. */
+const JOINED_BYTES = 65_536;
 
 /** The body of a reply. It keeps the parts that have arrived, so a body that has arrived completely is read at once. */
 export class ArrivingBody implements ReplyBody, ReplyReader {
   readonly #source: BodySource;
+  readonly #length: number;
   #parts: Buffer[] = [];
+  /** The start of a long text. The parts follow. */
+  #collected: CollectedBytes | undefined;
   #bytes = 0;
   #isEnded = false;
   #error: unknown;
@@ -25,8 +31,10 @@ export class ArrivingBody implements ReplyBody, ReplyReader {
   /** Called when a part, the end or an error arrives. */
   #wake: (() => void) | undefined;
 
-  constructor(source: BodySource) {
+  /** `length` is the announced number of bytes. 0 if it is unknown. */
+  constructor(source: BodySource, length: number) {
     this.#source = source;
+    this.#length = length;
   }
 
   /** Adds a part. */
@@ -34,7 +42,7 @@ export class ArrivingBody implements ReplyBody, ReplyReader {
     if (this.#isEnded) return;
     this.#parts.push(part);
     this.#bytes += part.length;
-    if (this.#isCollected) return;
+    if (this.#isCollected) return this.#collect();
     if (this.#bytes > MAX_WAITING_BYTES) this.#source.pause();
     this.#wake?.();
   }
@@ -49,7 +57,7 @@ export class ArrivingBody implements ReplyBody, ReplyReader {
 
   /** Ends the body with an error that reading throws at once. */
   abort(reason: unknown): void {
-    this.#parts = [];
+    this.#drop();
     this.end(reason);
   }
 
@@ -72,13 +80,39 @@ export class ArrivingBody implements ReplyBody, ReplyReader {
   /** Returns the whole body as text, without a byte order mark. */
   async text(): Promise<string> {
     this.#isCollected = true;
+    this.#collect();
     this.#source.resume();
     while (!this.#isEnded) await this.#next();
-    if (this.#error !== undefined) throw this.#error;
-    const [first] = this.#parts;
-    const text = this.#parts.length === 1 && first ? first.toString() : Buffer.concat(this.#parts).toString();
-    this.#parts = [];
+    if (this.#error !== undefined) {
+      this.#drop();
+      throw this.#error;
+    }
+    const text = this.#bytesOf(this.#parts).toString();
+    this.#drop();
     return text.startsWith("\uFEFF") ? text.slice(1) : text;
+  }
+
+  #bytesOf(parts: readonly Buffer[]): Buffer {
+    if (this.#collected) {
+      const { buffer, byteOffset, byteLength } = this.#collected.view;
+      return Buffer.from(buffer, byteOffset, byteLength);
+    }
+    const [first] = parts;
+    return parts.length === 1 && first ? first : Buffer.concat(parts);
+  }
+
+  /** Moves the parts of a long text to one place. Joined at the end, they would need twice the memory. */
+  #collect(): void {
+    if (this.#bytes <= JOINED_BYTES) return;
+    this.#collected ??= new CollectedBytes();
+    for (const part of this.#parts) this.#collected.add(part, this.#length);
+    this.#parts = [];
+  }
+
+  #drop(): void {
+    this.#parts = [];
+    this.#collected?.clear();
+    this.#collected = undefined;
   }
 
   cancel(): Promise<void> {

@@ -105,7 +105,8 @@ class Origin {
   }
 
   /** `place` is that of a request that waited in the queue, or could have. */
-  send(url: URL, { method = "GET", headers, body, signal }: SendInit, place: Place | undefined): Promise<HttpReply> {
+  send(url: URL, init: SendInit, place: Place | undefined): Promise<HttpReply> {
+    const { method = "GET", headers, body } = init;
     const connection = this.#idle.pop() ?? this.#connect();
     this.#used++;
     const ended = (isReusable: boolean): void => {
@@ -115,7 +116,7 @@ class Origin {
       if (place) this.queue.leave(place);
       if (this.#used === 0) this.#checkUse();
     };
-    const exchange = new Exchange(signal, ended, connection);
+    const exchange = new Exchange(init, connection, ended);
     const list = headerList(headers as Record<string, string>);
     const path = url.pathname + url.search;
     const { forwarder } = this;

@@ -107,7 +107,10 @@ export class LoadedSkill {
     const content = await readFile({ client, bytes: bytes - this.#bytes }, target, options);
     if (target.listed) return content;
     if (this.#bytes + content.bytes.length > bytes) {
-      throw new LocalError("too_large", `The skill ${this.skill.uri} has more than ${bytes} bytes.`);
+      throw new LocalError(
+        "too_large",
+        `The skill ${this.skill.uri} has more than ${bytes} bytes. Raise limits.bytes of skillsOf.`,
+      );
     }
     this.#bytes += content.bytes.length;
     return content;
@@ -118,7 +121,8 @@ export class LoadedSkill {
 export async function loadSkill(reading: SkillReading, options: RequestOptions): Promise<LoadedSkill> {
   const { skill, bytes } = reading;
   const file = await readFile(reading, targetOf(skill, skillFile), options);
-  if (file.bytes.length > bytes) throw new LocalError("too_large", `${skill.uri} has more than ${bytes} bytes.`);
+  if (file.bytes.length > bytes)
+    throw new LocalError("too_large", `${skill.uri} has more than ${bytes} bytes. Raise limits.bytes of skillsOf.`);
   return new LoadedSkill(reading, file, verifiedFrontMatter(skill, file));
 }
 

@@ -77,7 +77,9 @@ function checkResources(
 ): void {
   if (!Array.isArray(resources)) throw invalid('its "resources" are neither an array nor "dynamic"');
   if (resources.length > limits.files) {
-    throw tooLarge(`it has ${resources.length} files; the limit is ${limits.files}`);
+    throw tooLarge(
+      `it has ${resources.length} files; the limit is ${limits.files}, which limits.files of skillsOf raises`,
+    );
   }
   const paths = new Set<string>();
   let bytes = 0;
@@ -91,7 +93,8 @@ function checkResources(
     bytes += size;
   }
   if (!listsManifest) throw invalid("it does not list its own SKILL.md");
-  if (bytes > limits.bytes) throw tooLarge(`it has ${bytes} bytes; the limit is ${limits.bytes}`);
+  if (bytes > limits.bytes)
+    throw tooLarge(`it has ${bytes} bytes; the limit is ${limits.bytes}, which limits.bytes of skillsOf raises`);
 }
 
 function checkResource(resource: unknown, root: string): SkillResource {

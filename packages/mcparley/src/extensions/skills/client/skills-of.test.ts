@@ -390,7 +390,8 @@ describe("entries are checked before they are used", () => {
     ] as const) {
       const { host, errors } = await hostOf(entryWith({ resources }).server);
       expect(await host.list().all()).toHaveLength(isTaken ? 1 : 0);
-      if (!isTaken) expect(errors[0]).toMatch(/the limit is (512|16777216)/);
+      if (!isTaken)
+        expect(errors[0]).toMatch(/the limit is (512|16777216), which limits.(files|bytes) of skillsOf raises/);
     }
     const { host } = await hostOf(hostile().server, { limits: { files: 1 } });
     await expect(host.load(uri)).rejects.toMatchObject({ code: "too_large" });
@@ -445,7 +446,10 @@ describe("dynamic skills", () => {
     const long = entryWith({ resources: "dynamic" });
     long.contents.set("skill://team/pdf/long.md", "x".repeat(1000));
     const { host } = await hostOf(long.server, { dynamic: true, limits: { bytes: 1000 } });
-    await expect((await host.load(uri)).read("long.md")).rejects.toMatchObject({ code: "too_large" });
+    await expect((await host.load(uri)).read("long.md")).rejects.toMatchObject({
+      code: "too_large",
+      message: expect.stringMatching(/has more than \d+ bytes. Raise limits.bytes of skillsOf./) as string,
+    });
   });
 });
 

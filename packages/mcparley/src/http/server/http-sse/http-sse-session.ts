@@ -5,10 +5,9 @@ import { type Classified, type JsonRpcMessage, classify, encode, failure, isRequ
 import type { Reply } from "../../../server/dispatch/reply.ts";
 import type { Link } from "../../../server/dispatch/call.ts";
 import type { Principal } from "../../../server/dispatch/context.ts";
-import type { ServerCore } from "../../../server/core.ts";
 import { LegacyConnection } from "../../../server/protocol/legacy.ts";
 import { encodeReply } from "../respond.ts";
-import type { Sender } from "../endpoint-context.ts";
+import type { EndpointContext, Sender } from "../endpoint-context.ts";
 import type { EventStream } from "../event-stream.ts";
 import type { OpenExchange } from "../open-exchanges.ts";
 import { HttpRefusal } from "../refusal.ts";
@@ -18,7 +17,7 @@ type Message = Exclude<Classified, { kind: "invalid" }>;
 interface SessionInit {
   /** The session id. A POST names the session only by this id, so it must not be guessable. */
   id: string;
-  core: ServerCore;
+  context: EndpointContext;
   /** The sender of the request that opened the stream. */
   sender: Sender;
   events: EventStream;
@@ -49,7 +48,7 @@ export class HttpSseSession implements Link, OpenExchange {
   countedSize = 0;
   wasUsed = false;
   lastUsed: number;
-  readonly #core: ServerCore;
+  readonly #context: EndpointContext;
   readonly #events: EventStream;
   readonly #onEnd: () => void;
   readonly #legacy: LegacyConnection;
@@ -57,13 +56,14 @@ export class HttpSseSession implements Link, OpenExchange {
   #answering = 0;
   #state: "open" | "ending" | "ended" = "open";
 
-  constructor({ id, core, sender, events, onEnd }: SessionInit) {
+  constructor({ id, context, sender, events, onEnd }: SessionInit) {
+    const { core } = context;
     this.id = id;
     const { principal, address, caller } = sender;
     this.principal = principal;
     this.caller = caller;
     this.lastUsed = core.clock.now();
-    this.#core = core;
+    this.#context = context;
     this.#events = events;
     this.#onEnd = onEnd;
     this.#legacy = new LegacyConnection(core, { link: this, principal, address });
@@ -87,7 +87,7 @@ export class HttpSseSession implements Link, OpenExchange {
     const values: readonly unknown[] = isBatch ? value : [value];
     const problem = isBatch ? this.#legacy.refuseBatch(values.length) : undefined;
     if (problem !== undefined) throw new HttpRefusal(400, problem);
-    const messages = values.map((one) => readMessage(classify(one, this.#core.limits.idLength)));
+    const messages = values.map((one) => readMessage(classify(one, this.#context.core.limits.idLength)));
     const replies: Awaitable<Reply | undefined>[] = [];
     for (const { kind, message } of messages) {
       if (kind === "request") replies.push(this.#legacy.answer(message, principal));
@@ -101,7 +101,7 @@ export class HttpSseSession implements Link, OpenExchange {
     try {
       this.#events.send(encode(message));
     } catch (error) {
-      this.#core.report(error, undefined);
+      this.#context.core.report(error, undefined);
       if (!isRequest(message)) return;
       this.#legacy.answered(failure(message.id, { code: ErrorCode.InternalError, message: "Internal error" }));
     }
@@ -118,7 +118,7 @@ export class HttpSseSession implements Link, OpenExchange {
   }
 
   reset(cause: Error): void {
-    this.#core.report(cause, undefined);
+    this.#context.core.report(cause, undefined);
     this.end(cause);
   }
 
@@ -135,7 +135,7 @@ export class HttpSseSession implements Link, OpenExchange {
   async #sendReplies(pending: readonly Awaitable<Reply | undefined>[], isBatch: boolean): Promise<void> {
     this.#answering++;
     const replies = await all(pending);
-    const encoded = replies.flatMap((reply) => (reply ? [encodeReply(this.#core, reply.message)] : []));
+    const encoded = replies.flatMap((reply) => (reply ? [encodeReply(this.#context, reply.message)] : []));
     this.#answering--;
     if (encoded.length > 0 && this.#state !== "ended") {
       this.#events.send(isBatch ? `[${encoded.join(",")}]` : encoded.join(""));

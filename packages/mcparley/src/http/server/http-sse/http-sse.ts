@@ -60,7 +60,7 @@ export class HttpSse {
 
   /** Opens a session and its stream. */
   async #getStream(exchange: HttpExchange, sender: Sender): Promise<void> {
-    const { core, open } = this.#context;
+    const { open } = this.#context;
     if (exchange.method !== "GET") throw notAllowed(exchange.method, "GET");
     if (open.isEnding) throw shuttingDown();
     requireEventStream(exchange);
@@ -76,7 +76,7 @@ export class HttpSse {
       shared?.relay.close(id);
       open.remove(session);
     };
-    const session = new HttpSseSession({ id, core, sender, events, onEnd });
+    const session = new HttpSseSession({ id, context: this.#context, sender, events, onEnd });
     // There is room: `hasRoomFor` has checked it, and a new session stores nothing yet.
     this.#shares.makeRoomFor(session, (victim) => victim.end(displaced));
     this.#shares.open(session);
