@@ -7,8 +7,14 @@ const chunkSize = 6_144;
  */
 export type Bytes = ReturnType<TextEncoder["encode"]>;
 
+/** The part of the `Buffer` of Node, Bun and Deno that encodes. */
+type NodeBuffer = { from(...bytes: unknown[]): { toString(encoding: "base64"): string } };
+
 /** Encodes bytes as base64. */
 export function toBase64(bytes: Uint8Array): string {
+  const { Buffer } = globalThis as { Buffer?: NodeBuffer };
+  // It is five times as fast. Its result is one string, while a string of many pieces is copied when it is read.
+  if (Buffer) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   let encoded = "";
   for (let start = 0; start < bytes.length; start += chunkSize) {
     // Spread arguments take six times as long.
@@ -16,16 +22,6 @@ export function toBase64(bytes: Uint8Array): string {
     encoded += btoa(binary);
   }
   return encoded;
-}
-
-/** The part of the `Buffer` of Node, Bun and Deno that encodes. */
-type NodeBuffer = { from(...bytes: unknown[]): { toString(encoding: "base64"): string } };
-
-/** Encodes bytes as base64, which may be many. */
-export function largeToBase64(bytes: Uint8Array): string {
-  const { Buffer } = globalThis as { Buffer?: NodeBuffer };
-  // It is five times as fast. Its result is one string, while a string of many pieces is copied when it is read.
-  return Buffer ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64") : toBase64(bytes);
 }
 
 /**
@@ -44,10 +40,10 @@ export async function streamToBase64(chunks: AsyncIterable<Uint8Array>): Promise
       bytes.set(chunk, rest.length);
     }
     const whole = bytes.length - (bytes.length % 3);
-    pieces.push(largeToBase64(bytes.subarray(0, whole)));
+    pieces.push(toBase64(bytes.subarray(0, whole)));
     rest = bytes.slice(whole);
   }
-  pieces.push(largeToBase64(rest));
+  pieces.push(toBase64(rest));
   return pieces.join("");
 }
 

@@ -9,7 +9,7 @@ import type {
   TextContent,
 } from "../../mcp/content.ts";
 import type { PromptMessage } from "../../mcp/prompts.ts";
-import { largeToBase64 } from "../../rpc/base64.ts";
+import { toBase64 } from "../../rpc/base64.ts";
 import { isObject } from "../../rpc/messages.ts";
 
 /**
@@ -108,7 +108,7 @@ export function embed(
   details: { mimeType?: string; annotations?: Annotations } = {},
 ): EmbeddedResource {
   const { mimeType, annotations } = details;
-  const body = typeof data === "string" ? { text: data } : { blob: largeToBase64(data) };
+  const body = typeof data === "string" ? { text: data } : { blob: toBase64(data) };
   const resource: ResourceContents = mimeType === undefined ? { uri, ...body } : { uri, mimeType, ...body };
   return annotations ? { type: "resource", resource, annotations } : { type: "resource", resource };
 }
@@ -145,7 +145,7 @@ export function assistant(content: string | ContentBlock): PromptMessage {
 }
 
 function asBase64(data: Uint8Array | string): string {
-  return typeof data === "string" ? data : largeToBase64(data);
+  return typeof data === "string" ? data : toBase64(data);
 }
 
 /** Converts a plain value to content: a string to text, content to itself, any other value to its JSON as text. */

@@ -1,5 +1,5 @@
 import { type Awaitable, all, isPromise } from "../../rpc/awaitable.ts";
-import { largeToBase64, streamToBase64 } from "../../rpc/base64.ts";
+import { toBase64, streamToBase64 } from "../../rpc/base64.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, type Prepared, isObject } from "../../rpc/messages.ts";
@@ -99,14 +99,14 @@ function toResult(
 function toContents(part: unknown, uri: string, mimeType: string | undefined): Awaitable<ResourceContents> {
   if (typeof part === "string") return mimeType === undefined ? { uri, text: part } : { uri, mimeType, text: part };
   const base = mimeType === undefined ? { uri } : { uri, mimeType };
-  if (part instanceof Uint8Array) return { ...base, blob: largeToBase64(part) };
+  if (part instanceof Uint8Array) return { ...base, blob: toBase64(part) };
   if (isAsyncIterable(part)) return streamToBase64(part).then((blob) => ({ ...base, blob }));
   if (!isObject(part)) {
     throw new TypeError(`The resource ${uri} returned a value of type ${typeof part}. Return text, bytes or contents.`);
   }
   const { meta, ...given } = part;
   const contents: JsonObject & { uri: string } = { ...base, ...given };
-  if (contents.blob instanceof Uint8Array) contents.blob = largeToBase64(contents.blob);
+  if (contents.blob instanceof Uint8Array) contents.blob = toBase64(contents.blob);
   if (meta !== undefined) contents._meta = meta;
   const { text, blob } = contents;
   if (typeof text === "string") return { ...contents, text };
