@@ -124,6 +124,7 @@ const expected: Record<string, string[]> = {
     "listen",
     "loopbackSignIn",
     "openUrl",
+    "runWorkers",
     "toNodeHandler",
     "tokenFile",
   ],
