@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { createServer, request as httpRequest } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { tasksId } from "../../packages/mcparley/src/extensions/tasks/task.ts";
 import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
 import { callTool, event, getStream, message, open, request } from "../cluster-in-memory/cluster.ts";
+import { oneConnection } from "../support/one-connection.ts";
 import { type RawHttp, rawHttp } from "../support/raw-http.ts";
 import { type StartedWorker, exists, startProgram, startWorkers } from "./started-workers.ts";
 
@@ -29,18 +29,22 @@ test("all workers serve one port and one session, which a worker that ends does 
   const [first, second] = workers;
   const session = await open(rawHttp(url, fetch));
   expect([await called(first.client, session, "who"), await called(second.client, session, "who")]).toEqual(["1", "2"]);
-  // The workers take new connections in turn. Each request has one of its own.
+  // The workers take new connections in turn. Each request has its own.
   const answers = new Set<unknown>();
   await expect
     .poll(async () => {
-      answers.add(await called(rawHttp(url, onNewConnection), session, "who"));
+      answers.add(await called(rawHttp(url, oneConnection()), session, "who"));
       return answers.size;
     })
     .toBe(2);
+  const sessions = await Promise.all(Array.from({ length: 40 }, () => open(rawHttp(url, oneConnection()))));
+  const whoAnswers = async ({ client }: StartedWorker): Promise<unknown[]> => [
+    ...new Set(await Promise.all([session, ...sessions].map((each) => called(client, each, "who")))),
+  ];
+  expect(await whoAnswers(first)).toEqual(["1"]);
   process.kill(first.pid, "SIGKILL");
-  expect(await called(second.client, session, "who")).toBe("2");
-  const third = await replacement(1);
-  expect(await called(third.client, session, "who")).toBe("1");
+  expect(await whoAnswers(second)).toEqual(["2"]);
+  expect(await whoAnswers(await replacement(1))).toEqual(["1"]);
 });
 
 test("a change in one worker reaches the standalone stream in another, which the client resumes after a kill", async () => {
@@ -186,16 +190,3 @@ test("a port in use is reported as one error", async () => {
   expect(code).toBe(1);
   expect(err).toContain(`Worker 1 could not start: Port ${port} of 127.0.0.1 is in use by another process.`);
 });
-
-/** A `fetch` whose request has a connection of its own. */
-async function onNewConnection(given: Request): Promise<Response> {
-  const headers = Object.fromEntries(given.headers);
-  const body = await given.text();
-  return new Promise((resolve, reject) => {
-    const sent = httpRequest(given.url, { method: given.method, headers, agent: false }, (response) => {
-      const type = { "content-type": response.headers["content-type"] ?? "" };
-      void text(response).then((body) => resolve(new Response(body, { status: response.statusCode!, headers: type })));
-    });
-    sent.on("error", reject).end(body);
-  });
-}
