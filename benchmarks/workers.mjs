@@ -6,7 +6,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { makeReady } from "../scripts/ready.mjs";
 import { Lane } from "./load/lane.mjs";
-import { median } from "./measure/statistics.mjs";
+import { median, quantile } from "./measure/statistics.mjs";
 import { alignedTable } from "./report/markdown.mjs";
 
 /** @import { LoadJob } from "./types.ts" */
@@ -43,21 +43,24 @@ const hasTaskset = availableParallelism() > 1 && spawnSync("taskset", ["-c", "0"
  * @property {"modern" | "session"} mode
  * @property {readonly number[]} workers Numbers of workers. 0 is one process.
  * @property {number} milliseconds of a turn
+ * @property {number} turns in a round. Short turns that alternate are affected by other programs in the same way.
  */
 
-/** @typedef {{ perSecond: number, cpu: number, load: number }} Turn */
+/** @typedef {{ perSecond: number, cpu: number, load: number, elapsed: number }} Turn */
 
 /** @type {readonly Part[]} */
 const parts = [
-  { tool: "work", mode: "modern", workers: [1, 2], milliseconds: 2_000 },
-  { tool: "work", mode: "session", workers: [1, 2], milliseconds: 2_000 },
-  { tool: "echo", mode: "modern", workers: [0, 1, 2], milliseconds: 750 },
-  { tool: "echo", mode: "session", workers: [0, 1, 2], milliseconds: 750 },
+  { tool: "work", mode: "modern", workers: [1, 2], milliseconds: 2_000, turns: 1 },
+  { tool: "work", mode: "session", workers: [1, 2], milliseconds: 2_000, turns: 1 },
+  { tool: "echo", mode: "modern", workers: [0, 1, 2], milliseconds: 150, turns: 5 },
+  { tool: "echo", mode: "session", workers: [0, 1, 2], milliseconds: 150, turns: 5 },
 ];
 
 /** The targets: of the throughput of two workers for work, and of the CPU time of a trivial call. */
 const targets = { work: { modern: 1.7, session: 1.5 }, echo: { modern: 1.15, session: 1.15 } };
 
+/** Seconds of CPU time of a process before it is measured. */
+const warmUpTime = 1.5;
 /** Connections. Both workers always have calls. */
 const connections = 16;
 
@@ -84,8 +87,8 @@ async function measure(part) {
   /** @type {Turn[][]} */
   const turns = servers.map(() => []);
   try {
-    for (const server of servers) await server.turn(2_500);
-    for (let round = 0; round < Number(values.rounds); round++) {
+    for (const server of servers) await server.warmUp();
+    for (let round = 0; round < Number(values.rounds) * part.turns; round++) {
       const order = [...servers.keys()];
       for (const index of round % 2 === 0 ? order : order.toReversed()) {
         turns[index]?.push(await /** @type {Server} */ (servers[index]).turn(part.milliseconds));
@@ -141,7 +144,20 @@ async function startServer({ tool, mode }, workers) {
     const elapsed = performance.now() - started;
     const { user, system } = process.cpuUsage(load);
     const used = (await cpu()) - before;
-    return { perSecond: (answers * 1_000) / elapsed, cpu: used / answers, load: (user + system) / elapsed / 10 };
+    return {
+      perSecond: (answers * 1_000) / elapsed,
+      cpu: used / answers,
+      load: (user + system) / elapsed / 10,
+      elapsed,
+    };
+  }
+
+  /** Calls until each process is compiled, whatever else the machine does. */
+  async function warmUp() {
+    for (let used = 0; used < warmUpTime * Math.max(1, workers);) {
+      const { perSecond, cpu, elapsed } = await turn(200);
+      used += (perSecond * cpu * elapsed) / 1e9;
+    }
   }
 
   async function end() {
@@ -151,7 +167,7 @@ async function startServer({ tool, mode }, workers) {
     await ended;
   }
 
-  return { turn, end };
+  return { turn, warmUp, end };
 }
 
 /** Prints the table of a part. Returns the number of missed targets. @param {Part} part @param {Turn[][]} turns */
@@ -192,10 +208,10 @@ function figureOf(tool, turn) {
   return (tool === "work" ? turn?.perSecond : turn?.cpu) ?? NaN;
 }
 
-/** The median, and the lowest and the highest value. @param {readonly number[]} all @param {number} digits */
+/** The median, and the range of the middle half. @param {readonly number[]} all @param {number} digits */
 function range(all, digits) {
-  const [lowest, highest] = [Math.min(...all), Math.max(...all)].map((value) => value.toFixed(digits));
-  return `${median(all).toFixed(digits)} (${lowest} to ${highest})`;
+  const [lower, upper] = [0.25, 0.75].map((share) => quantile(all, share).toFixed(digits));
+  return `${median(all).toFixed(digits)} (${lower} to ${upper})`;
 }
 
 /** Moves a process to cores, if the system has `taskset`. @param {number} pid @param {string} cores */

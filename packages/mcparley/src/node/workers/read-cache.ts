@@ -22,7 +22,7 @@ export class ReadCache {
   #rotateAt = -Infinity;
   #length = 0;
 
-  /** Returns what is known of a key. Undefined if it was not read recently; then it is from now on. */
+  /** Returns the entry of a key. Undefined if the key was not read recently. Notes the read. */
   find(key: string, now: number): CachedRead | undefined {
     if (now >= this.#rotateAt || this.#length > maxLength) this.#rotate(now);
     const recent = this.#recent.get(key);

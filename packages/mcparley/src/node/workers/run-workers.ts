@@ -21,7 +21,7 @@ export interface RunWorkersOptions {
   maxKeys?: number;
 }
 
-/** What a worker receives when it starts. */
+/** The argument of the function that starts a worker. */
 export interface WorkerContext {
   /** A store that all workers share. It is in the memory of the primary process, and is lost when that process ends. */
   readonly store: Store;
@@ -31,7 +31,7 @@ export interface WorkerContext {
   readonly restarts: number;
 }
 
-/** What a worker runs, such as the result of `listen`. */
+/** A running service of a worker, such as the result of `listen`. */
 export interface WorkerService {
   /** The URL for clients, if there is one. */
   readonly url?: string;

@@ -129,7 +129,7 @@ export class StoreServer {
     }
   }
 
-  /** Gives a worker a lease for a key. Returns false if a change of the key is waiting. */
+  /** Adds a lease of a worker for a key. Returns false if a change of the key is waiting. */
   #lease(key: string, holder: Holder): boolean {
     if (this.#changes.has(key)) return false;
     const now = this.#clock.now();

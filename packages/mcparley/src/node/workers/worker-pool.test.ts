@@ -5,7 +5,7 @@ import { StoreServer } from "./store-server.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
-/** A process that does what the test tells it. */
+/** A process whose messages and end a test scripts. */
 interface ScriptedProcess {
   readonly number: number;
   readonly restarts: number;

@@ -157,11 +157,11 @@ export class WorkerPool {
   /** `what` names the worker, and how its process has ended. */
   #onExit(slot: Slot, what: string): void {
     if (this.#state === "closing") return this.#finishIfEnded();
-    const { startError, isReady } = slot;
+    const { startError } = slot;
     if (this.#state === "starting") {
-      const cure = isReady || startError ? "" : " Its output has the reason.";
-      const why = startError ? `Worker ${slot.number} could not start: ${startError.message}` : undefined;
-      const message = why ?? `${what} before all workers were ready.${cure}`;
+      const message = startError
+        ? `Worker ${slot.number} could not start: ${startError.message}`
+        : `${what} before all workers were ready. Its output has the reason.`;
       return this.#fail(new LocalError("exited", message, startError && { cause: readError(startError) }));
     }
     const { clock, onError } = this.#init;
