@@ -24,14 +24,15 @@ export function placeOfWorker(): Omit<WorkerContext, "store"> | undefined {
 
 /** Runs the workers of this process. Settles when they have ended. */
 export async function runPrimary(options: RunWorkersOptions): Promise<void> {
-  const { workers = availableParallelism(), onReady, signal, closeTimeout = 30_000, maxKeys } = options;
+  const { workers = availableParallelism(), onReady, signal, closeTimeout = 30_000 } = options;
+  const { maxKeys = 100_000, maxSize = 268_435_456 } = options;
   if (!Number.isInteger(workers) || workers < 1 || workers > 1_024) {
     throw new RangeError(`The option workers must be a whole number from 1 to 1,024; got ${String(workers)}.`);
   }
   const pool = new WorkerPool({
     workers,
     fork: forkWorker,
-    storeServer: new StoreServer(memoryStore(maxKeys === undefined ? {} : { maxKeys })),
+    storeServer: new StoreServer(memoryStore({ maxKeys, maxSize })),
     clock: wakefulClock,
     closeTimeout,
     onReady: (url) => onReady?.({ url }),

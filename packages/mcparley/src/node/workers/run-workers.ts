@@ -19,6 +19,11 @@ export interface RunWorkersOptions {
   closeTimeout?: number;
   /** Maximum number of keys, and of logs, of the shared store. Above it, the least recently written ones are removed. Default: 100,000. */
   maxKeys?: number;
+  /**
+   * Maximum number of characters of the shared store. Above it, writes fail, and requests that need them are answered with 503.
+   * Default: 268,435,456.
+   */
+  maxSize?: number;
 }
 
 /** The argument of the function that starts a worker. */

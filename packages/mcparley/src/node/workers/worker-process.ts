@@ -25,7 +25,8 @@ export async function runWorker(
   try {
     service = await start({ ...place, store });
     if (typeof service?.close !== "function") {
-      const message = "The function of runWorkers must return an object with a method close, such as the result of listen.";
+      const message =
+        "The function of runWorkers must return an object with a method close, such as the result of listen.";
       throw new LocalError("invalid_definition", message);
     }
   } catch (error) {
