@@ -5,8 +5,6 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { type RawHttp, rawHttp } from "../support/raw-http.ts";
 
-const program = fileURLToPath(new URL("program.mjs", import.meta.url));
-
 /** A line that the program prints: a worker that listens, the pool that is ready, or a process that has closed. */
 interface Line {
   worker?: number;
@@ -44,8 +42,8 @@ interface Ended {
 }
 
 /** Starts the program. `line` resolves with the first line, printed or still to come, that fits. */
-export function startProgram(env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [program], {
+export function startProgram(env: Record<string, string> = {}, name = "program.mjs") {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(name, import.meta.url))], {
     // A group of its own, so that a test can send a signal to all of its processes as a terminal does.
     detached: true,
     env: { PATH: process.env.PATH, ...env },

@@ -190,3 +190,9 @@ test("a port in use is reported as one error", async () => {
   expect(code).toBe(1);
   expect(err).toContain(`Worker 1 could not start: Port ${port} of 127.0.0.1 is in use by another process.`);
 });
+
+test("a worker of another program is refused", async () => {
+  const { code, err } = await startProgram({}, "foreign.mjs").ended;
+  expect(code).toBe(1);
+  expect(err).toContain("This process is a worker of another program, such as PM2 in cluster mode.");
+});
