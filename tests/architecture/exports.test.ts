@@ -123,6 +123,7 @@ const expected: Record<string, string[]> = {
     "listen",
     "loopbackSignIn",
     "openUrl",
+    "runWorkers",
     "toNodeHandler",
     "tokenFile",
   ],

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
@@ -17,7 +18,11 @@ export interface Running {
   readonly finished: Promise<Finished>;
   /** Resolves when the command has written this text to stderr. Rejects if it ends before. */
   readonly seen: (text: string) => Promise<void>;
+  /** Resolves with the match when stdout matches a pattern. Rejects if the command ends before. */
+  readonly printed: (pattern: RegExp) => Promise<RegExpExecArray>;
   readonly interrupt: () => void;
+  readonly terminate: () => void;
+  readonly folder: string;
 }
 
 /** Starts the built command in a new folder with these files, without a terminal. */
@@ -45,15 +50,23 @@ export function startCommand(
     await finished;
     rmSync(folder, { recursive: true, force: true });
   });
+  /** Resolves with the result of `look` when it has one. It is called after each output on the stream. */
+  const until = <T>(stream: Readable, look: () => T | undefined): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const check = (): void => {
+        const found = look();
+        if (found !== undefined) resolve(found);
+      };
+      stream.on("data", check);
+      check();
+      void finished.then(({ err }) => reject(new Error(`The command ended before the awaited output: ${err}`)));
+    });
   return {
     finished,
     interrupt: () => void child.kill("SIGINT"),
-    seen: (text) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => void (written.err.includes(text) && resolve());
-        child.stderr.on("data", look);
-        look();
-        void finished.then(({ err }) => reject(new Error(`The command ended without "${text}": ${err}`)));
-      }),
+    terminate: () => void child.kill("SIGTERM"),
+    folder,
+    seen: async (text) => void (await until(child.stderr, () => (written.err.includes(text) ? text : undefined))),
+    printed: (pattern) => until(child.stdout, () => pattern.exec(written.out) ?? undefined),
   };
 }

@@ -34,6 +34,7 @@ const tables: readonly OptionTable[] = [
   { page: "http-server.md", heading: "Options of toFetch and toNodeHandler", of: "HttpOptions" },
   { page: "http-server.md", heading: "Options of sessions", of: "SessionOptions" },
   { page: "http-server.md", heading: "Options of cors", of: "CorsOptions" },
+  { page: "worker-processes.md", heading: "Options of runWorkers", of: "RunWorkersOptions" },
   { page: "resumable-streams.md", heading: "Options of events", of: "EventOptions" },
   { page: "stdio-server.md", heading: "Options of serveStdio", of: "ServeStdioOptions" },
   { page: "rate-limits.md", heading: "Options of rateLimit", of: "RateLimitOptions" },

@@ -39,6 +39,12 @@ test("the banner has colours only on a terminal without NO_COLOR", async () => {
   expect(banner(input, styleFor(true, { NO_COLOR: "1" }))).not.toContain("\u001b");
 });
 
+test("the banner has the number of worker processes", async () => {
+  expect(await shown({}, { workers: 1 })).toContain(`\n  ${url}\n  in 1 worker process\n`);
+  expect(await shown({}, { workers: 2 })).toContain(`\n  ${url}\n  in 2 worker processes\n`);
+  expect(await shown({})).not.toContain("worker");
+});
+
 test("the banner counts the problems", async () => {
   expect(await shown({}, { problems: 1 })).toContain("1 problem in the folder");
   expect(await shown({}, { problems: 2 })).toContain("2 problems in the folder");

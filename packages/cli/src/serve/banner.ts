@@ -9,6 +9,8 @@ export interface BannerInput {
   problems: number;
   /** The watched folder as the user typed it. Undefined without a watch. */
   watching: string | undefined;
+  /** The number of processes of `--workers`. Undefined without it. */
+  workers?: number | undefined;
   /** The URL for clients of the HTTP+SSE transport. Undefined if it is not served. */
   legacySse?: string | undefined;
   /** The command that starts this program here, such as `npx @mcparley/cli`. */
@@ -19,7 +21,7 @@ const width = 80;
 
 /** Returns the text that is printed when a folder is served over HTTP: its URL, its contents and client setups. */
 export function banner(input: BannerInput, style: Style): string {
-  const { url, contents, problems, watching, command, legacySse } = input;
+  const { url, contents, problems, watching, command, workers, legacySse } = input;
   const { name, version, title } = contents.settings;
   const titled = title === undefined || title === name ? "" : ` (${title})`;
   const setups = clientSetups(name, url).flatMap(({ client, where, lines }) => [
@@ -32,6 +34,7 @@ export function banner(input: BannerInput, style: Style): string {
     `${style.bold(`${name} ${version}`)}${titled} is served at`,
     "",
     `  ${style.bold(url)}`,
+    ...(workers === undefined ? [] : [`  in ${count(workers, "worker process", "worker processes")}`]),
     ...(legacySse === undefined ? [] : [`  ${legacySse} (HTTP+SSE, for clients of 2024-11-05)`]),
     "",
     ...offered(contents),
@@ -82,8 +85,8 @@ function fit(names: readonly string[], columns: number): string[] {
   return lines.map((line) => line.trimEnd());
 }
 
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`;
 }
 
 /** The setup of a server in one client. */

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { expect, test } from "vitest";
 import { UsageError } from "../client/io.ts";
 import { readServeOptions } from "./serve-options.ts";
@@ -15,6 +16,7 @@ test("serves HTTP on loopback, port 3333, at /mcp, with a watch by default", () 
     trustProxy: undefined,
     name: undefined,
     store: undefined,
+    workers: undefined,
     audit: false,
     legacySse: false,
     help: false,
@@ -44,6 +46,15 @@ test("reads every option, in any order", () => {
   });
 });
 
+const cores = availableParallelism();
+const workersCure = `Give a number from 1 to ${4 * cores}, or auto for one worker on each core.`;
+
+test("reads a number of workers up to four for each core, and auto as the number of cores", () => {
+  expect(readServeOptions([".", "--workers", "1"]).workers).toBe(1);
+  expect(readServeOptions([".", "--workers", `${4 * cores}`]).workers).toBe(4 * cores);
+  expect(readServeOptions([".", "--workers", "auto"]).workers).toBe(cores);
+});
+
 test.each([
   [[], "Which folder? DIR is missing."],
   [["a", "b"], "One folder can be served, and 2 were named."],
@@ -57,6 +68,13 @@ test.each([
   [[".", "--stdio", "--port", "1"], "--port does not apply with --stdio."],
   [[".", "--stdio", "--trust-proxy", "forwarded"], "--trust-proxy does not apply with --stdio."],
   [[".", "--stdio", "--store", "redis://r"], "--store does not apply with --stdio."],
+  [[".", "--stdio", "--workers", "2"], "--workers does not apply with --stdio."],
+  [[".", "--workers", "0"], '"0" is not a number of workers.', workersCure],
+  [[".", "--workers=-1"], '"-1" is not a number of workers.', workersCure],
+  [[".", "--workers", "1.5"], '"1.5" is not a number of workers.', workersCure],
+  [[".", "--workers", "abc"], '"abc" is not a number of workers.', workersCure],
+  [[".", "--workers", ""], '"" is not a number of workers.', workersCure],
+  [[".", "--workers", `${4 * cores + 1}`], `--workers ${4 * cores + 1} is more than 4 for each of the ${cores} cores`],
   [[".", "--watch", "--no-watch"], "--watch and --no-watch exclude each other."],
 ])("%j is refused", (argv: string[], message: string, hint?: string) => {
   const error = (() => {

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { UsageError } from "../client/io.ts";
 import { didYouMean } from "../did-you-mean.ts";
@@ -14,6 +15,8 @@ export interface ServeOptions {
   trustProxy: string | undefined;
   name: string | undefined;
   store: string | undefined;
+  /** Number of worker processes. Undefined if this process serves the folder. */
+  workers: number | undefined;
   audit: boolean;
   /** Whether the HTTP+SSE transport of 2024-11-05 is served as well. */
   legacySse: boolean;
@@ -32,6 +35,7 @@ const flags = {
   "trust-proxy": { type: "string" },
   name: { type: "string" },
   store: { type: "string" },
+  workers: { type: "string" },
   audit: { type: "boolean" },
   "legacy-sse": { type: "boolean" },
   help: { type: "boolean", short: "h" },
@@ -58,7 +62,7 @@ export function readServeOptions(argv: readonly string[]): ServeOptions {
   }
   const stdio = values.stdio === true;
   const unused = (
-    ["host", "port", "path", "allow-host", "allow-origin", "trust-proxy", "store", "legacy-sse"] as const
+    ["host", "port", "path", "allow-host", "allow-origin", "trust-proxy", "store", "workers", "legacy-sse"] as const
   ).find((name) => stdio && values[name]);
   if (unused) throw new UsageError(`--${unused} does not apply with --stdio.`, "Remove one of the two.");
   if (values.watch && values["no-watch"])
@@ -75,6 +79,7 @@ export function readServeOptions(argv: readonly string[]): ServeOptions {
     trustProxy: filled("trust-proxy", values["trust-proxy"]),
     name: filled("name", values.name),
     store: filled("store", values.store),
+    workers: readWorkers(values.workers),
     audit: values.audit === true,
     legacySse: values["legacy-sse"] === true,
     help,
@@ -116,6 +121,24 @@ function readPort(value: string | undefined): number {
   throw new UsageError(`"${value}" is not a port.`, "Give a number from 1 to 65535, or 0 for any free port.");
 }
 
+/** Number of workers for each core. More would only take memory. */
+const workersPerCore = 4;
+
+function readWorkers(value: string | undefined): number | undefined {
+  const cores = availableParallelism();
+  if (value === undefined) return undefined;
+  if (value === "auto") return cores;
+  const most = workersPerCore * cores;
+  const isNumber = /^[1-9]\d*$/.test(value);
+  if (isNumber && Number(value) <= most) return Number(value);
+  throw new UsageError(
+    isNumber
+      ? `--workers ${value} is more than ${workersPerCore} for each of the ${cores} cores of this machine.`
+      : `"${value}" is not a number of workers.`,
+    `Give a number from 1 to ${most}, or auto for one worker on each core.`,
+  );
+}
+
 function readPath(value: string | undefined): string {
   if (value === undefined) return "/mcp";
   if (/^\/[\w./~-]*$/.test(value)) return value;
@@ -154,6 +177,9 @@ Options
                            the same name: redis://HOST:PORT (needs the
                            packages @mcparley/redis and redis); or
                            MCPARLEY_STORE in the environment
+      --workers N|auto     serve in N processes, which share the port, sessions
+                           and tasks, so that N cores are used; auto is the
+                           number of cores
       --legacy-sse         also serve HTTP+SSE of 2024-11-05, at /sse
       --audit              write one JSON line for each call to stderr
   -h, --help               show this
@@ -162,10 +188,12 @@ Examples
   mcparley serve .
   mcparley serve handbook --port 0
   mcparley serve handbook --stdio
+  mcparley serve handbook --workers auto
   mcparley serve handbook --host 0.0.0.0 --allow-host handbook.example.com
 
 Exit codes
   0    ended by Ctrl-C, or because the client disconnected
-  1    the command line is wrong, there is no such folder, or the port is taken
+  1    the command line is wrong, there is no such folder, the port is taken,
+       or a worker process ends again and again
   70   mcparley itself failed: please report it
 `;

@@ -35,87 +35,133 @@ export async function runServe(argv: readonly string[], io: ServeIo): Promise<nu
   }
   await requireFolder(options.folder, io.cwd);
   const tell = (line: string): void => writeText(io.stderr, `${line}\n`);
-  const kept = options.stdio ? undefined : await storeOf(options, io, tell);
-  try {
-    await serveFolder({ options, io, tell, store: kept?.store });
-    return exitCodes.ok;
-  } finally {
-    await kept?.close();
-  }
+  const serving = { options, io, tell, isFirst: true };
+  if (options.stdio) await overStdio(serving);
+  else if (options.workers === undefined) await overHttp(serving);
+  else await (await import("./serve-workers.ts")).overHttpInWorkers(serving, options.workers);
+  return exitCodes.ok;
 }
 
-interface FolderServing {
+/** What a process serves: the folder, to the streams and the terminal of the command. */
+export interface Serving {
   options: ServeOptions;
   io: ServeIo;
   tell: (line: string) => void;
-  store: Store | undefined;
+  /** Whether this process writes what concerns the folder and not a call. Of several processes, one does. */
+  isFirst: boolean;
+  /** The store of `--workers`. `--store` has precedence. */
+  store?: Store;
 }
 
-async function serveFolder({ options, io, tell, store }: FolderServing): Promise<void> {
-  const live = await openFolder(resolve(io.cwd, options.folder), {
+function readFolder({ options, io, tell, isFirst, store }: Serving): Promise<LiveFolder> {
+  return openFolder(resolve(io.cwd, options.folder), {
     env: { ...io.env },
     watch: options.watch,
     scoped: !options.stdio,
     ...(options.name !== undefined && { name: options.name }),
-    onProgress: (files) => tell(`Reading ${options.folder}: ${files} files so far`),
+    ...(isFirst && { onProgress: (files) => tell(`Reading ${options.folder}: ${files} files so far`) }),
     ...(options.audit && { observers: [auditTo((record) => tell(printableJson(record)))] }),
     ...(store && { store }),
     onError: (error, what) => tell(`${what}: ${describeError(error)}`),
   });
-  const auth = options.stdio ? undefined : await protection(live, io);
+}
+
+async function overStdio(serving: Serving): Promise<void> {
+  const { options, io, tell } = serving;
+  const live = await readFolder(serving);
   const report = problemReport(live.folder, io.cwd, tell);
   const watch = options.watch ? await startWatch(live, report, tell) : undefined;
   await watch?.ready;
   try {
-    await (options.stdio ? overStdio(live, report, io) : overHttp({ live, auth, report, options, io }));
+    report.update(live.problems);
+    const own = io.stdin === process.stdin && io.stdout === process.stdout;
+    await serveStdio(live.server, own ? {} : { input: io.stdin, output: io.stdout });
   } finally {
     await watch?.close();
   }
 }
 
-async function overStdio(live: LiveFolder, report: ProblemReport, io: ServeIo): Promise<void> {
-  report.update(live.problems);
-  const own = io.stdin === process.stdin && io.stdout === process.stdout;
-  await serveStdio(live.server, own ? {} : { input: io.stdin, output: io.stdout });
-}
-
-interface HttpServing {
-  live: LiveFolder;
-  auth: ProtectedResource | undefined;
-  report: ProblemReport;
-  options: ServeOptions;
-  io: ServeIo;
-}
-
-async function overHttp({ live, auth, report, options, io }: HttpServing): Promise<void> {
-  const { host } = options;
-  const { asked, stopListening } = ending(io);
-  const listening = await open({ live, auth, options, io }).catch((error: unknown) => {
+async function overHttp(serving: Serving): Promise<void> {
+  const { asked, listen, stopListening } = ending(serving.io);
+  const service = await startHttp(serving, listen).catch((error: unknown) => {
     stopListening();
     throw error;
   });
-  const watching = options.watch ? options.folder : undefined;
+  service.show();
+  await asked;
+  await service.close();
+}
+
+/** A folder that is served over HTTP. */
+export interface FolderService {
+  readonly url: string;
+  /** Writes the banner. */
+  show(): void;
+  /** Ends the service. While requests are in flight, `/readyz` answers 503, so load balancers stop sending new ones. */
+  close(): Promise<void>;
+}
+
+/** Opens the store, reads the folder and listens. Calls `beforeListening` when all but the last is done. */
+export async function startHttp(given: Serving, beforeListening: () => void = () => {}): Promise<FolderService> {
+  const { options, io, isFirst } = given;
+  const tellOnce = isFirst ? given.tell : () => {};
+  const opened: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of opened.splice(0).toReversed()) await end();
+  };
+  try {
+    const kept = await storeOf(options, io, given.tell);
+    if (kept) opened.push(() => kept.close());
+    const live = await readFolder(kept ? { ...given, store: kept.store } : given);
+    const auth = await protection(live, io);
+    const report = problemReport(live.folder, io.cwd, tellOnce);
+    if (options.watch) {
+      const watch = await startWatch(live, report, tellOnce);
+      opened.push(() => watch.close());
+      await watch.ready;
+    }
+    beforeListening();
+    const listening = await open({ live, auth, options, io });
+    opened.push(async () => {
+      await listening.drain();
+      await listening.close();
+    });
+    const show = (): void => showService({ url: listening.url, live, report, options, io });
+    return { url: listening.url, show, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface ShownService extends Pick<Serving, "options" | "io"> {
+  url: string;
+  live: LiveFolder;
+  report: ProblemReport;
+}
+
+function showService({ url, live, report, options, io }: ShownService): void {
   const shown = {
-    url: listening.url,
+    url,
     contents: live.contents,
     problems: live.problems.length,
-    watching,
+    watching: options.watch ? options.folder : undefined,
+    workers: options.workers,
     command: commandName(io.env),
-    legacySse: options.legacySse ? new URL("/sse", listening.url).href : undefined,
+    legacySse: options.legacySse ? new URL("/sse", url).href : undefined,
   };
   writeText(io.stdout, `${banner(shown, styleFor(io.isTerminal.stdout, io.env))}\n`);
   report.update(live.problems);
   const { length } = live.problems;
   const problems = `${length} problem${length === 1 ? "" : "s"}`;
-  if (length > 0) writeText(io.stderr, `${problems}. The rest is served at ${listening.url}\n`);
-  if (!isLoopback(host) && namesOf(live, options).length === 0) writeText(io.stderr, `${unnamedHost}\n`);
-  await asked;
-  // While requests are in flight, `/readyz` answers 503, so load balancers stop sending new ones.
-  await listening.drain();
-  await listening.close();
+  if (length > 0) writeText(io.stderr, `${problems}. The rest is served at ${url}\n`);
+  if (!isLoopback(options.host) && namesOf(live, options).length === 0) writeText(io.stderr, `${unnamedHost}\n`);
 }
 
-type Opening = Pick<HttpServing, "live" | "auth" | "options" | "io">;
+interface Opening extends Pick<Serving, "options" | "io"> {
+  live: LiveFolder;
+  auth: ProtectedResource | undefined;
+}
 
 async function open({ live, auth, options, io }: Opening): Promise<RunningHttpServer> {
   const { host, port, path, allowOrigins, trustProxy, legacySse } = options;
@@ -184,6 +230,8 @@ const sameSignal = 500;
 interface Ending {
   /** Resolves at the first request to end the process. A later signal ends the process by its default action. */
   asked: Promise<void>;
+  /** Starts to listen to signals. Until then they have their default action. */
+  listen: () => void;
   stopListening: () => void;
 }
 
@@ -192,13 +240,13 @@ function ending(io: ServeIo): Ending {
   const asked = new Promise<void>((resolve) => {
     settle = resolve;
   });
+  const leaves: (() => void)[] = [];
+  const stopListening = (): void => leaves.forEach((leave) => leave());
   const stop = (): void => {
     settle();
     setTimeout(stopListening, sameSignal).unref();
   };
-  const leaves = [io.onInterrupt(stop), io.onTerminate(stop)];
-  const stopListening = (): void => leaves.forEach((leave) => leave());
-  return { asked, stopListening };
+  return { asked, stopListening, listen: () => void leaves.push(io.onInterrupt(stop), io.onTerminate(stop)) };
 }
 
 async function startWatch(live: LiveFolder, report: ProblemReport, tell: (line: string) => void): Promise<FolderWatch> {

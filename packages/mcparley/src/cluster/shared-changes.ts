@@ -117,6 +117,11 @@ export class SharedChanges {
     if (!this.#round) void this.#appendUntilDone();
   }
 
+  /** Whether all changes sent so far are in the log. */
+  get isFlushed(): boolean {
+    return this.#waiting.size === 0 || !this.#round;
+  }
+
   /**
    * Resolves when the changes sent so far are in the log, so that they outlive this process, or when the store has been
    * unavailable for `maxWait` milliseconds. Changes that still wait then are sent later.
@@ -125,7 +130,7 @@ export class SharedChanges {
     const { clock } = this.#core;
     const needed = this.#begun + 1;
     const mayWait = (): boolean => this.#failingSince === undefined || clock.now() - this.#failingSince < maxWait;
-    while (this.#round && this.#waiting.size > 0 && this.#succeeded < needed && mayWait()) await this.#round;
+    while (!this.isFlushed && this.#succeeded < needed && mayWait()) await this.#round;
   }
 
   /** Calls `onChange` for each change from now on, until the returned function is called. */

@@ -1,4 +1,4 @@
-import type { Awaitable } from "../rpc/awaitable.ts";
+import { type Awaitable, isPromise } from "../rpc/awaitable.ts";
 import { ProtocolError } from "../rpc/errors.ts";
 import { ErrorCode } from "../mcp/errors.ts";
 import {
@@ -42,6 +42,8 @@ interface SharedSessionInit {
   createDelivery: (session: SharedSession) => SessionStream;
   /** Called when a stream of the session was opened here. */
   onStream: (session: SharedSession) => void;
+  /** Whether the changes that this process sent are stored. */
+  isFlushed: () => boolean;
   /** Resolves when the changes that this process sent are stored. */
   flushed: () => Promise<void>;
   /** Called when the session has ended, unless another node reports its end. */
@@ -114,12 +116,15 @@ export class SharedSession extends HttpSession {
     void super.receive(received);
   }
 
-  override async beforeReply(
-    request: JsonRpcRequest,
-    pending: Awaitable<Reply | undefined>,
-  ): Promise<Reply | undefined> {
+  override beforeReply(request: JsonRpcRequest, pending: Awaitable<Reply | undefined>): Awaitable<Reply | undefined> {
+    // Most requests change nothing. A promise would cost time in each of them.
+    if (!isPromise(pending) && this.#init.isFlushed() && !changeOf(request, pending)) return pending;
+    return this.#storeBeforeReply(request, pending);
+  }
+
+  async #storeBeforeReply(request: JsonRpcRequest, pending: Awaitable<Reply | undefined>): Promise<Reply | undefined> {
     const reply = await pending;
-    const change = reply && "result" in reply.message ? changeBy(request) : undefined;
+    const change = changeOf(request, reply);
     await this.#init.flushed();
     if (!change) return reply;
     try {
@@ -205,4 +210,9 @@ export class SharedSession extends HttpSession {
     const message = notification(Notification.progress, params);
     await node.send(request.node, { about: "heard", session: this.id, message });
   }
+}
+
+/** Returns how a successful request changes the state of its session. Undefined if it does not, or has failed. */
+function changeOf(request: JsonRpcRequest, reply: Reply | undefined): StateChange | undefined {
+  return reply && "result" in reply.message ? changeBy(request) : undefined;
 }

@@ -57,6 +57,7 @@ export class SharedSessions implements SessionTable {
   readonly #copies: SessionCopies;
   readonly #stored: StoredSessions;
   readonly #unfollow: () => void;
+  #hasJoined = false;
   /** Number of copies that this table has made. */
   #made = 0;
 
@@ -118,7 +119,7 @@ export class SharedSessions implements SessionTable {
   }
 
   async find(id: string, sender: Sender): Promise<SharedSession | undefined> {
-    await this.#join();
+    if (!this.#hasJoined) await this.#join();
     const text = await this.#stored.read(id);
     if (text === undefined) {
       this.#endCopy(id);
@@ -151,6 +152,7 @@ export class SharedSessions implements SessionTable {
 
   async #join(): Promise<void> {
     await Promise.all([this.node.join(), this.#init.changes.join()]);
+    this.#hasJoined = true;
   }
 
   #makeCopy(id: string, caller: string): SharedSession {
@@ -163,6 +165,7 @@ export class SharedSessions implements SessionTable {
       copy: this.#made++,
       requestTtl: Math.max(60_000, 3 * this.#interval),
       change: (session, change) => this.#stored.update(session, change),
+      isFlushed: () => changes.isFlushed,
       flushed: () => changes.flushed(maxFlushWait),
       createDelivery: (session) => new SessionStream({ session, node: this.node, changes, ttl: this.#idle }),
       onStream: (session) => void this.#stored.renewSeat(session),

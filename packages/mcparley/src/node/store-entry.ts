@@ -55,7 +55,7 @@ export function apply(tables: Tables, change: Change): unknown {
       return tables.compareAndSet(change.key, change, change);
     case "delete": {
       const found = tables.get(change.key, change.now) !== undefined;
-      tables.values.delete(change.key);
+      tables.delete(change.key);
       return found;
     }
     case "append":

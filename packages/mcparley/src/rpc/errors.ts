@@ -77,7 +77,8 @@ export class ProtocolError extends RpcError {
  * - `timeout`: no response, and no progress, within the time limit
  * - `aborted`: the caller's signal ended the call
  * - `closed`: the connection was closed or lost before or during the call; the server may have received it
- * - `exited`: the server's process ended; the message contains its exit code and the end of its stderr
+ * - `exited`: the process of the server or of a worker ended; the message contains its exit code, and the end of the stderr of a
+ *   server that this client started
  * - `unreachable`: no connection could be made, so the server has certainly not received the request
  * - `address_unavailable`: a server cannot listen on the configured address
  * - `unauthorized`: the server requires a token, a key or a sign-in (HTTP 401) or more scopes (403)

@@ -6,6 +6,8 @@ import { Tables } from "./tables.ts";
 export interface MemoryStoreOptions {
   /** Maximum number of keys, and of logs. When it is exceeded, the least recently written one is removed. Default: 100,000. */
   maxKeys?: number;
+  /** Maximum number of characters of all keys, values and log entries. Writes beyond it fail with `too_large`. Default: no limit. */
+  maxSize?: number;
   /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }
@@ -23,8 +25,8 @@ export interface MemoryStoreOptions {
  * ```
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  const { maxKeys = 100_000, clock = systemClock } = options;
-  const tables = new Tables(maxKeys);
+  const { maxKeys = 100_000, maxSize = Infinity, clock = systemClock } = options;
+  const tables = new Tables(maxKeys, maxSize);
   const channels = new Map<string, Set<(message: string) => void>>();
   const at = <T extends object>(given: T): T & { now: number } => ({ ...given, now: clock.now() });
 
@@ -35,7 +37,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       tables.compareAndSet(key, { expected, value }, at(lifetime)),
     async delete(key) {
       const found = tables.get(key, clock.now()) !== undefined;
-      tables.values.delete(key);
+      tables.delete(key);
       return found;
     },
     append: async (log, value, options) => tables.append(log, value, at(options)),

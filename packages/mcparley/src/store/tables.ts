@@ -1,3 +1,4 @@
+import { LocalError } from "../rpc/errors.ts";
 import type { LogEntry } from "./store.ts";
 
 interface Expiring {
@@ -16,6 +17,8 @@ interface StoredLog extends Expiring {
 
 /** Number of digits of a position, so that positions can be compared as strings. */
 const positionDigits = 16;
+/** Minimum milliseconds between two searches for expired entries, if there is no room. */
+const purgeInterval = 1_000;
 
 /**
  * The values and logs of a store, in memory.
@@ -27,10 +30,18 @@ export class Tables {
   readonly values: Map<string, StoredValue> = new Map();
   readonly logs: Map<string, StoredLog> = new Map();
   readonly #maxKeys: number;
+  readonly #maxSize: number;
+  /** Number of characters of all keys, values and entries. Not exact without `maxSize`. */
+  #size = 0;
+  #purgedAt = -Infinity;
 
-  /** `maxKeys` limits the number of values and of logs. Beyond it, the least recently written one is removed. */
-  constructor(maxKeys: number) {
+  /**
+   * `maxKeys` limits the number of values and of logs. Beyond it, the least recently written one is removed. `maxSize` limits
+   * the number of characters. Beyond it, writes throw `too_large`.
+   */
+  constructor(maxKeys: number, maxSize: number = Infinity) {
     this.#maxKeys = maxKeys;
+    this.#maxSize = maxSize;
   }
 
   get(key: string, now: number): string | undefined {
@@ -39,10 +50,16 @@ export class Tables {
 
   /** Writes a value; undefined deletes it. */
   set(key: string, value: string | undefined, { ttl, now }: { ttl: number; now: number }): void {
+    if (value === undefined) return this.delete(key);
+    const old = this.values.get(key);
+    this.#grow(key.length + value.length - (old ? key.length + old.value.length : 0), now);
     this.values.delete(key);
-    if (value === undefined) return;
     this.values.set(key, { value, expires: now + ttl });
     this.#limit(this.values, now);
+  }
+
+  delete(key: string): void {
+    this.#remove(this.values, key);
   }
 
   /** Writes a value if the current one is the expected one. Returns whether it was written. */
@@ -58,10 +75,15 @@ export class Tables {
   }
 
   append(log: string, value: string, { ttl, maxLength, now }: { ttl: number; maxLength: number; now: number }): string {
-    const stored = live(this.logs, log, now) ?? { entries: [], next: 0, expires: 0 };
+    const old = live(this.logs, log, now);
+    if (!old) this.#remove(this.logs, log);
+    this.#grow(value.length + positionDigits + (old ? 0 : log.length), now);
+    const stored = old ?? { entries: [], next: 0, expires: 0 };
     const position = String(stored.next++).padStart(positionDigits, "0");
     stored.entries.push({ position, value });
-    if (stored.entries.length > maxLength) stored.entries.splice(0, stored.entries.length - maxLength);
+    if (stored.entries.length > maxLength) {
+      this.#size -= lengthOf(stored.entries.splice(0, stored.entries.length - maxLength));
+    }
     stored.expires = now + ttl;
     this.logs.delete(log);
     this.logs.set(log, stored);
@@ -76,12 +98,37 @@ export class Tables {
   }
 
   /** Removes the oldest entries of a map that has too many. Each write deletes first, so that its entry is the newest. */
-  #limit(map: Map<string, Expiring>, now: number): void {
+  #limit(map: Map<string, StoredValue> | Map<string, StoredLog>, now: number): void {
     if (map.size <= this.#maxKeys) return;
     for (const [old, { expires }] of map) {
       if (expires > now && map.size <= this.#maxKeys) break;
-      map.delete(old);
+      this.#remove(map, old);
     }
+  }
+
+  /** Adds a number of characters, which may be negative. Throws if there is no room for them. */
+  #grow(by: number, now: number): void {
+    if (by > 0 && this.#size + by > this.#maxSize) this.#purge(now);
+    if (by > 0 && this.#size + by > this.#maxSize) {
+      const cure = "Set a higher maxSize, or shorter lifetimes of values.";
+      throw new LocalError("too_large", `The store has more than ${this.#maxSize} characters. ${cure}`);
+    }
+    this.#size += by;
+  }
+
+  #purge(now: number): void {
+    if (now - this.#purgedAt < purgeInterval) return;
+    this.#purgedAt = now;
+    for (const map of [this.values, this.logs]) {
+      for (const [key, { expires }] of map) if (expires <= now) this.#remove(map, key);
+    }
+  }
+
+  #remove(map: Map<string, StoredValue> | Map<string, StoredLog>, key: string): void {
+    const found = map.get(key);
+    if (!found) return;
+    map.delete(key);
+    this.#size -= key.length + ("entries" in found ? lengthOf(found.entries) : found.value.length);
   }
 }
 
@@ -89,4 +136,9 @@ export class Tables {
 function live<T extends Expiring>(map: Map<string, T>, key: string, now: number): T | undefined {
   const found = map.get(key);
   return found && found.expires > now ? found : undefined;
+}
+
+/** Returns the number of characters of entries. */
+function lengthOf(entries: readonly LogEntry[]): number {
+  return entries.reduce((sum, { value }) => sum + value.length + positionDigits, 0);
 }
