@@ -4,7 +4,7 @@ import { requireOneCopy } from "./one-copy.ts";
 
 test("a second copy of the library is refused with the cure", () => {
   expect(() => requireOneCopy(class LocalErrorOfOtherCopy extends Error {})).toThrow(
-    'The library mcparley is loaded twice, as CommonJS and as ES modules. Add "type": "module" to the package.json of your project.',
+    'mcparley is loaded twice. Add "type": "module" to your package.json.',
   );
 });
 

@@ -8,9 +8,6 @@ import { LocalError } from "../rpc/errors.ts";
  */
 export function requireOneCopy(Loaded: unknown): void {
   if (Loaded === LocalError) return;
-  const cure = 'Add "type": "module" to the package.json of your project.';
-  throw new LocalError(
-    "invalid_definition",
-    `The library mcparley is loaded twice, as CommonJS and as ES modules. ${cure}`,
-  );
+  const cure = 'Add "type": "module" to your package.json.';
+  throw new LocalError("invalid_definition", `mcparley is loaded twice. ${cure}`);
 }

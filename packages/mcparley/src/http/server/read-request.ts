@@ -27,7 +27,7 @@ export function readRoutes({ path, legacySse = false }: HttpOptions): Routes {
   const messages = normal(given.messages ?? "/messages");
   if (new Set([mcp, stream, messages]).size < 3) {
     const paths = [mcp ?? "any", stream, messages].join(", ");
-    const message = `path, legacySse.path and legacySse.messages must differ; got ${paths}.`;
+    const message = `path, legacySse.path and legacySse.messages must differ: ${paths}.`;
     throw new LocalError("invalid_definition", message);
   }
   return {
