@@ -68,7 +68,7 @@ export interface HttpClientLimits {
 }
 
 /**
- * The proxy and the certificates of connections. Node only.
+ * The proxy, the certificates and the number of connections. Node only.
  *
  * Certificates and keys are PEM, as text or as the bytes of a file. The certificates of servers are always verified.
  */
@@ -86,6 +86,13 @@ export interface HttpConnection {
   key?: string | Uint8Array | undefined;
   /** The passphrase of `key`, if it is encrypted. */
   passphrase?: string | undefined;
+  /**
+   * Maximum number of connections to one origin. Further requests wait. Up to 128 are opened for requests that are answered
+   * within seconds, the rest for slow ones. Subscriptions and open streams have connections of their own. Default: 1,024.
+   */
+  maxConnections?: number | undefined;
+  /** Maximum milliseconds that a request waits for a connection. Then it fails with `unreachable`. Default: 60,000. */
+  maxWaitMs?: number | undefined;
 }
 
 /** An MCP endpoint on the web, and the settings of the connection to it. */
@@ -100,7 +107,7 @@ export interface HttpTarget {
    */
   fetch?: typeof fetch | undefined;
   /**
-   * The proxy and the certificates of the connection. Node only; cannot be combined with `fetch`. OAuth requests for this
+   * The proxy, the certificates and the number of connections. Node only; cannot be combined with `fetch`. OAuth requests for this
    * target use them too, except the client certificate. Default: the proxy of the environment and the certificate authorities
    * of Node.
    */

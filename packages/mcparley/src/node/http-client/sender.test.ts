@@ -186,6 +186,24 @@ describe("the body of a response", () => {
 });
 
 describe("connections", () => {
+  test("do not exceed maxConnections", async () => {
+    const { url, connections } = await serve(echo);
+    const send = createSender({ ...patient, connection: { maxConnections: 3 } });
+    await Promise.all(Array.from({ length: 100 }, async () => (await send(url, post())).text()));
+    expect(connections).toHaveLength(3);
+  });
+
+  test.each([
+    ["maxConnections", 0],
+    ["maxConnections", 1.5],
+    ["maxWaitMs", -1],
+    ["maxWaitMs", Number.NaN],
+  ])("are refused with %s %d", (name, value) => {
+    expect(() => createSender({ connection: { [name]: value } })).toThrow(
+      `connection.${name} must be a whole number above 0; got ${value}.`,
+    );
+  });
+
   test("are reused for one request after another", async () => {
     const { url, connections } = await serve(echo);
     const send = createSender();

@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { HttpReply, Send, SendInit } from "../../http/client/reply.ts";
 import type { HttpConnection } from "../../http/client/settings.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { Connection, type ConnectionLimits } from "./connection.ts";
 import { type Connector, connectors } from "./connector.ts";
 import { Exchange } from "./exchange.ts";
@@ -49,7 +50,7 @@ interface SenderOptions extends Partial<Limits> {
  * connection exists has the `syscall` "connect", because the server has certainly not received the request.
  */
 export function createSender({ connection, env = process.env, ...given }: SenderOptions = {}): Send {
-  const limits = { ...defaultLimits, ...given };
+  const limits = { ...limitsOf(connection), ...given };
   const connectorFor = connectors(limits.connectMs, connection);
   const origins = new Map<string, Origin>();
   const open = (url: URL): Origin => {
@@ -76,6 +77,23 @@ export function createSender({ connection, env = process.env, ...given }: Sender
   };
   send.turn = (url, signal) => origins.get(url.origin)?.queue.turn(signal) ?? Promise.resolve();
   return send;
+}
+
+/** Throws `LocalError` `invalid_target` for a limit that is no positive whole number. */
+function limitsOf({ maxConnections, maxWaitMs }: HttpConnection = {}): Limits {
+  const limits = { ...defaultLimits };
+  if (maxConnections !== undefined) {
+    limits.connections = requirePositive("maxConnections", maxConnections);
+    limits.burst = Math.min(limits.burst, maxConnections);
+  }
+  if (maxWaitMs !== undefined) limits.waitMs = requirePositive("maxWaitMs", maxWaitMs);
+  return limits;
+}
+
+function requirePositive(name: keyof HttpConnection, value: number): number {
+  if (Number.isInteger(value) && value > 0) return value;
+  const message = `connection.${name} must be a whole number above 0; got ${String(value)}.`;
+  throw new LocalError("invalid_target", message);
 }
 
 interface OriginSettings {
