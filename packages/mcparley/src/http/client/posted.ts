@@ -43,16 +43,22 @@ export class PostedRequests {
 
   add(messages: readonly JsonRpcMessage[], controller: AbortController, limit: number = defaultReplyLimit): Posted {
     const requests = messages.filter(isRequest);
+    const waiting = new Set<RequestId>();
+    let isInitialize = false;
+    for (const { id, method } of requests) {
+      waiting.add(id);
+      isInitialize ||= method === Method.initialize;
+    }
     const posted: Posted = {
-      waiting: new Set(requests.map(({ id }) => id)),
+      waiting,
       what: namesOf(requests),
       isModern: messages.some((message) => modernVersionOf(message) !== undefined),
-      isInitialize: requests.some(({ method }) => method === Method.initialize),
+      isInitialize,
       isHeld: false,
       limit,
       controller,
     };
-    for (const id of posted.waiting) this.#byId.set(id, posted);
+    for (const id of waiting) this.#byId.set(id, posted);
     this.#open.add(posted);
     return posted;
   }

@@ -149,7 +149,7 @@ function readRetryAfter(response: HttpReply, clock: Clock): number | undefined {
 }
 
 /** Reads a body as text. Rejects with `LocalError` `too_large` as soon as it has more than `limit` bytes. */
-export async function readText(response: HttpReply, limit: number): Promise<string> {
+export function readText(response: HttpReply, limit: number): Promise<string> {
   const length = response.headers.get("content-length");
   const isPlain = length !== null && !response.headers.has("content-encoding");
   // HTTP itself limits a plain body to its announced length. A compressed body may have any size.

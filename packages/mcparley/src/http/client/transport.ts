@@ -113,7 +113,10 @@ class HttpTransport implements Transport {
     const named = modernVersionOf(first);
     if (named !== undefined) this.#modernVersion = named;
     const version = named ?? (this.#session || isRequest(first) ? undefined : this.#modernVersion);
-    if (version !== undefined) return { ...lowerCase(envelope?.headers ?? {}), ...modernHeaders(first, version) };
+    if (version !== undefined) {
+      const headers = modernHeaders(first, version);
+      return envelope?.headers ? { ...lowerCase(envelope.headers), ...headers } : headers;
+    }
     if (!isRequest(first) || first.method !== Method.initialize) return { ...this.#session?.headers };
     this.#answersRequests = answersRequests(first);
     return {};

@@ -78,7 +78,15 @@ export class ArrivingBody implements ReplyBody, ReplyReader {
   }
 
   /** Returns the whole body as text, without a byte order mark. */
-  async text(): Promise<string> {
+  text(): Promise<string> {
+    const [only] = this.#parts;
+    // Most replies are short and have arrived completely.
+    if (!only || this.#parts.length > 1 || !this.#isEnded || this.#error !== undefined) return this.#whenEnded();
+    this.#drop();
+    return Promise.resolve(decode(only));
+  }
+
+  async #whenEnded(): Promise<string> {
     this.#isCollected = true;
     this.#collect();
     this.#source.resume();
@@ -87,9 +95,9 @@ export class ArrivingBody implements ReplyBody, ReplyReader {
       this.#drop();
       throw this.#error;
     }
-    const text = this.#bytesOf(this.#parts).toString();
+    const text = decode(this.#bytesOf(this.#parts));
     this.#drop();
-    return text.startsWith("\uFEFF") ? text.slice(1) : text;
+    return text;
   }
 
   #bytesOf(parts: readonly Buffer[]): Buffer {
@@ -131,4 +139,9 @@ export class ArrivingBody implements ReplyBody, ReplyReader {
       };
     });
   }
+}
+
+function decode(bytes: Buffer): string {
+  const text = bytes.toString();
+  return text.startsWith("\uFEFF") ? text.slice(1) : text;
 }
