@@ -34,7 +34,7 @@ const recipes = {
   "static import with module nodenext, types": {
     args: [tsc, "-p", ".", "--module", "nodenext", "--noEmit"],
   },
-  "tsx without type: module": { args: [bin("tsx/dist/cli.mjs"), "tsx.ts"], fails: "mcparley is loaded twice" },
+  "tsx without type: module": { args: [bin("tsx/dist/cli.mjs"), "tsx.ts"], fails: "mcparley was loaded twice" },
   "Jest, ES modules": { args: [jest, "-c", "jest.modules.cjs"], modules: true },
   "Jest, CommonJS": { args: [jest, "-c", "jest.commonjs.cjs"] },
   "ts-jest": { args: [jest, "-c", "jest.typescript.cjs"] },

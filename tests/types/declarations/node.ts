@@ -3,6 +3,7 @@ import {
   fileStore,
   keychain,
   listen,
+  runWorkers,
   loopbackSignIn,
   openUrl,
   toNodeHandler,
@@ -20,3 +21,8 @@ export const keys = (...given: Parameters<typeof keychain>) => keychain(...given
 export const signIn = (...given: Parameters<typeof loopbackSignIn>) => loopbackSignIn(...given);
 export const browse = (...given: Parameters<typeof openUrl>) => openUrl(...given);
 export const token = (...given: Parameters<typeof tokenFile>) => tokenFile(...given);
+
+export const workers = runWorkers(({ store, worker }) => ({
+  url: `${worker}`,
+  close: () => store.close?.() ?? Promise.resolve(),
+}));

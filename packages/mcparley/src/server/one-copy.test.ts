@@ -4,7 +4,7 @@ import { requireOneCopy } from "./one-copy.ts";
 
 test("a second copy of the library is refused with the cure", () => {
   expect(() => requireOneCopy(class LocalErrorOfOtherCopy extends Error {})).toThrow(
-    'mcparley is loaded twice. Add "type": "module" to your package.json.',
+    'mcparley was loaded twice. Add "type": "module" to your package.json.',
   );
 });
 

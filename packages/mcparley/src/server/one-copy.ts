@@ -9,5 +9,5 @@ import { LocalError } from "../rpc/errors.ts";
 export function requireOneCopy(Loaded: unknown): void {
   if (Loaded === LocalError) return;
   const cure = 'Add "type": "module" to your package.json.';
-  throw new LocalError("invalid_definition", `mcparley is loaded twice. ${cure}`);
+  throw new LocalError("invalid_definition", `mcparley was loaded twice. ${cure}`);
 }

@@ -166,7 +166,7 @@ export class PostResponse implements Link, OpenExchange {
     this.#gone = true;
     this.close();
     if (this.#call?.revision.dropCancels) {
-      this.#call.cancel(new LocalError("aborted", "The client closed its stream."));
+      this.#call.cancel(new LocalError("aborted", "The client closed the stream."));
     }
   }
 
