@@ -1,5 +1,5 @@
 // @ts-check
-import { copyFileSync, rmSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { rolldown } from "rolldown";
 import { declaredEntries, excludeUnreachable } from "./declarations.mjs";
@@ -9,6 +9,8 @@ import { root } from "./ready.mjs";
  * Bundles the published JavaScript: each entry point with its imports, in a few files, because a start with many small files is slow. The declarations beside it come from the compiler.
  *
  * Modules that are loaded `together` are one file. It contains the static imports of each module, unless an earlier file contains them. The bundler divides the rest.
+ *
+ * An entry has its own copy of the modules that are `copied` for it. They must not have state or classes that are compared.
  *
  * Dependencies are not part of it, except the `inlined` modules: each is one file with the parts of a dependency that it exports.
  *
@@ -79,7 +81,6 @@ const packages = [
         ],
       },
       server: { neededBy: ["server.ts"] },
-      lines: { neededBy: ["stdio.ts", "stdio/command-transport.ts"] },
       // Loaded by endpoints, and by a client for a tool with mirrored arguments. It needs the reader of schemas.
       "mirrored-headers": {
         neededBy: ["mcp/headers/mirrored-headers.ts"],
@@ -121,17 +122,19 @@ const packages = [
       },
       tasks: { neededBy: ["tasks.ts"] },
     },
+    // Needed by `stdio.ts` as well. A chunk for both would be one more file of each start of a server on stdio.
+    copied: { "stdio/command-transport.ts": ["stdio/line-writer.ts", "stdio/lines.ts"] },
     inlined: ["node/http-client/undici.ts", "schema/json-schema/re2js.ts"],
   },
-  { folder: "packages/redis", entries: ["index.ts"], together: {} },
-  { folder: "packages/cli", entries: ["main.ts"], together: {} },
+  { folder: "packages/redis", entries: ["index.ts"], together: {}, copied: {} },
+  { folder: "packages/cli", entries: ["main.ts"], together: {}, copied: {} },
 ];
 
 /** Modules of undici for `fetch`, HTTP/2 and SOCKS, which are not used. They are a fifth of the code. */
 const unused =
   /[\\/]undici[\\/]lib[\\/](?:dispatcher[\\/]client-h2|web[\\/]fetch[\\/][\w-]+|web[\\/]webidl[\\/]index|core[\\/]socks5-client)\.js$/;
 
-for (const { folder, entries, together, inlined = [] } of packages) {
+for (const { folder, entries, together, copied, inlined = [] } of packages) {
   const source = path.join(root, folder, "src");
   const outdir = path.join(root, folder, "dist");
   rmSync(path.join(outdir, "chunks"), { recursive: true, force: true });
@@ -146,8 +149,10 @@ for (const { folder, entries, together, inlined = [] } of packages) {
     experimental: { attachDebugInfo: "none" },
     preserveEntrySignatures: "allow-extension",
     plugins: [
+      copies(source, copied),
       { name: "imports", moduleParsed: (module) => void imports.set(module.id, module) },
       { name: "runtime", generateBundle: (_, files) => inlineRuntime(files) },
+      { name: "ascii", generateBundle: (_, files) => escapeOthers(files) },
     ],
   });
   /** @type {Map<string, string> | undefined} */
@@ -211,6 +216,48 @@ function inlineRuntime(files) {
     }
     file.code = file.code.replace(/^import \{ t as __exportAll \} from "[./]*rolldown-runtime-.*";$/m, () => helper);
     if (file.code.includes("rolldown-runtime-")) throw new Error(`${name} imports another helper of the bundler.`);
+  }
+}
+
+/**
+ * Returns a plugin that gives an entry its own copy of modules.
+ *
+ * @param {string} source
+ * @param {Readonly<Record<string, readonly string[]>>} copied the modules for each entry
+ * @returns {import("rolldown").Plugin}
+ */
+function copies(source, copied) {
+  const suffix = "?copy";
+  const found = new Set(Object.entries(copied).flatMap(([entry, modules]) => modules.map((one) => keyOf(entry, one))));
+  return {
+    name: "copies",
+    resolveId(id, importer) {
+      if (!importer || !id.startsWith(".")) return null;
+      const file = path.resolve(path.dirname(importer), id);
+      const from = path.relative(source, importer).split(path.sep).join("/");
+      const isCopied = found.has(keyOf(from, path.relative(source, file).split(path.sep).join("/")));
+      return isCopied ? file + suffix : null;
+    },
+    load: (id) =>
+      id.endsWith(suffix) ? { code: readFileSync(id.slice(0, -suffix.length), "utf8"), moduleType: "ts" } : null,
+  };
+}
+
+/** @param {string} entry @param {string} module */
+function keyOf(entry, module) {
+  return `${entry} ${module}`;
+}
+
+/**
+ * Escapes characters that are not ASCII. V8 stores and reads a file with a character that is not Latin-1 with two bytes for each.
+ *
+ * @param {import("rolldown").OutputBundle} files
+ */
+function escapeOthers(files) {
+  for (const file of Object.values(files)) {
+    if (file.type !== "chunk") continue;
+    // A code unit of a surrogate pair is escaped by itself, which has the same value in strings and in patterns.
+    file.code = file.code.replace(/[^\0-\x7F]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   }
 }
 
