@@ -2,6 +2,7 @@
 import { copyFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { rolldown } from "rolldown";
+import { copies, escapeOthers, inlineRuntime } from "./bundle/plugins.mjs";
 import { declaredEntries, excludeUnreachable } from "./declarations.mjs";
 import { root } from "./ready.mjs";
 
@@ -9,6 +10,8 @@ import { root } from "./ready.mjs";
  * Bundles the published JavaScript: each entry point with its imports, in a few files, because a start with many small files is slow. The declarations beside it come from the compiler.
  *
  * Modules that are loaded `together` are one file. It contains the static imports of each module, unless an earlier file contains them. The bundler divides the rest.
+ *
+ * An entry has its own copy of the modules that are `copied` for it. They must not have state or classes that are compared.
  *
  * Dependencies are not part of it, except the `inlined` modules: each is one file with the parts of a dependency that it exports.
  *
@@ -84,7 +87,6 @@ const packages = [
         ],
       },
       server: { neededBy: ["server.ts"] },
-      lines: { neededBy: ["stdio.ts", "stdio/command-transport.ts"] },
       // Loaded by endpoints, and by a client for a tool with mirrored arguments. It needs the reader of schemas.
       "mirrored-headers": {
         neededBy: ["mcp/headers/mirrored-headers.ts"],
@@ -126,17 +128,19 @@ const packages = [
       },
       tasks: { neededBy: ["tasks.ts"] },
     },
+    // Needed by `stdio.ts` as well. A chunk for both would be one more file of each start of a server on stdio.
+    copied: { "stdio/command-transport.ts": ["stdio/line-writer.ts", "stdio/lines.ts"] },
     inlined: ["node/http-client/undici.ts", "schema/json-schema/re2js.ts"],
   },
-  { folder: "packages/redis", entries: ["index.ts"], together: {} },
-  { folder: "packages/cli", entries: ["main.ts"], together: {} },
+  { folder: "packages/redis", entries: ["index.ts"], together: {}, copied: {} },
+  { folder: "packages/cli", entries: ["main.ts"], together: {}, copied: {} },
 ];
 
 /** Modules of undici for `fetch`, HTTP/2 and SOCKS, which are not used. They are a fifth of the code. */
 const unused =
   /[\\/]undici[\\/]lib[\\/](?:dispatcher[\\/]client-h2|web[\\/]fetch[\\/][\w-]+|web[\\/]webidl[\\/]index|core[\\/]socks5-client)\.js$/;
 
-for (const { folder, entries, together, inlined = [] } of packages) {
+for (const { folder, entries, together, copied, inlined = [] } of packages) {
   const source = path.join(root, folder, "src");
   const outdir = path.join(root, folder, "dist");
   rmSync(path.join(outdir, "chunks"), { recursive: true, force: true });
@@ -151,8 +155,10 @@ for (const { folder, entries, together, inlined = [] } of packages) {
     experimental: { attachDebugInfo: "none" },
     preserveEntrySignatures: "allow-extension",
     plugins: [
+      copies(source, copied),
       { name: "imports", moduleParsed: (module) => void imports.set(module.id, module) },
       { name: "runtime", generateBundle: (_, files) => inlineRuntime(files) },
+      { name: "ascii", generateBundle: (_, files) => escapeOthers(files) },
     ],
   });
   /** @type {Map<string, string> | undefined} */
@@ -197,26 +203,6 @@ async function inlineDependency(input, output) {
   await bundle.write({ file, format: "esm", minify: true, codeSplitting: false });
   await bundle.close();
   copyFileSync(path.join(root, "node_modules", path.basename(input, ".ts"), "LICENSE"), `${file}.LICENSE.txt`);
-}
-
-/**
- * Puts the bundler's helper into each chunk that imports it, on one line so that the maps stay right. In a file of its own it
- * would be one more file of almost every start.
- *
- * @param {import("rolldown").OutputBundle} files
- */
-function inlineRuntime(files) {
-  const helper =
-    "const __exportAll = (all) => { const target = { [Symbol.toStringTag]: 'Module' }; for (const name in all) Object.defineProperty(target, name, { get: all[name], enumerable: true }); return target; };";
-  for (const [name, file] of Object.entries(files)) {
-    if (file.type !== "chunk") continue;
-    if (file.name === "rolldown-runtime") {
-      delete files[name];
-      continue;
-    }
-    file.code = file.code.replace(/^import \{ t as __exportAll \} from "[./]*rolldown-runtime-.*";$/m, () => helper);
-    if (file.code.includes("rolldown-runtime-")) throw new Error(`${name} imports another helper of the bundler.`);
-  }
 }
 
 /**

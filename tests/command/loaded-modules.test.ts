@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { listen } from "mcparley/node";
@@ -17,6 +18,21 @@ const hello = `
   import { serveStdio } from "mcparley/stdio";
   const hello = tool({ description: "Greets.", call: () => "Hello" });
   await serveStdio(createServer({ name: "hello", version: "1.0.0", tools: { hello } }));
+`;
+
+const initialize = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "start", version: "1.0.0" } },
+});
+const answerInitialize = `
+  import { createServer, tool } from "mcparley/server";
+  import { serveStdio } from "mcparley/stdio";
+  import { Readable } from "node:stream";
+  const hello = tool({ description: "Greets.", call: () => "Hello" });
+  const server = createServer({ name: "hello", version: "1.0.0", tools: { hello } });
+  await serveStdio(server, { input: Readable.from([Buffer.from(${JSON.stringify(`${initialize}\n`)})]) });
 `;
 
 /** Starts a server on HTTP that needs no authorization, and returns its URL. */
@@ -52,6 +68,23 @@ test("mcparley list of a stdio server loads no authorization library and no code
   expect(code).toBe(0);
   expect(files).toContain("packages/cli/dist/main.js");
   expect(files.filter((file) => authLibraries.test(file) || serverCode.test(file))).toEqual([]);
+});
+
+test("a server on stdio loads seven files to answer initialize, all of them ASCII", async () => {
+  const { code, output, files } = await runProgram(answerInitialize);
+  expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('"protocolVersion"') as string });
+  const names = files.map((file) => file.replace("packages/mcparley/dist/", "").replace(/-[\w-]{8}\.js$/, ""));
+  expect(names.toSorted()).toEqual([
+    "chunks/answering",
+    "chunks/json-schema-reader",
+    "chunks/legacy",
+    "chunks/server",
+    "chunks/shared",
+    "server.js",
+    "stdio.js",
+  ]);
+  const texts = files.map((file) => [file, readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")] as const);
+  expect(texts.filter(([, text]) => /[^\0-\x7F]/.test(text)).map(([file]) => file)).toEqual([]);
 });
 
 test("mcparley list of an HTTP server that needs no authorization loads no authorization library", async () => {

@@ -95,7 +95,7 @@ function requireJsonSchema(schema: unknown): void {
     const fact = `The schema is a plain object with a schema of ${vendor} at "${shorten(name)}".`;
     throw new SchemaError("invalid_schema", `${fact} Write the whole object as one schema of ${vendor}.`);
   }
-  const keywords = keywordsOf[dialectOf(schema["$schema"]) ?? "2020-12"];
+  const keywords = keywordsOf(dialectOf(schema["$schema"]) ?? "2020-12");
   if (names.length === 0 || names.some((name) => Object.hasOwn(keywords, name))) return;
   const shown = shorten(names.map((name) => `"${name}"`).join(", "));
   const cure = 'Write { type: "object", properties: { ... } }.';

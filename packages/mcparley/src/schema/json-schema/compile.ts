@@ -100,7 +100,7 @@ class DocumentCompiler implements Compiler {
   }
 
   knows(keyword: string): boolean {
-    return Object.hasOwn(keywordsOf[this.dialect], keyword);
+    return Object.hasOwn(keywordsOf(this.dialect), keyword);
   }
 
   node(schema: Subschema): Node {

@@ -113,7 +113,7 @@ const inEveryDialect: Keywords = {
   not: "schema",
 };
 
-const draft04: Keywords = {
+const draft04 = (): Keywords => ({
   ...inEveryDialect,
   // The meta-schema does not mention references.
   $ref: "anything",
@@ -124,9 +124,9 @@ const draft04: Keywords = {
   exclusiveMaximum: "flag",
   additionalItems: "schemaOrBoolean",
   additionalProperties: "schemaOrBoolean",
-};
+});
 
-const draft07: Keywords = {
+const draft07 = (): Keywords => ({
   ...inEveryDialect,
   $id: "string",
   $comment: "string",
@@ -141,10 +141,10 @@ const draft07: Keywords = {
   readOnly: "boolean",
   contentMediaType: "string",
   contentEncoding: "string",
-};
+});
 
-const draft201909: Keywords = {
-  ...draft07,
+const draft201909 = (): Keywords => ({
+  ...draft07(),
   $id: "id",
   $anchor: "name",
   $recursiveRef: "string",
@@ -160,27 +160,39 @@ const draft201909: Keywords = {
   writeOnly: "boolean",
   deprecated: "boolean",
   contentSchema: "schema",
-};
+});
 
-const { additionalItems: _, ...kept } = draft201909;
-const draft202012: Keywords = {
-  ...kept,
-  // These two keywords no longer have an effect, but the meta-schema still checks them.
-  $recursiveAnchor: "name",
-  $recursiveRef: "string",
-  $dynamicRef: "string",
-  $dynamicAnchor: "name",
-  prefixItems: "schemas",
-  items: "items",
-};
+function draft202012(): Keywords {
+  const { additionalItems: _, ...kept } = draft201909();
+  return {
+    ...kept,
+    // These two keywords no longer have an effect, but the meta-schema still checks them.
+    $recursiveAnchor: "name",
+    $recursiveRef: "string",
+    $dynamicRef: "string",
+    $dynamicAnchor: "name",
+    prefixItems: "schemas",
+    items: "items",
+  };
+}
 
-/** The keywords of each dialect. All others have no meaning in the dialect. */
-export const keywordsOf: Readonly<Record<Dialect, Keywords>> = {
+const makers: Readonly<Record<Dialect, () => Keywords>> = {
   "2020-12": draft202012,
   "2019-09": draft201909,
   "draft-07": draft07,
   "draft-04": draft04,
 };
+const made = new Map<Dialect, Keywords>();
+
+/**
+ * Returns the keywords of a dialect. All others have no meaning in the dialect. A table is made on first use, because V8 needs
+ * a hidden class for each property that is added to a copy, which is measurable at the start of a process.
+ */
+export function keywordsOf(dialect: Dialect): Keywords {
+  let keywords = made.get(dialect);
+  if (!keywords) made.set(dialect, (keywords = makers[dialect]()));
+  return keywords;
+}
 
 /**
  * Returns the dialect that a `$schema` names. Without one it is 2020-12 (SEP-1613). Returns undefined for an unsupported
@@ -211,8 +223,9 @@ export function subschemasOf(schema: JsonSchema, dialect: Dialect): Child[] {
     const pointer = pointerStep(keyword) + (key === undefined ? "" : pointerStep(key));
     found.push({ schema: below, keyword, key, pointer });
   };
+  const keywords = keywordsOf(dialect);
   for (const [keyword, value] of Object.entries(schema)) {
-    switch (Object.hasOwn(keywordsOf[dialect], keyword) && keywordsOf[dialect][keyword]) {
+    switch (Object.hasOwn(keywords, keyword) && keywords[keyword]) {
       case "schema":
       case "schemaOrBoolean":
       case "items":

@@ -65,7 +65,7 @@ export type CheckKeywords = (schema: JsonSchema, pointer: string) => void;
 
 /** Returns the check of the subschemas of a document. With `anyPattern`, every string is accepted as a pattern. */
 export function keywordCheck(dialect: Dialect, anyPattern: boolean): CheckKeywords {
-  const keywords = keywordsOf[dialect];
+  const keywords = keywordsOf(dialect);
   const isDraft04 = dialect === "draft-04";
   const rules: Rules = {
     isSchema: (value) => isObject(value) || (isBoolean(value) && !isDraft04),
