@@ -49,10 +49,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
 
   /** Ends the exchange when the signal is aborted. */
   handleEvent(): void {
-    const reason: unknown = this.#signal?.reason;
-    if (this.#body) this.#body.abort(reason);
-    else this.#reject(reason);
-    this.cancel();
+    this.#abort(this.#signal?.reason);
   }
 
   onRequestStart(controller: Controller): void {
@@ -82,6 +79,7 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
 
   onResponseData(controller: Controller, part: Buffer): void {
     if (this.#onReceived) this.#report(this.#onReceived, part);
+    if (this.#isEnded) return;
     if (!this.#decoder) return this.#body?.push(part);
     if (this.#decoder.first.write(part)) return;
     controller.pause();
@@ -105,10 +103,9 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
 
   #report(onReceived: (received: ReceivedPart) => void, part: Buffer): void {
     this.#received += part.length;
-    // An error of the callback ends the request like an error of the connection.
     guarded(
       () => onReceived({ bytes: this.#received, total: this.#length || undefined }),
-      (error) => this.#body?.abort(error),
+      (error) => this.#abort(error),
     );
   }
 
@@ -122,6 +119,13 @@ export class Exchange implements Dispatcher.DispatchHandler, BodySource {
       body.end(error);
       this.#end(false);
     });
+  }
+
+  /** Ends the exchange with an error, and closes its connection. */
+  #abort(reason: unknown): void {
+    if (this.#body) this.#body.abort(reason);
+    else this.#reject(reason);
+    this.cancel();
   }
 
   pause(): void {

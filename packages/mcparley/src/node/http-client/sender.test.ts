@@ -173,6 +173,20 @@ describe("the body of a response", () => {
     expect(error.message).not.toBe("no failure");
   });
 
+  test("rejects with the error of onReceived, and ends the connection", async () => {
+    const { url, connections } = await serve((_, response) => {
+      response.writeHead(200);
+      response.write("first");
+    });
+    const onReceived = (): void => {
+      throw new Error("enough");
+    };
+    const response = await createSender()(url, { ...post(), onReceived });
+    const closed = closeOf(connections[0]);
+    expect(await failureOf(response.text())).toMatchObject({ message: "enough" });
+    await closed;
+  });
+
   test("ends the connection if it is cancelled", async () => {
     const { url, connections } = await serve((_, response) => {
       response.writeHead(200);
