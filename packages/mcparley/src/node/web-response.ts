@@ -1,16 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { Readable, pipeline } from "node:stream";
-import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { decoderFor } from "./http-client/decoder.ts";
 
 /** The statuses of responses without a body. */
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
-
-/** The decoders output all bytes that have arrived, because an event stream may pause at any time. */
-const zlibOptions = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
-const brotliOptions = {
-  flush: constants.BROTLI_OPERATION_FLUSH,
-  finishFlush: constants.BROTLI_OPERATION_FLUSH,
-};
 
 /**
  * Calls `resolve` with a web response with a decoded body, as that of `fetch`. If the status or a header is invalid, calls
@@ -38,19 +31,11 @@ function webResponse(incoming: IncomingMessage): Response {
   return new Response(body, { status, statusText, headers });
 }
 
-/** Returns the body without its content encodings. Unknown encodings are ignored, as by `fetch`. */
+/** Returns the body without its content encodings. */
 function decoded(incoming: IncomingMessage): Readable {
-  let body: Readable = incoming;
-  for (const encoding of (incoming.headers["content-encoding"] ?? "").split(",").toReversed()) {
-    const decoder = decoderOf(encoding.trim().toLowerCase());
-    // The reader of the decoded body gets the error.
-    if (decoder) body = pipeline(body, decoder, () => {});
-  }
-  return body;
-}
-
-function decoderOf(encoding: string): (NodeJS.ReadWriteStream & Readable) | undefined {
-  if (encoding === "gzip" || encoding === "x-gzip") return createGunzip(zlibOptions);
-  if (encoding === "deflate") return createInflate(zlibOptions);
-  return encoding === "br" ? createBrotliDecompress(brotliOptions) : undefined;
+  const decoder = decoderFor(incoming.headers["content-encoding"] ?? "");
+  if (!decoder) return incoming;
+  // The reader of the decoded body gets the error.
+  pipeline(incoming, decoder.first, () => {});
+  return decoder.last;
 }

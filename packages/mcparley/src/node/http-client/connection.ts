@@ -11,7 +11,10 @@ export interface ConnectionLimits {
   maxIdleMs: number;
 }
 
-type Idleness = Pick<ConnectionLimits, "idleMs" | "maxIdleMs"> & { closed: () => void };
+interface ConnectionOptions extends ConnectionLimits {
+  /** Called each time when the server or the idle timeout closes the connection. */
+  closed: () => void;
+}
 
 /** A connection to an origin, which sends one request at a time. It is opened with the first request, and again after a close. */
 export class Connection {
@@ -22,8 +25,7 @@ export class Connection {
   /** The first error of the socket. */
   #error: Error | undefined;
 
-  /** `closed` is called each time when the server or the idle timeout closes the connection. */
-  constructor(origin: string, connector: Connector, { idleMs, maxIdleMs, closed }: Idleness) {
+  constructor(origin: string, connector: Connector, { idleMs, maxIdleMs, closed }: ConnectionOptions) {
     this.#client = new Client(origin, {
       connect: (options, callback) => {
         this.#attempt = connector(options, (...result) => {

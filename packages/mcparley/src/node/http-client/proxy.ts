@@ -91,6 +91,16 @@ function invalidProxy(message: string): LocalError {
   return new LocalError("invalid_target", message);
 }
 
+/** Returns the hostname of a URL without the brackets of an IPv6 address. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, "");
+}
+
+/** Returns the port of a URL, or that of its protocol. */
+export function portOf({ port, protocol }: URL): number {
+  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+}
+
 /** The host and port of a URL, as `NO_PROXY` is compared with them. */
 interface Destination {
   /** Without brackets and without a final dot. */
@@ -100,8 +110,8 @@ interface Destination {
 
 /** Returns whether `NO_PROXY` lists the destination of a URL. Its entries are separated by commas or spaces. */
 function isExcepted(url: URL, list: string): boolean {
-  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-  const port = url.port || (url.protocol === "https:" ? "443" : "80");
+  const host = hostOf(url).replace(/\.$/, "");
+  const port = String(portOf(url));
   return list.split(/[\s,]+/).some((entry) => entry !== "" && matches(entry, { host, port }));
 }
 

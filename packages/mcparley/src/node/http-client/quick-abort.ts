@@ -54,8 +54,4 @@ class QuickController {
     if (this.#listeners === undefined) return [];
     return Array.isArray(this.#listeners) ? this.#listeners : [this.#listeners];
   }
-
-  throwIfAborted(): void {
-    if (this.aborted) throw this.reason;
-  }
 }

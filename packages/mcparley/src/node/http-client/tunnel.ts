@@ -4,7 +4,7 @@ import { type Socket, connect as connectTcp, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { unreachableProxy } from "../../http/client/connection-error.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import type { Proxy } from "./proxy.ts";
+import { type Proxy, hostOf, portOf } from "./proxy.ts";
 import type { ProxyRoute } from "./route.ts";
 
 /** A request that is sent to a proxy. */
@@ -162,17 +162,8 @@ function directCure({ setting }: Proxy): string {
   return `if it can be reached directly, ${how}`;
 }
 
-/** Returns the hostname of a URL without the brackets of an IPv6 address. */
-function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, "");
-}
-
 /** Returns the name for SNI, which must not be an IP address (RFC 6066, 3). */
 function serverName(url: URL): string {
   const host = hostOf(url);
   return isIP(host) === 0 ? host : "";
-}
-
-function portOf({ port, protocol }: URL): number {
-  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }
