@@ -42,12 +42,12 @@ export async function runServe(argv: readonly string[], io: ServeIo): Promise<nu
   return exitCodes.ok;
 }
 
-/** What a process serves: the folder, to the streams and the terminal of the command. */
+/** The folder that a process serves, and the streams and the terminal of the command. */
 export interface Serving {
   options: ServeOptions;
   io: ServeIo;
   tell: (line: string) => void;
-  /** Whether this process writes what concerns the folder and not a call. Of several processes, one does. */
+  /** Whether this process writes messages about the folder. If several processes serve it, only one does. */
   isFirst: boolean;
   /** The store of `--workers`. `--store` has precedence. */
   store?: Store;

@@ -3,7 +3,7 @@ import { type JsonObject, type JsonRpcMessage, isObject } from "./messages.ts";
 /** The number of characters from which on a string is inserted into the JSON text without a copy. */
 export const LARGE_CHARS = 65_536;
 
-/** Characters that JSON escapes. A surrogate may be one half of a pair, which stays as it is. */
+/** Characters that JSON escapes. Surrogates are included, because JSON escapes one without its pair. */
 // oxlint-disable-next-line no-control-regex -- JSON escapes control characters
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 

@@ -17,7 +17,7 @@ const MESSAGE_BYTES = 512;
 
 /**
  * Number of queued characters from which on messages are written before the end of the turn. Longer text is written in
- * slices, because Node copies what it writes, into up to three bytes for each character.
+ * slices, because Node copies each text that it writes, into up to three bytes for each character.
  */
 const FULL_CHARS = 262_144;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ArrivingBody } from "./reply-body.ts";
 
-/** A body whose source counts what is called. */
+/** Returns a body, and the names of the functions of its source that were called. */
 function arriving(length = 0): { body: ArrivingBody; calls: string[] } {
   const calls: string[] = [];
   const source = {
