@@ -133,6 +133,8 @@ const packages = [
     inlined: ["node/http-client/undici.ts", "schema/json-schema/re2js.ts"],
   },
   { folder: "packages/redis", entries: ["index.ts"], together: {}, copied: {} },
+  { folder: "packages/config", entries: ["index.ts"], together: {}, copied: {} },
+  { folder: "packages/host", entries: ["index.ts"], together: {}, copied: {} },
   { folder: "packages/cli", entries: ["main.ts"], together: {}, copied: {} },
 ];
 

@@ -1,0 +1,2 @@
+/** Reads and writes the MCP server configurations of hosts. */
+export {};

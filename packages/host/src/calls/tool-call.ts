@@ -1,0 +1,25 @@
+import type { JsonObject } from "mcparley";
+import type { CallToolResult } from "mcparley/client";
+import type { CatalogueTool } from "../catalogue/catalogue.ts";
+import type { CallOrigin } from "../consent/approval.ts";
+import type { CallActivity } from "../events.ts";
+
+/** A call of a tool of the catalogue. */
+export interface ToolCallRequest {
+  readonly tool: CatalogueTool;
+  readonly arguments: JsonObject;
+  readonly origin: CallOrigin;
+  readonly signal?: AbortSignal;
+  readonly onActivity?: (activity: CallActivity) => void;
+}
+
+/** The outcome of a tool call. Each has a text for the model if the call gave no result. */
+export type ToolOutcome =
+  | { readonly status: "result"; readonly result: CallToolResult }
+  /** Consent was not given. The server received nothing. */
+  | { readonly status: "denied"; readonly message: string }
+  /** The call failed. `mayHaveRun` tells whether the server may have run it. */
+  | { readonly status: "failed"; readonly message: string; readonly error: Error; readonly mayHaveRun: boolean };
+
+/** Calls a tool: consent, connection, call. It rejects only if the caller's signal is aborted. */
+export type CallTool = (request: ToolCallRequest) => Promise<ToolOutcome>;

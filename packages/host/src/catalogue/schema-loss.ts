@@ -1,0 +1,12 @@
+/** A part of a tool's schema that a model provider does not accept, and that was changed for it. */
+export interface SchemaLoss {
+  readonly server: string;
+  /** The name of the tool at its server. */
+  readonly tool: string;
+  /** JSON pointer of the part in the input schema. */
+  readonly path: string;
+  /** The keyword, such as `oneOf`. */
+  readonly keyword: string;
+  /** What was done, as a sentence for the author of the tool. */
+  readonly change: string;
+}

@@ -1,0 +1,13 @@
+import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley/client";
+
+/** The lists of one server, as the server sent them. */
+export interface ServerLists {
+  readonly tools: readonly Tool[];
+  readonly prompts: readonly Prompt[];
+  readonly resources: readonly Resource[];
+  readonly templates: readonly ResourceTemplate[];
+  /** The time at which the server sent them, in milliseconds since 1970. */
+  readonly listedAt: number;
+  /** Whether they come from the cache of an earlier connection. */
+  readonly isCached: boolean;
+}

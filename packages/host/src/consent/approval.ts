@@ -1,0 +1,33 @@
+import type { JsonObject } from "mcparley";
+import type { Tool } from "mcparley/client";
+
+/** The origin of a tool call. */
+export interface CallOrigin {
+  /** The id of the call in its run, or a new one. */
+  readonly callId: string;
+  /** Who asks: the model of a run, the program, or a server that samples with tools. */
+  readonly by: "model" | "program" | { readonly server: string };
+}
+
+/** A question whether a tool may be called. */
+export interface ApprovalRequest {
+  readonly origin: CallOrigin;
+  readonly server: string;
+  /** The definition of the tool, as the server sent it. */
+  readonly tool: Tool;
+  /** The exact arguments. */
+  readonly arguments: JsonObject;
+  /** The arguments as JSON with invisible and confusable characters escaped. */
+  readonly shown: string;
+}
+
+/** The answer to an `ApprovalRequest`. */
+export interface ApprovalAnswer {
+  readonly action: "allow" | "deny";
+  /** The arguments to send, if the user edited them. They are checked against the schema. */
+  readonly arguments?: JsonObject;
+  /** Whether the answer holds for later calls of the tool with any arguments: of this host, or always. Default: only this call. */
+  readonly remember?: "session" | "always";
+  /** The reason of a denial, for the model. */
+  readonly reason?: string;
+}

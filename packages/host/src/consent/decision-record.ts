@@ -1,0 +1,19 @@
+import type { Rule } from "./policy.ts";
+
+/** The record of a decision of consent, for an audit. It contains no argument and no secret. */
+export interface DecisionRecord {
+  /** The time in milliseconds since 1970. */
+  readonly at: number;
+  readonly subject: "call" | "trust" | "definition" | "elicitation" | "sampling" | "roots";
+  readonly server: string;
+  /** The name of the tool, prompt or request that was decided on. */
+  readonly name?: string;
+  readonly outcome: "allowed" | "denied";
+  /** What decided: a rule, a person, an earlier answer, a limit, or the absence of a renderer. */
+  readonly by: "rule" | "person" | "remembered" | "limit" | "no-renderer" | "configuration";
+  readonly rule?: Rule;
+  /** SHA-256 of the canonical JSON of the arguments that were sent. */
+  readonly argumentsHash?: string;
+  /** Whether a person edited the arguments, the answer or the request. */
+  readonly isEdited?: boolean;
+}

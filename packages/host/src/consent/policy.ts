@@ -1,0 +1,34 @@
+/** The answer of a rule. */
+export type Decision = "allow" | "ask" | "deny";
+
+/** A rule of consent. It applies to a call if all of its members match. */
+export interface Rule {
+  readonly decision: Decision;
+  /** Name of the server. `*` stands for any characters. Default: every server. */
+  readonly server?: string;
+  /** Name of the tool at its server. `*` stands for any characters. Default: every tool. */
+  readonly tool?: string;
+  /** Annotations that the tool must have with exactly these values. They are claims of the server. */
+  readonly annotations?: Readonly<Record<string, boolean>>;
+  /**
+   * Patterns of arguments by JSON pointer. A pattern matches the whole text of a string, or the JSON of another value. `*` stands
+   * for any characters. A rule with a pattern does not match a call without the argument.
+   */
+  readonly arguments?: Readonly<Record<string, string>>;
+}
+
+/** The consent that a host requires. */
+export interface Policy {
+  /** `deny` has precedence over `ask`, and `ask` over `allow`. A call that no rule matches is asked for. */
+  readonly rules?: readonly Rule[];
+  /**
+   * Trust in programs and URLs. `ask`: the user is asked before the first start or connection. `configured`: those in the
+   * options of `createHost` are trusted, because their author chose them. Servers in this process are always trusted. Default: `ask`.
+   */
+  readonly trust?: "ask" | "configured";
+  /**
+   * Review of definitions. `always`: new and changed definitions are reviewed before their first use. `changes`: the
+   * definitions of a server's first list are accepted, and later changes are reviewed. Default: `always`.
+   */
+  readonly review?: "always" | "changes";
+}

@@ -1,0 +1,32 @@
+/** A definition that must be reviewed before it is used. */
+export interface DefinitionChange {
+  readonly kind: "tool" | "prompt" | "resource" | "template" | "instructions";
+  /** The name, or the URI of a resource. */
+  readonly name: string;
+  readonly status: "new" | "changed" | "renamed";
+  /** The definition that was reviewed before, if it is known. */
+  readonly previous?: unknown;
+  readonly current: unknown;
+  /** Each difference by its JSON pointer, with invisible and confusable characters escaped. */
+  readonly differences: readonly DefinitionDifference[];
+  /** Remarks to show, such as invisible or confusable characters and where they are. */
+  readonly remarks: readonly string[];
+}
+
+export interface DefinitionDifference {
+  readonly path: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** A question whether definitions of a server may be used. */
+export interface ReviewRequest {
+  readonly server: string;
+  readonly changes: readonly DefinitionChange[];
+}
+
+/** The answer to a `ReviewRequest`. */
+export interface ReviewAnswer {
+  /** The changes that the user accepts, or "all". The others cannot be used. */
+  readonly accepted: "all" | readonly DefinitionChange[];
+}

@@ -1,0 +1,53 @@
+import type { JsonObject, GetPromptResult, ReadResourceResult } from "mcparley";
+import type { Root } from "mcparley/client";
+import type { Catalogue } from "./catalogue/catalogue.ts";
+import type { ToolOutcome } from "./calls/tool-call.ts";
+import type { Conversation } from "./context/conversation-context.ts";
+import type { CallActivity, HostEvent } from "./events.ts";
+import type { Run, RunOptions } from "./loop/run-events.ts";
+import type { ServerEntry } from "./options.ts";
+import type { HostServer } from "./servers/server-state.ts";
+
+/** A host: the servers, the consent and the model of one user. */
+export interface Host {
+  /** The servers by name. */
+  readonly servers: ReadonlyMap<string, HostServer>;
+  /** The tools, prompts, resources and templates of all servers that are not disabled. */
+  readonly catalogue: Catalogue;
+  /**
+   * Connects the servers whose lists are not known yet. Resolves when each is ready or has failed, and at the latest after
+   * `wait` milliseconds (default: 5,000). Servers that connect later change the catalogue later.
+   */
+  ready(this: void, options?: { wait?: number; signal?: AbortSignal }): Promise<Catalogue>;
+  /** Adds a server, or replaces the one with this name. */
+  add(this: void, name: string, entry: ServerEntry): Promise<HostServer>;
+  /** Closes the connection of a server, and removes it. */
+  remove(this: void, name: string): Promise<void>;
+  /** Replaces the roots, and notifies the servers. */
+  setRoots(this: void, roots: readonly Root[]): Promise<void>;
+  /** Calls a tool by its name for the model, with the consent of the user. */
+  callTool(this: void, name: string, args: JsonObject, options?: HostCallOptions): Promise<ToolOutcome>;
+  /** Expands a prompt by its name `server:prompt`. */
+  getPrompt(
+    this: void,
+    name: string,
+    args?: Record<string, string>,
+    options?: HostCallOptions,
+  ): Promise<GetPromptResult>;
+  /** Reads a resource of a server. */
+  readResource(this: void, server: string, uri: string, options?: HostCallOptions): Promise<ReadResourceResult>;
+  /** Runs the model with the tools of all servers until it answers. */
+  run(this: void, options: RunOptions): Run;
+  /** Returns a conversation to which resources and prompts can be attached. */
+  conversation(this: void): Conversation;
+  /** Calls the listener with each event. Returns a function that removes it. */
+  subscribe(this: void, listener: (event: HostEvent) => void): () => void;
+  /** Cancels all runs and calls, closes all connections, and ends the processes of the servers. */
+  close(this: void): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface HostCallOptions {
+  readonly signal?: AbortSignal;
+  readonly onActivity?: (activity: CallActivity) => void;
+}

@@ -1,0 +1,38 @@
+import type { ServerInfo } from "mcparley/client";
+import type { ServerLists } from "../catalogue/server-lists.ts";
+
+/**
+ * The state of a server.
+ *
+ * - `idle`: no connection is open; the next use opens one
+ * - `connecting`: a connection is being opened, or the lists are being read
+ * - `ready`: the connection is open, and the lists are those of the server
+ * - `needs-sign-in`: the server requires a sign-in; `signIn()` starts it
+ * - `failed`: the last attempt failed; the next one follows after a delay, or with `reconnect()`
+ * - `disabled`: the server is not used until `enable()`
+ */
+export type ServerState = "idle" | "connecting" | "ready" | "needs-sign-in" | "failed" | "disabled";
+
+/** A server of a host. */
+export interface HostServer {
+  readonly name: string;
+  readonly state: ServerState;
+  /** The reason of the state `failed` or `needs-sign-in`. */
+  readonly error: Error | undefined;
+  /** The time of the next attempt in milliseconds since 1970, if one is planned. */
+  readonly retryAt: number | undefined;
+  /** The description, capabilities and revision of the server. Undefined before the first connection. */
+  readonly info: ServerInfo | undefined;
+  /** The lists of the server, which may come from the cache. Undefined if they were never read. */
+  readonly lists: ServerLists | undefined;
+  /** Connects if no connection is open, and reads the lists. Resolves when the server is `ready`. */
+  connect(this: void): Promise<void>;
+  /** Closes the connection, and opens a new one without a delay. */
+  reconnect(this: void): Promise<void>;
+  /** Signs the user in, and connects. Rejects if the host has no `signIn`. */
+  signIn(this: void): Promise<void>;
+  /** Permits the use of the server again. */
+  enable(this: void): void;
+  /** Closes the connection, and removes the server's entries from the catalogue. */
+  disable(this: void): Promise<void>;
+}
