@@ -113,6 +113,7 @@ const expected: Record<string, string[]> = {
     "connect",
     "forgetRevisions",
     "openClient",
+    "validateJson",
   ],
   "mcparley/http": ["HttpRefusal", "StreamableHTTPServerTransport", "toFetch"],
   "mcparley/stdio": ["StdioServerTransport", "serveStdio", "streamTransport"],

@@ -1,2 +1,2 @@
 /** Reads and writes the MCP server configurations of hosts. */
-export {};
+export const formats: readonly string[] = ["json", "toml", "yaml"];

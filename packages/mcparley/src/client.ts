@@ -38,6 +38,7 @@ export type { PagedList } from "./client/lists/list-pages.ts";
 export type { ClientCall, ClientObserver } from "./client/options.ts";
 export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, CallOutcome } from "./mcp/observe.ts";
 export { openClient } from "./client/connect/open-client.ts";
+export { validateJson } from "./schema/validate-json.ts";
 export type {
   InputRequestSource,
   ConnectOptions,

@@ -10,6 +10,7 @@ import {
   connect,
   forgetRevisions,
   openClient,
+  validateJson,
 } from "mcparley/client";
 import { createServer, prompt, resource, tool } from "mcparley/server";
 import { z } from "zod";
@@ -32,6 +33,7 @@ export const openServer = () => connect(server);
 export const openCommand = () => connect({ command: "node", args: ["server.js"] });
 export const fromFactory = (...given: Parameters<typeof openClient>) => openClient(...given);
 export const forget = () => forgetRevisions();
+export const checked = (...given: Parameters<typeof validateJson>) => validateJson(...given);
 export const isMcpError = (error: unknown) => error instanceof McpError;
 export const errors = [new Cancelled(), new Declined(), new ToolError("a"), new ProtocolError(1, "a")];
 export const localError = new LocalError("timeout", "a");
