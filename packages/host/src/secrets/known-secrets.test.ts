@@ -32,7 +32,7 @@ test.each([
   const secrets = knownSecrets();
   secrets.add(token);
   secrets.add(`${token}/+`);
-  expect(secrets.hide(`<${form}>`)).toMatch(/^<\[redacted\]=?>$/);
+  expect(secrets.hide(`<${form}>`)).toMatch(/^<\[redacted\]={0,2}>$/);
 });
 
 test("keeps settings that are no secrets", () => {
