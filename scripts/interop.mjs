@@ -4,7 +4,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { install } from "../tests/interop/matrix/install.mjs";
 import { staleNotes } from "../tests/interop/matrix/known.mjs";
-import { pairingsWith } from "../tests/interop/matrix/pairings.mjs";
+import { hostPairingsWith, pairingsWith } from "../tests/interop/matrix/pairings.mjs";
 import { peers } from "../tests/interop/matrix/peers.mjs";
 import { runPairing } from "../tests/interop/matrix/run-pairing.mjs";
 import { explanation, isWrong, legend, table } from "../tests/interop/matrix/table.mjs";
@@ -18,12 +18,14 @@ Runs this library against other implementations, in both directions, over stdio 
 It installs the other implementations into .tools/interop, and reports those that it cannot install as not run.
 
   --only NAME      the peers whose names contain this; may be given more than once
+  --host           the host of @mcparley/host in place of the client, and only the servers of the peers
   --verbose        show the transcripts of failures that are known to be the peer's, too
 `;
 
 const { values } = parseArgs({
   options: {
     only: { type: "string", multiple: true, default: [] },
+    host: { type: "boolean", default: false },
     verbose: { type: "boolean", default: false },
     help: { type: "boolean", short: "h", default: false },
   },
@@ -57,7 +59,9 @@ async function main() {
 async function runPeer(peer) {
   const tools = path.join(root, ".tools/interop");
   const { node = process.execPath, reason } = install(peer.needs, tools);
-  const pairings = pairingsWith(peer, readKnown(), { tools, node });
+  const pairings = values.host
+    ? hostPairingsWith(peer, readKnown(), { tools, node })
+    : pairingsWith(peer, readKnown(), { tools, node });
   const rows = [];
   for (const pairing of pairings) {
     const { client, server, transport, revisionKind } = pairing;

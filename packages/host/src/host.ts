@@ -1,5 +1,5 @@
 import type { JsonObject, GetPromptResult, ReadResourceResult } from "mcparley";
-import type { Root } from "mcparley/client";
+import type { CompleteResult, CompletionReference, Root } from "mcparley/client";
 import type { Catalogue } from "./catalogue/catalogue.ts";
 import type { ToolOutcome } from "./calls/tool-call.ts";
 import type { Conversation } from "./context/conversation-context.ts";
@@ -36,6 +36,18 @@ export interface Host {
   ): Promise<GetPromptResult>;
   /** Reads a resource of a server. */
   readResource(this: void, server: string, uri: string, options?: HostCallOptions): Promise<ReadResourceResult>;
+  /** Returns the server's suggestions for an argument of a prompt or a variable of a template. */
+  complete(
+    this: void,
+    server: string,
+    request: HostCompletion,
+    options?: HostCallOptions,
+  ): Promise<CompleteResult["completion"]>;
+  /**
+   * Calls the listener with each update of a resource while a connection is open, and once after each reconnect. Returns a function
+   * that removes the listener.
+   */
+  watch(this: void, resource: { server: string; uri: string }, listener: (uri: string) => void): () => void;
   /** Runs the model with the tools of all servers until it answers. */
   run(this: void, options: RunOptions): Run;
   /** Returns a conversation to which resources and prompts can be attached. */
@@ -47,7 +59,20 @@ export interface Host {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** A request for suggestions. */
+export interface HostCompletion {
+  /** The prompt or the template at the server. */
+  readonly ref: CompletionReference;
+  /** The argument, and the text that the user has typed. */
+  readonly argument: { readonly name: string; readonly value: string };
+  /** The arguments that are known already. */
+  readonly context?: Record<string, string>;
+}
+
+/** Options of one call of a host. */
 export interface HostCallOptions {
+  /** Cancels the call. */
   readonly signal?: AbortSignal;
+  /** Called with each event of the call, such as progress. */
   readonly onActivity?: (activity: CallActivity) => void;
 }

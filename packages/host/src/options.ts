@@ -22,6 +22,8 @@ export interface ServerSettings {
   readonly eager?: boolean;
   /** Time limits of each call. Default: those of the client. */
   readonly timeout?: Timeouts;
+  /** The protocol revision, such as `2025-11-25`. Default: negotiated. */
+  readonly revision?: string;
   /** The roots to share with this server. Default: those of the host. */
   readonly roots?: readonly Root[];
   /** Limits on the input requests of this server. Default: those of the host. */

@@ -18,18 +18,7 @@ const ourName = "mcparley";
  */
 export function pairingsWith({ name, server, client }, known, place) {
   return [
-    ...combinations(server, (side, transport, revisionKind) => ({
-      client: ourName,
-      server: name,
-      transport,
-      revisionKind,
-      clientCommand: own.client({ ...place, transport }),
-      serverCommand: side.command({ ...place, transport }),
-      revision: revisionFor(side, revisionKind),
-      lacks: side.lacks ?? {},
-      names: side.names ?? {},
-      known,
-    })),
+    ...serverPairings({ name, server }, own.client, { known, place }),
     ...combinations(client, (side, transport, revisionKind) => ({
       client: name,
       server: ourName,
@@ -43,6 +32,39 @@ export function pairingsWith({ name, server, client }, known, place) {
       known,
     })),
   ];
+}
+
+/**
+ * The pairings of our host with the server of one peer.
+ *
+ * @param {Peer} peer
+ * @param {readonly Known[]} known
+ * @param {Omit<Place, "transport">} place
+ * @returns {Pairing[]}
+ */
+export function hostPairingsWith(peer, known, place) {
+  return serverPairings(peer, own.host, { known, place });
+}
+
+/**
+ * @param {Pick<Peer, "name" | "server">} peer
+ * @param {(place: Place) => import("./types.ts").Command} client
+ * @param {{ known: readonly Known[], place: Omit<Place, "transport"> }} setting
+ * @returns {Pairing[]}
+ */
+function serverPairings({ name, server }, client, { known, place }) {
+  return combinations(server, (side, transport, revisionKind) => ({
+    client: ourName,
+    server: name,
+    transport,
+    revisionKind,
+    clientCommand: client({ ...place, transport }),
+    serverCommand: side.command({ ...place, transport }),
+    revision: revisionFor(side, revisionKind),
+    lacks: side.lacks ?? {},
+    names: side.names ?? {},
+    known,
+  }));
 }
 
 /** Returns the revision of our client. It negotiates, unless the pairing uses a legacy revision with a server that supports both. @param {Side} side @param {RevisionKind} revisionKind */

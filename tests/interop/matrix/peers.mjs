@@ -33,8 +33,12 @@ function built(name, side) {
   };
 }
 
-/** Us. @type {{ server: (place: Place) => Command, client: (place: Place) => Command }} */
+/** Us. @type {Record<"server" | "client" | "host", (place: Place) => Command>} */
 export const own = {
+  host: () => ({
+    program: process.execPath,
+    args: [path.join(import.meta.dirname, "peers/mcparley/host.mjs")],
+  }),
   server: ({ transport }) => ({
     program: process.execPath,
     args: [path.join(import.meta.dirname, "peers/mcparley/server.mjs"), transport],
