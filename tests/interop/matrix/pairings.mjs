@@ -47,7 +47,7 @@ export function hostPairingsWith(peer, known, place) {
 }
 
 /**
- * @param {Pick<Peer, "name" | "server">} peer
+ * @param {{ name: string, server?: import("./types.ts").Side | undefined }} peer
  * @param {(place: Place) => import("./types.ts").Command} client
  * @param {{ known: readonly Known[], place: Omit<Place, "transport"> }} setting
  * @returns {Pairing[]}
