@@ -1,5 +1,4 @@
-import type { Stats } from "node:fs";
-import { constants } from "node:fs";
+import { type Stats, constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { LocalError } from "mcparley";
@@ -7,7 +6,8 @@ import { LocalError } from "mcparley";
 const folderMode = 0o700;
 const groupWrite = 0o020;
 const otherWrite = 0o002;
-const maxNameLength = 200;
+const maxParts = 4;
+const maxPartBytes = 200;
 
 /** Returns the error for a file or folder that cannot be used. `why` is a clause, and may be followed by the cure. */
 export function unusable(place: string, why: string, cause?: unknown): LocalError {
@@ -18,13 +18,15 @@ export function unusable(place: string, why: string, cause?: unknown): LocalErro
 /** Returns the parts of a name. Throws a `TypeError` if the name could leave the folder. */
 export function partsOfName(name: string): string[] {
   const parts = name.split("/");
-  // A leading dot is reserved for the lock and temporary files. A colon selects a drive or a stream on Windows.
-  const isSafe = (part: string): boolean =>
-    /^[^.\\:\0][^\\:\0]*$/.test(part) && Buffer.byteLength(part) <= maxNameLength;
-  if (parts.length <= 4 && parts.every(isSafe)) return parts;
+  if (parts.length <= maxParts && parts.every(isSafePart)) return parts;
   throw new TypeError(
-    `${JSON.stringify(name)} is not a name of the state storage. Use a relative path such as "pins.json", without "..".`,
+    `${JSON.stringify(name)} is not a name of the state storage. Use a relative path such as "trust.json", without "..".`,
   );
+}
+
+/** A leading dot is reserved for the lock and temporary files. A colon selects a drive or a stream on Windows. */
+function isSafePart(part: string): boolean {
+  return /^[^.\\:\0][^\\:\0]*$/.test(part) && Buffer.byteLength(part) <= maxPartBytes;
 }
 
 /**
