@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Awaitable } from "../awaitable.ts";
 
 /**
@@ -28,6 +29,8 @@ export function createQuestionQueue(): QuestionQueue {
 /** Settles like the promise, or rejects when the signal is aborted. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
+    // All calls of a run have one signal, and any number of them can wait.
+    setMaxListeners(0, signal);
     const onAbort = (): void => reject(signal.reason as Error);
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
