@@ -9,10 +9,13 @@ export interface DecisionRecord {
   /** The name of the tool, prompt or request that was decided on. */
   readonly name?: string;
   readonly outcome: "allowed" | "denied";
-  /** What decided: a rule, a person, an earlier answer, a limit, or the absence of a renderer. */
-  readonly by: "rule" | "person" | "remembered" | "limit" | "no-renderer" | "configuration";
+  /**
+   * The reason of the decision: a rule, a person, an earlier answer, a limit, the absence of a renderer, the options of the host, or
+   * a definition that is not accepted.
+   */
+  readonly by: "rule" | "person" | "remembered" | "limit" | "no-renderer" | "configuration" | "unreviewed";
   readonly rule?: Rule;
-  /** SHA-256 of the canonical JSON of the arguments that were sent. */
+  /** SHA-256 of the canonical JSON of the arguments: of a denied call those that were asked for, otherwise those to send. */
   readonly argumentsHash?: string;
   /** Whether a person edited the arguments, the answer or the request. */
   readonly isEdited?: boolean;

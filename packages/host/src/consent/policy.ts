@@ -1,20 +1,26 @@
 /** The answer of a rule. */
 export type Decision = "allow" | "ask" | "deny";
 
-/** A rule of consent. It applies to a call if all of its members match. */
+/** A rule of consent. It applies to a call if all of its members match. Texts are case-sensitive, and are not normalized. */
 export interface Rule {
   readonly decision: Decision;
   /** Name of the server. `*` stands for any characters. Default: every server. */
   readonly server?: string;
   /** Name of the tool at its server. `*` stands for any characters. Default: every tool. */
   readonly tool?: string;
-  /** Annotations that the tool must have with exactly these values. They are claims of the server. */
+  /**
+   * Annotations that the tool must have with exactly these values. A tool without an annotation has the default of the
+   * specification, such as `destructiveHint: true`. Annotations are claims of the server.
+   */
   readonly annotations?: Readonly<Record<string, boolean>>;
   /**
-   * Patterns of arguments by JSON pointer. A pattern matches the whole text of a string, or the JSON of another value. `*` stands
-   * for any characters. A rule with a pattern does not match a call without the argument.
+   * Patterns of arguments by JSON pointer. A pattern matches the whole text of a string, or the canonical JSON of another value.
+   * `*` stands for any characters. A rule with a pattern does not match a call without the argument. `*` of an `allow` rule does
+   * not match a value with a path segment `..`.
    */
   readonly arguments?: Readonly<Record<string, string>>;
+  /** SHA-256 that the definition of the tool must have. Remembered answers of a person have it. Default: any definition. */
+  readonly definition?: string;
 }
 
 /** The consent that a host requires. */

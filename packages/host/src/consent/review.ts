@@ -1,7 +1,10 @@
+/** The kind of a definition. The instructions of a server have no name. */
+export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "instructions";
+
 /** A definition that must be reviewed before it is used. */
 export interface DefinitionChange {
-  readonly kind: "tool" | "prompt" | "resource" | "template" | "instructions";
-  /** The name, or the URI of a resource. */
+  readonly kind: DefinitionKind;
+  /** The name, the URI of a resource, or the URI template of a template. Empty for instructions. */
   readonly name: string;
   readonly status: "new" | "changed" | "renamed";
   /** The definition that was reviewed before, if it is known. */
@@ -13,7 +16,9 @@ export interface DefinitionChange {
   readonly remarks: readonly string[];
 }
 
+/** A difference between two definitions. The texts are JSON, so that a number differs from a string with the same digits. */
 export interface DefinitionDifference {
+  /** JSON pointer of the value. Empty for the whole definition. */
   readonly path: string;
   readonly before: string | undefined;
   readonly after: string | undefined;

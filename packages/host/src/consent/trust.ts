@@ -3,12 +3,16 @@ export interface ServerIdentity {
   readonly kind: "command" | "url" | "in-process";
   /** The program and its arguments. */
   readonly command?: readonly string[];
-  /** The path of the executable that the program's name leads to. */
+  /** The path of the executable that the program's name leads to, without symbolic links. Undefined if there is none. */
   readonly executable?: string;
+  /** The working directory of the program, as an absolute path. */
   readonly cwd?: string;
-  /** The names of the environment variables that the program receives, sorted. */
+  /** The names of the environment variables that the target adds, sorted. */
   readonly environment?: readonly string[];
+  /** The URL without user name and password. Values that look like secrets are replaced by `…`. */
   readonly url?: string;
+  /** The name of a server in this process. */
+  readonly name?: string;
   /** The names of the headers that requests carry, sorted. */
   readonly headers?: readonly string[];
 }

@@ -1,0 +1,254 @@
+import type { JsonObject } from "mcparley";
+import type { CatalogueTool } from "../catalogue/catalogue.ts";
+import type { CallActivity } from "../events.ts";
+import type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "./approval.ts";
+import { canonicalJson, hashOfJson } from "./canonical.ts";
+import { isObject } from "./check-rule.ts";
+import type { ConsentParts } from "./consent-parts.ts";
+import type { DecisionRecord } from "./decision-record.ts";
+import type { DefinitionReview } from "./definition-review.ts";
+import { liveHash } from "./definitions.ts";
+import type { Decision, Rule } from "./policy.ts";
+import { type RuleSubject, matchRules } from "./rules.ts";
+import { rememberRule, rulesFile } from "./rules-file.ts";
+import { visibleJson } from "./text/visible-text.ts";
+
+/** A tool call that needs consent. */
+export interface CallToCheck {
+  readonly tool: CatalogueTool;
+  readonly arguments: JsonObject;
+  readonly origin: CallOrigin;
+  /** Called when the person is asked, and with the answer. */
+  readonly onActivity?: ((activity: CallActivity) => void) | undefined;
+}
+
+/** The decision on a tool call. `arguments` are those to send. `message` is for the model. */
+export type CallDecision =
+  | { readonly allowed: true; readonly arguments: JsonObject; readonly isEdited: boolean }
+  | { readonly allowed: false; readonly message: string };
+
+/** Decides on a call. Rejects only with the reason of the signal. */
+export type CheckCall = (call: CallToCheck, signal: AbortSignal) => Promise<CallDecision>;
+
+/** The decision of the rules and of earlier answers. */
+interface Standing {
+  readonly decision: Decision;
+  readonly by: "rule" | "remembered";
+  readonly rule?: Rule;
+}
+
+/** A call while it is checked. */
+interface Checking {
+  readonly call: CallToCheck;
+  /** The arguments as JSON, which nobody else can change. */
+  readonly given: JsonObject;
+  readonly standing: (given: JsonObject) => Promise<Standing>;
+  readonly isUsable: () => boolean;
+  /** Remembers an answer that holds for later calls. */
+  readonly remember: (answer: ApprovalAnswer) => Promise<void>;
+}
+
+type Outcome = Pick<DecisionRecord, "outcome" | "by" | "rule" | "isEdited">;
+
+/** Returns the function that decides on tool calls: the pin, the rules, and then the person. */
+export function callConsent(parts: ConsentParts, definitions: DefinitionReview): CheckCall {
+  const file = rulesFile(parts.storage, (error) => parts.report(undefined, error));
+  /** The tools that are allowed in this session, by server, name and hash of the definition. */
+  const allowed = new Set<string>();
+
+  const standing = async ({ tool, origin }: CallToCheck, given: JsonObject): Promise<Standing> => {
+    const subject = subjectOf(tool, given);
+    const found = matchRules([...(parts.policy.rules ?? []), ...(await file.read())], subject);
+    if (found && found.decision !== "allow") return { ...found, by: "rule" };
+    // A server must not use what the user allowed to the model, so each of its calls is asked for.
+    if (typeof origin.by === "object") return { decision: "ask", by: "rule" };
+    if (found) return { ...found, by: found.rule.definition === undefined ? "rule" : "remembered" };
+    return { decision: allowed.has(keyOf(subject)) ? "allow" : "ask", by: "remembered" };
+  };
+
+  return async (call, signal) => {
+    signal.throwIfAborted();
+    const { server, tool } = call.tool;
+    const isUsable = (): boolean => definitions.isUsable(server, "tool", { name: tool.name, definition: tool });
+    if (!isUsable()) return refuse(parts, call, { by: "unreviewed" });
+    const given = asJson(call.arguments);
+    if (!given) return refuse(parts, call, { by: "limit" });
+    const remember = async ({ action, remember: duration }: ApprovalAnswer): Promise<void> => {
+      if (action !== "allow" || !duration || typeof call.origin.by === "object") return;
+      allowed.add(keyOf(subjectOf(call.tool, given)));
+      if (duration === "always") await rememberAlways(parts, call.tool);
+    };
+    return decideOnCall(
+      parts,
+      { call, given, isUsable, remember, standing: (edited) => standing(call, edited) },
+      signal,
+    );
+  };
+}
+
+/** Decides by the rules, and otherwise by the person. */
+async function decideOnCall(parts: ConsentParts, checking: Checking, signal: AbortSignal): Promise<CallDecision> {
+  const { call, given } = checking;
+  const first = await checking.standing(given);
+  signal.throwIfAborted();
+  if (first.decision !== "ask") return byStanding(parts, checking, first);
+  const { approve } = parts.renderer;
+  if (!approve) return refuse(parts, call, { by: "no-renderer", given });
+
+  let later: Standing = first;
+  const question = async (): Promise<ApprovalAnswer | undefined> => {
+    // An answer to an earlier question of the queue may have decided on this call too.
+    later = await checking.standing(given);
+    if (later.decision !== "ask" || !checking.isUsable()) return undefined;
+    notify(call, "waiting");
+    const answer = checkedAnswer(await approve(requestFor(call, given), signal));
+    // Before the next question, which the answer may make unnecessary.
+    await checking.remember(answer);
+    return answer;
+  };
+  const answer = await parts.ask(call.tool.server, question, signal);
+  if (!checking.isUsable()) return refuse(parts, call, { by: "unreviewed", given });
+  if (later.decision !== "ask") return byStanding(parts, checking, later);
+  return byAnswer(parts, checking, answer);
+}
+
+function byStanding(parts: ConsentParts, { call, given }: Checking, { decision, by, rule }: Standing): CallDecision {
+  if (decision === "deny") return refuse(parts, call, { by, given, rule });
+  record(parts, call, { outcome: "allowed", by, ...(rule && { rule }), given });
+  return { allowed: true, arguments: given, isEdited: false };
+}
+
+/** Applies the answer of the person. Without a valid answer the call is denied. */
+async function byAnswer(
+  parts: ConsentParts,
+  checking: Checking,
+  answer: ApprovalAnswer | undefined,
+): Promise<CallDecision> {
+  const { call, given } = checking;
+  const edited = answer?.arguments === undefined ? given : asJson(answer.arguments);
+  if (answer?.action !== "allow" || !edited) {
+    notify(call, "denied");
+    return refuse(parts, call, { by: "person", given, reason: answer?.reason });
+  }
+  const isEdited = canonicalJson(edited) !== canonicalJson(given);
+  if (isEdited) {
+    const { decision, rule } = await checking.standing(edited);
+    if (decision === "deny") {
+      notify(call, "denied");
+      return refuse(parts, call, { by: "rule", given: edited, rule, isEdited });
+    }
+  }
+  notify(call, "approved");
+  record(parts, call, { outcome: "allowed", by: "person", ...(isEdited && { isEdited }), given: edited });
+  return { allowed: true, arguments: edited, isEdited };
+}
+
+function requestFor({ tool, origin }: CallToCheck, given: JsonObject): ApprovalRequest {
+  // A copy, so that the renderer cannot change the arguments without an answer.
+  return {
+    origin,
+    server: tool.server,
+    tool: tool.tool,
+    arguments: structuredClone(given),
+    shown: visibleJson(given, 2),
+  };
+}
+
+/** Throws if the answer does not have the expected form, which is reported as an error of the renderer. */
+function checkedAnswer(answer: ApprovalAnswer): ApprovalAnswer {
+  const hasArguments = answer.arguments === undefined || isObject(answer.arguments);
+  if ((answer.action === "allow" || answer.action === "deny") && hasArguments) return answer;
+  throw new TypeError(
+    'The answer of `approve` must have an `action` "allow" or "deny", and `arguments` that are an object.',
+  );
+}
+
+/** Stores the rule of an answer that holds for always. It is bound to the definition. */
+async function rememberAlways(parts: ConsentParts, { server, tool }: CatalogueTool): Promise<void> {
+  try {
+    if (`${server}${tool.name}`.includes("*")) {
+      throw new Error(
+        `The name of the tool or server contains "*", so a rule would match others. The answer holds for this session.`,
+      );
+    }
+    const rule: Rule = { decision: "allow", server, tool: tool.name, definition: liveHash("tool", tool) };
+    await rememberRule(parts.storage, rule);
+  } catch (error) {
+    parts.report(server, error as Error);
+  }
+}
+
+interface Refusal {
+  readonly by: DecisionRecord["by"];
+  readonly given?: JsonObject;
+  readonly rule?: Rule | undefined;
+  readonly isEdited?: boolean;
+  readonly reason?: string | undefined;
+}
+
+/** Records a denial, and returns it with a message for the model. The message does not contain the rule. */
+function refuse(parts: ConsentParts, call: CallToCheck, { by, given, rule, isEdited, reason }: Refusal): CallDecision {
+  record(parts, call, { outcome: "denied", by, ...(rule && { rule }), ...(isEdited && { isEdited }), given });
+  const name = `The tool ${JSON.stringify(call.tool.tool.name)} of the server ${JSON.stringify(call.tool.server)}`;
+  const why = typeof reason === "string" && reason !== "" ? ` Reason: ${reason}` : "";
+  return { allowed: false, message: `${name} was not called: ${explain(by)}${why}` };
+}
+
+function explain(by: DecisionRecord["by"]): string {
+  switch (by) {
+    case "rule":
+      return "a rule of the user denies this call. Do not try it again. Ask the user if there is no other way.";
+    case "unreviewed":
+      return "its definition is new or has changed, and the user has not accepted it. Ask the user to review the server.";
+    case "no-renderer":
+      return "it needs the approval of the user, and this host cannot ask. The user can add a rule that allows it.";
+    case "limit":
+      return "its arguments are not JSON, or are nested too deeply. Use simpler arguments.";
+    default:
+      return "the user denied this call. Do not try it again without a new request of the user.";
+  }
+}
+
+function record(
+  parts: ConsentParts,
+  { tool }: CallToCheck,
+  { given, ...outcome }: Outcome & { given: JsonObject | undefined },
+): void {
+  const hash = given && hashOfJson(given);
+  parts.decide({
+    subject: "call",
+    server: tool.server,
+    name: tool.tool.name,
+    ...outcome,
+    ...(hash && { argumentsHash: hash }),
+  });
+}
+
+function notify({ onActivity }: CallToCheck, state: "waiting" | "approved" | "denied"): void {
+  try {
+    onActivity?.({ type: "approval", state });
+  } catch {
+    // A listener that fails must not change a decision.
+  }
+}
+
+function subjectOf({ server, tool }: CatalogueTool, given: JsonObject): RuleSubject {
+  const definition = liveHash("tool", tool);
+  return { server, tool: tool.name, annotations: tool.annotations, arguments: given, definition };
+}
+
+function keyOf({ server, tool, definition }: RuleSubject): string {
+  return JSON.stringify([server, tool, definition]);
+}
+
+/** Returns a copy of the arguments as they would be sent, or undefined if they are no JSON object. */
+function asJson(given: JsonObject): JsonObject | undefined {
+  try {
+    const copy: unknown = JSON.parse(JSON.stringify(given));
+    // Throws if they are nested too deeply for a hash.
+    canonicalJson(copy);
+    return isObject(copy) ? copy : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import type { JsonObject } from "mcparley";
+import type { DefinitionKind } from "./review.ts";
+
+/** Maximum depth of a value. A deeper one of a hostile server would exhaust the stack. */
+const maxDepth = 200;
+
+/**
+ * Returns the canonical JSON of a value (RFC 8785): without whitespace, and with the members of objects in the order of their
+ * UTF-16 code units. Two values have the same canonical JSON if they are equal as JSON.
+ *
+ * An unpaired surrogate is written as an escape, where RFC 8785 requires an error: a definition that contains one must have a hash
+ * too. Throws a `RangeError` if the value is nested more than 200 levels deep.
+ */
+export function canonicalJson(value: unknown, depth = 0): string {
+  if (depth > maxDepth) throw new RangeError(`The JSON value is nested more than ${maxDepth} levels deep.`);
+  if (Array.isArray(value)) return `[${value.map((element) => canonicalJson(element, depth + 1)).join(",")}]`;
+  if (typeof value !== "object" || value === null) {
+    // `undefined` and functions have no JSON. Numbers and strings are written by ECMAScript as RFC 8785 requires.
+    return JSON.stringify(value) ?? "null";
+  }
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  // The default order of JavaScript is that of UTF-16 code units.
+  const sorted = members.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member, depth + 1)}`).join(",")}}`;
+}
+
+/** Returns the SHA-256 of a text as hexadecimal digits. */
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** Returns the SHA-256 of the canonical JSON of a value. */
+export function hashOfJson(value: unknown): string {
+  return sha256(canonicalJson(value));
+}
+
+/**
+ * Returns the hash of a definition: SHA-256 over its kind and each of its members.
+ *
+ * No member is excluded. A model or a host may read any of them, also `_meta` and members that this revision does not know, so
+ * each can change the behaviour of a call. A server with a volatile member, such as a timestamp, is reviewed again.
+ */
+export function hashOfDefinition(kind: DefinitionKind, definition: unknown): string {
+  return hashOfJson([kind, definition]);
+}
+
+/** Returns the hash of a definition without its name. A renamed definition has the same one. */
+export function hashWithoutName(kind: DefinitionKind, definition: unknown): string {
+  if (typeof definition !== "object" || definition === null) return hashOfDefinition(kind, definition);
+  const { name: _name, uri: _uri, uriTemplate: _template, ...others } = definition as JsonObject;
+  return hashOfDefinition(kind, others);
+}

@@ -1,0 +1,70 @@
+import type { Clock } from "mcparley";
+import type { Awaitable } from "../awaitable.ts";
+import type { Renderer } from "../renderer.ts";
+import type { StateStorage } from "../state/state-storage.ts";
+import type { DecisionRecord } from "./decision-record.ts";
+import type { Policy } from "./policy.ts";
+import { type QuestionQueue, createQuestionQueue } from "./question-queue.ts";
+
+/** Options of `createConsent`. */
+export interface ConsentOptions {
+  /** The rules and settings of the host's author. */
+  readonly policy: Policy;
+  /** Asks the person. The answer to a missing method is no. */
+  readonly renderer: Renderer;
+  /** Stores the user's rules, trust and pins. */
+  readonly storage: StateStorage;
+  /** Called with each decision. Its errors are ignored. */
+  readonly onDecision: (decision: DecisionRecord) => void;
+  /** Called with errors of the storage and of the renderer. The decision was no. Its errors are ignored. */
+  readonly onError: (server: string | undefined, error: Error) => void;
+  readonly clock: Clock;
+  /** The environment in which programs are searched. Default: that of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** The options and functions that the parts of consent share. */
+export interface ConsentParts extends Omit<ConsentOptions, "onDecision" | "onError" | "env"> {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly queue: QuestionQueue;
+  /** Records a decision. */
+  decide(this: void, decision: Omit<DecisionRecord, "at">): void;
+  /** Reports an error. */
+  report(this: void, server: string | undefined, error: Error): void;
+  /**
+   * Asks the person one question, after all earlier ones. Resolves with undefined, which means no, if the renderer throws. Rejects
+   * with the reason of the signal if it is aborted.
+   */
+  ask<T>(this: void, server: string, question: () => Awaitable<T>, signal: AbortSignal): Promise<T | undefined>;
+}
+
+/** Returns the shared parts. */
+export function consentParts(options: ConsentOptions): ConsentParts {
+  const { onDecision, onError, env = process.env, ...others } = options;
+  const queue = createQuestionQueue();
+  const report = (server: string | undefined, error: Error): void => ignoreErrors(() => onError(server, error));
+  return {
+    ...others,
+    env,
+    queue,
+    report,
+    decide: (decision) => ignoreErrors(() => onDecision({ at: others.clock.now(), ...decision })),
+    async ask(server, question, signal) {
+      try {
+        return await queue(question, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        report(server, error instanceof Error ? error : new Error(String(error)));
+        return undefined;
+      }
+    },
+  };
+}
+
+function ignoreErrors(call: () => void): void {
+  try {
+    call();
+  } catch {
+    // A listener that fails must not change a decision.
+  }
+}

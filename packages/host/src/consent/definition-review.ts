@@ -1,0 +1,204 @@
+import type { ServerLists } from "../catalogue/server-lists.ts";
+import type { ServerTarget } from "../options.ts";
+import type { ConsentParts } from "./consent-parts.ts";
+import type { DecisionRecord } from "./decision-record.ts";
+import {
+  type Definitions,
+  type LiveDefinition,
+  definitionKey,
+  liveDefinitions,
+  liveHash,
+  usableOnly,
+} from "./definitions.ts";
+import { identityOf } from "./identity.ts";
+import { type PinnedServer, type Pins, addPins, changesSince, readPins } from "./pins.ts";
+import { type QuestionQueue, createQuestionQueue } from "./question-queue.ts";
+import type { DefinitionChange, DefinitionKind, ReviewAnswer } from "./review.ts";
+
+/** The definitions of a server that are to be used. */
+export interface ReviewSubject extends Definitions {
+  readonly server: string;
+  readonly target: ServerTarget;
+}
+
+/** The definitions that can be used after a review. */
+export interface ReviewOutcome {
+  /** The lists without the definitions that are not accepted. */
+  readonly lists: ServerLists;
+  /** The instructions of the server, if they are accepted. */
+  readonly instructions: string | undefined;
+  /** The definitions that are not accepted. */
+  readonly waiting: readonly DefinitionChange[];
+}
+
+/** Compares the definitions of servers with the accepted ones. */
+export interface DefinitionReview {
+  review(subject: ReviewSubject, signal: AbortSignal): Promise<ReviewOutcome>;
+  /** Returns whether a definition is the one that the server has now, and is accepted. */
+  isUsable(server: string, kind: DefinitionKind, named: { name: string; definition: unknown }): boolean;
+  /** Forgets the denials of this session for a server, so that the person is asked again. */
+  forgetDenials(server: string): void;
+}
+
+/** The definitions of one server in this session. */
+interface ReviewState {
+  /** One review after another, because the second one depends on the answer to the first one. */
+  readonly reviews: QuestionQueue;
+  /** The definitions of the newest lists. */
+  live: ReadonlyMap<string, LiveDefinition>;
+  /** The hashes of accepted definitions by their keys. */
+  accepted: Map<string, string>;
+  /** Accepted definitions that could not be stored. */
+  readonly unstored: Map<string, string>;
+  /** Denied definitions, and those that nobody could be asked for: key and hash. */
+  readonly denied: Set<string>;
+}
+
+type By = DecisionRecord["by"];
+
+export function definitionReview(parts: ConsentParts): DefinitionReview {
+  const states = new Map<string, ReviewState>();
+
+  const stateOf = (server: string): ReviewState => {
+    const present = states.get(server);
+    if (present) return present;
+    const made: ReviewState = {
+      reviews: createQuestionQueue(),
+      live: new Map(),
+      accepted: new Map(),
+      unstored: new Map(),
+      denied: new Set(),
+    };
+    states.set(server, made);
+    return made;
+  };
+
+  const isUsable: DefinitionReview["isUsable"] = (server, kind, { name, definition }) => {
+    const state = states.get(server);
+    const key = definitionKey(kind, name);
+    const live = state?.live.get(key);
+    return (
+      live !== undefined && state?.accepted.get(key) === live.hash && hashOrUndefined(kind, definition) === live.hash
+    );
+  };
+
+  return {
+    isUsable,
+    review(subject, signal) {
+      const state = stateOf(subject.server);
+      // At once, so that a changed definition is not called while the person reviews it.
+      const live = liveDefinitions(subject, (error) => parts.report(subject.server, error));
+      state.live = live;
+      return state.reviews(async () => {
+        const waiting = await reviewChanges(parts, { subject, state, live }, signal);
+        const isAccepted = (kind: DefinitionKind, name: string, definition: unknown): boolean =>
+          isUsable(subject.server, kind, { name, definition });
+        return { ...usableOnly(subject, isAccepted), waiting };
+      }, signal);
+    },
+    forgetDenials: (server) => states.get(server)?.denied.clear(),
+  };
+}
+
+/** A deeply nested definition has no hash. */
+function hashOrUndefined(kind: DefinitionKind, definition: unknown): string | undefined {
+  try {
+    return liveHash(kind, definition);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Reviewing {
+  readonly subject: ReviewSubject;
+  readonly state: ReviewState;
+  readonly live: ReadonlyMap<string, LiveDefinition>;
+}
+
+/** Decides on the changes since the last review, and returns those that are not accepted. */
+async function reviewChanges(
+  parts: ConsentParts,
+  { subject, state, live }: Reviewing,
+  signal: AbortSignal,
+): Promise<DefinitionChange[]> {
+  const { server, target } = subject;
+  const pinned: PinnedServer = { server, identity: (await identityOf(target, parts.env)).hash };
+  const stored = await readOrReport(parts, pinned);
+  const pins: Pins = stored?.pins ?? new Map();
+  state.accepted = new Map([...pins].map(([key, { hash }]) => [key, hash]));
+  for (const [key, hash] of state.unstored) state.accepted.set(key, hash);
+  const changes = changesSince(pins, live).filter(
+    (change) => state.accepted.get(keyOf(change)) !== hashIn(live, change),
+  );
+  // Without readable pins nothing is accepted, and the file stays as it is.
+  if (!stored) return changes;
+
+  const isFirst = stored.pins === undefined;
+  const { accepted, by } = await decideOn(parts, { server, state, live, isFirst, changes }, signal);
+  for (const change of changes) {
+    const isAccepted = accepted.includes(change);
+    const isKnown = state.denied.has(`${keyOf(change)} ${hashIn(live, change)}`);
+    if (isAccepted) state.accepted.set(keyOf(change), hashIn(live, change));
+    else state.denied.add(`${keyOf(change)} ${hashIn(live, change)}`);
+    if (isKnown && !isAccepted) continue;
+    parts.decide({ subject: "definition", server, name: change.name, outcome: isAccepted ? "allowed" : "denied", by });
+  }
+  if (accepted.length > 0 || (isFirst && parts.policy.review === "changes")) {
+    await addPins(parts.storage, pinned, { accepted, live }).catch((error: Error) => {
+      for (const change of accepted) state.unstored.set(keyOf(change), hashIn(live, change));
+      parts.report(server, error);
+    });
+  }
+  return changes.filter((change) => !accepted.includes(change));
+}
+
+interface Deciding {
+  readonly server: string;
+  readonly state: ReviewState;
+  readonly live: ReadonlyMap<string, LiveDefinition>;
+  readonly isFirst: boolean;
+  readonly changes: readonly DefinitionChange[];
+}
+
+/** Returns the accepted changes. All changes are one question, and a denied one is not asked for again. */
+async function decideOn(
+  parts: ConsentParts,
+  { server, state, live, isFirst, changes }: Deciding,
+  signal: AbortSignal,
+): Promise<{ accepted: readonly DefinitionChange[]; by: By }> {
+  if (isFirst && parts.policy.review === "changes") return { accepted: changes, by: "configuration" };
+  const { review } = parts.renderer;
+  if (!review) return { accepted: [], by: "no-renderer" };
+  const open = changes.filter((change) => !state.denied.has(`${keyOf(change)} ${hashIn(live, change)}`));
+  if (open.length === 0) return { accepted: [], by: "person" };
+  const question = async (): Promise<readonly DefinitionChange[]> =>
+    acceptedIn(await review({ server, changes: open }, signal), open);
+  return { accepted: (await parts.ask(server, question, signal)) ?? [], by: "person" };
+}
+
+/** A renderer in another process returns copies of the changes, so they are compared by their keys. */
+function acceptedIn({ accepted }: ReviewAnswer, open: readonly DefinitionChange[]): readonly DefinitionChange[] {
+  if (accepted === "all") return open;
+  const keys = new Set(accepted.map(keyOf));
+  return open.filter((change) => keys.has(keyOf(change)));
+}
+
+async function readOrReport(
+  parts: ConsentParts,
+  pinned: PinnedServer,
+): Promise<{ pins: Pins | undefined } | undefined> {
+  try {
+    return { pins: await readPins(parts.storage, pinned) };
+  } catch (error) {
+    parts.report(pinned.server, error as Error);
+    return undefined;
+  }
+}
+
+function keyOf({ kind, name }: DefinitionChange): string {
+  return definitionKey(kind, name);
+}
+
+function hashIn(live: ReadonlyMap<string, LiveDefinition>, change: DefinitionChange): string {
+  return live.get(keyOf(change))!.hash;
+}

@@ -1,0 +1,102 @@
+import type { JsonObject } from "mcparley";
+import type { ToolAnnotations } from "mcparley/client";
+import { canonicalJson } from "./canonical.ts";
+import type { Decision, Rule } from "./policy.ts";
+
+/** A call, as rules see it. */
+export interface RuleSubject {
+  readonly server: string;
+  /** The name of the tool at its server. */
+  readonly tool: string;
+  readonly annotations: ToolAnnotations | undefined;
+  readonly arguments: JsonObject;
+  /** The hash of the tool's definition. */
+  readonly definition: string;
+}
+
+/** The defaults of annotations in the specification. */
+const defaults: ReadonlyMap<string, boolean> = new Map([
+  ["readOnlyHint", false],
+  ["destructiveHint", true],
+  ["idempotentHint", false],
+  ["openWorldHint", true],
+]);
+const precedence: readonly Decision[] = ["deny", "ask", "allow"];
+/** A path segment `..`, also percent-encoded, and also within the JSON of an array. */
+const parentSegment = /(?:^|["/\\]|%2f|%5c)(?:\.|%2e){2}(?:$|["/\\]|%2f|%5c)/i;
+
+/**
+ * Returns the rule that decides on a call, and its decision, or undefined if no rule matches. `deny` has precedence over `ask`,
+ * and `ask` over `allow`, whatever the order of the rules.
+ */
+export function matchRules(
+  rules: readonly Rule[],
+  subject: RuleSubject,
+): { decision: Decision; rule: Rule } | undefined {
+  const matching = rules.filter((rule) => matches(rule, subject));
+  for (const decision of precedence) {
+    const rule = matching.find((candidate) => candidate.decision === decision);
+    if (rule) return { decision, rule };
+  }
+  return undefined;
+}
+
+function matches(rule: Rule, subject: RuleSubject): boolean {
+  return (
+    matchesGlob(rule.server ?? "*", subject.server) &&
+    matchesGlob(rule.tool ?? "*", subject.tool) &&
+    (rule.definition ?? subject.definition) === subject.definition &&
+    Object.entries(rule.annotations ?? {}).every(([name, value]) => annotation(subject.annotations, name) === value) &&
+    Object.entries(rule.arguments ?? {}).every(([pointer, pattern]) => {
+      const text = argumentText(subject.arguments, pointer);
+      return text !== undefined && matchesArgument(rule.decision, pattern, text);
+    })
+  );
+}
+
+function annotation(annotations: ToolAnnotations | undefined, name: string): unknown {
+  return new Map<string, unknown>(Object.entries(annotations ?? {})).get(name) ?? defaults.get(name);
+}
+
+/** A wildcard of an `allow` rule must not match a path that leaves the folder before the wildcard. */
+function matchesArgument(decision: Decision, pattern: string, text: string): boolean {
+  if (decision === "allow" && pattern.includes("*") && pattern !== "*" && parentSegment.test(text)) return false;
+  return matchesGlob(pattern, text);
+}
+
+/** Returns the text of an argument that patterns match, or undefined if the argument is missing. */
+function argumentText(given: JsonObject, pointer: string): string | undefined {
+  let value: unknown = given;
+  for (const token of pointerTokens(pointer)) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) return undefined;
+    value = (value as JsonObject)[token];
+  }
+  if (value === undefined) return undefined;
+  return typeof value === "string" ? value : canonicalJson(value);
+}
+
+function pointerTokens(pointer: string): string[] {
+  const tokens = pointer.split("/").slice(1);
+  return tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/**
+ * Returns whether a pattern matches a whole text. `*` stands for any characters, also none, and all others stand for themselves.
+ *
+ * The parts between the wildcards are searched from left to right, each at its first position. Without other wildcards a later
+ * position cannot match more, so nothing is searched twice.
+ */
+export function matchesGlob(pattern: string, text: string): boolean {
+  const [first = "", ...others] = pattern.split("*");
+  const last = others.pop();
+  if (last === undefined) return pattern === text;
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
+  const end = text.length - last.length;
+  let position = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, position);
+    if (found === -1) return false;
+    position = found + part.length;
+  }
+  return position <= end;
+}

@@ -1,0 +1,143 @@
+import { createServer } from "mcparley/server";
+import { flushPromises } from "mcparley/testing";
+import { expect, test } from "vitest";
+import { memoryState } from "../state/state-storage.ts";
+import { consentFixture, never } from "./testing/consent-fixture.ts";
+import type { TrustAnswer, TrustRequest } from "./trust.ts";
+
+const target = "https://example.com/mcp?token=abc-secret";
+const subject = { server: "files", target };
+
+/** Returns a renderer that answers all questions about trust the same way, and stores them. */
+function answering(action: TrustAnswer["action"]): {
+  requests: TrustRequest[];
+  trust: (request: TrustRequest) => TrustAnswer;
+} {
+  const requests: TrustRequest[] = [];
+  return {
+    requests,
+    trust(request) {
+      requests.push(request);
+      return { action };
+    },
+  };
+}
+
+test("a person is asked once, and the answer holds for the next host of the user", async () => {
+  const storage = memoryState();
+  const renderer = answering("trust");
+  const first = consentFixture({ renderer, storage });
+  await first.consent.requireTrust(subject, never);
+  await first.consent.requireTrust(subject, never);
+  const second = consentFixture({ storage });
+  await second.consent.requireTrust(subject, never);
+  expect(renderer.requests).toHaveLength(1);
+  expect(first.decisions).toEqual([
+    { at: 1_000, subject: "trust", server: "files", outcome: "allowed", by: "person" },
+    { at: 1_000, subject: "trust", server: "files", outcome: "allowed", by: "remembered" },
+  ]);
+  expect(second.decisions).toMatchObject([{ outcome: "allowed", by: "remembered" }]);
+  expect(await storage.read("trust.json")).not.toContain("abc-secret");
+});
+
+test("the same name with another identity is asked for again, with the previous identity", async () => {
+  const storage = memoryState();
+  const renderer = answering("trust");
+  await consentFixture({ renderer, storage }).consent.requireTrust(subject, never);
+  const later = consentFixture({ renderer, storage });
+  await later.consent.requireTrust({ server: "files", target: { command: "evil", args: ["--now"] } }, never);
+  expect(renderer.requests[1]).toMatchObject({
+    server: "files",
+    identity: { kind: "command", command: ["evil", "--now"] },
+    previous: { kind: "url", url: "https://example.com/mcp?token=…" },
+    remarks: [expect.stringContaining('was trusted under the name "files" before'), expect.any(String)],
+  });
+});
+
+test("the same identity under another name is trusted", async () => {
+  const { consent } = consentFixture({ renderer: answering("trust") });
+  await consent.requireTrust(subject, never);
+  await expect(consent.requireTrust({ ...subject, server: "renamed" }, never)).resolves.toBeUndefined();
+});
+
+test("without a renderer the server is denied, and the error has a cure", async () => {
+  const { consent, decisions } = consentFixture();
+  await expect(consent.requireTrust(subject, never)).rejects.toMatchObject({
+    code: "declined",
+    message:
+      'The server "files" was not started or connected to: the host has no renderer to ask the user. ' +
+      'Pass `renderer.trust`, or set `trust` of the policy to "configured".',
+  });
+  expect(decisions).toMatchObject([{ outcome: "denied", by: "no-renderer" }]);
+});
+
+test("a denial holds for the session, until it is forgotten", async () => {
+  const renderer = answering("deny");
+  const { consent, decisions, storage } = consentFixture({ renderer });
+  await expect(consent.requireTrust(subject, never)).rejects.toThrow("the user denied it");
+  await expect(consent.requireTrust(subject, never)).rejects.toThrow("Reconnect the server to be asked again");
+  expect(renderer.requests).toHaveLength(1);
+  consent.forgetDenials("files");
+  await expect(consent.requireTrust(subject, never)).rejects.toThrow("the user denied it");
+  expect(renderer.requests).toHaveLength(2);
+  expect(decisions.map(({ by }) => by)).toEqual(["person", "remembered", "person"]);
+  expect(await storage.read("trust.json")).toBeUndefined();
+});
+
+test("the policy `configured` trusts, and servers in this process are always trusted", async () => {
+  const configured = consentFixture({ policy: { trust: "configured" } });
+  await configured.consent.requireTrust(subject, never);
+  const asking = consentFixture();
+  await asking.consent.requireTrust({ server: "own", target: createServer({ name: "own", version: "1.0.0" }) }, never);
+  for (const { decisions } of [configured, asking]) {
+    expect(decisions).toMatchObject([{ outcome: "allowed", by: "configuration" }]);
+  }
+});
+
+test("questions for one server at once are one question, which ends when all calls are aborted", async () => {
+  const signals: AbortSignal[] = [];
+  const { consent } = consentFixture({
+    renderer: {
+      trust: (_request, signal) => {
+        signals.push(signal);
+        return new Promise(() => {});
+      },
+    },
+  });
+  const [first, second] = [new AbortController(), new AbortController()];
+  const one = consent.requireTrust(subject, first.signal);
+  const two = consent.requireTrust(subject, second.signal);
+  while (signals.length === 0) await flushPromises();
+  first.abort(new Error("one is gone"));
+  await expect(one).rejects.toThrow("one is gone");
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  second.abort(new Error("two is gone"));
+  await expect(two).rejects.toThrow("two is gone");
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+});
+
+test.each([
+  ["throws", () => Promise.reject(new Error("window closed")), "window closed"],
+  ["returns nothing", () => undefined as never, undefined],
+  ["returns another action", () => ({ action: "yes" }) as never, undefined],
+])("a renderer that %s denies", async (_what, trust, error) => {
+  const { consent, errors, decisions } = consentFixture({ renderer: { trust } });
+  await expect(consent.requireTrust(subject, never)).rejects.toMatchObject({ code: "declined" });
+  expect(errors).toEqual(error === undefined ? [] : [error]);
+  expect(decisions).toMatchObject([{ outcome: "denied", by: "person" }]);
+});
+
+test.each(["{", "[]", '{"version":2,"trusted":[]}', '{"version":1,"trusted":[{"hash":1}]}'])(
+  "a damaged file %s trusts nothing, is reported, and is not overwritten",
+  async (text) => {
+    const storage = memoryState();
+    await storage.update("trust.json", () => text);
+    const renderer = answering("trust");
+    const { consent, errors } = consentFixture({ renderer, storage });
+    await consent.requireTrust(subject, never);
+    await consent.requireTrust(subject, never);
+    expect(renderer.requests).toHaveLength(1);
+    expect(errors[0]).toContain("The file trust.json of the host's state cannot be used");
+    expect(await storage.read("trust.json")).toBe(text);
+  },
+);

@@ -1,0 +1,140 @@
+import { Declined } from "mcparley";
+import type { ServerTarget } from "../options.ts";
+import type { ConsentParts } from "./consent-parts.ts";
+import { type IdentifiedServer, identityOf } from "./identity.ts";
+import { untilAborted } from "./question-queue.ts";
+import type { TrustAnswer, TrustRequest } from "./trust.ts";
+import { addTrusted, readTrusted } from "./trust-file.ts";
+
+/** A server that is to be started or connected to. */
+export interface TrustSubject {
+  readonly server: string;
+  readonly target: ServerTarget;
+}
+
+/** Decides which servers are started or connected to. */
+export interface ServerTrust {
+  /** Resolves if the server is trusted. Rejects with `Declined` if not, and with the reason of the signal if it is aborted. */
+  require(subject: TrustSubject, signal: AbortSignal): Promise<void>;
+  /** Forgets the denials of this session for a server, so that the person is asked again. */
+  forgetDenials(server: string): void;
+}
+
+/** A question that several calls wait for. */
+interface SharedQuestion {
+  readonly answered: Promise<boolean>;
+  readonly stop: AbortController;
+  waiting: number;
+}
+
+/** Returns the trust in servers. It is bound to their identities, and not to their names. */
+export function serverTrust(parts: ConsentParts): ServerTrust {
+  const { policy, renderer } = parts;
+  /** The identities of this session, by hash: trusted ones, and denied ones with their server. */
+  const trusted = new Set<string>();
+  const denied = new Map<string, string>();
+  const questions = new Map<string, SharedQuestion>();
+
+  const isStored = async ({ hash }: IdentifiedServer): Promise<boolean> => {
+    if (trusted.has(hash)) return true;
+    return (await entriesOf(parts)).some((entry) => entry.hash === hash);
+  };
+
+  const question = (server: string, identified: IdentifiedServer): SharedQuestion => {
+    const key = JSON.stringify([server, identified.hash]);
+    const present = questions.get(key);
+    // An aborted question has no answer for a new call.
+    if (present && !present.stop.signal.aborted) return present;
+    const stop = new AbortController();
+    const answered = askForTrust(parts, { server, identified }, stop.signal)
+      .then((isTrusted) => {
+        if (isTrusted) trusted.add(identified.hash);
+        else denied.set(key, server);
+        return isTrusted;
+      })
+      .finally(() => {
+        if (questions.get(key) === made) questions.delete(key);
+      });
+    const made: SharedQuestion = { answered, stop, waiting: 0 };
+    questions.set(key, made);
+    return made;
+  };
+
+  return {
+    async require({ server, target }, signal) {
+      const identified = await identityOf(target, parts.env);
+      const decide = (outcome: "allowed" | "denied", by: "configuration" | "remembered" | "no-renderer"): void =>
+        parts.decide({ subject: "trust", server, outcome, by });
+      if (identified.identity.kind === "in-process" || policy.trust === "configured")
+        return decide("allowed", "configuration");
+      if (await isStored(identified)) return decide("allowed", "remembered");
+      if (denied.has(JSON.stringify([server, identified.hash]))) {
+        decide("denied", "remembered");
+        throw notTrusted(server, "the user denied it. Reconnect the server to be asked again");
+      }
+      if (!renderer.trust) {
+        decide("denied", "no-renderer");
+        throw notTrusted(
+          server,
+          'the host has no renderer to ask the user. Pass `renderer.trust`, or set `trust` of the policy to "configured"',
+        );
+      }
+      const isTrusted = await joinQuestion(question(server, identified), signal);
+      if (!isTrusted) throw notTrusted(server, "the user denied it. Reconnect the server to be asked again");
+    },
+    forgetDenials(server) {
+      for (const [key, name] of denied) if (name === server) denied.delete(key);
+    },
+  };
+}
+
+/** Waits for a shared question. The question is aborted if all that wait for it are. */
+async function joinQuestion(question: SharedQuestion, signal: AbortSignal): Promise<boolean> {
+  question.waiting++;
+  try {
+    return await untilAborted(question.answered, signal);
+  } finally {
+    question.waiting--;
+    if (question.waiting === 0 && signal.aborted) question.stop.abort(signal.reason);
+  }
+}
+
+/** Asks the person, records the decision and stores the trust. */
+async function askForTrust(
+  parts: ConsentParts,
+  { server, identified }: { server: string; identified: IdentifiedServer },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { identity, hash, remarks } = identified;
+  const before = (await entriesOf(parts)).findLast((entry) => entry.server === server && entry.hash !== hash);
+  const remarkOnChange = before ? [`Another program or address was trusted under the name "${server}" before.`] : [];
+  const request: TrustRequest = {
+    server,
+    identity,
+    previous: before?.identity,
+    remarks: [...remarkOnChange, ...remarks],
+  };
+  const answer = await parts.ask<TrustAnswer>(server, () => parts.renderer.trust!(request, signal), signal);
+  const isTrusted = answer?.action === "trust";
+  parts.decide({ subject: "trust", server, outcome: isTrusted ? "allowed" : "denied", by: "person" });
+  if (!isTrusted) return false;
+  // If the answer cannot be stored, it holds for this session.
+  await addTrusted(parts.storage, server, { ...identified, at: parts.clock.now() }).catch((error: Error) => {
+    parts.report(server, error);
+  });
+  return true;
+}
+
+/** Reads the trusted identities. If they cannot be read, none is trusted. */
+async function entriesOf(parts: ConsentParts): ReturnType<typeof readTrusted> {
+  try {
+    return await readTrusted(parts.storage);
+  } catch (error) {
+    parts.report(undefined, error as Error);
+    return [];
+  }
+}
+
+function notTrusted(server: string, why: string): Declined {
+  return new Declined(`The server ${JSON.stringify(server)} was not started or connected to: ${why}.`);
+}

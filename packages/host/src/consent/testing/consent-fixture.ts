@@ -1,0 +1,67 @@
+import type { JsonObject } from "mcparley";
+import type { Tool } from "mcparley/client";
+import { fakeClock } from "mcparley/testing";
+import type { CatalogueTool } from "../../catalogue/catalogue.ts";
+import type { ServerLists } from "../../catalogue/server-lists.ts";
+import type { ServerTarget } from "../../options.ts";
+import type { Renderer } from "../../renderer.ts";
+import { type StateStorage, memoryState } from "../../state/state-storage.ts";
+import type { CallToCheck } from "../call-consent.ts";
+import { type Consent, createConsent } from "../consent.ts";
+import type { DecisionRecord } from "../decision-record.ts";
+import type { ReviewOutcome } from "../definition-review.ts";
+import type { Policy } from "../policy.ts";
+
+/** A signal that is never aborted. */
+export const never: AbortSignal = new AbortController().signal;
+export const target: ServerTarget = "https://example.com/mcp";
+
+/** A consent with its decisions and errors. */
+export interface ConsentFixture {
+  readonly consent: Consent;
+  readonly storage: StateStorage;
+  readonly decisions: DecisionRecord[];
+  readonly errors: string[];
+  review(tools: readonly Tool[], changes?: Partial<ServerLists> & { instructions?: string }): Promise<ReviewOutcome>;
+}
+
+export interface ConsentFixtureOptions {
+  readonly policy?: Policy;
+  readonly renderer?: Renderer;
+  readonly storage?: StateStorage;
+}
+
+export function consentFixture({
+  policy = {},
+  renderer = {},
+  storage = memoryState(),
+}: ConsentFixtureOptions = {}): ConsentFixture {
+  const decisions: DecisionRecord[] = [];
+  const errors: string[] = [];
+  const consent = createConsent({
+    policy,
+    renderer,
+    storage,
+    onDecision: (decision) => decisions.push(decision),
+    onError: (_server, error) => errors.push(error.message),
+    clock: fakeClock(1_000),
+  });
+  const review: ConsentFixture["review"] = (tools, { instructions, ...lists } = {}) =>
+    consent.review({ server: "files", target, lists: listsOf(tools, lists), instructions }, never);
+  return { consent, storage, decisions, errors, review };
+}
+
+export function listsOf(tools: readonly Tool[], others: Partial<ServerLists> = {}): ServerLists {
+  return { tools, prompts: [], resources: [], templates: [], listedAt: 0, isCached: false, ...others };
+}
+
+export function toolNamed(name: string, changes: Partial<Tool> = {}): Tool {
+  return { name, description: `Runs ${name}.`, inputSchema: { type: "object" }, ...changes };
+}
+
+/** Returns a call of the server `files` by the model. */
+export function callOf(tool: Tool, given: JsonObject = {}, changes: Partial<CallToCheck> = {}): CallToCheck {
+  const { inputSchema } = tool;
+  const entry: CatalogueTool = { name: `files_${tool.name}`, server: "files", tool, description: "", inputSchema };
+  return { tool: entry, arguments: given, origin: { callId: "1", by: "model" }, ...changes };
+}

@@ -1,0 +1,59 @@
+import { redact } from "mcparley";
+import { parseState } from "../state/json-file.ts";
+import type { StateStorage } from "../state/state-storage.ts";
+import { isObject } from "./check-rule.ts";
+import type { IdentifiedServer } from "./identity.ts";
+import type { ServerIdentity } from "./trust.ts";
+
+/** A trusted identity, with the name under which it was trusted. */
+export interface TrustedServer {
+  /** The hash of the identity, to which the trust is bound. */
+  readonly hash: string;
+  readonly server: string;
+  /** The identity at that time, for the comparison with a later one. */
+  readonly identity: ServerIdentity;
+  /** The time of the answer in milliseconds since 1970. */
+  readonly trustedAt: number;
+}
+
+interface TrustFile {
+  readonly version: 1;
+  readonly trusted: readonly TrustedServer[];
+}
+
+const fileName = "trust.json";
+/** Maximum identities in the file. The oldest ones are removed, and are asked for again. */
+const maxEntries = 1_000;
+
+/** Returns the trusted identities, the oldest one first. */
+export async function readTrusted(storage: StateStorage): Promise<readonly TrustedServer[]> {
+  const text = await storage.read(fileName);
+  return text === undefined ? [] : parseState(fileName, text, isTrustFile).trusted;
+}
+
+/** Adds a trusted identity. Arguments that look like secrets are not stored in plain text. */
+export async function addTrusted(
+  storage: StateStorage,
+  server: string,
+  trust: IdentifiedServer & { at: number },
+): Promise<void> {
+  const { command, ...others } = trust.identity;
+  const identity: ServerIdentity = { ...others, ...(command && { command: command.map(redact) }) };
+  const entry: TrustedServer = { hash: trust.hash, server, identity, trustedAt: trust.at };
+  await storage.update(fileName, (before) => {
+    const present = before === undefined ? [] : parseState(fileName, before, isTrustFile).trusted;
+    const others = present.filter(({ hash, server }) => hash !== entry.hash || server !== entry.server);
+    const file: TrustFile = { version: 1, trusted: [...others, entry].slice(-maxEntries) };
+    return `${JSON.stringify(file, null, 2)}\n`;
+  });
+}
+
+function isTrustFile(value: unknown): value is TrustFile {
+  return isObject(value) && value.version === 1 && Array.isArray(value.trusted) && value.trusted.every(isTrusted);
+}
+
+function isTrusted(value: unknown): value is TrustedServer {
+  return (
+    isObject(value) && typeof value.hash === "string" && typeof value.server === "string" && isObject(value.identity)
+  );
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import { open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Clock } from "mcparley";
+import { type HeldLock, withFolderLock } from "./folder-lock.ts";
+import { asUnusable, findFolder, makeFolder, partsOfName, readPrivateFile, tooLarge } from "./private-files.ts";
+import type { StateStorage } from "./state-storage.ts";
+
+/** Options of `fileState`. */
+export interface FileStateOptions {
+  /** Maximum size of each file in bytes. Default: 16 MiB. */
+  readonly maxBytes?: number;
+  /** The user who must own the files. For tests. Default: the user of this process, and not checked on Windows. */
+  readonly uid?: number | undefined;
+  /** Source of time and timers. For tests. Default: the clock of the system, whose timers keep the process running. */
+  readonly clock?: Clock;
+}
+
+const fileMode = 0o600;
+
+/** Unlike the timers of `systemClock`, these keep the process running, so that a program does not end during a write. */
+const wakefulClock: Clock = {
+  now: () => Date.now(),
+  setTimeout: (fn, ms) => setTimeout(fn, ms),
+  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+};
+
+/**
+ * Returns a storage in text files of a folder. Several processes can use the folder at the same time.
+ *
+ * A missing folder is created with access for its owner only, and so are files. A file is replaced atomically: a reader receives
+ * the old text or the new one, also after a crash. A file or folder that another user owns or can write to is refused with
+ * `LocalError` `unusable_storage`, and so is a symbolic link inside the folder. The folder must be on a local disk.
+ */
+export function fileState(folder: string, options: FileStateOptions = {}): StateStorage {
+  if (folder === "") throw new TypeError('fileState needs the path of a folder; got "".');
+  const { maxBytes = 16 * 1024 * 1024, uid = process.getuid?.(), clock = wakefulClock } = options;
+  const limits = { uid, maxBytes };
+  let last: Promise<unknown> = Promise.resolve();
+
+  const read = async (name: string): Promise<string | undefined> => {
+    const parts = partsOfName(name);
+    const parent = await findFolder(folder, parts.slice(0, -1), uid);
+    return parent === undefined ? undefined : readPrivateFile(path.join(parent, parts.at(-1)!), limits);
+  };
+
+  const write = async (name: string, change: (before: string | undefined) => string | undefined): Promise<void> => {
+    const parts = partsOfName(name);
+    const top = await makeFolder(folder, [], uid);
+    await withFolderLock(top, clock, async (lock) => {
+      const before = await read(name);
+      const after = change(before);
+      if (after === before) return;
+      const bytes = after === undefined ? 0 : Buffer.byteLength(after);
+      if (bytes > maxBytes) throw tooLarge(path.join(folder, name), bytes, maxBytes);
+      const file = path.join(await makeFolder(folder, parts.slice(0, -1), uid), parts.at(-1)!);
+      await replaceFile(file, after, { lock, top });
+    });
+  };
+
+  return {
+    read,
+    update(name, change) {
+      // Calls of this process wait here, so that only one of them waits for other processes.
+      const done = last.then(() => write(name, change));
+      last = done.catch(() => {});
+      return done;
+    },
+  };
+}
+
+/** Replaces or deletes a file. The caller holds the lock of the folder `top`. */
+async function replaceFile(
+  file: string,
+  text: string | undefined,
+  { lock, top }: { lock: HeldLock; top: string },
+): Promise<void> {
+  const temporary = path.join(top, `.${randomUUID()}.tmp`);
+  try {
+    await removeTemporaryFiles(top);
+    if (text === undefined) {
+      await lock.renew();
+      await rm(file, { force: true });
+    } else {
+      await writeFile(temporary, text, { mode: fileMode, flag: "wx", flush: true });
+      await lock.renew();
+      await rename(temporary, file);
+    }
+    await flushFolder(path.dirname(file));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw asUnusable(file, error);
+  }
+}
+
+/** Removes the temporary files of processes that crashed. Only the holder of the lock has one. */
+async function removeTemporaryFiles(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  const left = names.filter((name) => name.startsWith(".") && name.endsWith(".tmp"));
+  await Promise.all(left.map((name) => rm(path.join(folder, name), { force: true })));
+}
+
+/** Makes a rename durable. Systems that cannot open a folder do this without a request. */
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r").catch(() => undefined);
+  await handle?.sync().catch(() => {});
+  await handle?.close();
+}
