@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { LocalError, printableJson } from "mcparley";
+import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley/client";
+
+/** The lists of a server by the names that `ServerLists` uses. */
+export interface ListSet {
+  readonly tools: readonly Tool[];
+  readonly prompts: readonly Prompt[];
+  readonly resources: readonly Resource[];
+  readonly templates: readonly ResourceTemplate[];
+}
+
+export type ListName = keyof ListSet;
+
+/** The valid entries of a list that was read, and a hash of them. */
+export interface CheckedList {
+  readonly entries: ListSet[ListName];
+  readonly digest: string;
+}
+
+export const listNames: readonly ListName[] = ["tools", "prompts", "resources", "templates"];
+
+/** The type that a member of an entry must have. A name with "?" can be omitted. */
+type Shape = Readonly<Record<string, "string" | "object" | "list">>;
+
+const described: Shape = { "title?": "string", "description?": "string", "icons?": "list", "_meta?": "object" };
+const shapes: Readonly<Record<ListName, Shape>> = {
+  tools: {
+    ...described,
+    name: "string",
+    inputSchema: "object",
+    "outputSchema?": "object",
+    "annotations?": "object",
+  },
+  prompts: { ...described, name: "string", "arguments?": "list" },
+  resources: { ...described, uri: "string", name: "string", "mimeType?": "string", "annotations?": "object" },
+  templates: { ...described, uriTemplate: "string", name: "string", "mimeType?": "string", "annotations?": "object" },
+};
+const keys = { tools: "name", prompts: "name", resources: "uri", templates: "uriTemplate" } as const;
+
+/**
+ * Maximum entries of one list. The lists of a model's context have at most some hundred tools, and a host with 20 servers
+ * keeps all lists in memory.
+ */
+export const maxEntries = 10_000;
+/** Maximum size of one list as JSON, in bytes: 10,000 entries of 800 bytes. The library's own limit of 64 MiB is for one server. */
+export const maxListBytes: number = 8 * 2 ** 20;
+
+/**
+ * Returns the valid entries of a list. Entries with a wrong type and further entries with the same key are left out and
+ * reported, so that the other parts of the host can rely on the types. The list can come from a server or from the cache.
+ *
+ * Throws `LocalError` `too_large` if the list has too many entries or bytes, and `RangeError` if it is nested too deep.
+ */
+export function checkList(list: ListName, given: readonly unknown[], report: (error: Error) => void): CheckedList {
+  const entries = validEntries(list, given, report);
+  const json = JSON.stringify(entries);
+  if (Buffer.byteLength(json) > maxListBytes) {
+    throw new LocalError("too_large", `The list of ${list} has more than ${maxListBytes} bytes as JSON.`);
+  }
+  return { entries, digest: createHash("sha256").update(json).digest("base64") };
+}
+
+function validEntries(list: ListName, entries: readonly unknown[], report: (error: Error) => void): ListSet[ListName] {
+  if (entries.length > maxEntries) {
+    const message = `The list of ${list} has ${entries.length} entries. The limit is ${maxEntries}.`;
+    throw new LocalError("too_large", message);
+  }
+  const seen = new Set<unknown>();
+  const problems: string[] = [];
+  const valid = entries.filter((entry) => {
+    const key = isRecord(entry) ? entry[keys[list]] : undefined;
+    const problem = problemOf(shapes[list], entry) ?? (seen.has(key) ? "it occurs twice" : undefined);
+    seen.add(key);
+    if (problem) problems.push(`${printableJson(key).slice(0, 100)}: ${problem}`);
+    return problem === undefined;
+  });
+  // One report for all of them: a list can have thousands.
+  if (problems.length > 0) report(leftOut(list, problems));
+  return valid as unknown as ListSet[ListName];
+}
+
+function leftOut(list: ListName, problems: readonly string[]): LocalError {
+  const shown = problems.slice(0, 5).join("; ");
+  const rest = problems.length > 5 ? `; and ${problems.length - 5} more` : "";
+  const message = `${problems.length} entries of the list of ${list} were left out. ${shown}${rest}.`;
+  return new LocalError("invalid_message", message);
+}
+
+function problemOf(shape: Shape, entry: unknown): string | undefined {
+  if (!isRecord(entry)) return "it is not an object";
+  for (const [member, type] of Object.entries(shape)) {
+    const name = member.replace("?", "");
+    const value = entry[name];
+    if (value === undefined && member !== name) continue;
+    const isValid = type === "string" ? typeof value === "string" : type === "list" ? isList(value) : isRecord(value);
+    if (!isValid) return `its "${name}" is not ${type === "object" ? "an" : "a"} ${type}`;
+  }
+  return undefined;
+}
+
+/** Whether a value is a list of objects: the arguments of a prompt, or icons. */
+function isList(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isRecord);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

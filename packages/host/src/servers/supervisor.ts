@@ -1,0 +1,327 @@
+import { LocalError, printableJson, systemClock, type Clock } from "mcparley";
+import type { Client, ServerInfo } from "mcparley/client";
+import { BackOff, stableTime } from "./back-off.ts";
+import { KnownLists, type VersionedLists } from "./known-lists.ts";
+import { listCache } from "./list-cache.ts";
+import type { LiveConnection } from "./live-connection.ts";
+import { type Opened, type OpenSetting, openConnection } from "./open-connection.ts";
+import type { ReadLists } from "./read-lists.ts";
+import type { ResolvedEntry } from "./resolve-entry.ts";
+import { isSignInError, serverAuth } from "./server-auth.ts";
+import type { ServerState } from "./server-state.ts";
+import type { SupervisorSetting } from "./supervised-server.ts";
+import { unlessAborted } from "./timing.ts";
+import { type ServerAction, transitions } from "./transitions.ts";
+import { WatchedResources } from "./watched-resources.ts";
+
+/** A state with the values that exist only in it. */
+type Situation =
+  | { readonly state: "idle" | "disabled" }
+  | { readonly state: "connecting"; readonly abort: AbortController; readonly opened: Promise<LiveConnection> }
+  | { readonly state: "ready"; readonly connection: LiveConnection }
+  | { readonly state: "needs-sign-in"; readonly error: Error }
+  | {
+      readonly state: "failed";
+      readonly error: Error;
+      readonly failedAt: number;
+      /** The time after which a use is an attempt. `Infinity` if only `reconnect()` is. */
+      readonly dueAt: number;
+      readonly timer: unknown;
+      readonly isPlanned: boolean;
+    };
+
+/** The state machine of one server. `transitions.ts` has its states. */
+export class Supervisor {
+  readonly watched: WatchedResources;
+  readonly #entry: ResolvedEntry;
+  readonly #setting: SupervisorSetting;
+  readonly #clock: Clock;
+  readonly #opening: OpenSetting;
+  readonly #lists: KnownLists;
+  readonly #backOff = new BackOff();
+  /** Settles when the stored lists were read. Never rejects. */
+  readonly #loaded: Promise<void>;
+  #situation: Situation;
+  #info: ServerInfo | undefined;
+  /** Settles when the last connection is closed, and its program has ended. Never rejects. */
+  #closing: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(entry: ResolvedEntry, setting: SupervisorSetting) {
+    const { connectOptions = {}, clock = systemClock } = setting;
+    const report = (error: unknown): void => this.#report(error);
+    this.#entry = entry;
+    this.#setting = setting;
+    this.#clock = clock;
+    this.#opening = {
+      entry,
+      clock,
+      connectOptions,
+      auth: serverAuth(entry, { ...setting.auth, clock }),
+      admit: async (signal) => setting.admit?.(signal),
+      prepareTarget: (target) => setting.prepareTarget?.(target) ?? target,
+      onLists: (read) => this.#listed(read),
+      report,
+    };
+    this.watched = new WatchedResources({ onUpdated: (uri) => this.#tell(() => setting.onUpdated?.(uri)), report });
+    this.#lists = new KnownLists(listCache(entry, setting.storage, report), clock);
+    this.#situation = { state: entry.settings.disabled ? "disabled" : "idle" };
+    this.#loaded = this.#load();
+    // Not at once: the caller does not have this server yet, and receives its events.
+    if (entry.settings.eager && !entry.settings.disabled) queueMicrotask(() => void this.connect().catch(() => {}));
+  }
+
+  get state(): ServerState {
+    return this.#situation.state;
+  }
+
+  get error(): Error | undefined {
+    return "error" in this.#situation ? this.#situation.error : undefined;
+  }
+
+  get retryAt(): number | undefined {
+    return this.#situation.state === "failed" && this.#situation.isPlanned ? this.#situation.dueAt : undefined;
+  }
+
+  get info(): ServerInfo | undefined {
+    return this.#situation.state === "ready" ? this.#situation.connection.client.server : this.#info;
+  }
+
+  listsNow(): VersionedLists {
+    const { lists, version } = this.#lists.current;
+    return { lists: this.state === "disabled" ? undefined : lists, version };
+  }
+
+  async settled(): Promise<void> {
+    await this.#loaded;
+    while (this.#situation.state === "connecting") await this.#situation.opened.catch(() => {});
+  }
+
+  async use<T>(work: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const connection = await this.#connected(signal);
+    try {
+      return await work(connection.client);
+    } catch (error) {
+      connection.failed(error);
+      throw error;
+    }
+  }
+
+  async connect(): Promise<void> {
+    await this.#connected(undefined);
+  }
+
+  async reconnect({ signsIn }: { signsIn: boolean }): Promise<void> {
+    if (this.#isClosed || this.state === "disabled") throw this.#unavailable();
+    if (signsIn) this.#opening.auth.checkSignIn();
+    this.#backOff.reset();
+    this.#backOff.used();
+    this.#attempt(signsIn);
+    await this.#connected(undefined);
+  }
+
+  enable(): void {
+    if (!this.#move("enable", { state: "idle" })) return;
+    const { lists } = this.#lists.current;
+    if (lists) this.#tell(() => this.#setting.onLists?.(lists));
+  }
+
+  async disable(): Promise<void> {
+    if (this.#move("disable", { state: "disabled" })) this.#tell(() => this.#setting.onLists?.(undefined));
+    await this.#closing;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#move("close", { state: "idle" });
+    await this.#loaded;
+    await this.#closing;
+    await this.#lists.written;
+  }
+
+  /** Returns an open connection, or rejects with the reason why there is none. */
+  async #connected(signal: AbortSignal | undefined): Promise<LiveConnection> {
+    for (;;) {
+      signal?.throwIfAborted();
+      if (this.#isClosed) throw this.#unavailable();
+      const situation = this.#situation;
+      this.#backOff.used();
+      if (situation.state === "ready") {
+        const { connection } = situation;
+        if (!connection.hasSlept) return connection;
+        await unlessAborted(connection.wake(), signal);
+      } else if (situation.state === "idle" || (situation.state === "failed" && this.#isDue(situation))) {
+        this.#attempt(false);
+      } else if (situation.state === "connecting") {
+        const opened = await this.#attempted(situation, signal);
+        if (opened) return opened;
+      } else {
+        throw this.#unavailable();
+      }
+    }
+  }
+
+  /** Waits for an attempt. Returns undefined if another attempt or state has replaced it. */
+  async #attempted(
+    { opened, abort }: Extract<Situation, { state: "connecting" }>,
+    signal: AbortSignal | undefined,
+  ): Promise<LiveConnection | undefined> {
+    try {
+      return await unlessAborted(opened, signal);
+    } catch (error) {
+      if (signal?.aborted || !abort.signal.aborted) throw error;
+      return undefined;
+    }
+  }
+
+  #isDue({ dueAt, failedAt }: Extract<Situation, { state: "failed" }>): boolean {
+    const now = this.#clock.now();
+    // A clock that was set back must not delay the attempt.
+    return now >= dueAt || (now < failedAt && Number.isFinite(dueAt));
+  }
+
+  /** Starts an attempt to connect, which replaces a running attempt and an open connection. */
+  #attempt(signsIn: boolean): void {
+    const abort = new AbortController();
+    const opened = this.#open(abort.signal, signsIn);
+    // The callers that wait receive the error. There may be none.
+    opened.catch(() => {});
+    this.#move("attempt", { state: "connecting", abort, opened });
+  }
+
+  async #open(signal: AbortSignal, signsIn: boolean): Promise<LiveConnection> {
+    // The stored lists must not replace newer ones.
+    await this.#loaded;
+    signal.throwIfAborted();
+    // Two processes of one program could disturb each other.
+    await this.#closing;
+    try {
+      const opened = await openConnection(this.#opening, { signal, signsIn });
+      return this.#succeeded(opened);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw this.#failed(error);
+    }
+  }
+
+  #succeeded({ connection, read }: Opened): LiveConnection {
+    this.#info = connection.client.server;
+    this.#listed(read);
+    this.#move("succeed", { state: "ready", connection });
+    this.watched.connected(connection.client);
+    void connection.ended.then((reason) => this.#ended(connection, reason));
+    return connection;
+  }
+
+  /** Handles the failure of an attempt, or a connection that ended soon. Returns the error for the callers that wait. */
+  #failed(cause: unknown): Error {
+    const error = cause instanceof Error ? cause : new Error(String(cause));
+    if (isSignInError(error)) {
+      this.#move("refuse", { state: "needs-sign-in", error });
+      return this.#unavailable();
+    }
+    const isDenied = error instanceof LocalError && error.code === "declined";
+    const delay = isDenied ? Infinity : this.#backOff.failed(error);
+    const isPlanned = !isDenied && this.#backOff.hasAutomatic;
+    const timer = isPlanned ? this.#clock.setTimeout(() => this.#retry(), delay) : undefined;
+    const failedAt = this.#clock.now();
+    this.#move("fail", { state: "failed", error, failedAt, dueAt: failedAt + delay, timer, isPlanned });
+    return this.#unavailable();
+  }
+
+  /** Makes an automatic attempt. */
+  #retry(): void {
+    this.#backOff.takeAutomatic();
+    this.#attempt(false);
+  }
+
+  /** Handles the end of the open connection. */
+  #ended(connection: LiveConnection, reason: Error): void {
+    if (this.#situation.state !== "ready" || this.#situation.connection !== connection) return;
+    const isStable = this.#clock.now() - connection.openedAt >= stableTime;
+    if (isSignInError(reason) || !isStable) return void this.#failed(reason);
+    this.#backOff.reset();
+    this.#move("lose", { state: "idle" });
+    if (this.#backOff.hasAutomatic) this.#retry();
+  }
+
+  #listed({ lists }: ReadLists): void {
+    if (this.#lists.update(lists)) this.#tell(() => this.#setting.onLists?.(this.listsNow().lists));
+  }
+
+  async #load(): Promise<void> {
+    await this.#lists.load();
+    const { lists } = this.listsNow();
+    if (lists && !this.#isClosed) this.#tell(() => this.#setting.onLists?.(lists));
+  }
+
+  /** Changes the state, and releases the timer, the attempt or the connection of the previous one. Returns false if the action has no effect in it. */
+  #move(action: ServerAction, next: Situation): boolean {
+    const previous = this.#situation;
+    if (transitions[previous.state][action] !== next.state) return false;
+    this.#situation = next;
+    const isOutcome = action === "succeed" || action === "fail" || action === "refuse";
+    if (previous.state === "connecting" && !isOutcome) this.#abandon(previous);
+    if (previous.state === "failed") this.#clock.clearTimeout(previous.timer);
+    if (previous.state === "ready") this.#release(previous.connection);
+    if (previous.state !== next.state) this.#emit(next);
+    return true;
+  }
+
+  #abandon({ abort, opened }: Extract<Situation, { state: "connecting" }>): void {
+    abort.abort(new LocalError("aborted", "The attempt to connect was replaced, or is not needed any more."));
+    // It rejects when its connection is closed.
+    this.#closing = Promise.allSettled([this.#closing, opened]).then(() => {});
+  }
+
+  #release(connection: LiveConnection): void {
+    this.watched.disconnected();
+    this.#lists.disconnected();
+    this.#info = connection.client.server;
+    const closed = connection.close().catch((error: unknown) => this.#report(error));
+    this.#closing = Promise.allSettled([this.#closing, closed]).then(() => {});
+  }
+
+  #emit({ state }: Situation): void {
+    const { error, retryAt } = this;
+    const event = { type: "server", server: this.#entry.name, state } as const;
+    this.#tell(() =>
+      this.#setting.onEvent?.({ ...event, ...(error && { error }), ...(retryAt !== undefined && { retryAt }) }),
+    );
+  }
+
+  #report(error: unknown): void {
+    this.#tell(() => this.#setting.onError?.(error instanceof Error ? error : new Error(String(error))));
+  }
+
+  /** Calls a callback of the host. Its error must not stop the state machine, and there is nobody to report it to. */
+  #tell(callback: () => void): void {
+    try {
+      callback();
+    } catch {}
+  }
+
+  /** Returns the error of a use that finds no connection: the reason and the cure. Nothing was sent, so it is safe to repeat. */
+  #unavailable(): LocalError {
+    const situation = this.#situation;
+    const shown = `Server ${printableJson(this.#entry.name)}`;
+    const data = { safeToRepeat: true, retryAt: this.retryAt };
+    if (this.#isClosed) return new LocalError("closed", `${shown} is closed, because its host was closed.`, { data });
+    if (situation.state === "needs-sign-in") {
+      const message = `${shown} requires a sign-in. Call signIn() of the server. ${situation.error.message}`;
+      return new LocalError("sign_in_required", message, { data, cause: situation.error });
+    }
+    if (situation.state === "failed") {
+      const { error } = situation;
+      const code = error instanceof LocalError ? error.code : "unreachable";
+      const message = `${shown} cannot be used. ${error.message} ${this.#cureOf(situation.dueAt)}`;
+      return new LocalError(code, message, { data, cause: error });
+    }
+    return new LocalError("closed", `${shown} is disabled. Call enable() of the server to use it.`, { data });
+  }
+
+  #cureOf(dueAt: number): string {
+    if (!Number.isFinite(dueAt)) return "Call reconnect() to ask again.";
+    return `The next attempt is possible at ${new Date(dueAt).toISOString()}, or at once with reconnect().`;
+  }
+}

@@ -1,0 +1,39 @@
+import { type FakeClock, fakeClock } from "mcparley/testing";
+import type { ServerLists } from "../../catalogue/server-lists.ts";
+import { memoryState } from "../../state/state-storage.ts";
+import type { ServerState } from "../server-state.ts";
+import { type SupervisedServer, type SupervisorSetting, superviseServer } from "../supervised-server.ts";
+
+/** A supervised server, and everything that it reported. */
+export interface RecordedServer {
+  readonly server: SupervisedServer;
+  readonly clock: FakeClock;
+  /** The states that were reported, in order. */
+  readonly states: readonly ServerState[];
+  readonly lists: readonly (ServerLists | undefined)[];
+  readonly updated: readonly string[];
+  readonly errors: readonly Error[];
+}
+
+/** Supervises a server with a fake clock and a storage in memory, and records its events. */
+export function recordedServer(
+  setting: Omit<SupervisorSetting, "name" | "storage" | "clock"> &
+    Partial<Pick<SupervisorSetting, "name" | "storage">> & { clock?: FakeClock },
+): RecordedServer {
+  const clock = setting.clock ?? fakeClock(1_000_000);
+  const states: ServerState[] = [];
+  const lists: (ServerLists | undefined)[] = [];
+  const updated: string[] = [];
+  const errors: Error[] = [];
+  const server = superviseServer({
+    name: "notes",
+    storage: memoryState(),
+    ...setting,
+    clock,
+    onEvent: ({ state }) => states.push(state),
+    onLists: (current) => lists.push(current),
+    onUpdated: (uri) => updated.push(uri),
+    onError: (error) => errors.push(error),
+  });
+  return { server, clock, states, lists, updated, errors };
+}
