@@ -178,7 +178,7 @@ describe("a failed request", () => {
   });
 
   test("names the cure for a model of an older specification", async () => {
-    const model = { ...scriptedModel([]), specificationVersion: "v2" as "v3" };
+    const model = { ...scriptedModel([]), specificationVersion: "v2" } as unknown as LanguageModel;
     await expect(read(model)).rejects.toThrow("Use a version of the provider's package with a LanguageModelV3");
   });
 });
