@@ -60,7 +60,7 @@ async function text(connect: ConnectModel): Promise<void> {
     assert.deepEqual(await ask({ maxOutputTokens: 9, temperature: 0.5, stopSequences: ["END"] }), [
       { type: "text", text: "It is ", block: 0 },
       { type: "text", text: "3.", block: 0 },
-      { type: "finish", reason: "stop", usage: { inputTokens: 7, outputTokens: 2 } },
+      { type: "finish", reason: "stop", raw: "stop", usage: { inputTokens: 7, outputTokens: 2 } },
     ]);
     const [request] = endpoint.requests;
     const { model, max_tokens, temperature, stop, messages } = bodyOf(request);
