@@ -19,10 +19,21 @@ export interface ModelTool {
   readonly inputSchema: JsonObject;
 }
 
-/** A part of a model's answer, in the order in which it arrives. The last one is `finish`. */
+/**
+ * A part of a model's answer, in the order in which it arrives. The last one is `finish`.
+ *
+ * A text and a reasoning arrive in pieces. `joinPieces` makes one part of them.
+ */
 export type ModelPart =
-  | { readonly type: "text"; readonly text: string; readonly providerData?: JsonObject }
-  | { readonly type: "reasoning"; readonly text: string; readonly providerData?: JsonObject }
+  | {
+      readonly type: "text" | "reasoning";
+      /** The next piece of the text. It is empty if the part has only `providerData`. */
+      readonly text: string;
+      /** The number of the text in the answer. All pieces of a text have the same one. */
+      readonly block?: number;
+      /** Data of the model provider for the whole text. It replaces the data of earlier pieces. */
+      readonly providerData?: JsonObject;
+    }
   | { readonly type: "file"; readonly mediaType: string; readonly data: string; readonly providerData?: JsonObject }
   | {
       readonly type: "tool-call";
@@ -32,6 +43,12 @@ export type ModelPart =
       readonly input: string;
       readonly providerData?: JsonObject;
     }
-  | { readonly type: "finish"; readonly reason: ModelFinish; readonly usage: Usage };
+  | {
+      readonly type: "finish";
+      readonly reason: ModelFinish;
+      /** The reason in the words of the provider, such as `stop_sequence`. */
+      readonly raw?: string;
+      readonly usage: Usage;
+    };
 
 export type ModelFinish = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";

@@ -1,0 +1,33 @@
+import { redact } from "mcparley";
+import { isObject } from "./json.ts";
+import type { LanguageModel } from "./language-model.ts";
+
+/** Maximum number of characters of a provider's message. */
+const maxMessage = 500;
+
+/**
+ * Returns the error for a failed request to a model. It has only the status and the redacted message of the provider's error, because
+ * that error also contains the request, its headers and the body of the response.
+ */
+export function modelError(model: LanguageModel, thrown: unknown): Error {
+  const name = modelName(model);
+  const status = isObject(thrown) && typeof thrown.statusCode === "number" ? thrown.statusCode : undefined;
+  if (status === 401 || status === 403) {
+    // Providers repeat the rejected key in the message.
+    return new Error(
+      `The model "${name}" rejected the credentials (HTTP status ${status}). Check the key of its provider.`,
+    );
+  }
+  const reason = redact(messageOf(thrown)).slice(0, maxMessage);
+  return new Error(`The model "${name}" failed${status === undefined ? "" : ` (HTTP status ${status})`}: ${reason}`);
+}
+
+/** Returns the name of a model for errors and requests: `provider/modelId`. */
+export function modelName({ provider, modelId }: LanguageModel): string {
+  return `${provider}/${modelId}`;
+}
+
+function messageOf(thrown: unknown): string {
+  if (typeof thrown === "string") return thrown;
+  return isObject(thrown) && typeof thrown.message === "string" ? thrown.message : "unknown error";
+}

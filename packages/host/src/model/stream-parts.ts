@@ -1,0 +1,144 @@
+import type { JsonObject } from "mcparley";
+import type { Usage } from "../loop/run-events.ts";
+import { isObject } from "./json.ts";
+import type { ModelFinish, ModelPart } from "./model-request.ts";
+
+/**
+ * Returns a function that converts the parts of one stream, of both versions of the specification.
+ *
+ * These parts are ignored: `tool-input-*`, because the whole input follows in `tool-call`; calls that the provider runs and their
+ * results, because the host must not run them; sources, metadata, warnings, raw chunks, and unknown types.
+ */
+export function partReader(): (part: JsonObject) => ModelPart[] {
+  const block = blockNumbers();
+  return (part) => {
+    switch (part.type) {
+      case "text-start":
+      case "text-delta":
+      case "text-end":
+        return piece("text", part, block(part));
+      case "reasoning-start":
+      case "reasoning-delta":
+      case "reasoning-end":
+        return piece("reasoning", part, block(part));
+      case "tool-call":
+        return part.providerExecuted === true ? [] : [toolCall(part)];
+      case "file":
+        return file(part);
+      case "finish":
+        return [{ type: "finish", ...finishReason(part.finishReason), usage: usageOf(part.usage) }];
+      default:
+        return [];
+    }
+  };
+}
+
+/**
+ * Joins the pieces of each text and reasoning of an answer. A piece without a block belongs to the piece before it. A text without
+ * content and provider data is left out.
+ */
+export function joinPieces(parts: Iterable<ModelPart>): JoinedPart[] {
+  const joined: JoinedPart[] = [];
+  for (const part of parts) {
+    if (part.type === "finish") continue;
+    const index = isPiece(part)
+      ? joined.findLastIndex((other, at) => isSame(other, part, at === joined.length - 1))
+      : -1;
+    const before = joined[index];
+    if (isPiece(part) && before && isPiece(before)) {
+      joined[index] = { ...before, ...part, text: before.text + part.text };
+    } else joined.push(part);
+  }
+  return joined.filter((part) => !isPiece(part) || part.text !== "" || part.providerData !== undefined);
+}
+
+/** A whole part of an answer. */
+export type JoinedPart = Exclude<ModelPart, { type: "finish" }>;
+
+type Piece = Extract<ModelPart, { type: "text" | "reasoning" }>;
+
+function isPiece(part: ModelPart): part is Piece {
+  return part.type === "text" || part.type === "reasoning";
+}
+
+function isSame(other: JoinedPart, { type, block }: Piece, isLast: boolean): boolean {
+  return isPiece(other) && other.type === type && other.block === block && (block !== undefined || isLast);
+}
+
+/** Numbers the blocks of a stream. A provider may use an id again after the end of its block. */
+function blockNumbers(): (part: JsonObject) => number {
+  const open = new Map<string, number>();
+  let next = 0;
+  return ({ type, id }) => {
+    const [kind, event] = String(type).split("-");
+    const key = `${kind} ${String(id)}`;
+    const number = (event === "start" ? undefined : open.get(key)) ?? next++;
+    if (event === "end") open.delete(key);
+    else open.set(key, number);
+    return number;
+  };
+}
+
+function piece(type: "text" | "reasoning", part: JsonObject, block: number): ModelPart[] {
+  const text = typeof part.delta === "string" ? part.delta : "";
+  const data = providerData(part);
+  return text === "" && !data.providerData ? [] : [{ type, text, block, ...data }];
+}
+
+function toolCall(part: JsonObject): ModelPart {
+  const input = typeof part.input === "string" ? part.input : JSON.stringify(part.input ?? {});
+  return {
+    type: "tool-call",
+    callId: String(part.toolCallId),
+    name: String(part.toolName),
+    input,
+    ...providerData(part),
+  };
+}
+
+function file(part: JsonObject): ModelPart[] {
+  // Version 4 wraps the content of a file in an object.
+  const data = isObject(part.data) && part.data.type === "data" ? part.data.data : part.data;
+  const mediaType = String(part.mediaType);
+  if (typeof data === "string") return [{ type: "file", mediaType, data, ...providerData(part) }];
+  if (data instanceof Uint8Array) {
+    return [{ type: "file", mediaType, data: Buffer.from(data).toString("base64"), ...providerData(part) }];
+  }
+  // The host connects to no address of a model's answer. The user can open the URL.
+  const url: unknown = isObject(data) ? data.url : undefined;
+  return url instanceof URL || typeof url === "string" ? [{ type: "text", text: String(url) }] : [];
+}
+
+function providerData({ providerMetadata }: JsonObject): { providerData?: JsonObject } {
+  return isObject(providerMetadata) && Object.keys(providerMetadata).length > 0
+    ? { providerData: providerMetadata }
+    : {};
+}
+
+const reasons: ReadonlySet<unknown> = new Set<ModelFinish>([
+  "stop",
+  "length",
+  "content-filter",
+  "tool-calls",
+  "error",
+  "other",
+]);
+
+function finishReason(value: unknown): { reason: ModelFinish; raw?: string } {
+  const { unified, raw } = isObject(value) ? value : { unified: value };
+  const text = typeof raw === "string" ? { raw } : {};
+  // The reason of version 4 for a stream that ended without a completion signal.
+  if (unified === "interrupted") return { reason: "error", ...text };
+  return { reason: reasons.has(unified) ? (unified as ModelFinish) : "other", ...text };
+}
+
+function usageOf(value: unknown): Usage {
+  const { inputTokens, outputTokens } = isObject(value) ? value : {};
+  return { inputTokens: total(inputTokens), outputTokens: total(outputTokens) };
+}
+
+/** Returns a number of tokens, or 0 if the provider does not report it. */
+function total(tokens: unknown): number {
+  const value = isObject(tokens) ? tokens.total : tokens;
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+}
