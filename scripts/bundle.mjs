@@ -2,7 +2,7 @@
 import { copyFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { rolldown } from "rolldown";
-import { copies, escapeOthers, inlineRuntime } from "./bundle/plugins.mjs";
+import { copies, escapeOthers, inlineRuntime, texts } from "./bundle/plugins.mjs";
 import { declaredEntries, excludeUnreachable } from "./declarations.mjs";
 import { root } from "./ready.mjs";
 
@@ -158,6 +158,7 @@ for (const { folder, entries, together, copied, inlined = [] } of packages) {
     preserveEntrySignatures: "allow-extension",
     plugins: [
       copies(source, copied),
+      texts(),
       { name: "imports", moduleParsed: (module) => void imports.set(module.id, module) },
       { name: "runtime", generateBundle: (_, files) => inlineRuntime(files) },
       { name: "ascii", generateBundle: (_, files) => escapeOthers(files) },

@@ -46,6 +46,21 @@ export function copies(source, copied) {
   };
 }
 
+/**
+ * Returns a plugin that puts the text of a file into the module that imports it with `?raw`, as Vite does.
+ *
+ * @returns {import("rolldown").Plugin}
+ */
+export function texts() {
+  const suffix = "?raw";
+  return {
+    name: "texts",
+    resolveId: (id, importer) => (importer && id.endsWith(suffix) ? path.resolve(path.dirname(importer), id) : null),
+    load: (id) =>
+      id.endsWith(suffix) ? { code: readFileSync(id.slice(0, -suffix.length), "utf8"), moduleType: "text" } : null,
+  };
+}
+
 /** @param {string} entry @param {string} module */
 function keyOf(entry, module) {
   return `${entry} ${module}`;

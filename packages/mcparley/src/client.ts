@@ -33,7 +33,13 @@ export type { Client } from "./client/calls/client.ts";
 export type { ClientExtension, FollowedCall, PreparedCall } from "./client/extension.ts";
 export type { ServerInfo } from "./client/connect/session.ts";
 export { forgetRevisions } from "./client/connect/find-revision.ts";
-export type { InProcessServer, CommandTarget, ReceivedPart, TransportFactory } from "./client/connect/transports.ts";
+export type {
+  InProcessServer,
+  CommandTarget,
+  ProcessListener,
+  ReceivedPart,
+  TransportFactory,
+} from "./client/connect/transports.ts";
 export type { PagedList } from "./client/lists/list-pages.ts";
 export type { ClientCall, ClientObserver } from "./client/options.ts";
 export type { CallEnd, CallObserver, CallRecord, CallRun, ObservedCall, CallOutcome } from "./mcp/observe.ts";

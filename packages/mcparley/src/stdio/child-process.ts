@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import type { CommandTarget } from "../client/connect/transports.ts";
+import type { CommandTarget, ProcessListener } from "../client/connect/transports.ts";
 import { LocalError } from "../rpc/errors.ts";
 import { guarded } from "../rpc/guarded.ts";
 import { redact } from "../rpc/redact.ts";
@@ -183,11 +183,24 @@ export function stderrTail(
     const text = decoder.write(chunk);
     tail = (tail + text).slice(-TAIL_CHARS);
     if (sink === "inherit") process.stderr.write(chunk);
-    else if (sink !== "ignore")
-      guarded(
-        () => sink(text),
-        (thrown) => report(thrown instanceof Error ? thrown : new Error(String(thrown))),
-      );
+    else if (sink !== "ignore") reporting(() => sink(text), report);
   });
   return () => redact(tail.trim());
+}
+
+/** Calls a callback of the target, and reports its error. */
+export function reporting<T>(callback: () => T, report: (error: Error) => void): T | undefined {
+  return guarded(callback, (thrown) => report(thrown instanceof Error ? thrown : new Error(String(thrown))));
+}
+
+/** Calls `onStart` before a process is started, and returns the listener for its start and end. Its errors are reported. */
+export function listenerFor(
+  onStart: CommandTarget["onStart"],
+  report: (error: Error) => void,
+): Required<ProcessListener> {
+  const listener = onStart && reporting(onStart, report);
+  return {
+    started: (pid) => reporting(() => listener?.started?.(pid), report),
+    ended: () => reporting(() => listener?.ended?.(), report),
+  };
 }

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { Transport } from "../rpc/transport.ts";
-import type { CommandTarget } from "../client/connect/transports.ts";
+import type { CommandTarget, ProcessListener } from "../client/connect/transports.ts";
 import { commandTransports } from "./command-transport.ts";
 import type { EndBounds } from "./end-process.ts";
 
@@ -300,4 +300,59 @@ test("onReceived is called while a large line arrives, and its errors are report
   expect(seen).toEqual(seen.toSorted((a, b) => a - b));
   expect(seen.at(-1)).toBeGreaterThan(1_000_000);
   expect(problems.map(({ message }) => message)).toEqual(["The display is gone."]);
+});
+
+describe("the listener of onStart", () => {
+  function recorded(): { events: unknown[]; onStart: NonNullable<CommandTarget["onStart"]> } {
+    const events: unknown[] = [];
+    const onStart = (): ProcessListener => {
+      events.push("start");
+      return { started: (pid) => events.push(pid), ended: () => events.push("end") };
+    };
+    return { events, onStart };
+  }
+
+  test("receives the process id at the start, and the end after the process and its group", async () => {
+    const { events, onStart } = recorded();
+    const { ask, transport } = await openTransport({ mode: "launcher", onStart }, quick);
+    const { pid } = await ask("pid");
+    expect(events).toEqual(["start", expect.any(Number)]);
+    await transport.close();
+    await expect.poll(() => events).toEqual(["start", events[1], "end"]);
+    expect(isAlive(pid as number)).toBe(false);
+  });
+
+  test("receives the end of a process that dies", async () => {
+    const { events, onStart } = recorded();
+    const { ask, closedWith } = await openTransport({ onStart });
+    void ask("die");
+    await closedWith;
+    await expect.poll(() => events).toEqual(["start", expect.any(Number), "end"]);
+  });
+
+  test.each([{ command: "no-such-program-anywhere" }, { command: "a\0b" }])(
+    "receives the end, and no process id, if the program cannot be started: %j",
+    async ({ command }) => {
+      const { events, onStart } = recorded();
+      await expect(openTransport({ command, args: [], onStart })).rejects.toThrow("Cannot start");
+      expect(events).toEqual(["start", "end"]);
+    },
+  );
+
+  test("does not affect the connection if it throws, and its errors are reported", async () => {
+    const fail = (message: string) => (): never => {
+      throw new Error(message);
+    };
+    const throwing = await openTransport({ onStart: fail("no listener") });
+    expect(await throwing.ask("echo")).toEqual({});
+    expect(throwing.problems.map(({ message }) => message)).toEqual(["no listener"]);
+
+    const { ask, transport, problems, closedWith } = await openTransport({
+      onStart: () => ({ started: fail("not started"), ended: fail("not ended") }),
+    });
+    expect(await ask("echo")).toEqual({});
+    await transport.close();
+    expect(await closedWith).toBeUndefined();
+    await expect.poll(() => problems.map(({ message }) => message)).toEqual(["not started", "not ended"]);
+  });
 });

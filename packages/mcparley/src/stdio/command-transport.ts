@@ -1,16 +1,15 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { normalizeSpawnCommand } from "tinyexec";
-import type { CommandTarget, TransportFactory } from "../client/connect/transports.ts";
+import type { CommandTarget, ProcessListener, TransportFactory } from "../client/connect/transports.ts";
 import { within } from "../rpc/abort.ts";
 import { Backoff } from "../rpc/backoff.ts";
 import { type Clock, systemClock, wakefulClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
 import type { JsonRpcMessage, RequestId } from "../rpc/messages.ts";
-import { guarded } from "../rpc/guarded.ts";
 import { redact } from "../rpc/redact.ts";
 import type { Envelope, Receiver, Transport } from "../rpc/transport.ts";
-import { type Exit, childEnv, exitedError, spawnError, stderrTail } from "./child-process.ts";
+import { type Exit, childEnv, exitedError, listenerFor, reporting, spawnError, stderrTail } from "./child-process.ts";
 import { type EndBounds, defaultBounds, endProcess, endWithThisProcess } from "./end-process.ts";
 import { DEFAULT_MAX_UNREAD_BYTES, LineWriter } from "./line-writer.ts";
 import { LineLimit, jsonLines, lineReader } from "./lines.ts";
@@ -82,7 +81,8 @@ class CommandTransport implements Transport {
     await this.#restarts.wait()?.catch(() => {});
     if (this.#isClosing) throw new LocalError("closed", "The transport was closed before it was started.");
     this.#receiver = receiver;
-    const child = this.#spawn();
+    const listener = listenerFor(this.#target.onStart, (error) => receiver.malformed(error));
+    const child = this.#spawn(listener);
     this.#restarts.started();
     this.#child = child;
     this.#exited = new Promise((resolve) => {
@@ -102,7 +102,7 @@ class CommandTransport implements Transport {
         reject(spawnError(this.#target, error));
       });
     });
-    this.#watch(child);
+    this.#watch(child, listener);
   }
 
   send(message: JsonRpcMessage | JsonRpcMessage[], envelope?: Envelope): void | Promise<void> {
@@ -117,7 +117,8 @@ class CommandTransport implements Transport {
     await this.#end();
   }
 
-  #spawn(): Child {
+  /** Starts the program. The listener is called before this function returns, so that no event can come between. */
+  #spawn(listener: Required<ProcessListener>): Child {
     const { command, args = [], cwd, env } = this.#target;
     try {
       const normalized = normalizeSpawnCommand(command, args, {
@@ -128,8 +129,12 @@ class CommandTransport implements Transport {
         detached: process.platform !== "win32",
         windowsHide: true,
       });
-      return spawn(normalized.command, normalized.args, normalized.options) as Child;
+      const child = spawn(normalized.command, normalized.args, normalized.options) as Child;
+      if (child.pid === undefined) listener.ended();
+      else listener.started(child.pid);
+      return child;
     } catch (error) {
+      listener.ended();
       throw spawnError(this.#target, error as NodeJS.ErrnoException);
     }
   }
@@ -151,10 +156,7 @@ class CommandTransport implements Transport {
       ...jsonLines(messages, this.#limit, () => !this.#isClosed),
       ...(onReceived && {
         arriving: (bytes: number): unknown =>
-          guarded(
-            () => onReceived({ bytes, total: undefined }),
-            (thrown) => messages.malformed(thrown instanceof Error ? thrown : new Error(String(thrown))),
-          ),
+          reporting(() => onReceived({ bytes, total: undefined }), messages.malformed),
       }),
     });
     child.stdout.on("data", reader.push);
@@ -165,7 +167,7 @@ class CommandTransport implements Transport {
   }
 
   /** Ends the transport with its process, and the process with this one. */
-  #watch(child: Child): void {
+  #watch(child: Child, listener: Required<ProcessListener>): void {
     if (child.pid === undefined) return;
     const forget = endWithThisProcess(child.pid);
     // A server that closes its stdout without exiting is ended.
@@ -173,7 +175,8 @@ class CommandTransport implements Transport {
     void this.#exited
       .then(() => within(this.#drained, DRAIN_MS, systemClock))
       .then(() => this.#end())
-      .then(forget);
+      .then(forget)
+      .then(listener.ended);
   }
 
   /** Ends the process if it still runs, and reports the end once. */

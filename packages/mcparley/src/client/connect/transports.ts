@@ -51,6 +51,14 @@ export interface ReceivedPart {
   readonly total: number | undefined;
 }
 
+/** Receives the start and the end of one process of a `CommandTarget`. */
+export interface ProcessListener {
+  /** Called when the process has been created, with its id. On POSIX this is also the id of its process group. */
+  started?(pid: number): void;
+  /** Called when the process and its group have ended, or when the program could not be started. */
+  ended?(): void;
+}
+
 /** A server program to start as a child process, found by its name or path. No shell reads the command. */
 export interface CommandTarget {
   /** The program to start, a path or a name on `PATH`. It is not run in a shell. */
@@ -67,6 +75,11 @@ export interface CommandTarget {
   maxLineBytes?: number;
   /** Called for each part of a line that arrives in several parts, such as a large reply. Its errors go to `onError`. */
   onReceived?: (received: ReceivedPart) => void;
+  /**
+   * Called before each start of the program. The returned object, if any, receives the start and the end of the process,
+   * for example to end it when this process crashes. Its errors go to `onError`.
+   */
+  onStart?: () => ProcessListener | undefined;
 }
 
 /** A server that can be connected to a transport: of this library, or a custom one. */
