@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ReadResourceResult } from "mcparley";
 import type { FilePart, Message, TextPart } from "../loop/conversation.ts";
-import { type TextLimits, serverTextParts } from "../loop/long-text.ts";
-import { readContents } from "../loop/server-content.ts";
+import { type TextLimits, serverTextParts } from "../loop/text/long-text.ts";
+import { readContents } from "../loop/text/server-content.ts";
 import type { Attachment, ContextOptions, ResourceName, StoredAttachment } from "./conversation-context.ts";
 
 /** The parts of a host that attachments need. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "mcparley";
 import type { Host } from "../host.ts";
 import type { FilePart, TextPart, ToolResultPart } from "./conversation.ts";
-import type { TextLimits } from "./long-text.ts";
+import type { TextLimits } from "./text/long-text.ts";
 import { readResult, readResultTool } from "./read-result.ts";
 import { createResultStore } from "./result-handles.ts";
 import { toModelTool } from "./stable-tools.ts";

@@ -2,9 +2,9 @@ import { Buffer } from "node:buffer";
 import type { JsonObject } from "mcparley";
 import type { ModelTool } from "../model/model-request.ts";
 import type { TextPart } from "./conversation.ts";
-import { readPart } from "./long-text.ts";
+import { readPart } from "./text/long-text.ts";
 import type { KeptText, ResultStore } from "./result-handles.ts";
-import { labelServerText } from "./server-text.ts";
+import { labelServerText } from "./text/server-text.ts";
 
 /** The result of a tool of the host. */
 export interface HostToolResult {

@@ -1,14 +1,14 @@
 import type { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import type { TextOrigin } from "./conversation.ts";
-import type { ServerTextKind } from "./server-text.ts";
+import type { ServerTextKind } from "./text/server-text.ts";
 
 /** A text of a server that is too long for the conversation. The model reads it by its handle. */
 export interface KeptText {
   readonly handle: string;
   readonly kind: ServerTextKind;
   readonly origin: TextOrigin;
-  /** The text in UTF-8, as far as it is kept. */
+  /** The kept bytes of the text, in UTF-8. */
   readonly content: Buffer;
 }
 

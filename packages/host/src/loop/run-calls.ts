@@ -3,14 +3,14 @@ import type { CallTool, ToolOutcome } from "../calls/tool-call.ts";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { CallActivity } from "../events.ts";
 import type { ToolResultPart } from "./conversation.ts";
-import type { TextLimits } from "./long-text.ts";
+import type { TextLimits } from "./text/long-text.ts";
 import type { ReadCall } from "./read-call.ts";
 import { readResult } from "./read-result.ts";
 import { MAX_FAILURES, type RepeatedFailures } from "./repeated-failures.ts";
 import type { RunEvent } from "./run-events.ts";
 import { type RunStop, settled } from "./run-stop.ts";
 import type { RunTimer } from "./run-timer.ts";
-import { hideInJson } from "./secrets.ts";
+import { hideInJson } from "./text/secrets.ts";
 import { hostResult, toResultPart } from "./tool-results.ts";
 import { type ToolSearchPort, runSearch } from "./tool-search.ts";
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Clock } from "mcparley";
 
 /** The reasons for which a run is stopped before its next step. */
@@ -17,6 +18,8 @@ export interface RunStop {
 export function createStop(signal: AbortSignal | undefined): RunStop {
   const controller = new AbortController();
   let reason: StopReason | undefined;
+  // Each of the parallel calls adds several listeners.
+  setMaxListeners(0, controller.signal);
 
   function stop(given: StopReason): void {
     if (reason !== undefined) return;

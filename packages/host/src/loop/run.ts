@@ -14,7 +14,7 @@ import type { Run, RunEnd, RunOptions, Usage } from "./run-events.ts";
 import { type RunLimits, reachedLimit, readRunLimits } from "./run-limits.ts";
 import { type RunStop, createStop } from "./run-stop.ts";
 import { startRunTimer } from "./run-timer.ts";
-import type { HideSecrets } from "./secrets.ts";
+import type { HideSecrets } from "./text/secrets.ts";
 import { type RunTools, createRunTools } from "./stable-tools.ts";
 import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
 import type { ToolSearchPort } from "./tool-search.ts";

@@ -2,8 +2,8 @@ import { printable } from "mcparley";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { ModelTool } from "../model/model-request.ts";
 import { readResultTool } from "./read-result.ts";
-import { type HideSecrets, hideInJson } from "./secrets.ts";
-import { estimateTokens } from "./text-size.ts";
+import { type HideSecrets, hideInJson } from "./text/secrets.ts";
+import { estimateTokens } from "./text/text-size.ts";
 import { type ToolSearchPort, searchTools } from "./tool-search.ts";
 
 /** The tools of one run. */

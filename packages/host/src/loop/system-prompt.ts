@@ -1,6 +1,6 @@
-import { type HideSecrets, hideInStart } from "./secrets.ts";
-import { labelServerText, serverTextRules } from "./server-text.ts";
-import { cutBytes, utf8Bytes } from "./text-size.ts";
+import { type HideSecrets, hideInStart } from "./text/secrets.ts";
+import { labelServerText, serverTextRules } from "./text/server-text.ts";
+import { cutBytes, utf8Bytes } from "./text/text-size.ts";
 
 /** The instructions of a server for the use of its tools. */
 export interface ServerInstructions {

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult } from "mcparley/client";
 import type { ToolOutcome } from "../calls/tool-call.ts";
 import type { FilePart, TextOrigin, TextPart, ToolResultPart } from "./conversation.ts";
-import { type TextLimits, serverTextParts } from "./long-text.ts";
-import { readBlocks } from "./server-content.ts";
+import { type TextLimits, serverTextParts } from "./text/long-text.ts";
+import { readBlocks } from "./text/server-content.ts";
 
 /** A call whose outcome becomes a part of the conversation. */
 export interface ResultOf {

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Message } from "./conversation.ts";
+import type { Message } from "../conversation.ts";
 
 /** Returns the number of bytes of a text in UTF-8. */
 export function utf8Bytes(text: string): number {
