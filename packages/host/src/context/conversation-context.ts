@@ -1,7 +1,93 @@
 import type { Message } from "../loop/conversation.ts";
 
-/** The context of a conversation: attached resources and expanded prompts. */
+/** The context of a conversation: its messages, attached resources and expanded prompts. */
 export interface Conversation {
-  /** The messages so far, with the attachments. Pass them to `host.run`. */
+  /** The messages so far, with the attachments. Pass them to `host.run`, or pass the conversation itself. */
   readonly messages: readonly Message[];
+  /** The attached resources. */
+  readonly attachments: readonly Attachment[];
+  /** Adds a message of the user. */
+  user(this: void, text: string): void;
+  /** Adds messages. */
+  add(this: void, ...messages: readonly Message[]): void;
+  /** Replaces all messages, for example by the `messages` of a `RunEnd`. The attachments remain. */
+  replace(this: void, messages: readonly Message[]): void;
+  /** Reads a resource, adds its content, and follows its updates. Rejects if the resource is attached already. */
+  attach(this: void, resource: ResourceName, options?: ContextOptions): Promise<Attachment>;
+  /** Expands a resource template of the catalogue (RFC 6570), and attaches the resource. */
+  attachTemplate(this: void, template: TemplateInstance, options?: ContextOptions): Promise<Attachment>;
+  /** Ends the updates of an attached resource. Its messages remain. Returns whether it was attached. */
+  detach(this: void, resource: ResourceName): Promise<boolean>;
+  /**
+   * Reads the attached resources that have changed, and adds the new contents as messages. Earlier messages are not changed, so that
+   * prompt caches stay valid. A resource that cannot be read stays stale, and its `error` is set. `host.run({ conversation })` calls it.
+   */
+  refresh(this: void, options?: ContextOptions): Promise<readonly Attachment[]>;
+  /** Expands a prompt of the catalogue by its name `server:prompt`, and adds its messages. Returns them. */
+  prompt(
+    this: void,
+    name: string,
+    args?: Readonly<Record<string, string>>,
+    options?: ContextOptions,
+  ): Promise<readonly Message[]>;
+  /** Returns values for an argument of a prompt or a variable of a template. */
+  completeArgument(this: void, request: CompletionRequest, options?: ContextOptions): Promise<Completion>;
+  /** Returns the conversation as JSON, to restore it later. */
+  toJSON(this: void): ConversationJson;
+  /** Ends the updates of all attached resources. */
+  close(this: void): Promise<void>;
+}
+
+export interface ContextOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** A resource of a server. */
+export interface ResourceName {
+  readonly server: string;
+  readonly uri: string;
+}
+
+/** A template of a server, with the values of its variables. */
+export interface TemplateInstance {
+  readonly server: string;
+  readonly uriTemplate: string;
+  readonly variables: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** An attached resource. */
+export interface Attachment extends ResourceName {
+  /** Whether the resource has changed since it was read. */
+  readonly isStale: boolean;
+  /** Whether the server notifies of updates. */
+  readonly isFollowed: boolean;
+  /** The reason why the last read failed. */
+  readonly error: Error | undefined;
+}
+
+/** A request for values of an argument, as the user types it. */
+export interface CompletionRequest {
+  /** The name of a prompt of the catalogue, or a template of a server. */
+  readonly of: string | { readonly server: string; readonly uriTemplate: string };
+  readonly argument: { readonly name: string; readonly value: string };
+  /** The arguments that are known already. */
+  readonly context?: Readonly<Record<string, string>>;
+}
+
+/** Values for an argument: at most 100. */
+export interface Completion {
+  readonly values: readonly string[];
+  readonly hasMore: boolean;
+}
+
+/** A conversation as JSON. It contains no approval and no long result. */
+export interface ConversationJson {
+  readonly version: 1;
+  readonly messages: readonly Message[];
+  readonly attachments: readonly StoredAttachment[];
+}
+
+export interface StoredAttachment extends ResourceName {
+  /** SHA-256 of the content that was read last. */
+  readonly contentHash: string | undefined;
 }

@@ -1,16 +1,25 @@
 import type { JsonObject } from "mcparley";
+import type { Conversation } from "../context/conversation-context.ts";
 import type { CallActivity } from "../events.ts";
 import type { Message, ToolResultPart } from "./conversation.ts";
 
 /** Options of `host.run`. */
 export interface RunOptions {
-  /** The conversation so far. It is not changed. */
-  readonly messages: readonly Message[];
+  /** The conversation so far. It is not changed. Either `messages` or `conversation` is required. */
+  readonly messages?: readonly Message[];
+  /**
+   * A conversation with attachments. Resources that have changed are read again before the first step, and the new messages are
+   * added to it when the run ends.
+   */
+  readonly conversation?: Conversation;
   /** Instructions for the model, before those of the servers. */
   readonly system?: string;
   /** Maximum requests to the model. Default: 20. */
   readonly maxSteps?: number;
-  /** Maximum tokens of the model, input and output of all steps together. Default: 1,000,000. */
+  /**
+   * Maximum tokens of the model, input and output of all steps together. It is checked before each step, so the last step can exceed
+   * it. Tokens are estimated if the provider reports none. Default: 1,000,000.
+   */
   readonly maxTokens?: number;
   /** Maximum output tokens of one step. Default: that of the model. */
   readonly maxOutputTokens?: number;
@@ -24,7 +33,10 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A running conversation: its events, in order, and its end. */
+/**
+ * A running conversation: its events, in order, and its end. The events can be iterated once. A consumer that leaves the iteration
+ * cancels the run. If the consumer is slower than the run, adjacent texts become one event.
+ */
 export interface Run extends AsyncIterable<RunEvent> {
   /** Resolves when the run ends. It never rejects: an error is the reason of the end. */
   readonly finished: Promise<RunEnd>;

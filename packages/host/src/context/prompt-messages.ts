@@ -1,0 +1,58 @@
+import type { GetPromptResult, PromptMessage } from "mcparley";
+import type { CataloguePrompt } from "../catalogue/catalogue.ts";
+import type { Message, TextPart } from "../loop/conversation.ts";
+import { type TextLimits, serverTextParts } from "../loop/text/long-text.ts";
+import { readBlocks } from "../loop/text/server-content.ts";
+
+const MAX_MESSAGES = 200;
+
+/** Checks the arguments of a prompt. Throws a `TypeError` that names the missing and unknown ones. */
+export function checkPromptArguments({ name, prompt }: CataloguePrompt, args: Readonly<Record<string, string>>): void {
+  const given = new Set(Object.keys(args));
+  const known = prompt.arguments ?? [];
+  const missing = known.filter((argument) => argument.required === true && !given.has(argument.name));
+  if (missing.length > 0) {
+    throw new TypeError(
+      `The prompt "${name}" requires the arguments ${missing.map((argument) => argument.name).join(", ")}.`,
+    );
+  }
+  const names = new Set(known.map((argument) => argument.name));
+  const unknown = [...given].filter((argument) => !names.has(argument));
+  if (unknown.length > 0) {
+    const all = names.size === 0 ? "It has no arguments." : `It has: ${[...names].join(", ")}.`;
+    throw new TypeError(`The prompt "${name}" has no arguments ${unknown.join(", ")}. ${all}`);
+  }
+}
+
+/**
+ * Returns the messages of an expanded prompt for a conversation, labelled with their origin. The roles are kept. A role other than
+ * `assistant` becomes `user`, so that a server cannot write a system message.
+ */
+export function promptMessages(prompt: CataloguePrompt, { messages }: GetPromptResult, limits: TextLimits): Message[] {
+  if (messages.length > MAX_MESSAGES) {
+    throw new RangeError(
+      `The prompt "${prompt.name}" has ${messages.length} messages. A prompt may have ${MAX_MESSAGES}.`,
+    );
+  }
+  return messages.map((message) => promptMessage(prompt, message, limits));
+}
+
+function promptMessage(
+  { server, prompt }: CataloguePrompt,
+  { role, content }: PromptMessage,
+  limits: TextLimits,
+): Message {
+  const { text, files } = readBlocks([content]);
+  // The user chose the prompt, but not the content of a resource in it.
+  const isResource = content.type === "resource";
+  const kind = isResource ? "resource" : "prompt";
+  const origin = { server, name: isResource ? content.resource.uri : prompt.name };
+  const texts = text === "" ? [] : serverTextParts({ kind, origin, text }, limits);
+  if (role !== "assistant") return { role: "user", content: [...texts, ...files] };
+  // Model providers accept no files in messages of the model.
+  const remarks = files.map(({ mediaType }): TextPart => ({
+    type: "text",
+    text: `[A file of type ${mediaType} was left out.]`,
+  }));
+  return { role: "assistant", content: [...texts, ...remarks] };
+}

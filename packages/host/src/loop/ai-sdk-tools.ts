@@ -1,0 +1,126 @@
+import type { JsonObject } from "mcparley";
+import type { Host } from "../host.ts";
+import type { FilePart, TextPart, ToolResultPart } from "./conversation.ts";
+import type { TextLimits } from "./text/long-text.ts";
+import { readResult, readResultTool } from "./read-result.ts";
+import { createResultStore } from "./result-handles.ts";
+import { toModelTool } from "./stable-tools.ts";
+import { toResultPart } from "./tool-results.ts";
+
+/** Options of `toAiSdkTools`. */
+export interface AiSdkToolsOptions {
+  /** Maximum bytes of a result's text. A longer one becomes a handle for the tool `read_result`. Default: 32 KiB. */
+  readonly maxResultBytes?: number;
+}
+
+/** A tool of the package `ai`. */
+export interface AiSdkTool {
+  readonly description: string;
+  /** A schema of `jsonSchema()` of `ai`. Its type contains a private symbol of that package, so it is opaque here. */
+  readonly inputSchema: never;
+  readonly execute: (this: void, input: unknown, options: AiSdkCall) => Promise<AiSdkResult>;
+  readonly toModelOutput: (this: void, given: unknown) => AiSdkModelOutput;
+}
+
+/** The options that `ai` passes to `execute`. */
+export interface AiSdkCall {
+  readonly toolCallId: string;
+  readonly abortSignal?: AbortSignal | undefined;
+}
+
+/** The result of a tool: the text for the model, labelled with its origin, and the files. */
+export interface AiSdkResult {
+  readonly text: string;
+  readonly files: readonly { readonly mediaType: string; readonly data: string }[];
+  readonly isError: boolean;
+}
+
+/** The result for the model. Files have the content types of the installed version of `ai`. */
+export type AiSdkModelOutput =
+  | { type: "text" | "error-text"; value: string }
+  | { type: "content"; value: { type: "text"; text: string }[] };
+
+/**
+ * Returns the tools of a host for `generateText` and `streamText` of the package `ai`, versions 5 to 7.
+ *
+ * Calls require the consent of the user, as in `host.run`. The result has the tools that the catalogue contains now. Call the function
+ * again when the catalogue has changed.
+ *
+ * @example
+ * ```ts compile
+ * import { generateText, stepCountIs, type LanguageModel } from "ai";
+ * import { type Host, toAiSdkTools } from "@mcparley/host";
+ *
+ * export async function answer(host: Host, model: LanguageModel, prompt: string): Promise<string> {
+ *   await host.ready();
+ *   const { text } = await generateText({ model, prompt, tools: toAiSdkTools(host), stopWhen: stepCountIs(10) });
+ *   return text;
+ * }
+ * ```
+ */
+export function toAiSdkTools(
+  host: Pick<Host, "catalogue" | "callTool">,
+  { maxResultBytes = 32 * 1024 }: AiSdkToolsOptions = {},
+): Record<string, AiSdkTool> {
+  // The host hides the secrets in the outcome of a call.
+  const limits: TextLimits = { maxBytes: maxResultBytes, store: createResultStore(), hideSecrets: (text) => text };
+  const tools = host.catalogue.tools.map((tool): readonly [string, AiSdkTool] => {
+    const { name, description, inputSchema } = toModelTool(tool, limits.hideSecrets);
+    const origin = { server: tool.server, name: tool.tool.name };
+    return [
+      name,
+      {
+        description,
+        inputSchema: schemaOf(inputSchema),
+        async execute(input, { toolCallId, abortSignal }) {
+          const outcome = await host.callTool(name, argumentsOf(input), abortSignal ? { signal: abortSignal } : {});
+          return toResult(toResultPart({ callId: toolCallId, name, origin }, outcome, limits));
+        },
+        toModelOutput,
+      },
+    ];
+  });
+  const reader: AiSdkTool = {
+    description: readResultTool.description,
+    inputSchema: schemaOf(readResultTool.inputSchema),
+    execute: (input) =>
+      Promise.resolve(toResult(readResult(argumentsOf(input), { store: limits.store, maxBytes: limits.maxBytes }))),
+    toModelOutput,
+  };
+  return Object.fromEntries([...tools, [readResultTool.name, reader] as const]);
+}
+
+/** Returns an object that `ai` accepts as the result of its `jsonSchema()`. The host checks the arguments. */
+function schemaOf(jsonSchema: JsonObject): never {
+  const schema = { [Symbol.for("vercel.ai.schema")]: true, [Symbol.for("vercel.ai.validator")]: true, jsonSchema };
+  return { ...schema, validate: undefined, _type: undefined } as never;
+}
+
+function argumentsOf(input: unknown): JsonObject {
+  if (typeof input === "object" && input !== null && !Array.isArray(input)) return { ...input };
+  throw new TypeError("The arguments of a tool must be a JSON object.");
+}
+
+function toResult({ content, isError }: Pick<ToolResultPart, "content" | "isError">): AiSdkResult {
+  const texts = content.filter((part): part is TextPart => part.type === "text");
+  const files = content.filter((part): part is FilePart => part.type === "file");
+  return {
+    text: texts.map(({ text }) => text).join("\n"),
+    files: files.map(({ mediaType, data }) => ({ mediaType, data })),
+    isError,
+  };
+}
+
+/** Converts a result for the model. Version 5 passes the result, and later versions an object that contains it. */
+function toModelOutput(given: unknown): AiSdkModelOutput {
+  const isWrapped = typeof given === "object" && given !== null && "output" in given;
+  const { text, files, isError } = (isWrapped ? given.output : given) as AiSdkResult;
+  if (isError) return { type: "error-text", value: text };
+  if (files.length === 0) return { type: "text", value: text };
+  const parts = files.map(({ mediaType, data }) => {
+    const type = isWrapped ? (mediaType.startsWith("image/") ? "image-data" : "file-data") : "media";
+    return { type, mediaType, data };
+  });
+  // The names of the content types differ between the versions of `ai`, so they have no common type.
+  return { type: "content", value: [...(text === "" ? [] : [{ type: "text", text }]), ...parts] } as AiSdkModelOutput;
+}

@@ -1,0 +1,80 @@
+import { flushPromises } from "mcparley/testing";
+import { expect, test } from "vitest";
+import type { CallActivity } from "../events.ts";
+import { createEventQueue } from "./event-queue.ts";
+import type { RunEvent } from "./run-events.ts";
+
+function progress(callId: string, value: number): RunEvent {
+  return { type: "activity", callId, activity: { type: "progress", progress: { progress: value } } };
+}
+
+function task(callId: string, status: "working" | "completed"): RunEvent {
+  const activity = { type: "task", task: { taskId: "t", status } } as unknown as CallActivity;
+  return { type: "activity", callId, activity };
+}
+
+const noReturn = (): Promise<void> => Promise.resolve();
+
+async function rest(queue: ReturnType<typeof createEventQueue>): Promise<RunEvent[]> {
+  queue.end();
+  const events: RunEvent[] = [];
+  const iterator = queue.iterate(noReturn);
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) events.push(next.value);
+  return events;
+}
+
+test("joins a million pieces of text while the consumer waits", async () => {
+  const queue = createEventQueue();
+  for (let index = 0; index < 1_000_000; index += 1) queue.push({ type: "text", text: "ab" });
+  queue.push({ type: "reasoning", text: "c" });
+  queue.push({ type: "text", text: "d" });
+  expect(queue.size).toBe(3);
+  expect(await rest(queue)).toEqual([
+    { type: "text", text: "ab".repeat(1_000_000) },
+    { type: "reasoning", text: "c" },
+    { type: "text", text: "d" },
+  ]);
+});
+
+test("keeps only the last progress and task state of each call", async () => {
+  const queue = createEventQueue();
+  for (let index = 1; index <= 10_000; index += 1) {
+    queue.push(progress("a", index));
+    queue.push(task("a", index === 10_000 ? "completed" : "working"));
+    queue.push(progress("b", index));
+  }
+  expect(await rest(queue)).toEqual([progress("a", 10_000), task("a", "completed"), progress("b", 10_000)]);
+});
+
+test("does not move a progress before another event of its call", async () => {
+  const queue = createEventQueue();
+  const approval: RunEvent = { type: "activity", callId: "a", activity: { type: "approval", state: "waiting" } };
+  const events = [progress("a", 1), approval, progress("a", 2)];
+  for (const event of events) queue.push(event);
+  expect(await rest(queue)).toEqual(events);
+});
+
+test("delivers each event at once to a consumer that waits", async () => {
+  const queue = createEventQueue();
+  const iterator = queue.iterate(noReturn);
+  const first = iterator.next();
+  await flushPromises();
+  queue.push({ type: "text", text: "a" });
+  expect(await first).toEqual({ done: false, value: { type: "text", text: "a" } });
+});
+
+test("can be iterated once", () => {
+  const queue = createEventQueue();
+  queue.iterate(noReturn);
+  expect(() => queue.iterate(noReturn)).toThrow("can be iterated once");
+});
+
+test("keeps no event after the consumer has left", async () => {
+  const queue = createEventQueue();
+  const iterator = queue.iterate(noReturn);
+  queue.push({ type: "step", step: 1 });
+  await iterator.return?.();
+  queue.push({ type: "step", step: 2 });
+  expect(queue.size).toBe(0);
+  expect((await iterator.next()).done).toBe(true);
+});

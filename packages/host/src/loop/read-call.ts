@@ -1,0 +1,126 @@
+import type { JsonObject } from "mcparley";
+import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
+import type { ToolCallPart } from "./conversation.ts";
+import type { WrittenCall } from "./model-answer.ts";
+import { readResultTool } from "./read-result.ts";
+import { closeNames } from "./stable-tools.ts";
+import { readCallTool, searchTools } from "./tool-search.ts";
+
+/** Reads the arguments of a call, which the model wrote as JSON text, by the schema of the tool. */
+export type ReadArguments = (
+  text: string,
+  tool: CatalogueTool,
+) => { readonly arguments: JsonObject } | { readonly problem: string };
+
+/** A call of the model, after its name and arguments were read. */
+export interface ReadCall {
+  /** Unique in the run. */
+  readonly callId: string;
+  /** The name that the model called, such as `call_tool`. */
+  readonly name: string;
+  /** The name of the tool that is called in effect. */
+  readonly shownName: string;
+  /** The arguments of that tool. */
+  readonly arguments: JsonObject;
+  readonly target: CallTarget;
+  /** The call for the conversation. */
+  readonly part: ToolCallPart;
+}
+
+/** The receiver of a call. */
+export type CallTarget =
+  | { readonly kind: "tool"; readonly tool: CatalogueTool }
+  | { readonly kind: "read_result"; readonly arguments: JsonObject }
+  | { readonly kind: "search_tools"; readonly arguments: JsonObject }
+  | { readonly kind: "problem"; readonly problem: string };
+
+export interface CallReader {
+  readonly catalogue: () => Catalogue;
+  readonly readArguments: ReadArguments;
+  readonly isSearching: boolean;
+  /** Returns an id that is unique in the run. Some providers number the calls of each answer from 0. */
+  readonly uniqueId: (callId: string) => string;
+}
+
+const [searchTool, callTool] = searchTools;
+
+/** Reads a call of the model. A call that cannot be read becomes a problem for the model. */
+export function readCall(written: WrittenCall, reader: CallReader): ReadCall {
+  const callId = reader.uniqueId(written.callId);
+  const { name, providerData } = written;
+  const found = findTarget(written, reader);
+  const part: ToolCallPart = {
+    type: "tool-call",
+    callId,
+    name,
+    arguments: found.written,
+    ...(providerData === undefined ? {} : { providerData }),
+  };
+  return { callId, name, shownName: found.shownName, arguments: found.arguments, target: found.target, part };
+}
+
+interface FoundTarget {
+  readonly target: CallTarget;
+  readonly shownName: string;
+  readonly arguments: JsonObject;
+  /** The arguments as the model wrote them, for the conversation. */
+  readonly written: JsonObject;
+}
+
+function findTarget({ name, input }: WrittenCall, reader: CallReader): FoundTarget {
+  const isHostTool =
+    name === readResultTool.name || (reader.isSearching && (name === searchTool.name || name === callTool.name));
+  if (!isHostTool) return findTool({ name, input }, reader);
+  const args = parseObject(input);
+  if (!args) return problem(name, `The arguments of ${name} must be a JSON object.`);
+  if (name === readResultTool.name) return hostTarget("read_result", args);
+  if (name === searchTool.name) return hostTarget("search_tools", args);
+  const called = readCallTool(args);
+  if ("problem" in called) return { ...problem(name, called.problem), written: args };
+  return { ...findTool(called, reader), written: args };
+}
+
+function hostTarget(kind: "read_result" | "search_tools", args: JsonObject): FoundTarget {
+  return { target: { kind, arguments: args }, shownName: kind, arguments: args, written: args };
+}
+
+function findTool(
+  { name, input }: { name: string; input: string },
+  { catalogue, readArguments, isSearching }: CallReader,
+): FoundTarget {
+  const tool = catalogue().tool(name);
+  if (!tool)
+    return {
+      ...problem(name, unknownTool(name, { catalogue: catalogue(), isSearching })),
+      written: parseObject(input) ?? {},
+    };
+  const read = readArguments(input, tool);
+  if ("problem" in read) return { ...problem(name, read.problem), written: parseObject(input) ?? {} };
+  const args = read.arguments;
+  return { target: { kind: "tool", tool }, shownName: name, arguments: args, written: args };
+}
+
+function problem(shownName: string, text: string): FoundTarget {
+  return { target: { kind: "problem", problem: text }, shownName, arguments: {}, written: {} };
+}
+
+function unknownTool(name: string, { catalogue, isSearching }: { catalogue: Catalogue; isSearching: boolean }): string {
+  const close = closeNames(name, catalogue);
+  const names = close.length > 0 ? ` Close names: ${close.join(", ")}.` : "";
+  const cure = isSearching ? ` Find tools with ${searchTool.name}.` : "";
+  return `The tool ${JSON.stringify(name)} does not exist, or its server is no longer available.${names}${cure}`;
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    // An empty text stands for no arguments.
+    const value: unknown = JSON.parse(text.trim() || "{}");
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

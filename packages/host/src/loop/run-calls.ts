@@ -1,0 +1,133 @@
+import type { Clock } from "mcparley";
+import type { CallTool, ToolOutcome } from "../calls/tool-call.ts";
+import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
+import type { CallActivity } from "../events.ts";
+import type { ToolResultPart } from "./conversation.ts";
+import type { TextLimits } from "./text/long-text.ts";
+import type { ReadCall } from "./read-call.ts";
+import { readResult } from "./read-result.ts";
+import { MAX_FAILURES, type RepeatedFailures } from "./repeated-failures.ts";
+import type { RunEvent } from "./run-events.ts";
+import { type RunStop, settled } from "./run-stop.ts";
+import type { RunTimer } from "./run-timer.ts";
+import { hideInJson } from "./text/secrets.ts";
+import { hostResult, toResultPart } from "./tool-results.ts";
+import { type ToolSearchPort, runSearch } from "./tool-search.ts";
+
+/** The parts of a run that its calls need. */
+export interface CallParts {
+  readonly callTool: CallTool;
+  readonly catalogue: () => Catalogue;
+  readonly search: ToolSearchPort | undefined;
+  readonly limits: TextLimits;
+  readonly failures: RepeatedFailures;
+  readonly stop: RunStop;
+  readonly timer: RunTimer;
+  readonly clock: Clock;
+  readonly emit: (event: RunEvent) => void;
+}
+
+/** Number of calls that run at the same time. */
+const MAX_PARALLEL = 8;
+
+/** Runs the calls of one answer. Returns their results in the order of the calls. It never rejects. */
+export async function runCalls(calls: readonly ReadCall[], parts: CallParts): Promise<ToolResultPart[]> {
+  const results = Array.from<ToolResultPart>({ length: calls.length });
+  const waiting = calls.entries();
+  async function work(): Promise<void> {
+    for (const [index, call] of waiting) results[index] = await runCall(call, parts);
+  }
+  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, calls.length) }, work));
+  return results;
+}
+
+/** Returns the result of a call that was not run because the run has ended. */
+export function skippedResult({ callId, name }: Pick<ReadCall, "callId" | "name">, reason: string): ToolResultPart {
+  return hostResult({ callId, name }, `The call was not run, because ${reason}.`);
+}
+
+/** Runs one call, and emits its events. */
+async function runCall(call: ReadCall, parts: CallParts): Promise<ToolResultPart> {
+  const { callId, name, target } = call;
+  if (parts.stop.reason !== undefined) return skippedResult(call, stopText(parts.stop.reason));
+  const server = target.kind === "tool" ? target.tool.server : undefined;
+  parts.emit({ type: "call", callId, name: call.shownName, server, arguments: call.arguments });
+  const result = await resultOf(call, parts).catch((error: unknown) =>
+    hostResult({ callId, name }, parts.limits.hideSecrets(`The call failed: ${messageOf(error)}`)),
+  );
+  parts.emit({ type: "result", callId, result });
+  return result;
+}
+
+async function resultOf(call: ReadCall, parts: CallParts): Promise<ToolResultPart> {
+  const { target, callId, name } = call;
+  const { limits, search } = parts;
+  if (target.kind === "problem") return hostResult({ callId, name }, limits.hideSecrets(target.problem));
+  if (target.kind === "read_result") {
+    const read = readResult(target.arguments, { store: limits.store, maxBytes: limits.maxBytes });
+    return { type: "tool-result", callId, name, ...read };
+  }
+  if (target.kind === "search_tools") {
+    if (!search) return hostResult({ callId, name }, "The host has no search for tools.");
+    const { text, isError } = runSearch(search, target.arguments);
+    return hostResult({ callId, name }, limits.hideSecrets(text), isError);
+  }
+  const result = await callServer(call, target.tool, parts);
+  parts.failures.record({ name: call.shownName, arguments: call.arguments, isError: result.isError });
+  return result;
+}
+
+/** Calls the tool of a server, unless the same call has failed too often. */
+async function callServer(call: ReadCall, tool: CatalogueTool, parts: CallParts): Promise<ToolResultPart> {
+  const { callId, name } = call;
+  if (parts.failures.isBlocked(call.shownName, call.arguments)) {
+    const text = `The call was not run, because it has failed ${MAX_FAILURES} times with the same arguments.`;
+    return hostResult(
+      { callId, name },
+      `${text} Change the arguments, use another tool, or tell the user about the problem.`,
+    );
+  }
+  const outcome = await outcomeOf(call, tool, parts);
+  if (outcome === undefined) {
+    const reason = stopText(parts.stop.reason ?? "cancelled");
+    return hostResult({ callId, name }, `The call was cancelled, because ${reason}. The server may have run it.`);
+  }
+  return toResultPart({ callId, name, origin: { server: tool.server, name: tool.tool.name } }, outcome, parts.limits);
+}
+
+/** Returns the outcome of a call, or undefined if the run was stopped before. */
+async function outcomeOf(call: ReadCall, tool: CatalogueTool, parts: CallParts): Promise<ToolOutcome | undefined> {
+  const { callId } = call;
+  const { signal } = parts.stop;
+  let outcome: ToolOutcome | undefined;
+  let isOpen = true;
+  const onActivity = (activity: CallActivity): void => {
+    if (!isOpen) return;
+    parts.timer.activity(callId, activity);
+    parts.emit({ type: "activity", callId, activity: hideInJson(activity, parts.limits.hideSecrets) });
+  };
+  const calling = (async () => {
+    const request = { tool, arguments: call.arguments, origin: { callId, by: "model" as const }, signal, onActivity };
+    outcome = await parts.callTool(request).catch((error: unknown) => failedOutcome(error, signal));
+  })();
+  await settled(calling, { signal, clock: parts.clock });
+  isOpen = false;
+  parts.timer.ended(callId);
+  return outcome;
+}
+
+/** A rejection of `callTool` is the abort of the run. Any other one is a defect, which the model sees as a failed call. */
+function failedOutcome(error: unknown, signal: AbortSignal): ToolOutcome | undefined {
+  if (signal.aborted) return undefined;
+  const failure = error instanceof Error ? error : new Error(String(error));
+  return { status: "failed", message: failure.message, error: failure, mayHaveRun: true };
+}
+
+/** Returns the reason of a stop, as the end of a sentence. */
+export function stopText(reason: "cancelled" | "time"): string {
+  return reason === "time" ? "the run reached its limit of time" : "the run was cancelled";
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

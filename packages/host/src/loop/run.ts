@@ -1,0 +1,242 @@
+import type { Clock } from "mcparley";
+import type { CallTool } from "../calls/tool-call.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { ModelRequest } from "../model/model-request.ts";
+import { completeMessages } from "./complete-messages.ts";
+import type { AssistantPart, Message } from "./conversation.ts";
+import { type EventQueue, createEventQueue } from "./event-queue.ts";
+import { type ModelAnswer, type StreamModel, askModel } from "./model-answer.ts";
+import { type ReadArguments, type ReadCall, readCall } from "./read-call.ts";
+import { createRepeatedFailures } from "./repeated-failures.ts";
+import type { ResultStore } from "./result-handles.ts";
+import { type CallParts, runCalls, skippedResult, stopText } from "./run-calls.ts";
+import type { Run, RunEnd, RunOptions, Usage } from "./run-events.ts";
+import { type RunLimits, reachedLimit, readRunLimits } from "./run-limits.ts";
+import { type RunStop, createStop } from "./run-stop.ts";
+import { startRunTimer } from "./run-timer.ts";
+import type { HideSecrets } from "./text/secrets.ts";
+import { type RunTools, createRunTools } from "./stable-tools.ts";
+import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
+import type { ToolSearchPort } from "./tool-search.ts";
+
+/** The parts of a host that a run needs. */
+export interface RunParts {
+  readonly stream: StreamModel;
+  readonly catalogue: () => Catalogue;
+  readonly callTool: CallTool;
+  readonly readArguments: ReadArguments;
+  /** The instructions of the servers, in a stable order. */
+  readonly instructions: () => readonly ServerInstructions[];
+  /** Long results. All runs of a host share one store, so that a later run can read the results of an earlier one. */
+  readonly results: ResultStore;
+  readonly hideSecrets: HideSecrets;
+  readonly clock: Clock;
+  /** If omitted, each request has the definitions of all tools. */
+  readonly search?: ToolSearchPort;
+}
+
+/** Starts a run. Throws if an option is invalid. */
+export function startRun(parts: RunParts, options: RunOptions): Run {
+  checkMessages(options);
+  const limits = readRunLimits(options);
+  const stop = createStop(options.signal);
+  const events = createEventQueue();
+  const finished = runToEnd({ parts, options, limits, stop, events });
+  const cancel = (): void => stop.stop("cancelled");
+  return {
+    finished,
+    cancel,
+    [Symbol.asyncIterator]: () =>
+      events.iterate(async () => {
+        cancel();
+        await finished;
+      }),
+  };
+}
+
+function checkMessages({ messages, conversation }: RunOptions): void {
+  if ((messages === undefined) === (conversation === undefined)) {
+    throw new TypeError("`run` requires either `messages` or `conversation`.");
+  }
+  if (messages?.length === 0) throw new RangeError("`messages` is empty. Add a message of the user.");
+}
+
+interface Start {
+  readonly parts: RunParts;
+  readonly options: RunOptions;
+  readonly limits: RunLimits;
+  readonly stop: RunStop;
+  readonly events: EventQueue;
+}
+
+/** The state of a run. */
+interface RunState extends Start {
+  readonly system: string;
+  readonly messages: Message[];
+  readonly tools: RunTools;
+  readonly callParts: CallParts;
+  readonly usedIds: Set<string>;
+  step: number;
+  usage: Usage;
+}
+
+type Ended = Pick<RunEnd, "reason" | "error">;
+
+/** Runs the steps, and makes the end. It never rejects. */
+async function runToEnd(start: Start): Promise<RunEnd> {
+  const { parts, options, stop, events } = start;
+  const { conversation } = options;
+  const timer = startRunTimer({ clock: parts.clock, ms: start.limits.maxTime, onExpired: () => stop.stop("time") });
+  const before = (): readonly Message[] => options.messages ?? conversation?.messages ?? [];
+  let state: RunState | undefined;
+  let ended: Ended;
+  try {
+    await conversation?.refresh({ signal: stop.signal });
+    state = startState(start, { before: before(), timer });
+    ended = await runSteps(state);
+  } catch (error) {
+    ended = stop.reason === undefined ? { reason: "error", error: toError(error) } : { reason: stop.reason };
+  }
+  timer.close();
+  stop.close();
+  const messages = completeMessages(state?.messages ?? before());
+  const usage = state?.usage ?? { inputTokens: 0, outputTokens: 0 };
+  const end = { ...withoutSecrets(ended, parts.hideSecrets), messages, usage };
+  conversation?.replace(messages);
+  events.push({ type: "end", end });
+  events.end();
+  return end;
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+function startState(start: Start, given: { before: readonly Message[]; timer: CallParts["timer"] }): RunState {
+  const { parts, options, limits, stop, events } = start;
+  const { catalogue, search, hideSecrets } = parts;
+  const messages = completeMessages(given.before);
+  return {
+    ...start,
+    system: systemPrompt(options.system, parts.instructions(), hideSecrets),
+    messages,
+    tools: createRunTools({ catalogue, search, maxTokens: limits.maxToolTokens, hideSecrets }),
+    callParts: {
+      callTool: parts.callTool,
+      catalogue,
+      search,
+      limits: { maxBytes: limits.maxResultBytes, store: parts.results, hideSecrets },
+      failures: createRepeatedFailures(),
+      stop,
+      timer: given.timer,
+      clock: parts.clock,
+      emit: events.push,
+    },
+    usedIds: callIds(messages),
+    step: 0,
+    usage: { inputTokens: 0, outputTokens: 0 },
+  };
+}
+
+/** Sends requests to the model, and runs its calls, until the run ends. */
+async function runSteps(state: RunState): Promise<Ended> {
+  for (;;) {
+    const reason = state.stop.reason ?? reachedLimit(state.limits, state);
+    if (reason !== undefined) return { reason };
+    state.step += 1;
+    state.events.push({ type: "step", step: state.step });
+    const answer = await askModel(requestOf(state), {
+      stream: state.parts.stream,
+      clock: state.parts.clock,
+      signal: state.stop.signal,
+      onText: (type, text) => state.events.push({ type, text }),
+    });
+    addUsage(state, answer.usage);
+    const calls = addAnswer(state, answer);
+    const ended = endOf(answer, { hasCalls: calls.length > 0, stop: state.stop });
+    if (calls.length > 0) {
+      const content = ended
+        ? calls.map((call) => skippedResult(call, skipReason(ended)))
+        : await runCalls(calls, state.callParts);
+      state.messages.push({ role: "tool", content });
+    }
+    if (ended) return ended;
+  }
+}
+
+function requestOf({ system, messages, tools, limits, stop }: RunState): ModelRequest {
+  return {
+    messages: [{ role: "system", content: system }, ...messages],
+    tools: tools.next(),
+    signal: stop.signal,
+    ...(limits.maxOutputTokens === undefined ? {} : { maxOutputTokens: limits.maxOutputTokens }),
+  };
+}
+
+function addUsage(state: RunState, usage: Usage): void {
+  state.usage = {
+    inputTokens: state.usage.inputTokens + usage.inputTokens,
+    outputTokens: state.usage.outputTokens + usage.outputTokens,
+  };
+  state.events.push({ type: "usage", step: state.step, usage });
+}
+
+/** Adds the answer to the conversation. Returns its calls. */
+function addAnswer(state: RunState, { parts }: ModelAnswer): ReadCall[] {
+  const calls: ReadCall[] = [];
+  const reader = {
+    catalogue: state.parts.catalogue,
+    readArguments: state.parts.readArguments,
+    isSearching: state.tools.isSearching,
+    uniqueId: (id: string) => uniqueId(id, state.usedIds),
+  };
+  const content = parts.map((part): AssistantPart => {
+    if (part.type !== "tool-call") return part;
+    const call = readCall(part, reader);
+    calls.push(call);
+    return call.part;
+  });
+  // Providers reject an empty message.
+  if (content.length > 0) state.messages.push({ role: "assistant", content });
+  return calls;
+}
+
+/** Returns the end of the run after an answer, or undefined if the calls of the answer must run. */
+function endOf(
+  { finish, error }: ModelAnswer,
+  { hasCalls, stop }: { hasCalls: boolean; stop: RunStop },
+): Ended | undefined {
+  if (stop.reason !== undefined) return { reason: stop.reason };
+  if (error) return { reason: "error", error };
+  if (finish === "error")
+    return { reason: "error", error: new Error("The model provider ended the answer with an error.") };
+  if (finish === "length") return { reason: "length" };
+  if (finish === "content-filter") return { reason: "filtered" };
+  return hasCalls ? undefined : { reason: "answered" };
+}
+
+/** Returns the reason why the calls of the last answer are not run, as the end of a sentence. */
+function skipReason({ reason }: Ended): string {
+  if (reason === "cancelled" || reason === "time") return stopText(reason);
+  if (reason === "length") return "the answer reached its limit of tokens";
+  return reason === "filtered" ? "the provider filtered the answer" : "the model failed";
+}
+
+function callIds(messages: readonly Message[]): Set<string> {
+  const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
+  return new Set(calls.flatMap((part) => (part.type === "tool-call" ? [part.callId] : [])));
+}
+
+function uniqueId(id: string, used: Set<string>): string {
+  const base = id === "" ? "call" : id;
+  let unique = base;
+  for (let number = 2; used.has(unique); number += 1) unique = `${base}_${number}`;
+  used.add(unique);
+  return unique;
+}
+
+function withoutSecrets({ reason, error }: Ended, hideSecrets: HideSecrets): Ended {
+  if (!error) return { reason };
+  const message = hideSecrets(error.message);
+  return { reason, error: message === error.message ? error : new Error(message) };
+}

@@ -1,0 +1,106 @@
+import { printable } from "mcparley";
+import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
+import type { ModelTool } from "../model/model-request.ts";
+import { readResultTool } from "./read-result.ts";
+import { type HideSecrets, hideInJson } from "./text/secrets.ts";
+import { estimateTokens } from "./text/text-size.ts";
+import { type ToolSearchPort, searchTools } from "./tool-search.ts";
+
+/** The tools of one run. */
+export interface RunTools {
+  /**
+   * Returns the definitions for the next request.
+   *
+   * The array only grows during a run, because providers cache the start of a request. A new tool is appended. A removed tool stays, and
+   * its calls fail. A changed definition takes effect with the next run.
+   */
+  next(this: void): readonly ModelTool[];
+  /** Whether the model searches for tools, because their definitions are over the limit. */
+  readonly isSearching: boolean;
+}
+
+export interface RunToolsParts {
+  readonly catalogue: () => Catalogue;
+  readonly search: ToolSearchPort | undefined;
+  readonly maxTokens: number;
+  readonly hideSecrets: HideSecrets;
+}
+
+/** The names of the tools of the host. A tool of a server with such a name cannot be called. */
+const hostToolNames: ReadonlySet<string> = new Set([readResultTool, ...searchTools].map(({ name }) => name));
+
+/**
+ * Returns the tools of a run: `read_result`, and then the tools of the catalogue in its order. If their definitions are over the
+ * limit, `search_tools` and `call_tool` replace the tools of the catalogue. Without a search, the limit has no effect.
+ */
+export function createRunTools({ catalogue, search, maxTokens, hideSecrets }: RunToolsParts): RunTools {
+  let seen: Catalogue | undefined;
+  let tools: readonly ModelTool[] = [readResultTool];
+  let tokens = 0;
+  let isSearching = false;
+  const names = new Set(hostToolNames);
+
+  function startSearch(): void {
+    isSearching = true;
+    tools = [...tools, ...searchTools];
+  }
+
+  /** Returns the definitions of the tools that are not in the array yet. */
+  function added(current: Catalogue): ModelTool[] {
+    const added = current.tools.filter(({ name }) => !names.has(name)).map((tool) => toModelTool(tool, hideSecrets));
+    for (const { name } of added) names.add(name);
+    return added;
+  }
+
+  return {
+    next() {
+      const current = catalogue();
+      if (current === seen) return tools;
+      const isFirst = seen === undefined;
+      seen = current;
+      search?.update(current.tools);
+      if (isSearching) return tools;
+      const definitions = added(current);
+      tokens += definitions.reduce((sum, tool) => sum + estimateTokens(JSON.stringify(tool)), 0);
+      if (search && tokens > maxTokens) startSearch();
+      else if (definitions.length > 0 || isFirst) tools = [...tools, ...definitions];
+      return tools;
+    },
+    get isSearching() {
+      return isSearching;
+    },
+  };
+}
+
+// A tool of the catalogue never changes: a new definition is a new object.
+const modelTools = new WeakMap<CatalogueTool, { tool: ModelTool; hideSecrets: HideSecrets }>();
+
+/** Returns the definition of a tool for the model. */
+export function toModelTool(tool: CatalogueTool, hideSecrets: HideSecrets): ModelTool {
+  const known = modelTools.get(tool);
+  if (known?.hideSecrets === hideSecrets) return known.tool;
+  const { name, description, inputSchema } = tool;
+  const made = hideInJson({ name, description: printable(description), inputSchema }, hideSecrets);
+  modelTools.set(tool, { tool: made, hideSecrets });
+  return made;
+}
+
+/** Returns at most three names of the catalogue that are close to an unknown name. */
+export function closeNames(name: string, { tools }: Catalogue): string[] {
+  const wanted = name.toLowerCase();
+  return tools
+    .map((tool) => ({ name: tool.name, score: closeness(wanted, tool.name.toLowerCase()) }))
+    .filter(({ score }) => score >= 3)
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, 3)
+    .map((found) => found.name);
+}
+
+/** The length of the common start, or of the contained name. */
+function closeness(wanted: string, name: string): number {
+  if (wanted !== "" && name.includes(wanted)) return wanted.length;
+  if (name !== "" && wanted.includes(name)) return name.length;
+  let length = 0;
+  while (length < wanted.length && wanted[length] === name[length]) length += 1;
+  return length;
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { hideInJson, hideInStart } from "./secrets.ts";
+
+const hide = (text: string): string => text.replaceAll("hunter2", "*");
+
+test("hides the secrets in all texts and names of a JSON value", () => {
+  expect(hideInJson({ a: ["x hunter2"], hunter2: { b: "hunter2", c: 1, d: null } }, hide)).toEqual({
+    a: ["x *"],
+    "*": { b: "*", c: 1, d: null },
+  });
+});
+
+test("keeps a member with the name __proto__ as a member", () => {
+  const value = hideInJson(JSON.parse('{"__proto__": {"a": "hunter2"}}') as object, hide);
+  expect(Object.entries(value)).toEqual([["__proto__", { a: "*" }]]);
+  expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+});
+
+test("leaves no part of a secret at the end of a start", () => {
+  const length = 1000;
+  for (const total of [1100, 100_000]) {
+    for (let before = length - 10; before <= length + 1; before += 1) {
+      const text = `${"x".repeat(before)}hunter2`.padEnd(total, "y");
+      const start = hideInStart(text, length, hide);
+      expect(start.length).toBeLessThanOrEqual(length);
+      expect(start).not.toMatch(/xh/);
+    }
+  }
+});
+
+test("leaves no part of a secret at the end of a reserve that became shorter", () => {
+  const text = "hunter2".repeat(200_000);
+  expect(hideInStart(text, 1000, hide)).toMatch(/^\**$/);
+});
+
+test("returns the start of a text without secrets unchanged", () => {
+  expect(hideInStart("x".repeat(50_000), 1000, hide)).toBe("x".repeat(1000));
+  expect(hideInStart("short", 1000, hide)).toBe("short");
+});

@@ -1,0 +1,47 @@
+import { Buffer } from "node:buffer";
+import type { Message } from "../conversation.ts";
+
+/** Returns the number of bytes of a text in UTF-8. */
+export function utf8Bytes(text: string): number {
+  return Buffer.byteLength(text, "utf8");
+}
+
+/** Returns the longest start of a text that has at most `maxBytes` bytes in UTF-8. No character is cut in half. */
+export function cutBytes(text: string, maxBytes: number): string {
+  // A UTF-16 unit has at most three bytes.
+  if (text.length * 3 <= maxBytes) return text;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
+  return text.slice(0, read);
+}
+
+/** Returns the first `maxLength` UTF-16 units of a text. No surrogate pair is cut in half. */
+export function cutText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const isPairCut = /[\uD800-\uDBFF]/.test(text.charAt(maxLength - 1));
+  return text.slice(0, isPairCut ? maxLength - 1 : maxLength);
+}
+
+/** Average bytes of a token in English text and JSON. */
+const BYTES_PER_TOKEN = 4;
+/** Tokens of a file whose size in tokens is unknown. */
+const TOKENS_PER_FILE = 1000;
+
+/** Estimates the tokens of a text: a quarter of its bytes. */
+export function estimateTokens(text: string): number {
+  return Math.ceil(utf8Bytes(text) / BYTES_PER_TOKEN);
+}
+
+/** Estimates the tokens of messages. A file counts as 1,000 tokens. */
+export function estimateMessages(messages: readonly Message[]): number {
+  let files = 0;
+  const json = JSON.stringify(messages, (_key, value: unknown) => {
+    if (!isFile(value)) return value;
+    files += 1;
+    return value.mediaType;
+  });
+  return estimateTokens(json) + files * TOKENS_PER_FILE;
+}
+
+function isFile(value: unknown): value is { type: "file"; mediaType: string } {
+  return typeof value === "object" && value !== null && "type" in value && value.type === "file" && "data" in value;
+}

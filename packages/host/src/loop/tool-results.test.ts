@@ -1,0 +1,163 @@
+import type { ContentBlock } from "mcparley/client";
+import { describe, expect, test } from "vitest";
+import type { ToolResultPart } from "./conversation.ts";
+import { createResultStore } from "./result-handles.ts";
+import { readResult } from "./read-result.ts";
+import { toResultPart } from "./tool-results.ts";
+import { textOutcome } from "./testing/run-fixtures.ts";
+
+const call = { callId: "c1", name: "notes_read", origin: { server: "notes", name: "read" } };
+const png = "iVBORw0KGgo=";
+
+function convert(
+  content: ContentBlock[],
+  { structuredContent, maxBytes = 32 * 1024 }: { structuredContent?: unknown; maxBytes?: number } = {},
+): ToolResultPart {
+  const result = structuredContent === undefined ? { content } : { content, structuredContent };
+  const limits = {
+    maxBytes,
+    store: createResultStore(),
+    hideSecrets: (text: string) => text.replaceAll("hunter2", "*"),
+  };
+  return toResultPart(call, { status: "result", result }, limits);
+}
+
+function textOf({ content }: ToolResultPart): string {
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
+
+describe("content", () => {
+  test("becomes one labelled text, and files", () => {
+    const part = convert([
+      { type: "text", text: "Two notes" },
+      { type: "resource_link", uri: "note://1", name: "one", mimeType: "text/plain", description: "The first" },
+      { type: "resource", resource: { uri: "note://2", mimeType: "text/plain", text: "second" } },
+      { type: "image", data: png, mimeType: "image/PNG; x=1" },
+    ]);
+    expect(part).toMatchObject({ callId: "c1", name: "notes_read", isError: false });
+    expect(part.content[0]).toMatchObject({ type: "text", from: { server: "notes", name: "read" } });
+    expect(textOf(part)).toContain(
+      "Two notes\nLink to resource note://1, name one (text/plain): The first\nResource note://2 (text/plain):\nsecond",
+    );
+    expect(part.content[1]).toEqual({ type: "file", mediaType: "image/png", data: png });
+  });
+
+  test.each([
+    [
+      "an unknown media type",
+      { type: "image", data: png, mimeType: "image/svg+xml" },
+      "models cannot read this media type",
+    ],
+    ["invalid base64", { type: "image", data: "<svg/>", mimeType: "image/png" }, "its data is not base64"],
+    ["no data", { type: "audio", data: "", mimeType: "audio/wav" }, "its data is not base64"],
+    [
+      "too many bytes",
+      { type: "image", data: "A".repeat(8 * 1024 * 1024), mimeType: "image/png" },
+      "a file may have 5242880 bytes",
+    ],
+  ] as const)("that is a file with %s becomes a remark", (_name, block, reason) => {
+    const part = convert([block]);
+    expect(part.content.filter(({ type }) => type === "file")).toEqual([]);
+    expect(textOf(part)).toContain(reason);
+  });
+
+  test("has at most 20 files", () => {
+    const part = convert(
+      Array.from({ length: 21 }, () => ({ type: "image" as const, data: png, mimeType: "image/png" })),
+    );
+    expect(part.content.filter(({ type }) => type === "file")).toHaveLength(20);
+    expect(textOf(part)).toContain("a result may have 20 files");
+  });
+
+  test("that is a blob of text is decoded", () => {
+    const blob = Buffer.from('{"a":"hunter2"}').toString("base64");
+    expect(
+      textOf(convert([{ type: "resource", resource: { uri: "a://b", mimeType: "application/json", blob } }])),
+    ).toContain('{"a":"*"}');
+  });
+
+  test("that is missing becomes a remark", () => {
+    expect(textOf(convert([]))).toBe("The tool returned no content.");
+  });
+
+  test.each([
+    ["is added if no text contains it", [{ type: "text" as const, text: "2 notes" }], true],
+    ["is added if there is no text", [], true],
+    ["is not repeated if a text is its JSON", [{ type: "text" as const, text: '{ "b": 1, "a": [2] }' }], false],
+  ])("structured: it %s", (_name, content, isAdded) => {
+    const text = textOf(convert(content, { structuredContent: { a: [2], b: 1 } }));
+    expect(text.includes('{"a":[2],"b":1}')).toBe(isAdded);
+  });
+});
+
+describe("a long text", () => {
+  function long(text: string, maxBytes = 1024) {
+    const store = createResultStore();
+    const limits = { maxBytes, store, hideSecrets: (value: string) => value };
+    const part = toResultPart(call, textOutcome(text), limits);
+    const handle = /"handle": "(r_[^"]+)"/.exec(textOf(part))?.[1] ?? "";
+    const read = (args: object) => {
+      const { content, isError } = readResult({ handle, ...args }, { store, maxBytes });
+      return { isError, text: content.map(({ text }) => text).join("\n") };
+    };
+    return { part, handle, store, read };
+  }
+
+  test("of exactly the limit is whole, and one byte more becomes a handle", () => {
+    expect(long("é".repeat(512)).handle).toBe("");
+    expect(long(`${"é".repeat(512)}x`).handle).not.toBe("");
+  });
+
+  test("is read on to its end without a gap", () => {
+    const whole = Array.from({ length: 2000 }, (_, index) => `${index}é€😀`).join("");
+    const { part, read } = long(whole);
+    const body = (text: string): string => /<server-text[^\n]*\n([\s\S]*)\n<\/server-text/.exec(text)?.[1] ?? "";
+    let text = body(textOf(part));
+    let offset = Number(/"offset": (\d+)/.exec(textOf(part))?.[1]);
+    for (let isEnd = false; !isEnd;) {
+      const next = read({ offset, length: 777 });
+      expect(next.isError).toBe(false);
+      text += body(next.text);
+      offset = Number(/Bytes \d+ to (\d+)/.exec(next.text)?.[1]);
+      isEnd = next.text.includes("This is the end.");
+    }
+    expect(text).toBe(whole);
+  });
+
+  test("is searched for a text", () => {
+    const { read } = long(`${"x".repeat(5000)}the needle is here${"y".repeat(5000)}`);
+    expect(read({ find: "needle" }).text).toMatch(/5004: x+the needle is herey+\n/);
+    expect(read({ find: "needle" }).text).toContain("These are all matches.");
+    expect(read({ find: "needle", offset: 5005 }).text).toBe("No match after byte 5005.");
+    const many = long("needle ".repeat(1000)).read({ find: "needle" }).text;
+    expect(many).toMatch(/Find more with offset \d+\./);
+    expect(Buffer.byteLength(many)).toBeLessThan(1024 + 600);
+  });
+
+  test("of escaped characters stays within the limit", () => {
+    const { part, handle, read } = long("\u{e0041}".repeat(250), 1024);
+    expect(handle).not.toBe("");
+    expect(Buffer.byteLength(textOf(part))).toBeLessThan(1024 + 600);
+    expect(Buffer.byteLength(read({ length: 1024 }).text)).toBeLessThan(1024 + 600);
+  });
+
+  test.each([
+    [{ handle: "r_unknown" }, "unknown or has expired"],
+    [{ handle: 1 }, "`handle` must be a string"],
+    [{ offset: -1 }, "`offset` must be"],
+    [{ length: 0 }, "`length` must be"],
+    [{ find: "" }, "`find` must be"],
+    [{ offset: 1e9 }, "The text ends at byte 5000"],
+  ])("cannot be read with %o", (args, message) => {
+    const read = long("x".repeat(5000)).read(args);
+    expect(read.isError).toBe(true);
+    expect(read.text).toContain(message);
+  });
+
+  test("of 100 MB is cut, and the remark names its size", () => {
+    const { part, store } = long("0123456789".repeat(10_000_000));
+    expect(textOf(part)).toContain("Only the first 16777216 of 100000000 bytes are kept.");
+    expect(textOf(part).length).toBeLessThan(2000);
+    expect(store.bytes).toBe(16 * 1024 * 1024);
+  });
+});

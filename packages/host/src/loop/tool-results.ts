@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from "node:util";
+import type { CallToolResult } from "mcparley/client";
+import type { ToolOutcome } from "../calls/tool-call.ts";
+import type { FilePart, TextOrigin, TextPart, ToolResultPart } from "./conversation.ts";
+import { type TextLimits, serverTextParts } from "./text/long-text.ts";
+import { readBlocks } from "./text/server-content.ts";
+
+/** A call whose outcome becomes a part of the conversation. */
+export interface ResultOf {
+  readonly callId: string;
+  /** The name in the call of the model. */
+  readonly name: string;
+  /** The server, and the name of the tool at the server. */
+  readonly origin: TextOrigin;
+}
+
+/**
+ * Returns the outcome of a call for the conversation. Texts of the server are labelled with their origin, long texts become handles,
+ * and secrets are hidden.
+ */
+export function toResultPart(call: ResultOf, outcome: ToolOutcome, limits: TextLimits): ToolResultPart {
+  const labelled = (text: string): TextPart[] => serverTextParts({ kind: "result", origin: call.origin, text }, limits);
+  if (outcome.status === "denied") {
+    return hostResult(call, `The call was not run, because consent was denied. ${limits.hideSecrets(outcome.message)}`);
+  }
+  if (outcome.status === "failed") {
+    const effect = outcome.mayHaveRun ? "The server may have run it." : "The server did not run it.";
+    const remark: TextPart = { type: "text", text: `The call failed. ${effect}` };
+    return part(call, [remark, ...labelled(outcome.message)], true);
+  }
+  const { text, files } = readResult(outcome.result);
+  const isEmpty = text === "" && files.length === 0;
+  const texts = isEmpty
+    ? [{ type: "text" as const, text: "The tool returned no content." }]
+    : text === ""
+      ? []
+      : labelled(text);
+  return part(call, [...texts, ...files], outcome.result.isError === true);
+}
+
+/** Returns a result that the host wrote, such as an error before the call. */
+export function hostResult(call: Pick<ResultOf, "callId" | "name">, text: string, isError = true): ToolResultPart {
+  return part(call, [{ type: "text", text }], isError);
+}
+
+function part(
+  { callId, name }: Pick<ResultOf, "callId" | "name">,
+  content: readonly (TextPart | FilePart)[],
+  isError: boolean,
+): ToolResultPart {
+  return { type: "tool-result", callId, name, content, isError };
+}
+
+function readResult({ content, structuredContent }: CallToolResult): { text: string; files: readonly FilePart[] } {
+  const { text, files } = readBlocks(content);
+  if (
+    structuredContent === undefined ||
+    content.some((block) => block.type === "text" && isJsonOf(block.text, structuredContent))
+  ) {
+    return { text, files };
+  }
+  const json = JSON.stringify(structuredContent);
+  return { text: text === "" ? json : `${text}\n${json}`, files };
+}
+
+/** Length up to which a text is parsed to find out whether it repeats the structured content. */
+const MAX_PARSED_LENGTH = 1024 * 1024;
+
+/** Whether a text is the JSON of the structured content, which servers repeat for old clients. */
+function isJsonOf(text: string, structuredContent: unknown): boolean {
+  if (!/^\s*[[{"\d\-tfn]/.test(text)) return false;
+  if (text.length > MAX_PARSED_LENGTH) return /^\s*[[{]/.test(text);
+  try {
+    return isDeepStrictEqual(JSON.parse(text), structuredContent);
+  } catch {
+    return false;
+  }
+}
