@@ -1,2 +1,19 @@
 /** Reads and writes the MCP server configurations of hosts. */
-export const formats: readonly string[] = ["json", "toml", "yaml"];
+export { type AppliedPlan, type ApplyOptions, applyPlan } from "./apply.ts";
+export { ConfigError, type ConfigErrorCode, type Position } from "./config-error.ts";
+export { type ExpandOptions, type ExpandedTarget, expandTarget } from "./expand.ts";
+export type { Host, ReferenceSupport } from "./hosts/host.ts";
+export { hosts } from "./hosts/index.ts";
+export type { CommandTarget, ConfiguredServer, HostId, Problem, Scope, ServerTarget, UrlTarget } from "./model.ts";
+export type { PlaceOptions } from "./place.ts";
+export {
+  type ConfigPlan,
+  type ServerOptions,
+  type WriteOptions,
+  changedLines,
+  planAdd,
+  planRemove,
+  planUpdate,
+} from "./plan.ts";
+export { type FileOptions, type ReadOptions, type ReadResult, readConfigFile, readServers } from "./read.ts";
+export { type ConfigValue, type PathVariable, type Reference, formatValue, referencesIn } from "./values.ts";

@@ -1,0 +1,179 @@
+import { homedir } from "node:os";
+import { basename, dirname, resolve, sep } from "node:path";
+import { parseEnv } from "node:util";
+import { ConfigError, quoted } from "./config-error.ts";
+import { decode, readTrusted } from "./files/trusted-file.ts";
+import type { CommandTarget, ConfiguredServer, UrlTarget } from "./model.ts";
+import { type ConfigValue, type PathVariable, type Reference, formatValue, partsOf } from "./values.ts";
+
+/** Options of `expandTarget`. */
+export interface ExpandOptions {
+  /** The environment. Default: that of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The folder for relative paths and `${workspaceFolder}` of a server in the `user` scope. Default: the current folder. */
+  readonly folder?: string;
+  /** The home folder. Default: that of the user. */
+  readonly home?: string;
+  /** Returns the value of an input, which a host would ask the user for. Default: inputs have no value. */
+  readonly input?: (id: string) => string | undefined | Promise<string | undefined>;
+}
+
+/** A program to start, or a URL to connect to. */
+export type ExpandedTarget =
+  | { kind: "command"; command: string; args: string[]; env: Record<string, string>; cwd: string }
+  | { kind: "url"; url: string; transport: "http" | "sse"; headers: Record<string, string> };
+
+/**
+ * Returns the target of a server with the values of its references and the variables of its `envFile`.
+ *
+ * Rejects with a `ConfigError` (`unset_reference`) that names the file, the line and the reference if one has no value. A server with
+ * incomplete settings would start and fail later, far from the cause. Rejects with `invalid_entry` for an invalid entry.
+ *
+ * @example
+ * ```ts
+ * import { expandTarget, readServers } from "@mcparley/config";
+ *
+ * const { servers } = readServers({ folder: "." });
+ * const notes = servers.find(({ name }) => name === "notes");
+ * if (notes) console.log(await expandTarget(notes, { env: process.env }));
+ * ```
+ */
+export async function expandTarget(server: ConfiguredServer, options: ExpandOptions = {}): Promise<ExpandedTarget> {
+  const { target, file, line, name } = server;
+  if (!target) {
+    const [problem] = server.problems;
+    throw new ConfigError("invalid_entry", problem?.message ?? `${file}:${line}: Server ${quoted(name)} is invalid.`);
+  }
+  const expansion: Expansion = {
+    server,
+    env: options.env ?? process.env,
+    folder: resolve(server.folder ?? options.folder ?? "."),
+    home: options.home ?? homedir(),
+    input: options.input ?? (() => undefined),
+  };
+  return target.kind === "command" ? expandCommand(target, expansion) : expandUrl(target, expansion);
+}
+
+type Expansion = Required<ExpandOptions> & { readonly server: ConfiguredServer };
+
+async function expandCommand(target: CommandTarget, expansion: Expansion): Promise<ExpandedTarget> {
+  const { folder } = expansion;
+  const envFile = target.envFile && (await expandValue(target.envFile, expansion, ["envFile"]));
+  const fromFile = envFile === undefined ? {} : readEnvFile(resolve(folder, envFile), expansion);
+  const args: string[] = [];
+  for (const [index, arg] of target.args.entries())
+    args.push(await expandValue(arg, expansion, ["args", String(index)]));
+  return {
+    kind: "command",
+    command: await expandValue(target.command, expansion, ["command"]),
+    args,
+    env: { ...fromFile, ...(await expandTable(target.env, expansion, "env")) },
+    cwd: resolve(folder, target.cwd === undefined ? "." : await expandValue(target.cwd, expansion, ["cwd"])),
+  };
+}
+
+async function expandUrl({ url, transport, headers }: UrlTarget, expansion: Expansion): Promise<ExpandedTarget> {
+  const address = await expandValue(url, expansion, ["url"]);
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
+    throw failure("invalid_entry", expansion, {
+      path: ["url"],
+      fact: "is not an http or https URL after its references",
+    });
+  }
+  return { kind: "url", url: address, transport, headers: await expandTable(headers, expansion, "headers") };
+}
+
+async function expandTable(
+  table: ReadonlyMap<string, ConfigValue>,
+  expansion: Expansion,
+  member: string,
+): Promise<Record<string, string>> {
+  const entries: [string, string][] = [];
+  for (const [name, value] of table) entries.push([name, await expandValue(value, expansion, [member, name])]);
+  return Object.fromEntries(entries);
+}
+
+async function expandValue(value: ConfigValue, expansion: Expansion, path: readonly string[]): Promise<string> {
+  let text = "";
+  for (const part of partsOf(value)) {
+    const expanded = typeof part === "string" ? part : await valueOf(part, expansion);
+    if (expanded === undefined) throw unset(part as Reference, expansion, path);
+    text += expanded;
+  }
+  return text;
+}
+
+async function valueOf(reference: Reference, expansion: Expansion): Promise<string | undefined> {
+  const { env, input } = expansion;
+  switch (reference.kind) {
+    case "env":
+      // As in a shell, `:-` also replaces a variable that is set to nothing.
+      return reference.fallback === undefined ? env[reference.name] : env[reference.name] || reference.fallback;
+    case "input":
+      return input(reference.id);
+    case "file":
+      return readReferenced(reference.path, expansion);
+    case "path":
+      return pathOf(reference.name, expansion);
+    default:
+      return undefined;
+  }
+}
+
+function pathOf(name: PathVariable, { folder, home }: Expansion): string {
+  if (name === "workspaceFolder") return folder;
+  if (name === "workspaceFolderBasename") return basename(folder);
+  return name === "userHome" ? home : sep;
+}
+
+/** Reads the file of a reference, which is relative to the configuration file. A line break at its end is no part of the value. */
+function readReferenced(path: string, { server, home }: Expansion): string | undefined {
+  const file = path.startsWith("~/") ? resolve(home, path.slice(2)) : resolve(dirname(server.file), path);
+  const content = readTrusted(file);
+  return content && decode(content.bytes, file).trim();
+}
+
+function readEnvFile(file: string, expansion: Expansion): Record<string, string> {
+  const content = readTrusted(file);
+  if (content) return parseEnv(decode(content.bytes, file)) as Record<string, string>;
+  const fact = `names ${file}, which does not exist or is not a file`;
+  throw failure("unset_reference", expansion, { path: ["envFile"], fact });
+}
+
+function unset(reference: Reference, expansion: Expansion, path: readonly string[]): ConfigError {
+  const fact = `refers to ${formatValue([reference])}, ${whyUnset(reference)}`;
+  return failure("unset_reference", expansion, { path, fact, cure: cureFor(reference) });
+}
+
+function whyUnset({ kind }: Reference): string {
+  if (kind === "env") return "and that environment variable is not set";
+  if (kind === "input") return "which only the host asks for";
+  return kind === "file" ? "which does not exist or is not a file" : "which is not a known reference";
+}
+
+function cureFor(reference: Reference): string {
+  if (reference.kind === "env") return `Set the environment variable ${reference.name}.`;
+  if (reference.kind === "input") return "Refer to an environment variable instead, and set it.";
+  if (reference.kind === "file") return "Create the file.";
+  return "Known are ${env:NAME}, ${NAME}, ${NAME:-default}, ${workspaceFolder}, ${userHome} and ${pathSeparator}.";
+}
+
+interface Failure {
+  readonly path: readonly string[];
+  readonly fact: string;
+  readonly cure?: string;
+}
+
+function failure(
+  code: "invalid_entry" | "unset_reference",
+  { server }: Expansion,
+  { path, fact, cure }: Failure,
+): ConfigError {
+  const position = server.positionOf(...path);
+  const subject = `${quoted(path.join("."))} of the server ${quoted(server.name)}`;
+  return new ConfigError(code, `${subject} ${fact}.`, {
+    file: server.file,
+    position,
+    ...(cure !== undefined && { cure }),
+  });
+}

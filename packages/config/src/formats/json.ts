@@ -1,0 +1,100 @@
+import { type Node, type ParseError, createScanner, parseTree, printParseErrorCode } from "jsonc-parser";
+import type { Position } from "../config-error.ts";
+import { type ConfigFormat, type Path, SyntaxProblem } from "./format.ts";
+import { childOf, editJson, propertyOf } from "./json-edit.ts";
+import { positionsIn, withoutMark } from "./positions.ts";
+
+/** Maximum number of nested objects and arrays. It bounds the recursion here and in the library. */
+const maxDepth = 64;
+
+/** JSON with comments and trailing commas, as in the settings of editors. A file without content is an empty object. */
+export const jsonFormat: ConfigFormat = {
+  parse(source) {
+    const text = withoutMark(source);
+    const root = parseRoot(text);
+    const position = positionsIn(text);
+    return {
+      value: root ? toValue(root) : {},
+      positionOf: (path) => positionOf(root, path, position),
+    };
+  },
+  edit(source, change) {
+    const text = withoutMark(source);
+    return source.slice(0, source.length - text.length) + editJson(text, parseRoot(text), change);
+  },
+};
+
+/** Returns the tree of a text, or undefined if it has only white space. */
+function parseRoot(text: string): Node | undefined {
+  if (text.trim() === "") return undefined;
+  const position = positionsIn(text);
+  const deep = tooDeepAt(text);
+  if (deep !== undefined) throw new SyntaxProblem(`More than ${maxDepth} levels of nesting.`, position(deep));
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (error) throw new SyntaxProblem(describe(error, text), position(error.offset));
+  if (!root) throw new SyntaxProblem("The file has no JSON value.", position(text.length));
+  return root;
+}
+
+function tooDeepAt(text: string): number | undefined {
+  const scanner = createScanner(text, true);
+  for (let depth = 0; scanner.getPosition() < text.length;) {
+    scanner.scan();
+    // A string token starts with its quote, so brackets inside strings do not match.
+    const token = text.charAt(scanner.getTokenOffset());
+    if (token === "{" || token === "[") depth += 1;
+    if (token === "}" || token === "]") depth -= 1;
+    if (depth > maxDepth) return scanner.getTokenOffset();
+  }
+  return undefined;
+}
+
+/** Describes an error without the text of the file, which can be secret. A bracket or comma is no secret. */
+function describe({ error, offset, length }: ParseError, text: string): string {
+  const token = text.slice(offset, offset + length);
+  const found = token === "" ? "the end of the file" : /^[{}[\],:]$/.test(token) ? `"${token}"` : "another token";
+  switch (printParseErrorCode(error)) {
+    case "UnexpectedEndOfComment":
+      return "This comment has no end.";
+    case "UnexpectedEndOfString":
+      return "This string has no end on its line.";
+    case "UnexpectedEndOfNumber":
+    case "InvalidNumberFormat":
+      return "This number is not a JSON number.";
+    case "InvalidUnicode":
+    case "InvalidEscapeCharacter":
+    case "InvalidCharacter":
+      return "This string is not a JSON string.";
+    case "PropertyNameExpected":
+      return `Expected a key in double quotes but found ${found}.`;
+    case "ColonExpected":
+      return `Expected ":" after the key but found ${found}.`;
+    case "CommaExpected":
+    case "CloseBraceExpected":
+    case "CloseBracketExpected":
+      return `Expected "," or the closing bracket but found ${found}.`;
+    case "EndOfFileExpected":
+      return "Expected the end of the file.";
+    default:
+      return `Expected a JSON value but found ${found}.`;
+  }
+}
+
+function positionOf(root: Node | undefined, path: Path, position: (offset: number) => Position): Position | undefined {
+  const key = path.at(-1);
+  const parent = path.slice(0, -1).reduce<Node | undefined>((node, step) => node && childOf(node, step), root);
+  if (key === undefined || !parent) return root && position(root.offset);
+  if (parent.type !== "object") return parent.children?.[Number(key)] && position(parent.children[Number(key)]!.offset);
+  const property = propertyOf(parent, key);
+  return property && position(property.offset);
+}
+
+function toValue({ type, value, children = [] }: Node): unknown {
+  if (type === "array") return children.map(toValue);
+  if (type !== "object") return value as unknown;
+  const members = children.map(({ children: [key, member] = [] }) => [String(key?.value), member && toValue(member)]);
+  // Unlike an assignment, this makes a key such as "__proto__" an ordinary member.
+  return Object.fromEntries(members) as unknown;
+}

@@ -1,0 +1,48 @@
+import type { Position } from "../config-error.ts";
+
+/** Returns a function that converts offsets of a text to positions. Each call takes logarithmic time. */
+export function positionsIn(text: string): (offset: number) => Position {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return (offset) => {
+    let [low, high] = [0, starts.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+  };
+}
+
+/** Returns the line ending of a text: that of its first line. */
+export function lineEnding(text: string): "\r\n" | "\n" {
+  const end = text.indexOf("\n");
+  return end > 0 && text[end - 1] === "\r" ? "\r\n" : "\n";
+}
+
+/** Returns the offset of the first character of a line. */
+export function lineStart(text: string, offset: number): number {
+  return offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
+}
+
+/** Returns the offset after the line break that ends a line, or the end of the text. */
+export function nextLine(text: string, offset: number): number {
+  const end = text.indexOf("\n", offset);
+  return end === -1 ? text.length : end + 1;
+}
+
+/** Returns the white space at the beginning of the line of an offset. */
+export function indentAt(text: string, offset: number): string {
+  return /^[ \t]*/.exec(text.slice(lineStart(text, offset), offset))?.[0] ?? "";
+}
+
+/** Returns one level of the indentation of a JSON text: that of its first indented key. Two spaces if there is none. */
+export function indentUnit(text: string): string {
+  return /^([ \t]+)"/m.exec(text)?.[1] ?? "  ";
+}
+
+/** Removes the byte order mark of a text. */
+export function withoutMark(source: string): string {
+  return source.startsWith("\uFEFF") ? source.slice(1) : source;
+}

@@ -1,0 +1,123 @@
+import { type Document, type Pair, type YAMLMap, isMap, isNode, isScalar, stringify } from "yaml";
+import { type Change, UnsafeEdit } from "./format.ts";
+import { indentAt, lineEnding, lineStart, nextLine } from "./positions.ts";
+
+/** Applies one change to a valid YAML text. Only members of block maps are added and removed. */
+export function editYaml(text: string, document: Document, { path, value }: Change): string {
+  const [root, ...rest] = path;
+  if (root === undefined) return text;
+  if (document.contents === null) return value === undefined ? text : append(text, renderPair(root, nest(rest, value)));
+  let map: unknown = document.contents;
+  for (const [depth, key] of path.entries()) {
+    const isLast = depth === path.length - 1;
+    if (!isMap(map)) throw new UnsafeEdit("a value is not a map");
+    if (map.flow) throw new UnsafeEdit("a map is written in braces");
+    const pair = pairOf(map, key);
+    if (!pair)
+      return value === undefined ? text : insertPair(text, map, renderPair(key, nest(path.slice(depth + 1), value)));
+    if (isLast)
+      return value === undefined
+        ? removePair(text, document, { path, map, pair })
+        : replacePair(text, pair, renderPair(key, value));
+    if (isEmpty(pair.value)) {
+      if (value === undefined) return text;
+      return fillPair(text, pair, renderPair(path[depth + 1]!, nest(path.slice(depth + 2), value)));
+    }
+    map = pair.value;
+  }
+  return text;
+}
+
+/** Returns the pair of a key in a map. */
+export function pairOf(map: unknown, key: string | number): Pair | undefined {
+  if (!isMap(map)) return undefined;
+  return map.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
+}
+
+/** Whether a value is null or `{}`. */
+function isEmpty(value: unknown): boolean {
+  return value === null || (isScalar(value) && value.value === null) || (isMap(value) && value.items.length === 0);
+}
+
+function nest(path: Change["path"], value: unknown): unknown {
+  return path.toReversed().reduce((inner, key) => Object.fromEntries([[key, inner]]), value);
+}
+
+function renderPair(key: string | number, value: unknown): string {
+  return stringify(Object.fromEntries([[key, value]]), { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** Returns rendered lines with an indentation and the line ending of a text. Empty lines stay empty. */
+function indented(lines: string, indent: string, text: string): string {
+  return lines.replaceAll(/^(?=.)/gm, indent).replaceAll("\n", lineEnding(text));
+}
+
+function append(text: string, lines: string): string {
+  const eol = lineEnding(text);
+  return text + (text === "" || text.endsWith("\n") ? "" : eol) + lines.replaceAll("\n", eol);
+}
+
+/** Returns the offsets of the lines of a pair, with the comment that ends its last line. */
+function linesOf(text: string, { key, value }: Pair): [number, number] {
+  const start = (isNode(key) && key.range?.[0]) || 0;
+  const [, keyEnd = start] = (isNode(key) && key.range) || [];
+  const end = isNode(value) && value.range ? Math.max(value.range[1], keyEnd) : keyEnd;
+  // The value of a block ends at the beginning of a line.
+  const isAtStart = end > start && lineStart(text, end) === end;
+  if (text.slice(lineStart(text, start), start).trim() !== "") throw new UnsafeEdit("a key does not start its line");
+  return [lineStart(text, start), isAtStart ? end : nextLine(text, end)];
+}
+
+function insertPair(text: string, map: YAMLMap, lines: string): string {
+  const last = map.items.at(-1);
+  if (!last) throw new UnsafeEdit("a map has no first line");
+  const [start, end] = linesOf(text, last);
+  const keyAt = (isNode(last.key) && last.key.range?.[0]) || start;
+  const before = text.slice(0, end);
+  return (
+    before +
+    (before.endsWith("\n") ? "" : lineEnding(text)) +
+    indented(lines, indentAt(text, keyAt), text) +
+    text.slice(end)
+  );
+}
+
+function replacePair(text: string, pair: Pair, lines: string): string {
+  const [start, end] = linesOf(text, pair);
+  const keyAt = (isNode(pair.key) && pair.key.range?.[0]) || start;
+  return text.slice(0, start) + indented(lines, indentAt(text, keyAt), text) + text.slice(end);
+}
+
+/** Inserts the first lines of a pair whose value is null or `{}`. */
+function fillPair(text: string, pair: Pair, lines: string): string {
+  const [start] = linesOf(text, pair);
+  const [keyAt, keyEnd] = (isNode(pair.key) && pair.key.range) || [start, start];
+  const [from, to] = (isNode(pair.value) && pair.value.range) || [keyEnd + 1, keyEnd + 1];
+  const line = text.slice(start, from).trimEnd() + text.slice(to, nextLine(text, to));
+  const inserted = indented(lines, `${indentAt(text, keyAt)}  `, text);
+  return (
+    text.slice(0, start) +
+    line +
+    (line.endsWith("\n") ? "" : lineEnding(text)) +
+    inserted +
+    text.slice(nextLine(text, to))
+  );
+}
+
+interface Removal {
+  readonly path: Change["path"];
+  readonly map: YAMLMap;
+  readonly pair: Pair;
+}
+
+function removePair(text: string, document: Document, { path, map, pair }: Removal): string {
+  const [start, end] = linesOf(text, pair);
+  const removed = text.slice(0, start) + text.slice(end);
+  const parentKey = path.at(-2);
+  if (map.items.length > 1 || parentKey === undefined) return removed;
+  // Without its last pair, a block map is null. Braces keep it a map.
+  const grandparent: unknown = path.length > 2 ? document.getIn(path.slice(0, -2)) : document.contents;
+  const key = pairOf(grandparent, parentKey)?.key;
+  const colon = text.indexOf(":", (isNode(key) && key.range?.[1]) || 0);
+  return `${removed.slice(0, colon + 1)} {}${removed.slice(colon + 1)}`;
+}

@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { type HostRules, type Place, join, refuseForScripts, settingsFolder } from "./host.ts";
+import { mcpServers } from "./mcp-servers.ts";
+import { noReference, shellReference } from "./write-value.ts";
+
+/** Claude Code keeps the servers of the scopes `user` and `local` in one file, with the history of all projects. */
+export const claudeCode: HostRules = {
+  ...mcpServers({ reference: shellReference, type: "always", more: [] }),
+  id: "claude-code",
+  title: "Claude Code",
+  documentation: "https://code.claude.com/docs/en/mcp",
+  transports: ["stdio", "http", "sse"],
+  references: { env: "text", input: false, example: "${NAME}" },
+  check: ["claude", "mcp", "list"],
+  syntax: "dollar-brace",
+  // The file also has the history of each project, with pasted texts, and grows to several MiB.
+  limit: 16 * 1024 * 1024,
+  locations(place) {
+    const settings = join(place, place.env["CLAUDE_CONFIG_DIR"] || place.home, ".claude.json");
+    const project = repositoryOf(place.folder).replaceAll("\\", "/");
+    return [
+      { scope: "user", file: settings, path: ["mcpServers"] },
+      { scope: "project", file: join(place, place.folder, ".mcp.json"), path: ["mcpServers"] },
+      { scope: "local", file: settings, path: ["projects", project, "mcpServers"] },
+    ];
+  },
+  refuseName: (name) =>
+    refuseForScripts(name) ?? (/^[\w-]+$/.test(name) ? undefined : 'Claude Code accepts letters, digits, "_" and "-"'),
+};
+
+/** Returns the folder of the repository of a folder, or the folder itself. Claude Code names a project by it. */
+function repositoryOf(folder: string): string {
+  for (let current = folder; ; current = dirname(current)) {
+    if (existsSync(`${current}/.git`)) return current;
+    if (dirname(current) === current) return folder;
+  }
+}
+
+export const claudeDesktop: HostRules = {
+  ...mcpServers({ reference: noReference, type: "never", more: [] }),
+  id: "claude-desktop",
+  title: "Claude Desktop",
+  documentation: "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
+  transports: ["stdio"],
+  references: { env: "none", input: false, example: undefined },
+  syntax: "none",
+  locations: (place: Place) =>
+    // There is no application for other systems.
+    place.platform === "darwin" || place.platform === "win32"
+      ? [
+          {
+            scope: "user",
+            file: join(place, settingsFolder(place), "Claude", "claude_desktop_config.json"),
+            path: ["mcpServers"],
+          },
+        ]
+      : [],
+  refuseName: refuseForScripts,
+};

@@ -1,0 +1,107 @@
+import { jsonFormat } from "../formats/json.ts";
+import { InvalidEntry } from "./entry-reader.ts";
+import {
+  type HostRules,
+  type ReadEntry,
+  join,
+  refuseForScripts,
+  refuseUnreadable,
+  settingsFolder,
+  xdgFolder,
+} from "./host.ts";
+import { mcpServers } from "./mcp-servers.ts";
+import { editorReference, noReference } from "./write-value.ts";
+import { formatValue } from "../values.ts";
+
+export const vscode: HostRules = {
+  ...mcpServers({ reference: editorReference, type: "always", more: ["cwd", "envFile"] }),
+  id: "vscode",
+  title: "VS Code",
+  documentation: "https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
+  transports: ["stdio", "http", "sse"],
+  references: { env: "text", input: true, example: "${env:NAME}" },
+  syntax: "dollar-brace",
+  locations: (place) => [
+    { scope: "user", file: join(place, settingsFolder(place), "Code", "User", "mcp.json"), path: ["servers"] },
+    { scope: "project", file: join(place, place.folder, ".vscode", "mcp.json"), path: ["servers"] },
+  ],
+  refuseName: refuseForScripts,
+};
+
+export const cursor: HostRules = {
+  ...mcpServers({
+    reference: (reference) => (reference.kind === "input" ? undefined : editorReference(reference)),
+    type: "never",
+    more: ["cwd", "envFile"],
+  }),
+  id: "cursor",
+  title: "Cursor",
+  documentation: "https://cursor.com/docs/context/mcp",
+  transports: ["stdio", "http", "sse"],
+  references: { env: "text", input: false, example: "${env:NAME}" },
+  syntax: "dollar-brace",
+  locations: (place) => [
+    { scope: "user", file: join(place, place.home, ".cursor", "mcp.json"), path: ["mcpServers"] },
+    { scope: "project", file: join(place, place.folder, ".cursor", "mcp.json"), path: ["mcpServers"] },
+  ],
+  refuseName: refuseForScripts,
+};
+
+export const windsurf: HostRules = {
+  ...mcpServers({
+    reference(reference) {
+      if (reference.kind === "file") return formatValue([reference]);
+      return reference.kind === "env" ? editorReference(reference) : undefined;
+    },
+    urlMember: "serverUrl",
+    urlMembers: ["serverUrl", "url"],
+    type: "never",
+    more: [],
+  }),
+  id: "windsurf",
+  title: "Windsurf",
+  documentation: "https://docs.windsurf.com/windsurf/cascade/mcp",
+  transports: ["stdio", "http", "sse"],
+  references: { env: "text", input: false, example: "${env:NAME}" },
+  syntax: "dollar-brace",
+  locations: (place) => [
+    { scope: "user", file: join(place, place.home, ".codeium", "windsurf", "mcp_config.json"), path: ["mcpServers"] },
+  ],
+  refuseName: refuseForScripts,
+};
+
+const zedEntries = mcpServers({ reference: noReference, type: "never", more: [] });
+
+export const zed: HostRules = {
+  ...zedEntries,
+  id: "zed",
+  title: "Zed",
+  documentation: "https://zed.dev/docs/ai/mcp",
+  transports: ["stdio", "http"],
+  references: { env: "none", input: false, example: undefined },
+  syntax: "none",
+  format: jsonFormat,
+  locations: (place) => {
+    // On macOS, Zed uses the folder of Linux.
+    const settings =
+      place.platform === "win32" ? join(place, settingsFolder(place), "Zed") : join(place, xdgFolder(place), "zed");
+    return [
+      { scope: "user", file: join(place, settings, "settings.json"), path: ["context_servers"] },
+      { scope: "project", file: join(place, place.folder, ".zed", "settings.json"), path: ["context_servers"] },
+    ];
+  },
+  refuseName: refuseUnreadable,
+  read(entry): ReadEntry | undefined {
+    const isDisabled = entry.flag("enabled") === false;
+    // Older versions have a table with the path of the program.
+    const older = entry.inner("command");
+    const command = older?.value("path");
+    if (older && command === undefined) throw new InvalidEntry('"command" needs a "path"', ["command"]);
+    if (older && command !== undefined) {
+      return { target: { kind: "command", command, args: older.values("args"), env: older.table("env") }, isDisabled };
+    }
+    // An extension provides the program, and the entry has only its settings.
+    if (!entry.has("command") && !entry.has("url")) return undefined;
+    return zedEntries.read(entry);
+  },
+};

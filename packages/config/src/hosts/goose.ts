@@ -1,0 +1,94 @@
+import { yamlFormat } from "../formats/yaml.ts";
+import { referencesOf } from "../values.ts";
+import { variable, variableAfter } from "./codex.ts";
+import { InvalidEntry } from "./entry-reader.ts";
+import { type HostRules, UnsupportedTarget, join, refuseUnreadable, settingsFolder, xdgFolder } from "./host.ts";
+import { requireHttp } from "./mcp-servers.ts";
+import { noReference, shellReference, writeTable, writeValue, writeValues } from "./write-value.ts";
+
+/** Extensions that are no MCP servers of the user. */
+const builtIn: readonly string[] = ["builtin", "platform", "frontend", "inline_python"];
+
+/**
+ * goose reads the variables that `env_keys` names from its secret store or the environment, and replaces them in headers.
+ */
+export const goose: HostRules = {
+  id: "goose",
+  title: "goose",
+  documentation: "https://block.github.io/goose/docs/guides/config-files",
+  transports: ["stdio", "http"],
+  references: { env: "member", input: false, example: "env_keys: [NAME]" },
+  format: yamlFormat,
+  syntax: "none",
+  locations(place) {
+    // On macOS, goose uses the folder of Linux.
+    const folder =
+      place.platform === "win32"
+        ? join(place, settingsFolder(place), "Block", "goose", "config")
+        : join(place, xdgFolder(place), "goose");
+    return [{ scope: "user", file: join(place, folder, "config.yaml"), path: ["extensions"] }];
+  },
+  refuseName(name) {
+    const key = name.replaceAll(/\s/g, "").toLowerCase();
+    return refuseUnreadable(name) ?? (key === name ? undefined : "goose accepts neither capital letters nor spaces");
+  },
+  members: ["type", "cmd", "args", "envs", "env_keys", "uri", "headers"],
+  read(entry) {
+    const isDisabled = entry.flag("enabled") === false;
+    const type = entry.word("type");
+    if (type !== undefined && builtIn.includes(type)) return undefined;
+    const inherited = entry.names("env_keys").map((name) => [name, variable(name)] as const);
+    if (type === "stdio") {
+      const command = entry.value("cmd");
+      if (command === undefined) throw new InvalidEntry('The entry needs a "cmd"', []);
+      const env = new Map([...inherited, ...entry.table("envs")]);
+      return { target: { kind: "command", command, args: entry.values("args"), env }, isDisabled };
+    }
+    if (type !== "streamable_http" && type !== "sse") {
+      throw new InvalidEntry('"type" must be stdio or streamable_http', ["type"]);
+    }
+    const url = entry.value("uri");
+    if (url === undefined) throw new InvalidEntry('The entry needs a "uri"', []);
+    requireHttp(url, "uri");
+    const headers = entry.table("headers", "dollar");
+    return { target: { kind: "url", url, transport: type === "sse" ? "sse" : "http", headers }, isDisabled };
+  },
+  write(target) {
+    if (target.kind === "url") {
+      if (target.transport === "sse")
+        throw new UnsupportedTarget("goose does not support SSE.", "Use Streamable HTTP.");
+      const references = [...target.headers.values()].flatMap(referencesOf);
+      const names = references.flatMap((reference) => (reference.kind === "env" ? [reference.name] : []));
+      return {
+        type: "streamable_http",
+        uri: writeValue(target.url, noReference),
+        headers:
+          writeTable(target.headers, (reference) =>
+            reference.kind === "env" && reference.fallback === undefined ? shellReference(reference) : undefined,
+          ) ?? {},
+        envs: {},
+        env_keys: [...new Set(names)],
+      };
+    }
+    for (const member of ["cwd", "envFile"] as const) {
+      if (target[member] !== undefined) {
+        throw new UnsupportedTarget(
+          `goose has no member for "${member}".`,
+          "Leave it out, or start a script that sets it.",
+        );
+      }
+    }
+    const inherited = [...target.env]
+      .filter(([name, value]) => variableAfter("", value) === name)
+      .map(([name]) => name);
+    const others = new Map([...target.env].filter(([name]) => !inherited.includes(name)));
+    return {
+      type: "stdio",
+      cmd: writeValue(target.command, noReference),
+      args: writeValues(target.args, noReference),
+      envs: writeTable(others, noReference) ?? {},
+      env_keys: inherited,
+    };
+  },
+  defaults: (name) => ({ enabled: true, name, description: "", timeout: 300, bundled: null, available_tools: [] }),
+};

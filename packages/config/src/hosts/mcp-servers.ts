@@ -1,0 +1,83 @@
+import { jsonFormat } from "../formats/json.ts";
+import { InvalidEntry } from "./entry-reader.ts";
+import { type HostRules, UnsupportedTarget } from "./host.ts";
+import { type WriteReference, writeTable, writeValue, writeValues } from "./write-value.ts";
+
+interface Dialect {
+  readonly reference: WriteReference;
+  /** The member for the URL that is written. Default: `url`. */
+  readonly urlMember?: string;
+  /** All members that can have the URL. Default: `urlMember`. */
+  readonly urlMembers?: readonly string[];
+  /** Whether `type` names the transport, for all servers, for those at a URL, or not at all. */
+  readonly type: "always" | "url" | "never";
+  /** Members of a program beside `command`, `args` and `env`. */
+  readonly more: readonly ("cwd" | "envFile")[];
+}
+
+type Rules = Pick<HostRules, "format" | "members" | "read" | "write">;
+
+/** Returns the rules for entries with `command`, `args` and `env`, or `url` and `headers`, as most hosts have them. */
+export function mcpServers({ reference, urlMember = "url", urlMembers = [urlMember], type, more }: Dialect): Rules {
+  return {
+    format: jsonFormat,
+    members: ["type", "command", "args", "env", ...more, ...urlMembers, "headers"],
+    read(entry) {
+      const [url, ...others] = urlMembers.filter((member) => entry.has(member));
+      const transport = entry.word("type");
+      const isDisabled = (entry.flag("disabled") ?? false) || entry.flag("enabled") === false;
+      if (entry.has("command") && url !== undefined) {
+        throw new InvalidEntry(`The entry has both "command" and "${url}"; keep one`, [url]);
+      }
+      if (others[0] !== undefined)
+        throw new InvalidEntry(`The entry has both "${url}" and "${others[0]}"; keep one`, others);
+      const command = entry.value("command");
+      if (command !== undefined) {
+        const [cwd, envFile] = [entry.value("cwd"), entry.value("envFile")];
+        const target = { command, args: entry.values("args"), env: entry.table("env"), cwd, envFile };
+        return { target: { kind: "command", ...target }, isDisabled };
+      }
+      const address = url === undefined ? undefined : entry.value(url);
+      if (url === undefined || address === undefined) {
+        throw new InvalidEntry('The entry needs a "command" to start or a "url" to connect to', []);
+      }
+      requireHttp(address, url);
+      const headers = entry.table("headers");
+      return {
+        target: { kind: "url", url: address, transport: transport === "sse" ? "sse" : "http", headers },
+        isDisabled,
+      };
+    },
+    write(target) {
+      if (target.kind === "url") {
+        return {
+          ...(type !== "never" && { type: target.transport }),
+          [urlMember]: writeValue(target.url, reference),
+          headers: writeTable(target.headers, reference),
+        };
+      }
+      for (const member of ["cwd", "envFile"] as const) {
+        if (target[member] !== undefined && !more.includes(member)) {
+          throw new UnsupportedTarget(
+            `The host has no member for "${member}".`,
+            "Leave it out, or start a script that sets it.",
+          );
+        }
+      }
+      return {
+        ...(type === "always" && { type: "stdio" }),
+        command: writeValue(target.command, reference),
+        args: target.args.length > 0 ? writeValues(target.args, reference) : undefined,
+        env: writeTable(target.env, reference),
+        ...(target.cwd !== undefined && { cwd: writeValue(target.cwd, reference) }),
+        ...(target.envFile !== undefined && { envFile: writeValue(target.envFile, reference) }),
+      };
+    },
+  };
+}
+
+/** Throws if a literal URL is not one of HTTP. The URL is not repeated, because it can have credentials. */
+export function requireHttp(url: unknown, member: string): void {
+  if (typeof url !== "string" || (/^https?:\/\//i.test(url) && URL.canParse(url))) return;
+  throw new InvalidEntry(`"${member}" must be an http or https URL`, [member]);
+}

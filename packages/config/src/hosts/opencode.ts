@@ -1,0 +1,62 @@
+import { jsonFormat } from "../formats/json.ts";
+import { InvalidEntry } from "./entry-reader.ts";
+import { type ConfigLocation, type HostRules, UnsupportedTarget, join, refuseForScripts, xdgFolder } from "./host.ts";
+import { requireHttp } from "./mcp-servers.ts";
+import { type WriteReference, writeTable, writeValue, writeValues } from "./write-value.ts";
+
+/** `{env:NAME}` and `{file:path}`. */
+const reference: WriteReference = (reference) => {
+  if (reference.kind === "file") return `{file:${reference.path}}`;
+  return reference.kind === "env" && reference.fallback === undefined ? `{env:${reference.name}}` : undefined;
+};
+
+export const opencode: HostRules = {
+  id: "opencode",
+  title: "opencode",
+  documentation: "https://opencode.ai/docs/mcp-servers",
+  transports: ["stdio", "http"],
+  references: { env: "text", input: false, example: "{env:NAME}" },
+  check: ["opencode", "mcp", "list"],
+  format: jsonFormat,
+  syntax: "brace",
+  locations(place) {
+    const files = (scope: "user" | "project", folder: string): ConfigLocation[] =>
+      ["opencode.jsonc", "opencode.json"].map((name) => ({ scope, file: join(place, folder, name), path: ["mcp"] }));
+    return [...files("user", join(place, xdgFolder(place), "opencode")), ...files("project", place.folder)];
+  },
+  refuseName: refuseForScripts,
+  members: ["type", "command", "environment", "cwd", "url", "headers"],
+  read(entry) {
+    const isDisabled = entry.flag("enabled") === false;
+    const type = entry.word("type");
+    // Such an entry turns a server of the organization on or off.
+    if (type === undefined && !entry.has("command") && !entry.has("url")) return undefined;
+    if (type === "remote" || (type === undefined && entry.has("url"))) {
+      const url = entry.value("url");
+      if (url === undefined) throw new InvalidEntry('The entry needs a "url"', []);
+      requireHttp(url, "url");
+      return { target: { kind: "url", url, transport: "http", headers: entry.table("headers") }, isDisabled };
+    }
+    if (type !== undefined && type !== "local") throw new InvalidEntry('"type" must be local or remote', ["type"]);
+    const [command, ...args] = entry.values("command");
+    if (command === undefined) throw new InvalidEntry('"command" must have the program and its arguments', ["command"]);
+    const env = entry.table("environment");
+    return { target: { kind: "command", command, args, env, cwd: entry.value("cwd") }, isDisabled };
+  },
+  write(target) {
+    if (target.kind === "url") {
+      if (target.transport === "sse")
+        throw new UnsupportedTarget("opencode has no member for SSE.", "Use Streamable HTTP.");
+      return { type: "remote", url: writeValue(target.url, reference), headers: writeTable(target.headers, reference) };
+    }
+    if (target.envFile !== undefined) {
+      throw new UnsupportedTarget('opencode has no member for "envFile".', "Add the variables to the environment.");
+    }
+    return {
+      type: "local",
+      command: writeValues([target.command, ...target.args], reference),
+      environment: writeTable(target.env, reference),
+      cwd: target.cwd === undefined ? undefined : writeValue(target.cwd, reference),
+    };
+  },
+};

@@ -1,0 +1,72 @@
+import type { Position } from "./config-error.ts";
+import type { ConfigValue } from "./values.ts";
+
+/** The hosts whose configuration the package reads and writes. */
+export type HostId =
+  | "claude-code"
+  | "claude-desktop"
+  | "vscode"
+  | "cursor"
+  | "windsurf"
+  | "zed"
+  | "codex"
+  | "gemini-cli"
+  | "goose"
+  | "opencode";
+
+/**
+ * The users and folders to which a configuration applies: `user` is one user in all folders, `project` is everyone in one folder, and
+ * `local` is one user in one folder.
+ */
+export type Scope = "user" | "project" | "local";
+
+/** A server that the host starts as a program. */
+export interface CommandTarget {
+  readonly kind: "command";
+  readonly command: ConfigValue;
+  readonly args: readonly ConfigValue[];
+  readonly env: ReadonlyMap<string, ConfigValue>;
+  /** The folder in which the program starts. */
+  readonly cwd?: ConfigValue | undefined;
+  /** A file of `NAME=value` lines that are added to the environment. */
+  readonly envFile?: ConfigValue | undefined;
+}
+
+/** A server at a URL. */
+export interface UrlTarget {
+  readonly kind: "url";
+  readonly url: ConfigValue;
+  /** `http` is Streamable HTTP, `sse` the transport of 2024-11-05. */
+  readonly transport: "http" | "sse";
+  readonly headers: ReadonlyMap<string, ConfigValue>;
+}
+
+/** A server as configured, in the same form for every host. References are not expanded: see `expandTarget`. */
+export type ServerTarget = CommandTarget | UrlTarget;
+
+/** A problem of a file or an entry. It contains no value of `env`, `headers` or a URL. */
+export interface Problem {
+  readonly message: string;
+  readonly cure?: string | undefined;
+  readonly file: string;
+  readonly position?: Position | undefined;
+}
+
+/** One server of a configuration file. */
+export interface ConfiguredServer {
+  readonly host: HostId;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly file: string;
+  /** The line of the entry, from 1. */
+  readonly line: number;
+  /** The folder to which the entry applies. Undefined in the `user` scope. */
+  readonly folder: string | undefined;
+  /** Undefined if the entry is invalid: see `problems`. */
+  readonly target: ServerTarget | undefined;
+  /** Whether the entry is turned off in the file. */
+  readonly isDisabled: boolean;
+  readonly problems: readonly Problem[];
+  /** Returns the position of a member of the entry, such as `("env", "TOKEN")`, or of the entry if it has no such member. */
+  readonly positionOf: (...path: readonly string[]) => Position;
+}
