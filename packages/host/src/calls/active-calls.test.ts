@@ -1,6 +1,6 @@
 import type { Task } from "mcparley/tasks";
 import { expect, test, vi } from "vitest";
-import { activeCalls } from "./active-calls.ts";
+import { type CallListener, activeCalls } from "./active-calls.ts";
 
 const taskOf = (taskId: string): Task => ({
   taskId,
@@ -10,11 +10,26 @@ const taskOf = (taskId: string): Task => ({
   ttlMs: null,
 });
 
+const listener = (onActivity: CallListener["onActivity"]): CallListener => ({ onActivity, cancel: vi.fn() });
+
+test("ends the calls with a label, and all calls without one", () => {
+  const calls = activeCalls();
+  const [book, other] = [vi.fn(), vi.fn()];
+  calls.begin({ method: "tools/call", name: "book" }, { onActivity: vi.fn(), cancel: book });
+  calls.begin({ method: "prompts/get", name: "book" }, { onActivity: vi.fn(), cancel: other });
+  const reason = new Error("too many");
+  calls.cancel('tools/call "book"', reason);
+  expect(book).toHaveBeenCalledExactlyOnceWith(reason);
+  expect(other).not.toHaveBeenCalled();
+  calls.cancel(undefined, reason);
+  expect(other).toHaveBeenCalledTimes(1);
+});
+
 test("reports an input request to the call that the client names", () => {
   const calls = activeCalls();
   const [book, cancel] = [vi.fn(), vi.fn()];
-  calls.begin("book", book);
-  calls.begin("cancel", cancel);
+  calls.begin({ method: "tools/call", name: "book" }, listener(book));
+  calls.begin({ method: "tools/call", name: "cancel" }, listener(cancel));
   calls.inputRequest("form", "waiting", 'tools/call "book"');
   expect(book).toHaveBeenCalledExactlyOnceWith({ type: "input-request", kind: "form", state: "waiting" });
   expect(cancel).not.toHaveBeenCalled();
@@ -23,8 +38,8 @@ test("reports an input request to the call that the client names", () => {
 test("reports an input request without a name only if one call is in flight", () => {
   const calls = activeCalls();
   const [first, second] = [vi.fn(), vi.fn()];
-  const endFirst = calls.begin("a", first);
-  calls.begin("b", second);
+  const endFirst = calls.begin({ method: "tools/call", name: "a" }, listener(first));
+  calls.begin({ method: "tools/call", name: "b" }, listener(second));
   calls.inputRequest("url", "waiting", undefined);
   expect(first).not.toHaveBeenCalled();
   endFirst();
@@ -36,9 +51,9 @@ test("reports an input request without a name only if one call is in flight", ()
 test("reports each state of a task to the call that was alone when the task was created", () => {
   const calls = activeCalls();
   const [first, second] = [vi.fn(), vi.fn()];
-  calls.begin("slow", first);
+  calls.begin({ method: "tools/call", name: "slow" }, listener(first));
   calls.task(taskOf("1"));
-  calls.begin("slow", second);
+  calls.begin({ method: "tools/call", name: "slow" }, listener(second));
   calls.task(taskOf("1"));
   calls.task(taskOf("2"));
   expect(first.mock.calls.map(([activity]) => activity as unknown)).toEqual([

@@ -1,10 +1,17 @@
 import type { Task } from "mcparley/tasks";
 import type { CallActivity, InputKind } from "../events.ts";
 
-/** A tool call that a server is running. */
-interface ActiveCall {
-  readonly what: string;
+/** The listeners of a call in flight. */
+export interface CallListener {
+  /** Called with each event of the call. */
   readonly onActivity: (activity: CallActivity) => void;
+  /** Ends the call with this reason. */
+  readonly cancel: (reason: Error) => void;
+}
+
+/** A call that a server is running. */
+interface ActiveCall extends CallListener {
+  readonly what: string;
   readonly taskIds: Set<string>;
 }
 
@@ -13,33 +20,31 @@ interface ActiveCall {
  * it, and the client names only the tool.
  */
 export interface ActiveCalls {
-  /** Records a call of a tool. The returned function removes it. */
-  begin(this: void, tool: string, onActivity: (activity: CallActivity) => void): () => void;
+  /** Records a call. `name` is that of the tool or prompt, or the URI. The returned function removes the call. */
+  begin(this: void, call: { method: string; name: string }, listener: CallListener): () => void;
   /** Reports an input request to the call that caused it, if that is certain. */
-  inputRequest(
-    this: void,
-    kind: InputKind,
-    state: "waiting" | "answered" | "declined",
-    during: string | undefined,
-  ): void;
-  /** Reports a task to the call that created it. */
+  inputRequest(this: void, kind: InputKind, state: "waiting" | "answered" | "declined", during: string | undefined): void;
+  /** Reports a task to the call that created it, if that is certain. */
   task(this: void, task: Task): void;
+  /** Ends the calls with this label, or all calls if it is undefined. */
+  cancel(this: void, during: string | undefined, reason: Error): void;
 }
 
 /** Creates the record of the calls on one server. */
 export function activeCalls(): ActiveCalls {
   const calls = new Set<ActiveCall>();
-  const only = (matching: readonly ActiveCall[]): ActiveCall | undefined =>
-    matching.length === 1 ? matching[0] : undefined;
+  const labelled = (during: string | undefined): ActiveCall[] =>
+    [...calls].filter(({ what }) => during === undefined || what === during);
   return {
-    begin(tool, onActivity) {
-      const call: ActiveCall = { what: `tools/call ${JSON.stringify(tool)}`, onActivity, taskIds: new Set() };
+    begin({ method, name }, listener) {
+      // The same label as `during` of an input request has.
+      const what = `${method} ${JSON.stringify(name.slice(0, 200))}`;
+      const call: ActiveCall = { what, ...listener, taskIds: new Set() };
       calls.add(call);
       return () => void calls.delete(call);
     },
     inputRequest(kind, state, during) {
-      const matching = [...calls].filter(({ what }) => during === undefined || what === during);
-      only(matching)?.onActivity({ type: "input-request", kind, state });
+      only(labelled(during))?.onActivity({ type: "input-request", kind, state });
     },
     task(task) {
       const known = [...calls].find(({ taskIds }) => taskIds.has(task.taskId));
@@ -47,5 +52,12 @@ export function activeCalls(): ActiveCalls {
       call?.taskIds.add(task.taskId);
       call?.onActivity({ type: "task", task });
     },
+    cancel(during, reason) {
+      for (const call of labelled(during)) call.cancel(reason);
+    },
   };
+}
+
+function only(matching: readonly ActiveCall[]): ActiveCall | undefined {
+  return matching.length === 1 ? matching[0] : undefined;
 }

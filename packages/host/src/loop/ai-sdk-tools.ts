@@ -1,5 +1,5 @@
 import type { JsonObject } from "mcparley";
-import type { Host } from "../host.ts";
+import type { Host } from "../host/host.ts";
 import type { FilePart, TextPart, ToolResultPart } from "./conversation.ts";
 import type { TextLimits } from "./text/long-text.ts";
 import { readResult, readResultTool } from "./read-result.ts";

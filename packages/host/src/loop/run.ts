@@ -31,6 +31,8 @@ export interface RunParts {
   readonly results: ResultStore;
   readonly hideSecrets: HideSecrets;
   readonly clock: Clock;
+  /** Called before the first step, to connect the servers. Default: nothing is awaited. */
+  readonly ready?: (signal: AbortSignal) => Promise<unknown>;
   /** If omitted, each request has the definitions of all tools. */
   readonly search?: ToolSearchPort;
 }
@@ -91,6 +93,7 @@ async function runToEnd(start: Start): Promise<RunEnd> {
   let state: RunState | undefined;
   let ended: Ended;
   try {
+    await parts.ready?.(stop.signal);
     await conversation?.refresh({ signal: stop.signal });
     state = startState(start, { before: before(), timer });
     ended = await runSteps(state);

@@ -51,6 +51,8 @@ export interface SupervisorSetting {
   /** Stores the lists. */
   readonly storage: StateStorage;
   readonly clock?: Clock;
+  /** Called before the attempt of `reconnect()` and `signIn()`. */
+  readonly onReconnect?: () => void;
   /** Called with each change of the state. */
   readonly onEvent?: (event: ServerEvent) => void;
   /** Called when a definition has changed, with undefined when the server is disabled. */

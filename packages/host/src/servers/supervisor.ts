@@ -114,6 +114,7 @@ export class Supervisor {
   async reconnect({ signsIn }: { signsIn: boolean }): Promise<void> {
     if (this.#isClosed || this.state === "disabled") throw this.#unavailable();
     if (signsIn) this.#opening.auth.checkSignIn();
+    this.#tell(() => this.#setting.onReconnect?.());
     this.#backOff.reset();
     this.#backOff.used();
     this.#attempt(signsIn);

@@ -1,0 +1,115 @@
+import { LocalError, ProtocolError } from "mcparley";
+import { type CallToolResult, type Client, type RequestOptions, type Timeouts, validateJson } from "mcparley/client";
+import type { Consent } from "../consent/consent.ts";
+import type { CallActivity } from "../events.ts";
+import type { KnownSecrets } from "../secrets/known-secrets.ts";
+import type { SupervisedServer } from "../servers/supervised-server.ts";
+import type { ActiveCalls } from "./active-calls.ts";
+import type { CallTool, ToolCallRequest, ToolOutcome } from "./tool-call.ts";
+
+/** A server, as the calls of its tools need it. */
+export interface CalledServer {
+  readonly supervised: Pick<SupervisedServer, "use">;
+  readonly calls: ActiveCalls;
+  readonly timeout: Timeouts | undefined;
+}
+
+/** The parts of a host that tool calls need. */
+export interface CallParts {
+  readonly consent: Pick<Consent, "checkCall" | "isUsable">;
+  /** Returns a server that is not disabled. */
+  readonly serverOf: (name: string) => CalledServer | undefined;
+  readonly secrets: KnownSecrets;
+}
+
+/** Returns the function that calls tools: arguments, consent, connection, definition, call. */
+export function createCallTool(parts: CallParts): CallTool {
+  return async (request) => {
+    const { signal } = request;
+    signal?.throwIfAborted();
+    const { name } = request.tool.tool;
+    const server = parts.serverOf(request.tool.server);
+    if (!server) return denied(`The server ${JSON.stringify(request.tool.server)} was removed or is disabled.`);
+    const problem = await problemOf(request, request.arguments);
+    if (problem !== undefined) return denied(problem);
+    const decision = await parts.consent.checkCall(request, signal ?? new AbortController().signal);
+    if (!decision.allowed) return denied(decision.message);
+    const edited = decision.isEdited ? await problemOf(request, decision.arguments) : undefined;
+    if (edited !== undefined) return denied(`The user edited the arguments. ${edited}`);
+    return await withActivity(request, server, async (options) => {
+      const work = (client: Client): Promise<CallToolResult> => {
+        requireUnchanged(parts, request);
+        return client.callToolResult(name, decision.arguments, options);
+      };
+      return await toOutcome(parts, request, server.supervised.use(work, { signal: options.signal }));
+    });
+  };
+}
+
+function denied(message: string): ToolOutcome {
+  return { status: "denied", message };
+}
+
+/** Returns a sentence for the model if the arguments do not match the input schema. */
+async function problemOf({ tool }: ToolCallRequest, args: object): Promise<string | undefined> {
+  try {
+    const issues = await validateJson(tool.tool.inputSchema, args);
+    if (issues.length === 0) return undefined;
+    const shown = issues.slice(0, 5).map(({ path, message }) => `${path || "/"} ${message}`);
+    return `The arguments of ${JSON.stringify(tool.name)} do not match its schema: ${shown.join("; ")}.`;
+  } catch {
+    // The schema cannot be checked here, so the server checks the arguments.
+    return undefined;
+  }
+}
+
+/** Runs a call that reports its activity, and that the host can end. */
+async function withActivity(
+  { tool, signal, onActivity }: ToolCallRequest,
+  { calls, timeout }: CalledServer,
+  run: (options: RequestOptions & { signal: AbortSignal }) => Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  const ending = new AbortController();
+  const report = (activity: CallActivity): void => onActivity?.(activity);
+  const call = { method: "tools/call", name: tool.tool.name };
+  const end = calls.begin(call, { onActivity: report, cancel: (reason) => ending.abort(reason) });
+  try {
+    return await run({
+      signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal,
+      ...(timeout && { timeout }),
+      onProgress: (progress) => report({ type: "progress", progress }),
+    });
+  } finally {
+    end();
+  }
+}
+
+/** Throws if the definition has changed while the user decided or the connection was opened. */
+function requireUnchanged({ consent }: CallParts, { tool }: ToolCallRequest): void {
+  const { server, tool: definition } = tool;
+  if (consent.isUsable(server, "tool", { name: definition.name, definition })) return;
+  const message = `The definition of ${JSON.stringify(definition.name)} has changed since it was listed. The user must review it.`;
+  throw new LocalError("declined", message, { data: { safeToRepeat: true } });
+}
+
+async function toOutcome(
+  { secrets }: CallParts,
+  { signal }: ToolCallRequest,
+  running: Promise<CallToolResult>,
+): Promise<ToolOutcome> {
+  try {
+    return { status: "result", result: secrets.hideIn(await running) };
+  } catch (thrown) {
+    signal?.throwIfAborted();
+    const error = secrets.hideInError(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    return { status: "failed", message: error.message, error, mayHaveRun: mayHaveRun(thrown) };
+  }
+}
+
+/** The client states whether a call can be repeated. A server that refuses a method or its params has not run it. */
+function mayHaveRun(thrown: unknown): boolean {
+  if (thrown instanceof ProtocolError) return thrown.code !== -32601 && thrown.code !== -32602;
+  const data = thrown instanceof LocalError ? thrown.data : undefined;
+  const isSafe = typeof data === "object" && data !== null && "safeToRepeat" in data && data.safeToRepeat === true;
+  return !isSafe && !(thrown instanceof LocalError && thrown.code === "unreachable");
+}

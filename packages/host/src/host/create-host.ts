@@ -1,0 +1,118 @@
+import { LocalError, systemClock } from "mcparley";
+import { createCatalogue } from "../catalogue/create-catalogue.ts";
+import { createConsent } from "../consent/consent.ts";
+import type { HostOptions } from "../options.ts";
+import { openWatchdog } from "../processes/watchdog.ts";
+import { knownSecrets } from "../secrets/known-secrets.ts";
+import { fileState } from "../state/file-state.ts";
+import { memoryState } from "../state/state-storage.ts";
+import { userFolder } from "../state/user-folder.ts";
+import { searchTools } from "../loop/tool-search.ts";
+import { readResultTool } from "../loop/read-result.ts";
+import { checkLimits } from "../input/input-limits.ts";
+import { eventBus } from "./event-bus.ts";
+import type { Host } from "./host.ts";
+import { hostContext } from "./host-context.ts";
+import type { HostParts } from "./host-server.ts";
+import { hostCalls } from "./host-calls.ts";
+import { hostServers } from "./host-servers.ts";
+import { hostLoop } from "./host-loop.ts";
+
+/**
+ * Creates the host of one user. It connects to no server until a server is used, unless the server is `eager`.
+ *
+ * Create a host for each user: tokens, consent and cached lists belong to one host and its folder. Rejects with `LocalError`
+ * `invalid_target` for a server that cannot be used, and with a `TypeError` for a rule that is not valid.
+ *
+ * @example
+ * ```ts
+ * import { createHost } from "@mcparley/host";
+ *
+ * await using host = await createHost({
+ *   servers: { wiki: "https://wiki.example.com/mcp", files: { command: "files-server" } },
+ *   policy: { trust: "configured", review: "changes", rules: [{ decision: "allow", server: "wiki", tool: "search_*" }] },
+ * });
+ * await host.ready();
+ * console.log(await host.callTool("wiki__search_pages", { query: "backup" }));
+ * ```
+ */
+export async function createHost(options: HostOptions = {}): Promise<Host> {
+  checkLimits(options.inputLimits);
+  const clock = options.clock ?? systemClock;
+  const secrets = knownSecrets();
+  const events = eventBus(options.onEvent);
+  const report = (server: string | undefined, error: Error): void =>
+    events.emit({ type: "error", server, error: secrets.hideInError(error) });
+  const storage = storageOf(options);
+  const context = hostContext();
+  const watchdog = openWatchdog({ onError: (error) => report(undefined, error) });
+  let roots = options.roots ?? [];
+  const parts: HostParts = {
+    options,
+    clock,
+    storage,
+    secrets,
+    events,
+    watchdog,
+    contextFor: context.contextFor,
+    roots: () => roots,
+    consent: createConsent({
+      policy: options.policy ?? {},
+      renderer: options.renderer ?? {},
+      storage,
+      clock,
+      onDecision: (decision) => events.emit({ type: "decision", decision }),
+      onError: report,
+    }),
+    catalogue: createCatalogue({
+      provider: options.provider,
+      reserved: new Set([...searchTools, readResultTool].map(({ name }) => name)),
+      onChange: (change) => events.emit({ type: "catalogue", change }),
+      onLoss: (loss) => events.emit({ type: "loss", loss }),
+      onError: report,
+    }),
+  };
+  const servers = hostServers(parts);
+  const calls = hostCalls(parts, servers);
+  const loop = hostLoop(parts, { servers, calls, context });
+  try {
+    for (const [name, entry] of Object.entries(options.servers ?? {})) servers.add(name, entry);
+  } catch (error) {
+    await servers.close();
+    watchdog.close();
+    throw error;
+  }
+  const close = async (): Promise<void> => {
+    await loop.close();
+    await servers.close();
+    watchdog.close();
+  };
+  return {
+    servers: servers.byName,
+    get catalogue() {
+      return parts.catalogue.current;
+    },
+    ready: servers.ready,
+    async add(name, entry) {
+      await servers.remove(name);
+      return servers.add(name, entry);
+    },
+    remove: servers.remove,
+    async setRoots(changed) {
+      if (!options.roots) throw new LocalError("not_capable", "The host shares no roots. Pass `roots` to createHost.");
+      roots = changed;
+      await servers.rootsChanged();
+    },
+    ...calls.public,
+    run: loop.run,
+    conversation: loop.conversation,
+    subscribe: events.subscribe,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function storageOf({ folder }: HostOptions): HostParts["storage"] {
+  if (folder === false) return memoryState();
+  return fileState(folder ?? userFolder(process));
+}

@@ -1,0 +1,123 @@
+import type { Clock } from "mcparley";
+import type { HttpTarget, Root } from "mcparley/client";
+import { followTasks } from "mcparley/tasks";
+import { type ActiveCalls, activeCalls } from "../calls/active-calls.ts";
+import type { CatalogueSource } from "../catalogue/create-catalogue.ts";
+import type { Consent } from "../consent/consent.ts";
+import { inputHandlers } from "../input/input-handlers.ts";
+import { checkLimits } from "../input/input-limits.ts";
+import type { ContextFor } from "../input/sample-handler.ts";
+import type { HostOptions, ServerEntry, ServerSettings, ServerTarget } from "../options.ts";
+import type { Watchdog } from "../processes/watchdog.ts";
+import type { KnownSecrets } from "../secrets/known-secrets.ts";
+import type { PreparedTarget } from "../servers/open-connection.ts";
+import { resolveEntry } from "../servers/resolve-entry.ts";
+import { type SupervisedServer, superviseServer } from "../servers/supervised-server.ts";
+import type { StateStorage } from "../state/state-storage.ts";
+import type { EventBus } from "./event-bus.ts";
+import { type ReviewedLists, reviewedLists } from "./reviewed-lists.ts";
+
+/** The parts that the servers of a host share. */
+export interface HostParts {
+  readonly options: HostOptions;
+  readonly clock: Clock;
+  readonly storage: StateStorage;
+  readonly consent: Consent;
+  readonly catalogue: CatalogueSource;
+  readonly secrets: KnownSecrets;
+  readonly watchdog: Watchdog;
+  readonly events: EventBus;
+  readonly contextFor: ContextFor;
+  /** Returns the roots of the host, which can change. */
+  readonly roots: () => readonly Root[];
+}
+
+/** A server with the parts of its host: its connection, its reviewed definitions and its calls. */
+export interface HostedServer {
+  readonly supervised: SupervisedServer;
+  readonly reviewed: ReviewedLists;
+  readonly calls: ActiveCalls;
+  readonly settings: Omit<ServerSettings, "target">;
+  close(this: void): Promise<void>;
+}
+
+/** Returns a server of a host. Throws if the name or the entry cannot be used. */
+export function hostServer(parts: HostParts, name: string, entry: ServerEntry): HostedServer {
+  const { consent, catalogue, secrets, events, options } = parts;
+  const { settings, server } = resolveEntry(name, entry);
+  const target: ServerTarget = server.target;
+  secrets.addFrom(target);
+  const calls = activeCalls();
+  const report = (error: unknown): void => {
+    const shown = secrets.hideInError(error instanceof Error ? error : new Error(String(error)));
+    events.emit({ type: "error", server: name, error: shown });
+  };
+  const reviewed = reviewedLists({ server: name, target, consent, catalogue, report });
+  const supervised = superviseServer({
+    name,
+    entry,
+    connectOptions: connectOptions(parts, { name, settings, calls, target }),
+    admit: (signal) => consent.requireTrust({ server: name, target }, signal),
+    prepareTarget: (prepared) => prepareTarget(parts, prepared),
+    auth: { signIn: options.signIn, credentials: options.credentials },
+    storage: parts.storage,
+    clock: parts.clock,
+    // The user wants the server, so questions that were denied are asked again.
+    onReconnect: () => consent.forgetDenials(name),
+    onEvent: (event) => events.emit(event.error ? { ...event, error: secrets.hideInError(event.error) } : event),
+    onLists: (lists) => reviewed.update(lists, supervised.info?.instructions),
+    onUpdated: (uri) => events.emit({ type: "updated", server: name, uri: secrets.hide(uri) }),
+    onError: report,
+  });
+  return {
+    supervised,
+    reviewed,
+    calls,
+    settings,
+    async close() {
+      reviewed.close();
+      await supervised.close();
+    },
+  };
+}
+
+interface Connecting {
+  readonly name: string;
+  readonly settings: Omit<ServerSettings, "target">;
+  readonly calls: ActiveCalls;
+  readonly target: ServerTarget;
+}
+
+function connectOptions(parts: HostParts, { name, settings, calls, target }: Connecting): PassedConnectOptions {
+  const { options, events, secrets } = parts;
+  const hasRoots = settings.roots !== undefined || options.roots !== undefined;
+  return {
+    ...(options.info && { info: options.info }),
+    ...(settings.revision !== undefined && { revision: settings.revision }),
+    ...inputHandlers({
+      server: name,
+      serverHost: typeof target === "object" && "url" in target ? new URL((target as HttpTarget).url).host : undefined,
+      renderer: options.renderer,
+      model: options.model,
+      roots: hasRoots ? () => settings.roots ?? parts.roots() : undefined,
+      limits: checkLimits(options.inputLimits, settings.inputLimits),
+      clock: parts.clock,
+      ask: parts.consent.queue,
+      contextFor: parts.contextFor,
+      onDecision: (decision) => events.emit({ type: "decision", decision }),
+      onActivity: calls.inputRequest,
+      cancelCalls: calls.cancel,
+    }),
+    extensions: [followTasks({ onTask: (task) => calls.task(secrets.hideIn(task)) })],
+    onLog: (message) => events.emit({ type: "log", server: name, message: secrets.hideIn(message) }),
+  };
+}
+
+type PassedConnectOptions = NonNullable<Parameters<typeof superviseServer>[0]["connectOptions"]>;
+
+/** Puts a program behind the watchdog, and learns the credentials of requests, so that no text of the server contains them. */
+function prepareTarget({ watchdog, secrets }: HostParts, target: PreparedTarget): PreparedTarget {
+  if ("command" in target) return watchdog.watched(target);
+  if ("url" in target && target.auth) return { ...target, auth: secrets.watchAuth(target.auth) };
+  return target;
+}
