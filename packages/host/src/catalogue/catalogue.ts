@@ -48,7 +48,10 @@ export interface Catalogue {
   prompt(this: void, name: string): CataloguePrompt | undefined;
 }
 
-/** The names of the entries that changed. */
+/**
+ * The entries that changed: tools by their names for the model, prompts by `server:prompt`, resources by their URIs and templates
+ * by their URI templates.
+ */
 export interface CatalogueChange {
   readonly server: string;
   readonly added: readonly string[];

@@ -9,4 +9,9 @@ export interface SchemaLoss {
   readonly keyword: string;
   /** What was done, as a sentence for the author of the tool. */
   readonly change: string;
+  /**
+   * `looser`: the model may write arguments that the server refuses. `narrower`: some arguments that the server accepts are
+   * hidden from the model.
+   */
+  readonly effect: "looser" | "narrower";
 }

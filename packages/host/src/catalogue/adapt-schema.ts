@@ -1,0 +1,64 @@
+import type { JsonObject } from "mcparley";
+import { adaptKeywords, adaptNode } from "./adapt-node.ts";
+import { type Adaptation, type Place, type SchemaOrigin, startAdaptation } from "./adaptation.ts";
+import { type SchemaNode, flattenSchema } from "./flatten-schema.ts";
+import { isJsonObject } from "./json-schema-keywords.ts";
+import { mergeUnion } from "./merge-union.ts";
+import { prepareKeywords } from "./prepare-keywords.ts";
+import { type ProviderName, rulesOf } from "./providers.ts";
+import type { SchemaLoss } from "./schema-loss.ts";
+
+/** A schema that a provider accepts, and what was changed for it. */
+export interface AdaptedSchema {
+  readonly schema: JsonObject;
+  readonly losses: readonly SchemaLoss[];
+}
+
+/**
+ * Adapts the input schema of a tool to a model provider.
+ *
+ * It keeps all keywords that the provider accepts. What the provider refuses is expressed by other keywords, or removed, and each
+ * change of the meaning is reported. The schema is bounded in depth and size, references to other documents are not followed, and
+ * any JSON is adapted without an error.
+ */
+export function adaptSchema(schema: unknown, provider: ProviderName, at: SchemaOrigin): AdaptedSchema {
+  const run = startAdaptation(schema, rulesOf(provider), at);
+  const root: Place = { pointer: "", depth: 0, open: [schema] };
+  const adapted = new Map(Object.entries(adaptRoot(schema, root, run)));
+  const definitions = new Map<string, JsonObject>();
+  // A definition can add further ones, which the loop reaches.
+  for (const [name, target] of run.definitions) {
+    definitions.set(name, adaptNode(target.schema, { ...root, pointer: target.pointer }, run));
+  }
+  if (definitions.size > 0) adapted.set("$defs", Object.fromEntries(definitions));
+  return { schema: Object.fromEntries(adapted), losses: run.losses };
+}
+
+/** Adapts the outermost schema. All providers require an object there. */
+function adaptRoot(schema: unknown, place: Place, run: Adaptation): JsonObject {
+  const refused = (keyword: string) => run.rules.refusedAtRoot.has(keyword) || !run.rules.keywords.has(keyword);
+  const options = { run, references: true, allOf: refused("allOf") };
+  const node = flattenSchema(isJsonObject(schema) ? schema : {}, place, options);
+  prepareKeywords(node.keywords, node.place, run);
+  for (const keyword of ["anyOf", "oneOf"] as const) {
+    if (node.keywords.has(keyword) && refused(keyword)) mergeUnion(node, keyword, run);
+  }
+  setObject(node, run);
+  const { type, properties, ...others } = adaptKeywords(node, run);
+  return { type, properties: properties ?? {}, ...others };
+}
+
+/** Sets the type to `object`, and removes the keywords that are refused in the outermost schema. */
+function setObject({ keywords, place }: SchemaNode, run: Adaptation): void {
+  const type = keywords.get("type");
+  keywords.set("type", "object");
+  if (type !== undefined && type !== "object") {
+    const change = "The type became `object`, because arguments are always an object.";
+    run.lose(place, { keyword: "type", change, effect: "looser" });
+  }
+  for (const keyword of run.rules.refusedAtRoot) {
+    if (!keywords.delete(keyword)) continue;
+    const change = `\`${keyword}\` was removed. The provider refuses it in the outermost schema.`;
+    run.lose(place, { keyword, change, effect: "looser" });
+  }
+}

@@ -1,0 +1,178 @@
+import { type Adaptation, type Place, MAX_DEPTH, below } from "./adaptation.ts";
+import { annotations, isJsonObject, mergeTypes, typeOfValue } from "./json-schema-keywords.ts";
+
+/** The keywords of one schema, which are changed while it is adapted. */
+export type Keywords = Map<string, unknown>;
+
+/** A schema while it is adapted. */
+export interface SchemaNode {
+  readonly keywords: Keywords;
+  /** The place of the target, if the schema was only a reference. */
+  place: Place;
+  /** Whether a list of types became a union, whose branches are at no place of their own. */
+  isSplit?: boolean;
+}
+
+/** What to flatten besides what the provider cannot read. */
+export interface Flattening {
+  readonly references: boolean;
+  readonly allOf: boolean;
+}
+
+/**
+ * Replaces `$ref` by the keywords of its target, and `allOf` by those of its schemas. Keywords of two schemas that cannot be
+ * expressed by one are removed from the second, and reported.
+ */
+export function flattenSchema(schema: object, place: Place, options: Flattening & { run: Adaptation }): SchemaNode {
+  const { run } = options;
+  if (!run.spend(1)) return { keywords: new Map(), place };
+  const keywords: Keywords = new Map(Object.entries(schema));
+  if (!run.spend(sizeOf(keywords))) return { keywords: new Map(), place };
+  const node: SchemaNode = { keywords, place };
+  if (options.references && keywords.has("$ref")) inline(node, options);
+  if (options.allOf && Array.isArray(keywords.get("allOf"))) mergeAllOf(node, options);
+  return node;
+}
+
+/** Returns the number of members that a schema has without those of the schemas below it. */
+function sizeOf(keywords: Keywords): number {
+  const lists = [keywords.get("enum"), keywords.get("required")];
+  const lengths = lists.map((list) => (Array.isArray(list) ? list.length : 0));
+  const properties = keywords.get("properties");
+  const named = isJsonObject(properties) ? Object.keys(properties).length : 0;
+  return lengths.reduce((sum, length) => sum + length, keywords.size + named);
+}
+
+/** Adds the keywords of the target of `$ref`. */
+function inline(node: SchemaNode, options: Flattening & { run: Adaptation }): void {
+  const { run } = options;
+  const { keywords, place } = node;
+  const reference = keywords.get("$ref");
+  keywords.delete("$ref");
+  const target = run.resolve(reference);
+  if (!target || !isJsonObject(target.schema)) {
+    run.lose(place, { keyword: "$ref", change: unresolved(reference), effect: "looser" });
+    return;
+  }
+  if (place.open.includes(target.schema) || place.open.length >= MAX_DEPTH) {
+    const change = "The reference is recursive. Below this place, any value of the type is shown to the model.";
+    run.lose(place, { keyword: "$ref", change, effect: "looser" });
+    const { type } = target.schema;
+    if (!keywords.has("type") && type !== undefined) keywords.set("type", type);
+    return;
+  }
+  const isOnlyReference = [...keywords.keys()].every((keyword) => annotations.has(keyword));
+  const pointer = isOnlyReference ? target.pointer : place.pointer;
+  const open = [...place.open, target.schema];
+  const flat = flattenSchema(target.schema, { ...place, pointer, open }, options);
+  conjoin(keywords, flat.keywords, { place, run });
+  node.place = isOnlyReference ? flat.place : { ...place, open: flat.place.open };
+}
+
+/** Returns the sentence for a reference that is not replaced by a schema. */
+export function unresolved(reference: unknown): string {
+  const shown = typeof reference === "string" ? JSON.stringify(reference.slice(0, 200)) : "no text";
+  return `The reference ${shown} leads to no schema of this document. It was removed.`;
+}
+
+function mergeAllOf(node: SchemaNode, options: Flattening & { run: Adaptation }): void {
+  const { keywords, place } = node;
+  const branches: unknown = keywords.get("allOf");
+  keywords.delete("allOf");
+  if (!Array.isArray(branches)) return;
+  for (const [index, branch] of branches.entries()) {
+    const at = below(place, "allOf", index);
+    if (!isJsonObject(branch) || at.depth > MAX_DEPTH) {
+      if (branch !== true) lost(options.run, at, "allOf");
+      continue;
+    }
+    const flat = flattenSchema(branch, at, options);
+    conjoin(keywords, flat.keywords, { place: at, run: options.run });
+    node.place = { ...node.place, open: [...new Set([...node.place.open, ...flat.place.open])] };
+  }
+}
+
+function lost(run: Adaptation, place: Place, keyword: string): void {
+  const change = `\`${keyword}\` was removed, because it cannot be combined with the other keywords of its schema.`;
+  run.lose(place, { keyword, change, effect: "looser" });
+}
+
+/** Keywords of which each is read together with the others. */
+const groups: readonly (readonly string[])[] = [
+  ["if", "then", "else"],
+  ["contains", "minContains", "maxContains"],
+];
+
+/** Adds the keywords of a second schema to a first. Both apply. What cannot be expressed is removed from the second. */
+export function conjoin(first: Keywords, second: Keywords, { place, run }: { place: Place; run: Adaptation }): void {
+  // These depend on all other keywords, some of which may be removed.
+  for (const keyword of ["unevaluatedProperties", "unevaluatedItems"]) {
+    const isLost = first.delete(keyword);
+    if (second.delete(keyword) || isLost) lost(run, place, keyword);
+  }
+  const taken = new Set(groups.flatMap((group) => (group.some((name) => first.has(name)) ? group : [])));
+  for (const [keyword, value] of second) {
+    if (!first.has(keyword) && !taken.has(keyword)) first.set(keyword, value);
+    else if (!annotations.has(keyword) && !sameJson(first.get(keyword), value)) {
+      const merged = taken.has(keyword) ? undefined : both(keyword, first.get(keyword), value);
+      if (merged === undefined) lost(run, place, keyword);
+      else first.set(keyword, merged);
+    }
+  }
+  const properties = first.get("properties");
+  run.spend(isJsonObject(properties) ? Object.keys(properties).length : 0);
+}
+
+/** Returns the value of a keyword that applies two values, or undefined if there is none. */
+function both(keyword: string, first: unknown, second: unknown): unknown {
+  switch (keyword) {
+    case "properties":
+    case "patternProperties":
+      return isJsonObject(first) && isJsonObject(second) ? mergeProperties(first, second) : undefined;
+    case "required":
+      return Array.isArray(first) && Array.isArray(second) ? [...new Set<unknown>([...first, ...second])] : undefined;
+    case "allOf":
+      return Array.isArray(first) && Array.isArray(second) ? [...first, ...second] : undefined;
+    case "type":
+      return mergeTypes(first, second);
+    case "enum":
+      return mergeValues(first, second);
+    case "items":
+      return isJsonObject(first) && isJsonObject(second) ? { allOf: [first, second] } : undefined;
+    case "additionalProperties":
+      if (first === false || second === false) return false;
+      return first === true ? second : second === true ? first : undefined;
+    case "uniqueItems":
+      return typeof first === "boolean" && typeof second === "boolean" ? true : undefined;
+    default:
+      return mergeMinimum(keyword, first, second);
+  }
+}
+
+function mergeProperties(first: object, second: object): object {
+  const merged = new Map<string, unknown>(Object.entries(first));
+  for (const [name, schema] of Object.entries(second)) {
+    merged.set(name, merged.has(name) ? { allOf: [merged.get(name), schema] } : schema);
+  }
+  return Object.fromEntries(merged);
+}
+
+function mergeValues(first: unknown, second: unknown): unknown {
+  if (!Array.isArray(first) || !Array.isArray(second)) return undefined;
+  const allowed = new Set(second.map((value) => typeOfValue(value) + JSON.stringify(value)));
+  const merged: unknown[] = first.filter((value) => allowed.has(typeOfValue(value) + JSON.stringify(value)));
+  return merged.length > 0 ? merged : undefined;
+}
+
+/** Returns whether two values have the same JSON text. */
+function sameJson(first: unknown, second: unknown): boolean {
+  return first === second || JSON.stringify(first) === JSON.stringify(second);
+}
+
+/** Returns the stricter of two limits, or undefined if the keyword is no limit. */
+function mergeMinimum(keyword: string, first: unknown, second: unknown): number | undefined {
+  if (typeof first !== "number" || typeof second !== "number") return undefined;
+  if (/^(?:min|exclusiveMin)/.test(keyword)) return Math.max(first, second);
+  if (/^(?:max|exclusiveMax)/.test(keyword)) return Math.min(first, second);
+  return undefined;
+}
