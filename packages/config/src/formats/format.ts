@@ -68,7 +68,7 @@ export function withChange(value: unknown, { path, value: given }: Change): unkn
  */
 export function isIntended(before: unknown, change: Change, after: unknown): boolean {
   const intended = withChange(before, change);
-  if (isDeepStrictEqual(after, intended)) return true;
+  if (isSame(after, intended)) return true;
   const parent = change.path.slice(0, -1);
   const table = valueAt(intended, parent);
   if (change.value !== undefined || parent.length === 0 || !isTable(table) || Object.keys(table).length > 0)
@@ -78,15 +78,20 @@ export function isIntended(before: unknown, change: Change, after: unknown): boo
 
 /** Returns the changes that turn one value into another, each as deep as possible, so that comments beside other members stay. */
 export function changesBetween(path: Path, before: unknown, after: unknown): Change[] {
-  if (!isTable(before) || !isTable(after)) return sameValue(before, after) ? [] : [{ path, value: after }];
+  if (!isTable(before) || !isTable(after)) return isSame(before, after) ? [] : [{ path, value: after }];
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...keys].flatMap((key) => changesBetween([...path, key], memberOf(before, key), memberOf(after, key)));
 }
 
-function sameValue(before: unknown, after: unknown): boolean {
-  return JSON.stringify(before, jsonSafe) === JSON.stringify(after, jsonSafe);
-}
-
-function jsonSafe(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? String(value) : value;
+/** Whether two parsed values are equal. The prototypes of tables differ between the libraries, and do not count. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((item, index) => isSame(item, other[index]));
+  }
+  if (!isTable(one) || !isTable(other)) return isDeepStrictEqual(one, other);
+  const keys = Object.keys(one);
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every((key) => Object.hasOwn(other, key) && isSame(one[key], other[key]))
+  );
 }

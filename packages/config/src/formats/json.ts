@@ -32,8 +32,8 @@ function parseRoot(text: string): Node | undefined {
   if (deep !== undefined) throw new SyntaxProblem(`More than ${maxDepth} levels of nesting.`, position(deep));
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
-  const [error] = errors;
-  if (error) throw new SyntaxProblem(describe(error, text), position(error.offset));
+  const [error, next] = errors;
+  if (error) throw new SyntaxProblem(describe(error, next, text), position(error.offset));
   if (!root) throw new SyntaxProblem("The file has no JSON value.", position(text.length));
   return root;
 }
@@ -52,10 +52,12 @@ function tooDeepAt(text: string): number | undefined {
 }
 
 /** Describes an error without the text of the file, which can be secret. A bracket or comma is no secret. */
-function describe({ error, offset, length }: ParseError, text: string): string {
+function describe({ error, offset, length }: ParseError, next: ParseError | undefined, text: string): string {
   const token = text.slice(offset, offset + length);
   const found = token === "" ? "the end of the file" : /^[{}[\],:]$/.test(token) ? `"${token}"` : "another token";
-  switch (printParseErrorCode(error)) {
+  // The library reports a wrong token in the place of a key as a missing value first.
+  const isKey = next && printParseErrorCode(next.error) === "PropertyNameExpected";
+  switch (isKey ? "PropertyNameExpected" : printParseErrorCode(error)) {
     case "UnexpectedEndOfComment":
       return "This comment has no end.";
     case "UnexpectedEndOfString":
