@@ -43,6 +43,12 @@ export type ModelPart =
       readonly input: string;
       readonly providerData?: JsonObject;
     }
-  | { readonly type: "finish"; readonly reason: ModelFinish; readonly usage: Usage };
+  | {
+      readonly type: "finish";
+      readonly reason: ModelFinish;
+      /** The reason in the words of the provider, such as `stop_sequence`. */
+      readonly raw?: string;
+      readonly usage: Usage;
+    };
 
 export type ModelFinish = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";

@@ -17,7 +17,7 @@ async function read(model: LanguageModel, signal?: AbortSignal): Promise<ModelPa
 const answer = (step: ScriptedStep, version: "v3" | "v4" = "v4"): Promise<ModelPart[]> =>
   read(scriptedModel([step], { version }));
 
-const finish = { type: "finish", reason: "stop", usage: { inputTokens: 10, outputTokens: 5 } };
+const finish = { type: "finish", reason: "stop", raw: "stop", usage: { inputTokens: 10, outputTokens: 5 } };
 
 describe.each(["v3", "v4"] as const)("an answer of a model (%s)", (version) => {
   test("is yielded in pieces, with the usage at the end", async () => {
@@ -38,7 +38,7 @@ describe.each(["v3", "v4"] as const)("an answer of a model (%s)", (version) => {
     );
     expect(parts).toEqual([
       { type: "tool-call", callId: "1", name: "add", input: '{"a":', providerData: metadata },
-      { ...finish, reason: "tool-calls" },
+      { ...finish, reason: "tool-calls", raw: "tool-calls" },
     ]);
   });
 
@@ -81,7 +81,7 @@ test.each([
   ["interrupted", "error"],
   ["new-in-v5", "other"],
 ])("the finish reason %s is %s", async (unified, reason) => {
-  expect(await answer([finishPart(unified)])).toEqual([{ ...finish, reason }]);
+  expect(await answer([finishPart(unified)])).toEqual([{ ...finish, reason, raw: unified }]);
 });
 
 test("tokens that the provider does not report are 0", async () => {

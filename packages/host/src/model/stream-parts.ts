@@ -26,7 +26,7 @@ export function partReader(): (part: JsonObject) => ModelPart[] {
       case "file":
         return file(part);
       case "finish":
-        return [{ type: "finish", reason: finishReason(part.finishReason), usage: usageOf(part.usage) }];
+        return [{ type: "finish", ...finishReason(part.finishReason), usage: usageOf(part.usage) }];
       default:
         return [];
     }
@@ -124,11 +124,12 @@ const reasons: ReadonlySet<unknown> = new Set<ModelFinish>([
   "other",
 ]);
 
-function finishReason(value: unknown): ModelFinish {
-  const unified = isObject(value) ? value.unified : value;
+function finishReason(value: unknown): { reason: ModelFinish; raw?: string } {
+  const { unified, raw } = isObject(value) ? value : { unified: value };
+  const text = typeof raw === "string" ? { raw } : {};
   // The reason of version 4 for a stream that ended without a completion signal.
-  if (unified === "interrupted") return "error";
-  return reasons.has(unified) ? (unified as ModelFinish) : "other";
+  if (unified === "interrupted") return { reason: "error", ...text };
+  return { reason: reasons.has(unified) ? (unified as ModelFinish) : "other", ...text };
 }
 
 function usageOf(value: unknown): Usage {

@@ -1,0 +1,119 @@
+import type { ElicitFormParams, JsonObject } from "mcparley";
+import type { InputRequestSource } from "mcparley/client";
+import { isObject } from "../model/json.ts";
+import type { FieldProblem, FormContent, FormField, FormOption, FormRequest, InputOrigin } from "./elicitation.ts";
+
+/**
+ * Returns the form that a server asks the user to fill in, with its fields in the order of the schema.
+ *
+ * The client has already refused a schema that is not an object with properties, or that cannot be checked. A property of an
+ * unknown kind becomes a text field. `check` returns the problem if the server expects another value.
+ */
+export function formRequest(
+  { message, requestedSchema }: ElicitFormParams,
+  source: Pick<InputRequestSource, "check">,
+  origin: InputOrigin,
+): FormRequest {
+  const required = new Set<unknown>(Array.isArray(requestedSchema.required) ? requestedSchema.required : []);
+  const fields = Object.entries(requestedSchema.properties).map(([name, value]): FormField => {
+    const property = isObject(value) ? value : {};
+    return {
+      name,
+      title: text(property.title) ?? name,
+      description: text(property.description),
+      isRequired: required.has(name),
+      input: inputOf(property),
+    };
+  });
+  return {
+    origin,
+    message,
+    fields,
+    check: (content) =>
+      (source.check?.(content) ?? []).map((issue) => ({
+        field: fieldOf(issue, content, fields),
+        message: issue.message,
+      })),
+  };
+}
+
+function inputOf(property: JsonObject): FormField["input"] {
+  if (property.type === "array") return choices(property);
+  const options = optionsOf(property);
+  if (options.length > 0) return { type: "choice", options, initial: listed(property.default, options) };
+  const { type, default: initial } = property;
+  if (type === "boolean") return { type, initial: typeof initial === "boolean" ? initial : undefined };
+  if (type === "number" || type === "integer") {
+    return {
+      type: "number",
+      isInteger: type === "integer",
+      minimum: number(property.minimum),
+      maximum: number(property.maximum),
+      initial: number(initial),
+    };
+  }
+  return {
+    type: "text",
+    minLength: number(property.minLength),
+    maxLength: number(property.maxLength),
+    pattern: text(property.pattern),
+    format: text(property.format),
+    initial: typeof initial === "string" ? initial : undefined,
+  };
+}
+
+function choices(property: JsonObject): FormField["input"] {
+  const options = optionsOf(isObject(property.items) ? property.items : {});
+  const initial: unknown[] = Array.isArray(property.default) ? property.default : [];
+  return {
+    type: "choices",
+    options,
+    minItems: number(property.minItems),
+    maxItems: number(property.maxItems),
+    initial: initial.flatMap((value) => listed(value, options) ?? []),
+  };
+}
+
+/** Returns the options of a choice: titled ones of `oneOf` or `anyOf`, or `enum` with the `enumNames` of 2025-06-18. */
+function optionsOf(property: JsonObject): FormOption[] {
+  const titled = [property.oneOf, property.anyOf].find((list): list is unknown[] => Array.isArray(list));
+  if (titled) {
+    return titled
+      .filter(isObject)
+      .flatMap(({ const: value, title }) =>
+        typeof value === "string" ? [{ value, title: text(title) ?? value }] : [],
+      );
+  }
+  const values: unknown[] = Array.isArray(property.enum) ? property.enum : [];
+  const names: unknown[] = Array.isArray(property.enumNames) ? property.enumNames : [];
+  return values.flatMap((value, index) =>
+    typeof value === "string" ? [{ value, title: text(names[index]) ?? value }] : [],
+  );
+}
+
+function fieldOf(
+  { path, message }: { readonly path: string; readonly message: string },
+  content: FormContent,
+  fields: readonly FormField[],
+): FieldProblem["field"] {
+  if (path !== "") {
+    const name = path.split("/")[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
+    return fields.find((field) => field.name === name)?.name;
+  }
+  // A missing value is a problem of the whole content. Its message ends with the name of the property.
+  const isMissing = ({ name, isRequired }: FormField): boolean =>
+    isRequired && content[name] === undefined && message.endsWith(JSON.stringify(name));
+  return fields.find(isMissing)?.name;
+}
+
+function listed(value: unknown, options: readonly FormOption[]): string | undefined {
+  return options.find((option) => option.value === value)?.value;
+}
+
+function number(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

@@ -1,0 +1,79 @@
+import type { Clock } from "mcparley";
+import type { ClientObserver, ConnectOptions, Root } from "mcparley/client";
+import type { DecisionRecord } from "../consent/decision-record.ts";
+import type { ModelSetting } from "../model/language-model.ts";
+import type { Renderer } from "../renderer.ts";
+import { elicitHandler } from "./elicit-handler.ts";
+import type { AskUser, InputContext, OnInputActivity } from "./input-context.ts";
+import type { InputLimits } from "./limits.ts";
+import { requestCounter } from "./request-counter.ts";
+import { rootsHandler } from "./roots.ts";
+import { type ContextFor, sampleHandler } from "./sample-handler.ts";
+import { tokenBudget } from "./token-budget.ts";
+
+/** The server of the handlers, and the parts of the host that they use. */
+export interface InputSettings {
+  /** The name of the server. */
+  readonly server: string;
+  /** The host of the server's URL, to compare with that of pages. Undefined for a program. */
+  readonly serverHost?: string | undefined;
+  readonly renderer: Renderer | undefined;
+  readonly model: ModelSetting | undefined;
+  /** Returns the roots for this server. Undefined if it receives none. */
+  readonly roots: (() => readonly Root[]) | undefined;
+  /** Limits with their defaults, from `checkLimits`. */
+  readonly limits: InputLimits;
+  readonly clock: Clock;
+  readonly ask: AskUser;
+  readonly contextFor?: ContextFor | undefined;
+  readonly onDecision: (this: void, record: DecisionRecord) => void;
+  readonly onActivity: OnInputActivity;
+  /** Called when a server continues after many refused requests. */
+  readonly cancelCalls: InputContext["cancelCalls"];
+}
+
+/** Options of `connect` that answer the input requests of a server. */
+export type InputHandlers = Pick<
+  ConnectOptions,
+  "elicit" | "elicitModes" | "sample" | "sampleTools" | "sampleContext" | "roots" | "observers"
+>;
+
+/**
+ * Returns the options of `connect` that answer the input requests of one server. A handler exists only if its requests can be
+ * answered, so that the client declares no other capability and the server can use another way.
+ *
+ * Use the options for all connections to the server. The limits apply to the server and not to a connection.
+ */
+export function inputHandlers(settings: InputSettings): InputHandlers {
+  const { renderer = {}, model, roots, limits, clock, serverHost, contextFor } = settings;
+  const counter = requestCounter(limits, clock);
+  const context: InputContext = { ...settings, counter };
+  const modes = (["form", "url"] as const).filter((mode) => renderer[mode] !== undefined);
+  const { sample, sampled } = renderer;
+  return {
+    observers: [callObserver(counter.callStarted)],
+    ...(modes.length > 0 && { elicit: elicitHandler(context, renderer, serverHost), elicitModes: modes }),
+    ...(model &&
+      sample &&
+      sampled && {
+        sample: sampleHandler(context, {
+          model,
+          renderer: { sample, sampled },
+          budget: tokenBudget(limits),
+          contextFor,
+        }),
+        sampleTools: true,
+        sampleContext: contextFor !== undefined,
+      }),
+    ...(roots && { roots: rootsHandler(context, roots) }),
+  };
+}
+
+/** Reports the start and the end of each call, by the label that `during` of an input request has. */
+function callObserver(callStarted: (label: string) => () => void): ClientObserver {
+  return {
+    started({ method, name }) {
+      return { ended: callStarted(name === undefined ? method : `${method} ${JSON.stringify(name.slice(0, 200))}`) };
+    },
+  };
+}

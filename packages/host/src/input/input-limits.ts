@@ -1,0 +1,26 @@
+import type { InputLimits } from "./limits.ts";
+
+/** The limits of a server without settings. */
+export const defaultLimits: InputLimits = {
+  elicitationsPerCall: 5,
+  samplesPerCall: 10,
+  requestsPerMinute: 30,
+  tokensPerSample: 4_096,
+  tokensPerServer: 100_000,
+};
+
+/** Returns the limits with the defaults of omitted ones. Throws a `RangeError` for a value that is not a number of at least 0. */
+export function checkLimits(...settings: readonly (Partial<InputLimits> | undefined)[]): InputLimits {
+  const limits = { ...defaultLimits };
+  for (const name of Object.keys(defaultLimits) as (keyof InputLimits)[]) {
+    for (const given of settings) {
+      const value = given?.[name];
+      if (value === undefined) continue;
+      if (value !== Infinity && !(Number.isInteger(value) && value >= 0)) {
+        throw new RangeError(`inputLimits.${name} must be an integer of at least 0, or Infinity; got ${value}.`);
+      }
+      limits[name] = value;
+    }
+  }
+  return limits;
+}

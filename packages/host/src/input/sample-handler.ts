@@ -1,0 +1,199 @@
+import { ErrorCode, ProtocolError } from "mcparley";
+import {
+  type CreateMessageParams,
+  type CreateMessageResult,
+  Declined,
+  type InputRequestSource,
+  type SampleHandler,
+} from "mcparley/client";
+import type { Awaitable } from "../awaitable.ts";
+import type { Message } from "../loop/conversation.ts";
+import { chooseModel } from "../model/choose-model.ts";
+import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
+import { modelName } from "../model/model-error.ts";
+import type { ModelPart, ModelRequest } from "../model/model-request.ts";
+import { streamModel } from "../model/stream-model.ts";
+import { joinPieces } from "../model/stream-parts.ts";
+import type { Renderer } from "../renderer.ts";
+import { decide, type InputContext, originOf, withinLimits } from "./input-context.ts";
+import { type ProviderMemory, providerMemory } from "./provider-memory.ts";
+import type { SampleAnswer } from "./sampling.ts";
+import { samplingMessages } from "./sampling-messages.ts";
+import { samplingResult } from "./sampling-result.ts";
+import { type TokenBudget, tokensOf } from "./token-budget.ts";
+import { type ToolNames, toolNames } from "./tool-names.ts";
+
+/** The parts of the host that answer sampling requests of a server. */
+export interface Sampling {
+  readonly model: ModelSetting;
+  readonly renderer: Required<Pick<Renderer, "sample" | "sampled">>;
+  readonly budget: TokenBudget;
+  /** Returns the context for `includeContext`. If omitted, no context is included. */
+  readonly contextFor?: ContextFor | undefined;
+}
+
+/** Returns the texts of servers that a sampling request may include. */
+export type ContextFor = (scope: ContextScope, server: string) => Awaitable<readonly ServerContext[]>;
+
+export type ContextScope = "thisServer" | "allServers";
+
+/** A text of a server, for the model. */
+export interface ServerContext {
+  readonly server: string;
+  readonly text: string;
+}
+
+/**
+ * Runs the model for a server, after the user has allowed the request, and sends the answer, after the user has allowed it too.
+ *
+ * The tools in a request are those of the server: the calls of the model are sent to the server, which runs them.
+ */
+export function sampleHandler(context: InputContext, sampling: Sampling): SampleHandler {
+  const memory = providerMemory();
+  return (params, source) =>
+    withinLimits(context, { kind: "sampling", source }, async () => {
+      checkParams(params);
+      const { left } = sampling.budget;
+      const reserved = sampling.budget.reserve(params.maxTokens);
+      if (!reserved) {
+        decide(context, { subject: "sampling", name: "request", outcome: "denied", by: "limit" });
+        throw new Declined(`The server "${context.server}" has used its tokens: the limit is tokensPerServer.`);
+      }
+      const parts: ModelPart[] = [];
+      try {
+        const job: Job = { context, sampling, source, memory, parts };
+        return await sample({ ...params, maxTokens: reserved.tokens }, left, job);
+      } finally {
+        reserved.settle(tokensOf(parts));
+      }
+    });
+}
+
+/** One sampling request while it is answered. */
+interface Job {
+  readonly context: InputContext;
+  readonly sampling: Sampling;
+  readonly source: InputRequestSource;
+  readonly memory: ProviderMemory;
+  /** The parts of the model's answer that have arrived. */
+  readonly parts: ModelPart[];
+}
+
+async function sample(request: CreateMessageParams, tokensLeft: number, job: Job): Promise<CreateMessageResult> {
+  const { context, sampling, source, memory, parts } = job;
+  const model = chooseModel(sampling.model, request.modelPreferences);
+  const texts = await contextTexts(request, job);
+  const edited = await allowRequest(request, { model, texts, tokensLeft }, job);
+  const names = toolNames(edited.tools);
+  const messages = [
+    ...(edited.systemPrompt === undefined ? [] : [{ role: "system" as const, content: edited.systemPrompt }]),
+    ...contextMessages(edited.includeContext, texts, context.server),
+    ...samplingMessages(edited.messages, { names, memory }),
+  ];
+  const modelRequest: ModelRequest = { messages, signal: source.signal, ...settingsOf(edited, names) };
+  for await (const part of streamModel(model, modelRequest)) parts.push(part);
+  const result = samplingResult(parts, { ...edited, model: model.modelId, names });
+  memory.remember(joinPieces(parts));
+  return allowResult(edited, result, job);
+}
+
+async function allowRequest(
+  request: CreateMessageParams,
+  { model, texts, tokensLeft }: { model: LanguageModel; texts: readonly ServerContext[]; tokensLeft: number },
+  { context, sampling, source }: Job,
+): Promise<CreateMessageParams> {
+  const asked = {
+    origin: originOf(context, source),
+    request,
+    model: modelName(model),
+    contextOf: [...new Set(texts.map(({ server }) => server))],
+    tokensLeft,
+  };
+  const answer: SampleAnswer = await context.ask(() => sampling.renderer.sample(asked, source.signal), source.signal);
+  decideAnswer(context, "request", { ...answer, isEdited: answer.request !== undefined });
+  if (!answer.request) return request;
+  const { maxTokens } = answer.request;
+  return { ...answer.request, maxTokens: Math.min(maxTokens, request.maxTokens) };
+}
+
+async function allowResult(
+  request: CreateMessageParams,
+  result: CreateMessageResult,
+  { context, sampling, source }: Job,
+): Promise<CreateMessageResult> {
+  const asked = { origin: originOf(context, source), request, result };
+  const answer = await context.ask(() => sampling.renderer.sampled(asked, source.signal), source.signal);
+  decideAnswer(context, "answer", { ...answer, isEdited: answer.result !== undefined });
+  return answer.result ?? result;
+}
+
+/** Records the decision of the user. Throws `Declined` unless it is `allow`. */
+function decideAnswer(
+  context: InputContext,
+  name: "request" | "answer",
+  { action, isEdited }: { action: "allow" | "deny"; isEdited: boolean },
+): void {
+  const isAllowed = action === "allow";
+  decide(context, {
+    subject: "sampling",
+    name,
+    outcome: isAllowed ? "allowed" : "denied",
+    by: "person",
+    ...(isAllowed && { isEdited }),
+  });
+  if (!isAllowed) throw new Declined(`The user has not allowed the ${name} of the sampling.`);
+}
+
+async function contextTexts({ includeContext }: CreateMessageParams, job: Job): Promise<readonly ServerContext[]> {
+  const { contextFor } = job.sampling;
+  if (!contextFor || (includeContext !== "thisServer" && includeContext !== "allServers")) return [];
+  const texts = await contextFor(includeContext, job.context.server);
+  return within(includeContext, texts, job.context.server).filter(({ text }) => text !== "");
+}
+
+/** Returns the texts as messages of the user, with their origins. A user who edited the request can only reduce them. */
+function contextMessages(
+  scope: CreateMessageParams["includeContext"],
+  texts: readonly ServerContext[],
+  server: string,
+): Message[] {
+  return within(scope, texts, server).map((item) => {
+    const from = { server: item.server, name: "context" };
+    const text = `Context of the server ${JSON.stringify(item.server)}:\n${item.text}`;
+    return { role: "user", content: [{ type: "text", text, from }] };
+  });
+}
+
+function within(
+  scope: CreateMessageParams["includeContext"],
+  texts: readonly ServerContext[],
+  server: string,
+): readonly ServerContext[] {
+  if (scope === "allServers") return texts;
+  return scope === "thisServer" ? texts.filter((item) => item.server === server) : [];
+}
+
+function settingsOf(
+  { maxTokens, temperature, stopSequences, toolChoice }: CreateMessageParams,
+  { tools }: ToolNames,
+): Partial<ModelRequest> {
+  return {
+    maxOutputTokens: maxTokens,
+    ...(typeof temperature === "number" && { temperature }),
+    ...(Array.isArray(stopSequences) && { stopSequences }),
+    ...(tools.length > 0 && { tools }),
+    ...(tools.length > 0 && toolChoice?.mode && { toolChoice: toolChoice.mode }),
+  };
+}
+
+function checkParams({ maxTokens, systemPrompt, toolChoice }: CreateMessageParams): void {
+  const problem =
+    !Number.isSafeInteger(maxTokens) || maxTokens < 1
+      ? "maxTokens must be an integer of at least 1"
+      : systemPrompt !== undefined && typeof systemPrompt !== "string"
+        ? "systemPrompt must be a string"
+        : toolChoice?.mode !== undefined && !["auto", "required", "none"].includes(toolChoice.mode)
+          ? "toolChoice.mode must be auto, required or none"
+          : undefined;
+  if (problem !== undefined) throw new ProtocolError(ErrorCode.InvalidParams, `params.${problem}`);
+}

@@ -1,0 +1,54 @@
+import type { ModelPart } from "../model/model-request.ts";
+import type { InputLimits } from "./limits.ts";
+
+/** The tokens that the answers for one server may still have. */
+export interface TokenBudget {
+  /** Tokens that are neither used nor reserved. */
+  readonly left: number;
+  /** Reserves tokens for an answer, at most `wanted`. Returns undefined if none are left. */
+  reserve(this: void, wanted: number): Reservation | undefined;
+}
+
+interface Reservation {
+  /** Maximum tokens of the answer. */
+  readonly tokens: number;
+  /** Replaces the reservation by the tokens that the answer has. */
+  settle(this: void, used: number): void;
+}
+
+/** Returns the budget of a server. Concurrent requests cannot exceed it together, because each reserves its maximum. */
+export function tokenBudget({ tokensPerSample, tokensPerServer }: InputLimits): TokenBudget {
+  let left = tokensPerServer;
+  return {
+    get left() {
+      return left;
+    },
+    reserve(wanted) {
+      const tokens = Math.min(wanted, tokensPerSample, left);
+      if (tokens < 1) return undefined;
+      left -= tokens;
+      let isOpen = true;
+      return {
+        tokens,
+        settle(used) {
+          if (isOpen) left = Math.max(0, left + tokens - used);
+          isOpen = false;
+        },
+      };
+    },
+  };
+}
+
+/** Returns the tokens of an answer, or of its beginning. They are estimated from its length if the provider reports none. */
+export function tokensOf(parts: readonly ModelPart[]): number {
+  const finish = parts.find((part) => part.type === "finish");
+  if (finish && finish.usage.outputTokens > 0) return finish.usage.outputTokens;
+  return Math.ceil(parts.reduce((sum, part) => sum + lengthOf(part), 0) / charactersPerToken);
+}
+
+const charactersPerToken = 4;
+
+function lengthOf(part: ModelPart): number {
+  if (part.type === "text" || part.type === "reasoning") return part.text.length;
+  return part.type === "tool-call" ? part.input.length : 0;
+}

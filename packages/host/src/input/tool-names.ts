@@ -1,0 +1,45 @@
+import { ErrorCode, ProtocolError } from "mcparley";
+import type { CreateMessageParams } from "mcparley/client";
+import { isObject } from "../model/json.ts";
+import type { ModelTool } from "../model/model-request.ts";
+
+/** The names of the tools of a sampling request, in the form that model providers accept. */
+export interface ToolNames {
+  readonly tools: readonly ModelTool[];
+  /** Returns the name for the model. A name that is not in the request, such as one in an earlier message, is also converted. */
+  forModel(this: void, name: string): string;
+  /** Returns the name of the server for a name that the model wrote. */
+  forServer(this: void, name: string): string;
+}
+
+/** Returns the names of the tools that a server offers to the model. Throws a `ProtocolError` for an invalid definition. */
+export function toolNames(tools: CreateMessageParams["tools"]): ToolNames {
+  const given: unknown[] = Array.isArray(tools) ? tools : [];
+  const toModel = new Map<string, string>();
+  const toServer = new Map<string, string>();
+  const forModel = (name: string): string => {
+    const known = toModel.get(name);
+    if (known !== undefined) return known;
+    const converted = unusedName(name, toServer);
+    toModel.set(name, converted);
+    toServer.set(converted, name);
+    return converted;
+  };
+  const definitions = given.map((tool, index): ModelTool => {
+    if (!isObject(tool) || typeof tool.name !== "string" || !isObject(tool.inputSchema)) {
+      const message = `params.tools[${index}] must have a name and an inputSchema`;
+      throw new ProtocolError(ErrorCode.InvalidParams, message);
+    }
+    const { name, description, inputSchema } = tool;
+    return { name: forModel(name), description: typeof description === "string" ? description : "", inputSchema };
+  });
+  return { tools: definitions, forModel, forServer: (name) => toServer.get(name) ?? name };
+}
+
+/** Returns a name of at most 64 letters, digits, `_` and `-`, which all large providers accept. */
+function unusedName(name: string, used: ReadonlyMap<string, string>): string {
+  const base = name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 60) || "tool";
+  let converted = /^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : base;
+  for (let number = 2; used.has(converted); number++) converted = `${base}_${number}`;
+  return converted;
+}

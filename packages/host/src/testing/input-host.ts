@@ -1,0 +1,45 @@
+import { type Client, connect, type InProcessServer } from "mcparley/client";
+import { fakeClock } from "mcparley/testing";
+import type { DecisionRecord } from "../consent/decision-record.ts";
+import { inputHandlers, type InputSettings } from "../input/input-handlers.ts";
+import { defaultLimits } from "../input/input-limits.ts";
+import type { InputLimits } from "../input/limits.ts";
+
+/** A connection whose input requests are answered by the handlers of a host, for tests. */
+export interface InputHost {
+  readonly client: Client;
+  readonly decisions: readonly Omit<DecisionRecord, "at" | "server">[];
+  /** Each as `kind state during`. */
+  readonly activities: readonly string[];
+  /** Aborts the calls that were made with it when the handlers cancel the calls of the server. */
+  readonly cancelled: AbortSignal;
+}
+
+/** Connects to a server with the handlers of a host. A question of the user is asked at once. */
+export async function inputHost(
+  server: InProcessServer,
+  {
+    revision,
+    limits,
+    ...settings
+  }: { revision: string; limits?: Partial<InputLimits> } & Partial<Omit<InputSettings, "limits">>,
+): Promise<InputHost> {
+  const decisions: Omit<DecisionRecord, "at" | "server">[] = [];
+  const activities: string[] = [];
+  const controller = new AbortController();
+  const handlers = inputHandlers({
+    server: "shop",
+    renderer: undefined,
+    model: undefined,
+    roots: undefined,
+    clock: fakeClock(),
+    ask: async (ask) => ask(),
+    onDecision: ({ at: _at, server: _server, ...decision }) => void decisions.push(decision),
+    onActivity: (kind, state, during) => void activities.push(`${kind} ${state} ${during}`),
+    cancelCalls: (_during, reason) => controller.abort(reason),
+    ...settings,
+    limits: { ...defaultLimits, ...limits },
+  });
+  const client = await connect(server, { revision, ...handlers });
+  return { client, decisions, activities, cancelled: controller.signal };
+}
