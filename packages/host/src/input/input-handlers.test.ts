@@ -80,6 +80,33 @@ test("a server of 2025-06-18 that asks without end is stopped", async () => {
   await client.close();
 });
 
+test("a legacy server that ignores all errors is stopped: its calls are cancelled", async () => {
+  let count = 0;
+  const server = createServer({
+    name: "s",
+    version: "1",
+    tools: {
+      deaf: tool({
+        call: async (_, ctx) => {
+          while (!ctx.signal.aborted && count < 1_000) {
+            count++;
+            await ctx.elicit({ message: "more?", schema, key: `k${count}` }).catch(() => {});
+          }
+          return "done";
+        },
+      }),
+    },
+  });
+  const form = (): FormAnswer => ({ action: "cancel" });
+  const { client, cancelled } = await inputHost(server, { revision: "2025-11-25", renderer: { form } });
+  const calling = client.callTool("deaf", {}, { signal: cancelled });
+  await expect(calling).rejects.toMatchObject({ code: "aborted" });
+  expect(cancelled.reason).toMatchObject({ message: expect.stringContaining("elicitationsPerCall") });
+  // Five answers, ten refusals, and the request that cancels the call. The server may send another one before it is notified.
+  expect(count).toBeLessThan(20);
+  await client.close();
+});
+
 test("a person can take longer than the time limit of a legacy server", async () => {
   const clock = fakeClock();
   let shown!: (answer: (answer: FormAnswer) => void) => void;

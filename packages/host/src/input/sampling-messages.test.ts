@@ -159,7 +159,10 @@ describe("the answer of a model", () => {
   });
 
   test("with an error is not sent", () => {
-    expect(() => result([{ type: "text", text: "half" }, finish("error")])).toThrow("stopped because of an error");
+    const call: ModelPart = { type: "tool-call", callId: "1", name: "add", input: "{}" };
+    for (const part of [{ type: "text", text: "half" } as const, call]) {
+      expect(() => result([part, finish("error")])).toThrow("stopped because of an error");
+    }
   });
 });
 
