@@ -23,7 +23,12 @@ export interface ActiveCalls {
   /** Records a call. `name` is that of the tool or prompt, or the URI. The returned function removes the call. */
   begin(this: void, call: { method: string; name: string }, listener: CallListener): () => void;
   /** Reports an input request to the call that caused it, if that is certain. */
-  inputRequest(this: void, kind: InputKind, state: "waiting" | "answered" | "declined", during: string | undefined): void;
+  inputRequest(
+    this: void,
+    kind: InputKind,
+    state: "waiting" | "answered" | "declined",
+    during: string | undefined,
+  ): void;
   /** Reports a task to the call that created it, if that is certain. */
   task(this: void, task: Task): void;
   /** Ends the calls with this label, or all calls if it is undefined. */

@@ -24,6 +24,8 @@ export interface ConversationParts extends Pick<AttachmentParts, "readResource" 
   readonly complete: (request: ServerCompletion, options: ContextOptions) => Promise<CompleteResult["completion"]>;
   readonly results: ResultStore;
   readonly hideSecrets: HideSecrets;
+  /** Called when the conversation is closed. */
+  readonly onClosed?: () => void;
   /** Maximum bytes of a text of a server. A longer one becomes a handle. Default: 32 KiB. */
   readonly maxTextBytes?: number;
 }
@@ -78,7 +80,10 @@ export function createConversation(parts: ConversationParts, stored?: unknown): 
     },
     completeArgument: (request, options = {}) => completeArgument(parts, request, options),
     toJSON: () => ({ version: 1, messages, attachments: attachments.toJSON() }),
-    close: attachments.close,
+    async close() {
+      await attachments.close();
+      parts.onClosed?.();
+    },
   };
 }
 

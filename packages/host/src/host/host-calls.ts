@@ -65,18 +65,30 @@ export function hostCalls(parts: HostParts, servers: HostServers): HostCalls {
     public: {
       async callTool(name, args, options = {}) {
         const tool = parts.catalogue.current.tool(name);
-        if (tool) return callTool({ tool, arguments: args, origin: { callId: randomUUID(), by: "program" }, ...options });
-        throw new LocalError("invalid_target", `The host has no tool ${JSON.stringify(name)}. host.catalogue lists the tools.`);
+        if (tool)
+          return callTool({ tool, arguments: args, origin: { callId: randomUUID(), by: "program" }, ...options });
+        throw new LocalError(
+          "invalid_target",
+          `The host has no tool ${JSON.stringify(name)}. host.catalogue lists the tools.`,
+        );
       },
       async getPrompt(name, args = {}, options = {}) {
         const found = parts.catalogue.current.prompt(name);
-        if (!found) throw new LocalError("invalid_target", `The host has no prompt ${JSON.stringify(name)}. host.catalogue lists the prompts.`);
+        if (!found)
+          throw new LocalError(
+            "invalid_target",
+            `The host has no prompt ${JSON.stringify(name)}. host.catalogue lists the prompts.`,
+          );
         const { server, prompt } = found;
         const send_ = (client: Client, sent: RequestOptions) => client.getPrompt(prompt.name, args, sent);
         return send(server, { method: "prompts/get", name: prompt.name, send: send_ }, options);
       },
       readResource: (server, uri, options = {}) =>
-        send(server, { method: "resources/read", name: uri, send: (client, sent) => client.readResource(uri, sent) }, options),
+        send(
+          server,
+          { method: "resources/read", name: uri, send: (client, sent) => client.readResource(uri, sent) },
+          options,
+        ),
       complete: (server, { ref, argument, context }, options = {}) =>
         send(
           server,

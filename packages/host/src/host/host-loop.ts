@@ -60,6 +60,7 @@ export function hostLoop(parts: HostParts, { servers, calls, context }: LoopPart
   }
 
   function conversation(stored?: unknown): Conversation {
+    let forget = (): void => {};
     const made = createConversation(
       {
         catalogue,
@@ -70,18 +71,16 @@ export function hostLoop(parts: HostParts, { servers, calls, context }: LoopPart
           calls.public.complete(server, { ...request, ...(known && { context: { ...known } }) }, options),
         results,
         hideSecrets: hide,
+        onClosed() {
+          forget();
+          conversations.delete(made);
+        },
       },
       stored,
     );
-    const forget = context.add(made);
-    const closed = async (): Promise<void> => {
-      forget();
-      conversations.delete(made);
-      await made.close();
-    };
-    const open = Object.create(made, { close: { value: closed } }) as Conversation;
-    conversations.add(open);
-    return open;
+    forget = context.add(made);
+    conversations.add(made);
+    return made;
   }
 
   return {
@@ -102,4 +101,3 @@ function instructionsOf(servers: HostServers): { server: string; text: string }[
     return text === undefined || supervised.state === "disabled" ? [] : [{ server: supervised.name, text }];
   });
 }
-

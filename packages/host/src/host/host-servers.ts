@@ -85,15 +85,18 @@ interface Waiting {
 /** Resolves when the work ends or the time is over. Rejects with the reason of the signal. */
 async function within(work: Promise<unknown>, { ms, clock, signal }: Waiting): Promise<void> {
   signal?.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = Number.isFinite(ms) ? clock.setTimeout(resolve, ms) : undefined;
-  const abort = (): void => reject(signal?.reason as Error);
-  signal?.addEventListener("abort", abort);
-  work.then(() => resolve(), reject);
-  try {
-    await promise;
-  } finally {
-    clock.clearTimeout(timer);
-    signal?.removeEventListener("abort", abort);
-  }
+  await new Promise<void>((resolve, reject) => {
+    const timer = Number.isFinite(ms) ? clock.setTimeout(() => settle(resolve), ms) : undefined;
+    const abort = (): void => settle(() => reject(signal?.reason as Error));
+    const settle = (end: () => void): void => {
+      clock.clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      end();
+    };
+    signal?.addEventListener("abort", abort);
+    work.then(
+      () => settle(resolve),
+      (error: Error) => settle(() => reject(error)),
+    );
+  });
 }

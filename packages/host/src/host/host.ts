@@ -50,8 +50,11 @@ export interface Host {
   watch(this: void, resource: { server: string; uri: string }, listener: (uri: string) => void): () => void;
   /** Runs the model with the tools of all servers until it answers. */
   run(this: void, options: RunOptions): Run;
-  /** Returns a conversation to which resources and prompts can be attached. */
-  conversation(this: void): Conversation;
+  /**
+   * Returns a conversation to which resources and prompts can be attached: an empty one, or the one that `toJSON` of an earlier
+   * conversation returned. Throws a `TypeError` if that is not valid.
+   */
+  conversation(this: void, stored?: unknown): Conversation;
   /** Calls the listener with each event. Returns a function that removes it. */
   subscribe(this: void, listener: (event: HostEvent) => void): () => void;
   /** Cancels all runs and calls, closes all connections, and ends the processes of the servers. */

@@ -67,7 +67,7 @@ export function reviewedLists({ server, target, consent, catalogue, report }: Re
       }
     },
     async settled() {
-      for (let waited; waited !== running; ) {
+      for (let waited; waited !== running;) {
         waited = running;
         await waited;
       }

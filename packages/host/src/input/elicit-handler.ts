@@ -4,7 +4,7 @@ import { formRequest } from "./form-model.ts";
 import { decide, type InputContext, originOf, withinLimits } from "./input-context.ts";
 import { urlRequest } from "./url-request.ts";
 
-/** Asks the user for each form and URL of a server. `serverHost` is the host of the server's own URL, if it has one. */
+/** Asks the user for each form and URL of a server. `serverHost` is the host name of the server's own URL, if it has one. */
 export function elicitHandler(
   context: InputContext,
   renderer: Pick<Renderer, "form" | "url">,

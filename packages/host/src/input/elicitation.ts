@@ -1,6 +1,6 @@
 import type { ElicitResult } from "mcparley/client";
 
-/** Who asks for input, and in which call. */
+/** The server and the call of a request for input. */
 export interface InputOrigin {
   readonly server: string;
   /** The server's own name and version. They are not verified. */

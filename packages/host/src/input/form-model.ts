@@ -7,7 +7,7 @@ import type { FieldProblem, FormContent, FormField, FormOption, FormRequest, Inp
  * Returns the form that a server asks the user to fill in, with its fields in the order of the schema.
  *
  * The client has already refused a schema that is not an object with properties, or that cannot be checked. A property of an
- * unknown kind becomes a text, because `check` tells the user what the server expects.
+ * unknown kind becomes a text field. `check` returns the problem if the server expects another value.
  */
 export function formRequest(
   { message, requestedSchema }: ElicitFormParams,

@@ -54,6 +54,7 @@ export async function withinLimits<T>(
 ): Promise<T> {
   const { during } = source;
   context.onActivity(kind, "waiting", during);
+  const stopProgress = reportProgress(source, context.clock);
   let state: "answered" | "declined" = "declined";
   try {
     refuseOverLimit(context, kind, during);
@@ -61,6 +62,7 @@ export async function withinLimits<T>(
     if (!isDeclined(result)) state = "answered";
     return result;
   } finally {
+    stopProgress();
     context.onActivity(kind, state, during);
   }
 }
@@ -69,6 +71,23 @@ interface RequestToAnswer<T> {
   readonly kind: InputKind;
   readonly source: InputRequestSource;
   readonly isDeclined?: (result: T) => boolean;
+}
+
+/** Milliseconds between two reports of progress. Servers of legacy revisions commonly wait for a minute. */
+const progressInterval = 15_000;
+
+/** Reports progress until the returned function is called, because a person may need longer than the time limit of the server. */
+function reportProgress({ progress }: InputRequestSource, clock: Clock): () => void {
+  let reports = 0;
+  let timer: unknown;
+  const wait = (): void => {
+    timer = clock.setTimeout(() => {
+      progress(++reports);
+      wait();
+    }, progressInterval);
+  };
+  wait();
+  return () => clock.clearTimeout(timer);
 }
 
 function refuseOverLimit(context: InputContext, kind: InputKind, during: string | undefined): void {

@@ -1,9 +1,10 @@
 import { createServer, Declined, tool } from "mcparley/server";
+import { fakeClock } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import type { Renderer } from "../renderer.ts";
 import { inputHost } from "../testing/input-host.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import type { FormRequest, UrlRequest } from "./elicitation.ts";
+import type { FormAnswer, FormRequest, UrlRequest } from "./elicitation.ts";
 
 const schema = { type: "object", properties: { name: { type: "string" } } };
 const sampling = { messages: [{ role: "user", content: { type: "text", text: "hi" } }], maxTokens: 5 } as const;
@@ -66,6 +67,66 @@ const accept: Renderer = {
   sample: () => ({ action: "allow" }),
   sampled: () => ({ action: "allow" }),
 };
+
+test("a server of 2025-06-18 that asks without end is stopped", async () => {
+  let asked = 0;
+  const form = (): { action: "accept"; content: Record<string, never> } => {
+    asked++;
+    return { action: "accept", content: {} };
+  };
+  const { client } = await inputHost(shop(), { revision: "2025-06-18", renderer: { form } });
+  await expect(client.callTool("loop")).rejects.toThrow("declined");
+  expect(asked).toBe(5);
+  await client.close();
+});
+
+test("a legacy server that ignores all errors is stopped: its calls are cancelled", async () => {
+  let count = 0;
+  const server = createServer({
+    name: "s",
+    version: "1",
+    tools: {
+      deaf: tool({
+        call: async (_, ctx) => {
+          while (!ctx.signal.aborted && count < 1_000) {
+            count++;
+            await ctx.elicit({ message: "more?", schema, key: `k${count}` }).catch(() => {});
+          }
+          return "done";
+        },
+      }),
+    },
+  });
+  const form = (): FormAnswer => ({ action: "cancel" });
+  const { client, cancelled } = await inputHost(server, { revision: "2025-11-25", renderer: { form } });
+  const calling = client.callTool("deaf", {}, { signal: cancelled });
+  await expect(calling).rejects.toMatchObject({ code: "aborted" });
+  expect(cancelled.reason).toMatchObject({ message: expect.stringContaining("elicitationsPerCall") });
+  // Five answers, ten refusals, and the request that cancels the call. The server may send another one before it is notified.
+  expect(count).toBeLessThan(20);
+  await client.close();
+});
+
+test("a person can take longer than the time limit of a legacy server", async () => {
+  const clock = fakeClock();
+  let shown!: (answer: (answer: FormAnswer) => void) => void;
+  const waiting = new Promise<(answer: FormAnswer) => void>((resolve) => (shown = resolve));
+  const server = createServer({
+    name: "s",
+    version: "1",
+    clock,
+    limits: { askTimeout: 20_000 },
+    tools: { form: tool({ call: async (_, ctx) => JSON.stringify(await ctx.elicit({ message: "?", schema })) }) },
+  });
+  const form = (): Promise<FormAnswer> => new Promise((resolve) => shown(resolve));
+  const { client } = await inputHost(server, { revision: "2025-11-25", renderer: { form }, clock });
+  const calling = client.callTool("form");
+  const answer = await waiting;
+  for (let minutes = 0; minutes < 10; minutes++) await clock.advance(60_000);
+  answer({ action: "accept", content: { name: "Ann" } });
+  expect(await calling).toBe('{"name":"Ann"}');
+  await client.close();
+});
 
 describe.each(["2026-07-28", "2025-11-25"])("input requests (%s)", (revision) => {
   test("declare only the capabilities that can be answered", async () => {

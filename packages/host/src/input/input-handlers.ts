@@ -15,7 +15,7 @@ import { tokenBudget } from "./token-budget.ts";
 export interface InputSettings {
   /** The name of the server. */
   readonly server: string;
-  /** The host of the server's URL, to compare with that of pages. Undefined for a program. */
+  /** The host name of the server's URL, to compare it with that of pages. Undefined for a program. */
   readonly serverHost?: string | undefined;
   readonly renderer: Renderer | undefined;
   readonly model: ModelSetting | undefined;

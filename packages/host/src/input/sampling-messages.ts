@@ -1,7 +1,14 @@
-import { ErrorCode, type JsonObject, ProtocolError, type SamplingContent, type ToolResultContent } from "mcparley";
+import {
+  ErrorCode,
+  type JsonObject,
+  ProtocolError,
+  type SamplingContent,
+  type ToolResultContent,
+  type ToolUseContent,
+} from "mcparley";
 import type { CreateMessageParams } from "mcparley/client";
 import { isObject } from "../model/json.ts";
-import type { AssistantPart, FilePart, Message, TextPart, ToolResultPart } from "../loop/conversation.ts";
+import type { AssistantPart, FilePart, Message, TextPart, ToolCallPart, ToolResultPart } from "../loop/conversation.ts";
 import type { ProviderMemory } from "./provider-memory.ts";
 import type { ToolNames } from "./tool-names.ts";
 
@@ -21,7 +28,7 @@ export function samplingMessages(
     const at = `messages[${index}]`;
     if (role === "assistant") {
       for (const block of blocks) if (block.type === "tool_use") called.set(block.id, names.forModel(block.name));
-      return { role, content: blocks.flatMap((block) => assistantParts(block, { at, names, memory })) };
+      return { role, content: assistantParts(blocks, { at, names, memory }) };
     }
     const results = blocks.filter((block) => block.type === "tool_result");
     if (results.length === 0) return { role, content: blocks.map((block) => userPart(block, at)) };
@@ -29,18 +36,37 @@ export function samplingMessages(
   });
 }
 
-function assistantParts(
-  block: SamplingContent,
-  { at, names, memory }: { at: string; names: ToolNames; memory: ProviderMemory },
-): AssistantPart[] {
-  if (block.type !== "tool_use") return [userPart(block, at)];
-  const { id, name, input } = block;
+interface Known {
+  /** The position of the message in the params, for errors. */
+  readonly at: string;
+  readonly names: ToolNames;
+  readonly memory: ProviderMemory;
+}
+
+function assistantParts(blocks: readonly SamplingContent[], known: Known): AssistantPart[] {
+  const firstCall = blocks.findIndex(({ type }) => type === "tool_use");
+  const parts: AssistantPart[] = [];
+  for (const [index, block] of blocks.entries()) {
+    if (block.type !== "tool_use") {
+      parts.push(userPart(block, known.at));
+      continue;
+    }
+    const reasoning = known.memory.recall(block.id)?.reasoning ?? [];
+    // Some providers require that a message begins with its reasoning. It was before the text that precedes the first call.
+    if (index === firstCall) parts.unshift(...reasoning);
+    else parts.push(...reasoning);
+    parts.push(toolCall(block, known));
+  }
+  return parts;
+}
+
+function toolCall({ id, name, input }: ToolUseContent, { at, names, memory }: Known): ToolCallPart {
   if (typeof id !== "string" || typeof name !== "string" || !isObject(input)) {
     throw invalid(`${at}: a tool_use must have an id, a name and an input`);
   }
-  const { reasoning = [], providerData } = memory.recall(id) ?? {};
+  const providerData = memory.recall(id)?.providerData;
   const call = { type: "tool-call", callId: id, name: names.forModel(name), arguments: input } as const;
-  return [...reasoning, providerData ? { ...call, providerData } : call];
+  return providerData ? { ...call, providerData } : call;
 }
 
 function userPart(block: SamplingContent, at: string): TextPart | FilePart {

@@ -12,8 +12,8 @@ export function samplingResult(
 ): CreateMessageResult {
   const content = joinTexts(joinPieces(parts).flatMap((part) => contentOf(part, names)));
   const finish = parts.find((part) => part.type === "finish");
-  const hasCalls = content.some(({ type }) => type === "tool_use");
-  const stopReason = hasCalls ? "toolUse" : stopReasonOf(finish, stopSequences);
+  const ended = stopReasonOf(finish, stopSequences);
+  const stopReason = content.some(({ type }) => type === "tool_use") ? "toolUse" : ended;
   const [first] = content;
   return {
     role: "assistant",

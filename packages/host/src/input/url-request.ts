@@ -7,7 +7,7 @@ import type { InputOrigin, UrlRequest } from "./elicitation.ts";
  * Returns the request to visit a page, with remarks about its host.
  *
  * The client has already refused a URL that is neither https nor http on this machine, or that has a user name or password.
- * `serverHost` is the host of the server's own URL, if it has one.
+ * `serverHost` is the host name of the server's own URL, if it has one.
  */
 export function urlRequest(
   { message, url }: ElicitUrlParams,

@@ -2,11 +2,6 @@ import type { ModelPreferences } from "mcparley";
 import type { LanguageModel, ModelSetting } from "./language-model.ts";
 import { modelName } from "./model-error.ts";
 
-/** Returns the models of a setting. The first is the default. */
-export function modelsOf(setting: ModelSetting): readonly [LanguageModel, ...LanguageModel[]] {
-  return isList(setting) ? setting : [setting];
-}
-
 /**
  * Returns the model that a server prefers.
  *
@@ -15,7 +10,7 @@ export function modelsOf(setting: ModelSetting): readonly [LanguageModel, ...Lan
  * these properties of a model, and the specification calls them advisory.
  */
 export function chooseModel(setting: ModelSetting, preferences?: ModelPreferences): LanguageModel {
-  const models = modelsOf(setting);
+  const models = isList(setting) ? setting : [setting];
   const hints = Array.isArray(preferences?.hints) ? preferences.hints : [];
   for (const hint of hints) {
     const name = typeof hint?.name === "string" ? hint.name.trim().toLowerCase() : "";

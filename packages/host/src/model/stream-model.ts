@@ -16,6 +16,7 @@ export async function* streamModel(
   request: ModelRequest,
 ): AsyncGenerator<ModelPart, void, undefined> {
   const { signal } = request;
+  checkVersion(model);
   const reader = await openStream(model, request);
   const read = partReader();
   try {
@@ -50,11 +51,15 @@ async function openStream(model: LanguageModel, request: ModelRequest): Promise<
 }
 
 function call(model: LanguageModel, request: ModelRequest): PromiseLike<{ readonly stream: ReadableStream<unknown> }> {
-  if (model.specificationVersion === "v3") return model.doStream(optionsV3(request));
-  if (model.specificationVersion === "v4") return model.doStream(optionsV4(request));
-  const { specificationVersion } = model as LanguageModel;
+  return model.specificationVersion === "v3" ? model.doStream(optionsV3(request)) : model.doStream(optionsV4(request));
+}
+
+/** Throws for a model of another version of the specification, which only a program without types can pass. */
+function checkVersion(model: LanguageModel): void {
+  const version: string = model.specificationVersion;
+  if (version === "v3" || version === "v4") return;
   throw new TypeError(
-    `The model "${modelName(model)}" has the specification version "${specificationVersion}". ` +
+    `The model "${modelName(model)}" has the specification version "${version}". ` +
       "Use a version of the provider's package with a LanguageModelV3 or LanguageModelV4.",
   );
 }
