@@ -4,7 +4,7 @@ import type { Conversation } from "../context/conversation-context.ts";
 import { createResultStore } from "../loop/result-handles.ts";
 import { startRun } from "../loop/run.ts";
 import type { Run, RunOptions } from "../loop/run-events.ts";
-import { modelsOf } from "../model/choose-model.ts";
+import { chooseModel } from "../model/choose-model.ts";
 import { streamModel } from "../model/stream-model.ts";
 import type { Host } from "./host.ts";
 import type { HostCalls } from "./host-calls.ts";
@@ -35,10 +35,10 @@ export function hostLoop(parts: HostParts, { servers, calls, context }: LoopPart
   function run(options: RunOptions): Run {
     const { model } = parts.options;
     if (!model) throw new TypeError("The host has no model. Pass `model` to createHost.");
-    const [first] = modelsOf(model);
+    const used = chooseModel(model);
     const started = startRun(
       {
-        stream: (request) => streamModel(first, request),
+        stream: (request) => streamModel(used, request),
         catalogue,
         callTool: calls.callTool,
         readArguments: (text, tool) => readArguments(text, tool.tool.inputSchema),
