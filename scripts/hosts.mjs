@@ -1,20 +1,23 @@
 // @ts-check
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { checkConfiguration } from "./hosts/check-configuration.mjs";
+import { install, report, reports, run } from "./hosts/run-host.mjs";
 import { inTemporaryFolder } from "./packed.mjs";
 import { makeReady, root } from "./ready.mjs";
 
 /**
  * Runs the commands of docs/add-to-a-host.md with the programs of hosts that npm has: adds a server over stdio and over HTTP, lists the servers, and compares the
- * written configuration with the page. The programs are installed into `.tools/hosts`, and have an empty home folder and no network but loopback.
+ * written configuration with the page. Then compares what the hosts and `@mcparley/config` read and write. The programs are installed into `.tools/hosts`, and have
+ * an empty home folder and no network but loopback.
  *
- * @typedef {{ title: string; program: string; package: string; connected?: RegExp; file?: { path: string; language: string } }} Host
+ * @typedef {import("./hosts/run-host.mjs").HostProgram & { file?: { path: string; language: string } }} Host
  */
 
-/** @type {readonly Host[]} */
+/** The hosts of the page. @type {readonly Host[]} */
 const hosts = [
   { title: "Claude Code", program: "claude", package: "@anthropic-ai/claude-code@2.1.197", connected: /✔ Connected/ },
   {
@@ -32,9 +35,10 @@ const hosts = [
   },
 ];
 
+/** @type {import("./hosts/run-host.mjs").HostProgram} */
+const opencode = { title: "opencode", program: "opencode", package: "opencode-ai@1.18.33", connected: /✓ .*connected/ };
+
 const page = readFileSync(path.join(root, "docs/add-to-a-host.md"), "utf8");
-const tools = path.join(root, ".tools/hosts");
-let failures = 0;
 
 makeReady();
 await inTemporaryFolder(async (folder) => {
@@ -42,11 +46,12 @@ await inTemporaryFolder(async (folder) => {
   const { url, stop } = await startHttp(folder);
   try {
     for (const host of hosts) tryHost(host, folder, url);
+    for (const host of [...hosts, opencode]) await checkConfiguration(host, folder, url);
   } finally {
     await stop();
   }
 });
-process.exitCode = failures > 0 ? 1 : 0;
+process.exitCode = reports.failures > 0 ? 1 : 0;
 
 /** @param {Host} host @param {string} parent @param {string} url */
 function tryHost(host, parent, url) {
@@ -106,43 +111,6 @@ function blocks(title, language) {
   return found.filter((block) => block[1] === language).map(([, , code = ""]) => code.trim());
 }
 
-/** Installs a host. Returns its program, or undefined if it cannot be installed or started. @param {Host} host */
-function install(host) {
-  const place = path.join(tools, host.program);
-  const program = path.join(place, "node_modules/.bin", host.program);
-  const isThere =
-    existsSync(path.join(place, "package.json")) &&
-    readFileSync(path.join(place, "package.json"), "utf8").includes(host.package);
-  if (!isThere || !existsSync(program)) {
-    mkdirSync(place, { recursive: true });
-    writeFileSync(path.join(place, "package.json"), JSON.stringify({ private: true, description: host.package }));
-    const args = ["install", "--no-save", "--no-audit", "--no-fund", host.package];
-    spawnSync("npm", args, { cwd: place, stdio: "ignore" });
-  }
-  const { status } = spawnSync(program, ["--version"], { stdio: "ignore", timeout: 60_000 });
-  return status === 0 ? program : undefined;
-}
-
-/** Runs a host without its user's settings. @param {string} program @param {string[]} args @param {string} folder */
-function run(program, args, folder) {
-  const home = path.join(folder, "home");
-  const env = {
-    PATH: process.env.PATH,
-    HOME: home,
-    USERPROFILE: home,
-    NO_COLOR: "1",
-    GEMINI_CLI_TRUST_WORKSPACE: "true",
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-    // Nothing listens there, so that every request except those to loopback fails.
-    HTTP_PROXY: "http://127.0.0.1:9",
-    HTTPS_PROXY: "http://127.0.0.1:9",
-    NO_PROXY: "127.0.0.1,localhost",
-  };
-  const options = { cwd: path.join(folder, "project"), env, encoding: /** @type {const} */ ("utf8"), timeout: 120_000 };
-  const { status, stdout, stderr } = spawnSync(program, args, options);
-  return { status, output: `${stdout}${stderr}` };
-}
-
 /** Returns the import of an entry of the build. @param {string} name */
 function entry(name) {
   return JSON.stringify(pathToFileURL(path.join(root, "packages/mcparley/dist", `${name}.js`)).href);
@@ -163,6 +131,10 @@ export const server = createServer({ name: "sums", version: "1.0.0", tools: { he
     `import { serveStdio } from ${entry("stdio")};\n${start}await serveStdio(server);\n`,
   );
   writeFileSync(
+    path.join(folder, "dist/with-variables.js"),
+    'if (process.env.SUMS_MODE !== "a b" || process.env.SUMS_WORD !== "word") process.exit(1);\nawait import("./server.js");\n',
+  );
+  writeFileSync(
     path.join(folder, "dist/http.js"),
     `import { listen } from ${entry("node")};\n${start}console.log((await listen(server, { port: 0 })).url);\n`,
   );
@@ -178,12 +150,4 @@ async function startHttp(folder) {
     await ended;
   };
   return { url: String(url).trim(), stop };
-}
-
-/** @param {"ok" | "failed" | "not run"} verdict @param {string} what @param {string} [details] */
-function report(verdict, what, details = "") {
-  process.stdout.write(`${verdict.padEnd(8)}${what}\n`);
-  if (verdict !== "failed") return;
-  failures++;
-  process.stdout.write(`${details}\n`);
 }

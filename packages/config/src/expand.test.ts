@@ -14,9 +14,10 @@ async function expand(
   { host = "vscode", files = {}, ...options }: Given = {},
 ): Promise<ExpandedTarget & { folder: string }> {
   const folder = temporaryFolder({ "mcp.json": JSON.stringify({ s: { notes: entry } }, null, 1), ...files });
-  const { servers } = readConfigFile(`${folder}/mcp.json`, { host, path: ["s"], folder });
+  const [server] = readConfigFile(`${folder}/mcp.json`, { host, path: ["s"], folder }).servers;
+  if (!server) throw new Error("The file has no server.");
   const env = { TOKEN: "t0", EMPTY: "" };
-  return { ...(await expandTarget(servers[0]!, { env, home: "/home/me", ...options })), folder };
+  return { ...(await expandTarget(server, { env, home: "/home/me", ...options })), folder };
 }
 
 describe("expandTarget", () => {

@@ -1,0 +1,159 @@
+// @ts-check
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+import { root } from "../ready.mjs";
+import { install, report, run } from "./run-host.mjs";
+
+/**
+ * Compares `@mcparley/config` with a host: the host shows the servers that the package wrote, and the package reads those that the host wrote.
+ *
+ * @typedef {import("@mcparley/config")} Config
+ * @typedef {import("@mcparley/config").Scope} Scope
+ * @typedef {import("@mcparley/config").ServerTarget} ServerTarget
+ * @typedef {{ id: import("@mcparley/config").HostId; scopes: readonly Scope[]; adds: readonly (readonly string[])[] }} Check
+ */
+
+/** The scopes of each program, and the commands that add a server `program` and a server `url`. @type {Readonly<Record<string, Check>>} */
+const checks = {
+  claude: {
+    id: "claude-code",
+    scopes: ["user", "project", "local"],
+    adds: [
+      ["add", "program", "--env", "KEY=a b", "--", "node", "server.js", "--flag"],
+      ["add", "--transport", "http", "url", "URL", "--header", "X-Key: value"],
+    ],
+  },
+  codex: {
+    id: "codex",
+    scopes: ["user"],
+    adds: [
+      ["add", "program", "--env", "KEY=a b", "--", "node", "server.js", "--flag"],
+      ["add", "url", "--url", "URL", "--bearer-token-env-var", "TOKEN"],
+    ],
+  },
+  gemini: {
+    id: "gemini-cli",
+    scopes: ["user", "project"],
+    adds: [
+      ["add", "program", "--env", "KEY=a b", "node", "server.js", "--flag"],
+      ["add", "--transport", "http", "url", "URL", "--header", "X-Key: value"],
+    ],
+  },
+  opencode: {
+    id: "opencode",
+    scopes: ["user", "project"],
+    adds: [
+      ["add", "program", "--env", "KEY=a b", "--", "node", "server.js", "--flag"],
+      ["add", "url", "--url", "URL", "--header", "X-Key=value"],
+    ],
+  },
+};
+
+/** @param {import("./run-host.mjs").HostProgram} host @param {string} parent @param {string} url */
+export async function checkConfiguration(host, parent, url) {
+  const check = checks[host.program];
+  const program = install(host);
+  if (check === undefined || program === undefined) {
+    return report("not run", `${host.title}: configuration: ${host.package} cannot be installed here.`);
+  }
+  const file = pathToFileURL(path.join(root, "packages/config/dist/index.js")).href;
+  const config = /** @type {Config} */ (await import(file));
+  const folder = path.join(parent, `${host.program}-config`);
+  checkWritten(host, config, { check, program, url, parent, folder: path.join(folder, "written") });
+  checkRead(host, config, { check, program, url, parent, folder: path.join(folder, "read") });
+}
+
+/** @param {string} folder */
+function placeOf(folder) {
+  for (const name of ["home", "project"]) mkdirSync(path.join(folder, name), { recursive: true });
+  return { home: path.join(folder, "home"), folder: path.join(folder, "project"), env: {} };
+}
+
+/**
+ * Adds a program and a URL in each scope with the package. The program ends if it does not receive its variables, so a connection proves them.
+ *
+ * @param {import("./run-host.mjs").HostProgram} host
+ * @param {Config} config
+ * @param {{ check: Check; program: string; url: string; parent: string; folder: string }} setting
+ */
+function checkWritten(host, config, { check, program, url, parent, folder }) {
+  const place = placeOf(folder);
+  const env = new Map(
+    /** @type {[string, import("@mcparley/config").ConfigValue][]} */ ([
+      ["SUMS_MODE", "a b"],
+      ["SUMS_WORD", [{ kind: "env", name: "SUMS_WORD" }]],
+    ]),
+  );
+  /** @type {Readonly<Record<string, ServerTarget>>} */
+  const targets = {
+    stdio: { kind: "command", command: process.execPath, args: [path.join(parent, "dist/with-variables.js")], env },
+    http: { kind: "url", url, transport: "http", headers: new Map([["X-Key", "a b"]]) },
+  };
+  const servers = check.scopes.flatMap((scope) =>
+    Object.entries(targets).map(([kind, target]) => ({ scope, name: `${scope}-${kind}`, target })),
+  );
+  for (const { scope, name, target } of servers) {
+    config.applyPlan(config.planAdd({ ...place, host: check.id, scope, name, target }), {
+      backups: path.join(folder, "backups"),
+    });
+  }
+  if (check.id === "codex") checkCodexVariables(program, folder);
+  const { output } = run(program, ["mcp", "list"], folder);
+  for (const { scope, name } of servers) {
+    const line = output.split("\n").find((text) => text.includes(name)) ?? "";
+    // Claude Code connects to the servers of a project after the user has approved them.
+    const connected = check.id === "claude-code" && scope === "project" ? undefined : host.connected;
+    const verdict = line !== "" && (connected?.test(line) ?? true) ? "ok" : "failed";
+    report(verdict, `${host.title}: ${name} of the package is ${connected ? "connected" : "listed"}`, output);
+  }
+}
+
+/**
+ * Compares the variables that Codex reads with those that were written: it does not connect.
+ *
+ * @param {string} program @param {string} folder
+ */
+function checkCodexVariables(program, folder) {
+  const { output } = run(program, ["mcp", "get", "user-stdio", "--json"], folder);
+  const { transport } = JSON.parse(/^\{.*^\}/ms.exec(output)?.[0] ?? "{}");
+  const ok = transport?.env?.SUMS_MODE === "a b" && isDeepStrictEqual(transport.env_vars, ["SUMS_WORD"]);
+  report(ok ? "ok" : "failed", "Codex: user-stdio of the package has its variables", output);
+}
+
+/**
+ * Adds servers with the host, and reads them with the package.
+ *
+ * @param {import("./run-host.mjs").HostProgram} host
+ * @param {Config} config
+ * @param {{ check: Check; program: string; url: string; parent: string; folder: string }} setting
+ */
+function checkRead(host, config, { check, program, url, folder }) {
+  const place = placeOf(folder);
+  const added = check.adds.map(
+    (words) => run(program, ["mcp", ...words.map((word) => word.replace("URL", url))], folder).output,
+  );
+  const { servers, problems } = config.readServers({ ...place, hosts: [check.id] });
+  const found = new Map(servers.map(({ name, target }) => [name, target]));
+  const details = [...added, JSON.stringify({ servers, problems })].join("\n");
+  // Members that are not written are undefined or missing.
+  const read = Object.fromEntries(
+    Object.entries(found.get("program") ?? {}).filter(([, value]) => value !== undefined),
+  );
+  const expected = { kind: "command", command: "node", args: ["server.js", "--flag"], env: new Map([["KEY", "a b"]]) };
+  report(
+    isDeepStrictEqual(read, expected) ? "ok" : "failed",
+    `${host.title}: the package reads the added program`,
+    details,
+  );
+  /** @type {import("@mcparley/config").ConfigValue} */
+  const token = ["Bearer ", { kind: "env", name: "TOKEN" }];
+  const headers = new Map([check.id === "codex" ? ["Authorization", token] : ["X-Key", "value"]]);
+  const expectedUrl = { kind: "url", url, transport: "http", headers };
+  report(
+    isDeepStrictEqual(found.get("url"), expectedUrl) ? "ok" : "failed",
+    `${host.title}: the package reads the added URL`,
+    details,
+  );
+}
