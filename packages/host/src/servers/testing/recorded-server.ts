@@ -1,4 +1,4 @@
-import { type FakeClock, fakeClock } from "mcparley/testing";
+import { type FakeClock, fakeClock, flushPromises } from "mcparley/testing";
 import type { ServerLists } from "../../catalogue/server-lists.ts";
 import { memoryState } from "../../state/state-storage.ts";
 import type { ServerState } from "../server-state.ts";
@@ -36,4 +36,9 @@ export function recordedServer(
     onError: (error) => errors.push(error),
   });
   return { server, clock, states, lists, updated, errors };
+}
+
+/** Waits for a condition that depends on promises and not on time, such as the end of an `import()`. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await flushPromises();
 }
