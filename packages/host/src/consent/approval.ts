@@ -5,7 +5,7 @@ import type { Tool } from "mcparley/client";
 export interface CallOrigin {
   /** The id of the call in its run, or a new one. */
   readonly callId: string;
-  /** Who asks: the model of a run, the program, or a server that samples with tools. */
+  /** The requester: the model of a run, the program, or a server that samples with tools. */
   readonly by: "model" | "program" | { readonly server: string };
 }
 

@@ -60,7 +60,7 @@ export function callConsent(parts: ConsentParts, definitions: DefinitionReview):
     const subject = subjectOf(tool, given);
     const found = matchRules([...(parts.policy.rules ?? []), ...(await file.read())], subject);
     if (found && found.decision !== "allow") return { ...found, by: "rule" };
-    // A server must not use what the user allowed to the model, so each of its calls is asked for.
+    // The user allowed the tool to the model, and not to a server, so each call of a server is asked for.
     if (typeof origin.by === "object") return { decision: "ask", by: "rule" };
     if (found) return { ...found, by: found.rule.definition === undefined ? "rule" : "remembered" };
     return { decision: allowed.has(keyOf(subject)) ? "allow" : "ask", by: "remembered" };

@@ -15,7 +15,7 @@ import { type PinnedServer, type Pins, addPins, changesSince, readPins } from ".
 import { type QuestionQueue, createQuestionQueue } from "./question-queue.ts";
 import type { DefinitionChange, DefinitionKind, ReviewAnswer } from "./review.ts";
 
-/** The definitions of a server that are to be used. */
+/** A server with its definitions. */
 export interface ReviewSubject extends Definitions {
   readonly server: string;
   readonly target: ServerTarget;
@@ -130,7 +130,7 @@ async function reviewChanges(
   const changes = changesSince(pins, live).filter(
     (change) => state.accepted.get(keyOf(change)) !== hashIn(live, change),
   );
-  // Without readable pins nothing is accepted, and the file stays as it is.
+  // If the pins cannot be read, nothing is accepted and nothing is written.
   if (!stored) return changes;
 
   const isFirst = stored.pins === undefined;

@@ -83,12 +83,20 @@ test("a change of the file is used by the next decision, and an error is reporte
   await file.read();
   await file.read();
   expect(errors).toHaveLength(1);
+  // The same mistake after a correction is a new one.
+  await storage.update("policy.json", () => undefined);
+  await file.read();
+  await storage.update("policy.json", () => "{");
+  await file.read();
+  expect(errors).toHaveLength(2);
 });
 
 test("a storage that cannot be read denies all calls", async () => {
   const storage: StateStorage = { ...memoryState(), read: () => Promise.reject(new Error("mode 0666")) };
   const errors: string[] = [];
-  expect(await rulesFile(storage, (error) => errors.push(error.message)).read()).toEqual([{ decision: "deny" }]);
+  const file = rulesFile(storage, (error) => errors.push(error.message));
+  expect(await file.read()).toEqual([{ decision: "deny" }]);
+  expect(await file.read()).toEqual([{ decision: "deny" }]);
   expect(errors).toEqual(["mode 0666"]);
 });
 

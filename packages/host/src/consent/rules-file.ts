@@ -6,6 +6,7 @@ import type { Rule } from "./policy.ts";
 
 /** The name of the user's rules in the storage. */
 const fileName = "policy.json";
+const denyAll: readonly Rule[] = [{ decision: "deny" }];
 
 /** Reads the user's rules for each decision. */
 export interface RulesFile {
@@ -19,20 +20,19 @@ export interface RulesFile {
  */
 export function rulesFile(storage: StateStorage, onError: (error: Error) => void): RulesFile {
   let known: { readonly text: string | undefined; readonly rules: readonly Rule[] } = { text: undefined, rules: [] };
-  let reported: string | undefined;
-  const report = (error: Error): void => {
-    if (error.message !== reported) onError(error);
-    reported = error.message;
-  };
+  let unreadable: string | undefined;
   return {
     async read() {
       try {
         const text = await storage.read(fileName);
-        if (text !== known.text) known = { text, rules: text === undefined ? [] : parseRules(text, report) };
+        unreadable = undefined;
+        if (text !== known.text) known = { text, rules: text === undefined ? [] : parseRules(text, onError) };
         return known.rules;
       } catch (error) {
-        report(error as Error);
-        return [{ decision: "deny" }];
+        const { message } = error as Error;
+        if (message !== unreadable) onError(error as Error);
+        unreadable = message;
+        return denyAll;
       }
     },
   };
@@ -52,11 +52,18 @@ export async function rememberRule(storage: StateStorage, rule: Rule): Promise<v
   });
 }
 
-function parseRules(text: string, report: (error: Error) => void): Rule[] {
-  return listIn(text).flatMap((given, index) => {
+function parseRules(text: string, onError: (error: Error) => void): readonly Rule[] {
+  let list: readonly unknown[];
+  try {
+    list = listIn(text);
+  } catch (error) {
+    onError(error as Error);
+    return denyAll;
+  }
+  return list.flatMap((given, index) => {
     const problem = problemOfRule(given);
     if (problem === undefined) return [given as Rule];
-    report(problemAt(index, problem));
+    onError(problemAt(index, problem));
     return replacementOf(given) ?? [];
   });
 }

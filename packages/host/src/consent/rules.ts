@@ -27,7 +27,7 @@ const parentSegment = /(?:^|["/\\]|%2f|%5c)(?:\.|%2e){2}(?:$|["/\\]|%2f|%5c)/i;
 
 /**
  * Returns the rule that decides on a call, and its decision, or undefined if no rule matches. `deny` has precedence over `ask`,
- * and `ask` over `allow`, whatever the order of the rules.
+ * and `ask` over `allow`. The order of the rules makes no difference.
  */
 export function matchRules(
   rules: readonly Rule[],

@@ -54,6 +54,26 @@ test("the same name with another identity is asked for again, with the previous 
   });
 });
 
+test("a server whose name was never trusted has no previous identity, although other servers are trusted", async () => {
+  const renderer = answering("trust");
+  const { consent } = consentFixture({ renderer });
+  await consent.requireTrust(subject, never);
+  await consent.requireTrust({ server: "other", target: "https://other.example/mcp" }, never);
+  expect(renderer.requests.at(1)).toMatchObject({ previous: undefined, remarks: [] });
+});
+
+test("arguments that look like secrets are shown, and not stored", async () => {
+  const storage = memoryState();
+  const renderer = answering("trust");
+  const args = ["--token", "abc-one", "--api-key=abc-two", "https://ann:abc-three@example.com", "--verbose", "plain"];
+  const { consent } = consentFixture({ storage, renderer });
+  await consent.requireTrust({ server: "files", target: { command: "serve", args } }, never);
+  expect(renderer.requests.at(0)?.identity.command).toEqual(["serve", ...args]);
+  const stored = (await storage.read("trust.json"))!;
+  expect(stored).not.toContain("abc-");
+  expect(stored).toContain("plain");
+});
+
 test("the same identity under another name is trusted", async () => {
   const { consent } = consentFixture({ renderer: answering("trust") });
   await consent.requireTrust(subject, never);

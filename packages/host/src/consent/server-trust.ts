@@ -6,7 +6,7 @@ import { untilAborted } from "./question-queue.ts";
 import type { TrustAnswer, TrustRequest } from "./trust.ts";
 import { addTrusted, readTrusted } from "./trust-file.ts";
 
-/** A server that is to be started or connected to. */
+/** A server before its start or connection. */
 export interface TrustSubject {
   readonly server: string;
   readonly target: ServerTarget;

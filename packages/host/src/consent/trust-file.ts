@@ -22,6 +22,8 @@ interface TrustFile {
 }
 
 const fileName = "trust.json";
+/** The text by which `redact` replaces a secret. */
+const hidden = "[redacted]";
 /** Maximum identities in the file. The oldest ones are removed, and are asked for again. */
 const maxEntries = 1_000;
 
@@ -38,13 +40,22 @@ export async function addTrusted(
   trust: IdentifiedServer & { at: number },
 ): Promise<void> {
   const { command, ...others } = trust.identity;
-  const identity: ServerIdentity = { ...others, ...(command && { command: command.map(redact) }) };
+  const identity: ServerIdentity = { ...others, ...(command && { command: withoutSecrets(command) }) };
   const entry: TrustedServer = { hash: trust.hash, server, identity, trustedAt: trust.at };
   await storage.update(fileName, (before) => {
     const present = before === undefined ? [] : parseState(fileName, before, isTrustFile).trusted;
     const others = present.filter(({ hash, server }) => hash !== entry.hash || server !== entry.server);
     const file: TrustFile = { version: 1, trusted: [...others, entry].slice(-maxEntries) };
     return `${JSON.stringify(file, null, 2)}\n`;
+  });
+}
+
+/** A secret is recognized by its form, by the name before it, and by the option before it: `--token abc`. */
+function withoutSecrets(words: readonly string[]): string[] {
+  return words.map((word, index) => {
+    const before = words[index - 1];
+    const isNamed = before !== undefined && redact(`${before} ${word}`) === `${before} ${hidden}`;
+    return isNamed ? hidden : redact(word);
   });
 }
 

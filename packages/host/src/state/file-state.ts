@@ -10,7 +10,7 @@ import type { StateStorage } from "./state-storage.ts";
 export interface FileStateOptions {
   /** Maximum size of each file in bytes. Default: 16 MiB. */
   readonly maxBytes?: number;
-  /** The user who must own the files. For tests. Default: the user of this process, and not checked on Windows. */
+  /** Id of the user that must own the files. For tests. Default: the user of this process, and not checked on Windows. */
   readonly uid?: number | undefined;
   /** Source of time and timers. For tests. Default: the clock of the system, whose timers keep the process running. */
   readonly clock?: Clock;
