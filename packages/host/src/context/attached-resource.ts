@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ReadResourceResult } from "mcparley";
+import type { Awaitable } from "../awaitable.ts";
 import type { FilePart, Message, TextPart } from "../loop/conversation.ts";
 import { type TextLimits, serverTextParts } from "../loop/text/long-text.ts";
 import { readContents } from "../loop/text/server-content.ts";
@@ -8,8 +9,8 @@ import type { Attachment, ContextOptions, ResourceName, StoredAttachment } from 
 /** The parts of a host that attachments need. */
 export interface AttachmentParts {
   readonly readResource: (resource: ResourceName, options: ContextOptions) => Promise<ReadResourceResult>;
-  /** Follows the updates of a resource. Returns a function that ends it. Rejects if the server does not support it. */
-  readonly watch: (resource: ResourceName, onUpdated: () => void) => Promise<() => unknown>;
+  /** Follows the updates of a resource. Returns a function that ends it, or undefined if the server does not support it. */
+  readonly watch: (resource: ResourceName, onUpdated: () => void) => Awaitable<(() => unknown) | undefined>;
   readonly limits: TextLimits;
   readonly addMessage: (message: Message) => void;
 }
@@ -70,9 +71,14 @@ export class AttachedResource {
   }
 
   async #follow(): Promise<(() => unknown) | undefined> {
-    const stop = await this.#parts.watch(this.#name, () => (this.#isStale = true)).catch(() => undefined);
-    this.#isFollowed = stop !== undefined;
-    return stop;
+    try {
+      const stop = await this.#parts.watch(this.#name, () => (this.#isStale = true));
+      this.#isFollowed = stop !== undefined;
+      return stop;
+    } catch {
+      // The resource can still be read. `isFollowed` shows that its updates are missed.
+      return undefined;
+    }
   }
 
   #add(result: ReadResourceResult): boolean {

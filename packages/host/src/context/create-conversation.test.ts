@@ -109,6 +109,21 @@ describe("an attached resource", () => {
     expect(conversation.messages).toHaveLength(2);
   });
 
+  test("is in the conversation when a second refresh at the same time ends", async () => {
+    const { parts, change } = testServer();
+    const readResource: ConversationParts["readResource"] = async (resource, options) => {
+      await flushPromises();
+      return parts.readResource(resource, options);
+    };
+    const conversation = createConversation({ ...parts, readResource });
+    await conversation.attach(note);
+    change("note://1", "Second");
+    const first = conversation.refresh();
+    await conversation.refresh();
+    expect(conversation.messages).toHaveLength(2);
+    expect(await first).toHaveLength(1);
+  });
+
   test("that cannot be read again stays stale with the error, and does not prevent a refresh", async () => {
     const { parts, texts, change } = testServer();
     const conversation = createConversation(parts);
@@ -134,7 +149,9 @@ describe("an attached resource", () => {
   test("of a server without subscriptions is not followed", async () => {
     const { parts } = testServer();
     const conversation = createConversation({ ...parts, watch: () => Promise.reject(new Error("no subscriptions")) });
-    expect(await conversation.attach(note)).toMatchObject({ isFollowed: false });
+    expect(await conversation.attach(note)).toMatchObject({ isFollowed: false, isStale: false });
+    const other = createConversation({ ...parts, watch: () => undefined });
+    expect(await other.attach(note)).toMatchObject({ isFollowed: false, isStale: false });
   });
 
   test("is attached once", async () => {

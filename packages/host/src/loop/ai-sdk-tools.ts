@@ -44,16 +44,18 @@ export type AiSdkModelOutput =
  * Returns the tools of a host for `generateText` and `streamText` of the package `ai`, versions 5 to 7.
  *
  * Calls require the consent of the user, as in `host.run`. The result has the tools that the catalogue contains now. Call the function
- * again when the catalogue has changed.
+ * again when the catalogue has changed. Results are labelled with their origin: add `serverTextRules`, which explains the labels to
+ * the model, to the system prompt.
  *
  * @example
  * ```ts compile
  * import { generateText, stepCountIs, type LanguageModel } from "ai";
- * import { type Host, toAiSdkTools } from "@mcparley/host";
+ * import { type Host, serverTextRules, toAiSdkTools } from "@mcparley/host";
  *
  * export async function answer(host: Host, model: LanguageModel, prompt: string): Promise<string> {
  *   await host.ready();
- *   const { text } = await generateText({ model, prompt, tools: toAiSdkTools(host), stopWhen: stepCountIs(10) });
+ *   const tools = toAiSdkTools(host);
+ *   const { text } = await generateText({ model, system: serverTextRules, prompt, tools, stopWhen: stepCountIs(10) });
  *   return text;
  * }
  * ```

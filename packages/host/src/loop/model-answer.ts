@@ -87,8 +87,8 @@ interface Block {
 /** Adds a piece of text or reasoning to its block. Without numbers of blocks, a part of another type ends a block. */
 function addPiece(blocks: Block[], piece: ModelPart & { type: "text" | "reasoning" }): void {
   const { type, text, providerData } = piece;
-  const hasNumber = "block" in piece;
-  const key = hasNumber ? `${type} ${String(piece.block)}` : type;
+  const hasNumber = "block" in piece && piece.block !== undefined;
+  const key = hasNumber ? `${type} ${String(Reflect.get(piece, "block"))}` : type;
   const before = hasNumber ? blocks.findLast((block) => block.key === key) : blocks.at(-1);
   if (before?.key === key && "text" in before.part) {
     before.part = withData({ type, text: before.part.text + text }, providerData ?? before.part.providerData);

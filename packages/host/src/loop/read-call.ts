@@ -7,10 +7,10 @@ import { closeNames } from "./stable-tools.ts";
 import { readCallTool, searchTools } from "./tool-search.ts";
 
 /** Reads the arguments of a call, which the model wrote as JSON text, by the schema of the tool. */
-export type ReadArguments = (
-  text: string,
-  tool: CatalogueTool,
-) => { readonly arguments: JsonObject } | { readonly problem: string };
+export type ReadArguments = (text: string, tool: CatalogueTool) => ReadResult;
+
+/** The arguments, or a sentence for the model that wrote them. */
+type ReadResult = { readonly arguments: JsonObject } | { readonly problem: string };
 
 /** A call of the model, after its name and arguments were read. */
 export interface ReadCall {
@@ -70,33 +70,47 @@ interface FoundTarget {
 function findTarget({ name, input }: WrittenCall, reader: CallReader): FoundTarget {
   const isHostTool =
     name === readResultTool.name || (reader.isSearching && (name === searchTool.name || name === callTool.name));
-  if (!isHostTool) return findTool({ name, input }, reader);
+  if (!isHostTool) {
+    const found = findTool(name, (tool) => reader.readArguments(input, tool), reader);
+    return found.target.kind === "problem" ? { ...found, written: parseObject(input) ?? {} } : found;
+  }
   const args = parseObject(input);
   if (!args) return problem(name, `The arguments of ${name} must be a JSON object.`);
   if (name === readResultTool.name) return hostTarget("read_result", args);
   if (name === searchTool.name) return hostTarget("search_tools", args);
   const called = readCallTool(args);
   if ("problem" in called) return { ...problem(name, called.problem), written: args };
-  return { ...findTool(called, reader), written: args };
+  const read = (tool: CatalogueTool): ReadResult => readWrapped({ input, text: called.text, tool }, reader);
+  return { ...findTool(called.name, read, reader), written: args };
+}
+
+/**
+ * Reads the arguments within the arguments of `call_tool`. They are read from the text of the model, because numbers that
+ * JavaScript cannot represent would already have lost digits.
+ */
+function readWrapped(
+  { input, text, tool }: { input: string; text: string | undefined; tool: CatalogueTool },
+  { readArguments }: CallReader,
+): ReadResult {
+  if (text !== undefined) return readArguments(text, tool);
+  const inputSchema = { type: "object", properties: { name: { type: "string" }, arguments: tool.inputSchema } };
+  const read = readArguments(input, { ...tool, inputSchema });
+  if ("problem" in read) return read;
+  const { arguments: args = {} } = read.arguments;
+  return isObject(args) ? { arguments: args } : { problem: "`arguments` must be an object." };
 }
 
 function hostTarget(kind: "read_result" | "search_tools", args: JsonObject): FoundTarget {
   return { target: { kind, arguments: args }, shownName: kind, arguments: args, written: args };
 }
 
-function findTool(
-  { name, input }: { name: string; input: string },
-  { catalogue, readArguments, isSearching }: CallReader,
-): FoundTarget {
-  const tool = catalogue().tool(name);
-  if (!tool)
-    return {
-      ...problem(name, unknownTool(name, { catalogue: catalogue(), isSearching })),
-      written: parseObject(input) ?? {},
-    };
-  const read = readArguments(input, tool);
-  if ("problem" in read) return { ...problem(name, read.problem), written: parseObject(input) ?? {} };
-  const args = read.arguments;
+function findTool(name: string, read: (tool: CatalogueTool) => ReadResult, reader: CallReader): FoundTarget {
+  const catalogue = reader.catalogue();
+  const tool = catalogue.tool(name);
+  if (!tool) return problem(name, unknownTool(name, { catalogue, isSearching: reader.isSearching }));
+  const found = read(tool);
+  if ("problem" in found) return problem(name, found.problem);
+  const args = found.arguments;
   return { target: { kind: "tool", tool }, shownName: name, arguments: args, written: args };
 }
 

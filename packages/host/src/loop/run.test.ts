@@ -167,6 +167,29 @@ describe("calls", () => {
     expect(JSON.stringify(events)).not.toContain("hunter2");
   });
 
+  test("have no activity after their result", async () => {
+    let late: ((activity: CallActivity) => void) | undefined;
+    const model = scriptedStream([
+      [call("read"), finish("tool-calls")],
+      async function* hang(request) {
+        late?.({ type: "approval", state: "waiting" });
+        yield text("A");
+        await untilAborted(request.signal);
+      },
+    ]);
+    const parts = testParts(model.stream, {
+      callTool: ({ onActivity }) => {
+        late = onActivity;
+        return Promise.resolve(textOutcome("ok"));
+      },
+    });
+    const run = startRun(parts, { messages: question, maxTime: 1000 });
+    await parts.clock.advance(1000);
+    const events = await eventsOf(run);
+    expect(events.filter(({ type }) => type === "activity")).toEqual([]);
+    expect((await run.finished).reason).toBe("time");
+  });
+
   test("of an unknown tool fail with the closest names", async () => {
     const model = scriptedStream([[call("read_note"), finish("tool-calls")], answered]);
     const parts = testParts(model.stream);
@@ -392,6 +415,18 @@ describe("cancel", () => {
       expect(end.reason).toBe("cancelled");
       expectComplete(end.messages);
     }
+  });
+
+  test("from within a call ends the run", async () => {
+    const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")]]).stream, {
+      callTool: () => {
+        run.cancel();
+        return new Promise(() => {});
+      },
+    });
+    const run = startRun(parts, { messages: question });
+    await parts.clock.advance(5000);
+    expect((await run.finished).reason).toBe("cancelled");
   });
 
   test("happens when the consumer leaves the iteration", async () => {

@@ -1,3 +1,4 @@
+import type { JsonObject } from "mcparley";
 import { describe, expect, test } from "vitest";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { startRun } from "./run.ts";
@@ -75,6 +76,7 @@ describe("the tools of a run", () => {
     const { tools, change } = toolsOf(testCatalogue(many), { search, maxTokens: 1000 });
     const first = tools.next();
     expect(names(first)).toEqual(["read_result", "search_tools", "call_tool"]);
+    expect(tools.next()).toBe(first);
     change(testCatalogue(many.slice(1)));
     expect(tools.next()).toBe(first);
     expect(search.updates).toEqual([100, 99]);
@@ -148,6 +150,30 @@ describe("a run", () => {
     expect(text).toContain("Find tools with search_tools.");
     expect(text).toContain("`name` must be the name of a tool.");
     expect(text).toContain('"name":"call_tool","arguments":{"name":"tool_7","arguments":{"id":"1"}}');
+  });
+
+  test("reads the arguments of call_tool from the text of the model", async () => {
+    const many = testCatalogue(Array.from({ length: 100 }, (_, index) => testTool(`tool_${index}`)));
+    const input = '{"name":"tool_7","arguments":{"id":12345678901234567890}}';
+    const schemas: unknown[] = [];
+    const parts = testParts(
+      scriptedStream([
+        [call("call_tool", input), call("call_tool", '{"name":"tool_8","arguments":[]}', "b"), finish("tool-calls")],
+        answered,
+      ]).stream,
+      {
+        catalogue: () => many,
+        search: testSearch(),
+        readArguments: (text, { inputSchema }) => {
+          schemas.push(inputSchema);
+          return { arguments: JSON.parse(text.replace(/(\d{17,})/, '"$1"')) as JsonObject };
+        },
+      },
+    );
+    const { messages } = await startRun(parts, { messages: question, maxToolTokens: 100 }).finished;
+    expect(parts.calls.map((request) => request.arguments)).toEqual([{ id: "12345678901234567890" }]);
+    expect(schemas[0]).toMatchObject({ properties: { arguments: testTool("tool_7").inputSchema } });
+    expect(JSON.stringify(messages)).toContain("`arguments` must be an object.");
   });
 
   test("reads a long result on in a later run of the same host", async () => {

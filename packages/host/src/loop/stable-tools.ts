@@ -27,7 +27,7 @@ export interface RunToolsParts {
 }
 
 /** The names of the tools of the host. A tool of a server with such a name cannot be called. */
-const hostToolNames: ReadonlySet<string> = new Set([readResultTool, ...searchTools].map(({ name }) => name));
+export const hostToolNames: ReadonlySet<string> = new Set([readResultTool, ...searchTools].map(({ name }) => name));
 
 /**
  * Returns the tools of a run: `read_result`, and then the tools of the catalogue in its order. If their definitions are over the

@@ -69,6 +69,13 @@ describe("content", () => {
     expect(textOf(part)).toContain("a result may have 20 files");
   });
 
+  test("has files of at most 20 MiB in total", () => {
+    const data = "A".repeat(6 * 1024 * 1024);
+    const part = convert(Array.from({ length: 5 }, () => ({ type: "image" as const, data, mimeType: "image/png" })));
+    expect(part.content.filter(({ type }) => type === "file")).toHaveLength(4);
+    expect(textOf(part)).toContain("the files of a result may have 20971520 bytes in total");
+  });
+
   test("that is a blob of text is decoded", () => {
     const blob = Buffer.from('{"a":"hunter2"}').toString("base64");
     expect(
@@ -122,6 +129,11 @@ describe("a long text", () => {
       isEnd = next.text.includes("This is the end.");
     }
     expect(text).toBe(whole);
+  });
+
+  test("is read from the start of the next character if the offset is within one", () => {
+    expect(long("é".repeat(1000)).read({ offset: 1, length: 3 }).text).toMatch(/\né\n<[^]*Bytes 2 to 4 of 2000/);
+    expect(long("😀".repeat(1000)).read({ offset: 4, length: 1 }).text).toMatch(/\n😀\n<[^]*Bytes 4 to 8 of 4000/);
   });
 
   test("is searched for a text", () => {

@@ -52,12 +52,13 @@ export function runSearch(search: ToolSearchPort, { query }: JsonObject): { text
   return { text: search.find(query.slice(0, MAX_QUERY_LENGTH), MAX_RESULTS), isError: false };
 }
 
-/** Reads the arguments of `call_tool`: the name of the tool, and its arguments as JSON text. */
+/**
+ * Reads the arguments of `call_tool`. `text` is set if the model wrote the arguments of the tool as JSON text within the JSON.
+ */
 export function readCallTool({
   name,
-  arguments: args = {},
-}: JsonObject): { name: string; input: string } | { problem: string } {
+  arguments: args,
+}: JsonObject): { name: string; text: string | undefined } | { problem: string } {
   if (typeof name !== "string" || name === "") return { problem: "`name` must be the name of a tool." };
-  // Models also write the arguments as JSON text within the JSON.
-  return { name, input: typeof args === "string" ? args : JSON.stringify(args) };
+  return { name, text: typeof args === "string" ? args : undefined };
 }

@@ -29,8 +29,7 @@ test("leaves no part of a secret at the end of a start", () => {
 });
 
 test("leaves no part of a secret at the end of a reserve that became shorter", () => {
-  const text = "hunter2".repeat(200_000);
-  expect(hideInStart(text, 1000, hide)).toMatch(/^\**$/);
+  expect(hideInStart("hunter2".repeat(200_000), 1000, (text) => text.replaceAll("hunter2", ""))).toBe("");
 });
 
 test("returns the start of a text without secrets unchanged", () => {
