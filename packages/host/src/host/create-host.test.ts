@@ -57,7 +57,17 @@ test("runs the model with the tools and the accepted instructions of the servers
   const run = host.run({ messages: [{ role: "user", content: "1 + 2?" }] });
   for await (const event of run) events.push(event);
   expect((await run.finished).reason).toBe("answered");
-  expect(events.map(({ type }) => type)).toEqual(["step", "usage", "call", "result", "step", "text", "usage", "end"]);
+  expect(events.map(({ type }) => type)).toEqual([
+    "step",
+    "usage",
+    "call",
+    "result",
+    "step",
+    "text",
+    "text",
+    "usage",
+    "end",
+  ]);
   expect(JSON.stringify(model.requests[0])).toContain("Use whole numbers.");
   expect(JSON.stringify(model.requests[1])).toMatch(/sum.{1,6}3/);
 });
