@@ -37,6 +37,7 @@ async function openHost({ where, revisionKind, revision, handlers }) {
   });
   const server = host.servers.get("peer");
   await server.connect();
+  await host.ready();
   if (server.info.revisionKind !== revisionKind)
     throw new Error(`the negotiated revision is ${server.info.revisionKind}, not ${revisionKind}`);
   return {
