@@ -1,4 +1,5 @@
 import { LocalError, systemClock } from "mcparley";
+import type { Root } from "mcparley/client";
 import { createCatalogue } from "../catalogue/create-catalogue.ts";
 import { createConsent } from "../consent/consent.ts";
 import type { HostOptions } from "../options.ts";
@@ -12,7 +13,7 @@ import { readResultTool } from "../loop/read-result.ts";
 import { checkLimits } from "../input/input-limits.ts";
 import { eventBus } from "./event-bus.ts";
 import type { Host } from "./host.ts";
-import { hostContext } from "./host-context.ts";
+import { type HostContext, hostContext } from "./host-context.ts";
 import type { HostParts } from "./host-server.ts";
 import { hostCalls } from "./host-calls.ts";
 import { hostServers } from "./host-servers.ts";
@@ -38,6 +39,56 @@ import { hostLoop } from "./host-loop.ts";
  */
 export async function createHost(options: HostOptions = {}): Promise<Host> {
   checkLimits(options.inputLimits);
+  const shared = sharedParts(options);
+  const { parts, context } = shared;
+  const servers = hostServers(parts);
+  const calls = hostCalls(parts, servers);
+  const loop = hostLoop(parts, { servers, calls, context });
+  const close = async (): Promise<void> => {
+    await loop.close();
+    await servers.close();
+    parts.watchdog.close();
+  };
+  try {
+    for (const [name, entry] of Object.entries(options.servers ?? {})) servers.add(name, entry);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    servers: servers.byName,
+    get catalogue() {
+      return parts.catalogue.current;
+    },
+    ready: servers.ready,
+    async add(name, entry) {
+      await servers.remove(name);
+      return servers.add(name, entry);
+    },
+    remove: servers.remove,
+    async setRoots(roots) {
+      if (!options.roots) throw new LocalError("not_capable", "The host shares no roots. Pass `roots` to createHost.");
+      shared.roots = roots;
+      await servers.rootsChanged();
+    },
+    ...calls.public,
+    run: loop.run,
+    conversation: loop.conversation,
+    subscribe: parts.events.subscribe,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+interface SharedParts {
+  readonly parts: HostParts;
+  readonly context: HostContext;
+  /** The roots of the host. */
+  roots: readonly Root[];
+}
+
+/** Returns the parts that all servers of a host share. Each error and event passes the filter of known secrets. */
+function sharedParts(options: HostOptions): SharedParts {
   const clock = options.clock ?? systemClock;
   const secrets = knownSecrets();
   const events = eventBus(options.onEvent);
@@ -45,17 +96,15 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     events.emit({ type: "error", server, error: secrets.hideInError(error) });
   const storage = storageOf(options);
   const context = hostContext();
-  const watchdog = openWatchdog({ onError: (error) => report(undefined, error) });
-  let roots = options.roots ?? [];
   const parts: HostParts = {
     options,
     clock,
     storage,
     secrets,
     events,
-    watchdog,
+    watchdog: openWatchdog({ onError: (error) => report(undefined, error) }),
     contextFor: context.contextFor,
-    roots: () => roots,
+    roots: () => shared.roots,
     consent: createConsent({
       policy: options.policy ?? {},
       renderer: options.renderer ?? {},
@@ -72,44 +121,8 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
       onError: report,
     }),
   };
-  const servers = hostServers(parts);
-  const calls = hostCalls(parts, servers);
-  const loop = hostLoop(parts, { servers, calls, context });
-  try {
-    for (const [name, entry] of Object.entries(options.servers ?? {})) servers.add(name, entry);
-  } catch (error) {
-    await servers.close();
-    watchdog.close();
-    throw error;
-  }
-  const close = async (): Promise<void> => {
-    await loop.close();
-    await servers.close();
-    watchdog.close();
-  };
-  return {
-    servers: servers.byName,
-    get catalogue() {
-      return parts.catalogue.current;
-    },
-    ready: servers.ready,
-    async add(name, entry) {
-      await servers.remove(name);
-      return servers.add(name, entry);
-    },
-    remove: servers.remove,
-    async setRoots(changed) {
-      if (!options.roots) throw new LocalError("not_capable", "The host shares no roots. Pass `roots` to createHost.");
-      roots = changed;
-      await servers.rootsChanged();
-    },
-    ...calls.public,
-    run: loop.run,
-    conversation: loop.conversation,
-    subscribe: events.subscribe,
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  const shared: SharedParts = { parts, context, roots: options.roots ?? [] };
+  return shared;
 }
 
 function storageOf({ folder }: HostOptions): HostParts["storage"] {

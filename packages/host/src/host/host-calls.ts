@@ -12,6 +12,7 @@ import type { HostServers } from "./host-servers.ts";
 export interface HostCalls {
   /** Calls a tool for the model or for the program. */
   readonly callTool: CallTool;
+  /** The methods of the host that send requests. */
   readonly public: Pick<Host, "callTool" | "getPrompt" | "readResource" | "complete" | "watch">;
   /** Cancels all calls, and refuses new ones. */
   close(this: void): void;
@@ -19,10 +20,50 @@ export interface HostCalls {
 
 /** Returns the calls of a host: tools, prompts, resources, completion. */
 export function hostCalls(parts: HostParts, servers: HostServers): HostCalls {
-  const { consent, secrets } = parts;
   const closing = new AbortController();
-  const linked = (signal: AbortSignal | undefined): AbortSignal =>
-    signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
+  const callTool = toolCalls(parts, { servers, closing: closing.signal });
+  const send = otherCalls(parts, { servers, closing: closing.signal });
+  const close = (): void => closing.abort(new LocalError("closed", "The host was closed."));
+  const { catalogue } = parts;
+  return {
+    callTool,
+    close,
+    public: {
+      async callTool(name, args, options = {}) {
+        const tool = catalogue.current.tool(name);
+        if (!tool) throw missing("tool", name);
+        const origin = { callId: randomUUID(), by: "program" } as const;
+        return callTool({ tool, arguments: args, origin, ...options });
+      },
+      async getPrompt(name, args = {}, options = {}) {
+        const found = catalogue.current.prompt(name);
+        if (!found) throw missing("prompt", name);
+        const { server, prompt } = found;
+        const request = { server, method: "prompts/get", name: prompt.name, options };
+        return send(request, (client, sent) => client.getPrompt(prompt.name, args, sent));
+      },
+      readResource: (server, uri, options = {}) =>
+        send({ server, method: "resources/read", name: uri, options }, (client, sent) =>
+          client.readResource(uri, sent),
+        ),
+      complete(server, { ref, argument, context }, options = {}) {
+        const request = { server, method: "completion/complete", name: argument.name, options };
+        const known = context && { context };
+        return send(request, (client, sent) => client.complete(ref, { ...argument }, { ...sent, ...known }));
+      },
+      watch: ({ server, uri }, listener) => requireServer(servers, server).supervised.watch(uri, listener),
+    },
+  };
+}
+
+interface Calling {
+  readonly servers: HostServers;
+  /** Aborted when the host is closed. */
+  readonly closing: AbortSignal;
+}
+
+/** Returns the function that calls tools. Neither its outcome nor its events contain a known secret. */
+function toolCalls({ consent, secrets }: HostParts, { servers, closing }: Calling): CallTool {
   const call = createCallTool({
     consent,
     secrets,
@@ -31,88 +72,55 @@ export function hostCalls(parts: HostParts, servers: HostServers): HostCalls {
       return server && { ...server, timeout: server.settings.timeout };
     },
   });
-  const callTool: CallTool = ({ onActivity, ...request }) =>
+  return ({ onActivity, signal, ...request }) =>
     call({
       ...request,
-      signal: linked(request.signal),
+      signal: signal ? AbortSignal.any([signal, closing]) : closing,
       ...(onActivity && { onActivity: (activity) => onActivity(secrets.hideIn(activity)) }),
     });
+}
 
-  /** Sends a request other than a tool call. Its result contains no known secret. */
-  async function send<T>(name: string, request: OtherRequest<T>, options: HostCallOptions): Promise<T> {
+/** A request other than a tool call. */
+interface OtherRequest {
+  readonly server: string;
+  readonly method: string;
+  /** The name of the prompt, or the URI. */
+  readonly name: string;
+  readonly options: HostCallOptions;
+}
+
+type Send = <T>(request: OtherRequest, work: (client: Client, options: RequestOptions) => Promise<T>) => Promise<T>;
+
+/** Returns the function that sends other requests. Neither a result nor an error contains a known secret. */
+function otherCalls({ secrets }: HostParts, { servers, closing }: Calling): Send {
+  return async ({ server: name, options, ...call }, work) => {
     const server = requireServer(servers, name);
-    const signal = linked(options.signal);
     const onActivity = (activity: CallActivity): void => options.onActivity?.(secrets.hideIn(activity));
     const ending = new AbortController();
-    const end = server.calls.begin(request, { onActivity, cancel: (reason) => ending.abort(reason) });
+    const end = server.calls.begin(call, { onActivity, cancel: (reason) => ending.abort(reason) });
+    const signals = [closing, ending.signal, ...(options.signal ? [options.signal] : [])];
     const sent: RequestOptions = {
-      signal: AbortSignal.any([signal, ending.signal]),
+      signal: AbortSignal.any(signals),
       timeout: server.settings.timeout,
       onProgress: (progress) => onActivity({ type: "progress", progress }),
     };
     try {
-      return secrets.hideIn(await server.supervised.use((client) => request.send(client, sent), { signal }));
+      return secrets.hideIn(await server.supervised.use((client) => work(client, sent), { signal: sent.signal }));
     } catch (error) {
       throw error instanceof Error ? secrets.hideInError(error) : error;
     } finally {
       end();
     }
-  }
-
-  return {
-    callTool,
-    close: () => closing.abort(new LocalError("closed", "The host was closed.")),
-    public: {
-      async callTool(name, args, options = {}) {
-        const tool = parts.catalogue.current.tool(name);
-        if (tool)
-          return callTool({ tool, arguments: args, origin: { callId: randomUUID(), by: "program" }, ...options });
-        throw new LocalError(
-          "invalid_target",
-          `The host has no tool ${JSON.stringify(name)}. host.catalogue lists the tools.`,
-        );
-      },
-      async getPrompt(name, args = {}, options = {}) {
-        const found = parts.catalogue.current.prompt(name);
-        if (!found)
-          throw new LocalError(
-            "invalid_target",
-            `The host has no prompt ${JSON.stringify(name)}. host.catalogue lists the prompts.`,
-          );
-        const { server, prompt } = found;
-        const send_ = (client: Client, sent: RequestOptions) => client.getPrompt(prompt.name, args, sent);
-        return send(server, { method: "prompts/get", name: prompt.name, send: send_ }, options);
-      },
-      readResource: (server, uri, options = {}) =>
-        send(
-          server,
-          { method: "resources/read", name: uri, send: (client, sent) => client.readResource(uri, sent) },
-          options,
-        ),
-      complete: (server, { ref, argument, context }, options = {}) =>
-        send(
-          server,
-          {
-            method: "completion/complete",
-            name: argument.name,
-            send: (client, sent) => client.complete(ref, { ...argument }, { ...sent, ...(context && { context }) }),
-          },
-          options,
-        ),
-      watch: ({ server, uri }, listener) => requireServer(servers, server).supervised.watch(uri, listener),
-    },
   };
-}
-
-interface OtherRequest<T> {
-  readonly method: string;
-  /** The name of the prompt, or the URI. */
-  readonly name: string;
-  readonly send: (client: Client, options: RequestOptions) => Promise<T>;
 }
 
 function requireServer(servers: HostServers, name: string): HostedServer {
   const server = servers.usable(name);
   if (server) return server;
   throw new LocalError("invalid_target", `The host has no server ${JSON.stringify(name)}, or it is disabled.`);
+}
+
+function missing(kind: "tool" | "prompt", name: string): LocalError {
+  const message = `The host has no ${kind} ${JSON.stringify(name)}. \`host.catalogue\` lists the ${kind}s.`;
+  return new LocalError("invalid_target", message);
 }

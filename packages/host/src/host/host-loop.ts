@@ -1,9 +1,9 @@
 import { readArguments } from "../catalogue/arguments.ts";
-import { createConversation } from "../context/create-conversation.ts";
+import { type ConversationParts, createConversation } from "../context/create-conversation.ts";
 import type { Conversation } from "../context/conversation-context.ts";
 import { createResultStore } from "../loop/result-handles.ts";
-import { startRun } from "../loop/run.ts";
-import type { Run, RunOptions } from "../loop/run-events.ts";
+import { type RunParts, startRun } from "../loop/run.ts";
+import type { Run } from "../loop/run-events.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { streamModel } from "../model/stream-model.ts";
 import type { Host } from "./host.ts";
@@ -29,69 +29,63 @@ export function hostLoop(parts: HostParts, { servers, calls, context }: LoopPart
   const results = createResultStore();
   const runs = new Set<Run>();
   const conversations = new Set<Conversation>();
-  const catalogue = (): HostParts["catalogue"]["current"] => parts.catalogue.current;
-  const { hide } = parts.secrets;
-
-  function run(options: RunOptions): Run {
-    const { model } = parts.options;
-    if (!model) throw new TypeError("The host has no model. Pass `model` to createHost.");
-    const used = chooseModel(model);
-    const started = startRun(
-      {
-        stream: (request) => streamModel(used, request),
-        catalogue,
-        callTool: calls.callTool,
-        readArguments: (text, tool) => readArguments(text, tool.tool.inputSchema),
-        instructions: () => instructionsOf(servers),
-        results,
-        hideSecrets: hide,
-        clock: parts.clock,
-        ready: (signal) => servers.ready({ signal }),
-      },
-      options,
-    );
-    const forget = options.messages ? context.add({ messages: options.messages }) : () => {};
-    runs.add(started);
-    void started.finished.then(() => {
-      forget();
-      runs.delete(started);
-    });
-    return started;
-  }
-
-  function conversation(stored?: unknown): Conversation {
-    let forget = (): void => {};
-    const made = createConversation(
-      {
-        catalogue,
-        readResource: ({ server, uri }, options) => calls.public.readResource(server, uri, options),
-        watch: async (resource, onUpdated) => calls.public.watch(resource, onUpdated),
-        getPrompt: (name, args, options) => calls.public.getPrompt(name, { ...args }, options),
-        complete: ({ server, context: known, ...request }, options) =>
-          calls.public.complete(server, { ...request, ...(known && { context: { ...known } }) }, options),
-        results,
-        hideSecrets: hide,
-        onClosed() {
-          forget();
-          conversations.delete(made);
-        },
-      },
-      stored,
-    );
-    forget = context.add(made);
-    conversations.add(made);
-    return made;
-  }
-
   return {
-    run,
-    conversation,
+    run(options) {
+      const started = startRun({ ...runParts(parts, { servers, calls, context }), results }, options);
+      const forget = options.messages && context.add({ messages: options.messages });
+      runs.add(started);
+      void started.finished.then(() => {
+        forget?.();
+        runs.delete(started);
+      });
+      return started;
+    },
+    conversation(stored) {
+      const onClosed = (): void => {
+        forget();
+        conversations.delete(made);
+      };
+      const made = createConversation({ ...conversationParts(parts, calls), results, onClosed }, stored);
+      const forget = context.add(made);
+      conversations.add(made);
+      return made;
+    },
     async close() {
       for (const running of runs) running.cancel();
       calls.close();
       await Promise.all([...runs].map(({ finished }) => finished));
       await Promise.all([...conversations].map((open) => open.close()));
     },
+  };
+}
+
+/** Returns the parts of a run. Throws if the host has no model. */
+function runParts(parts: HostParts, { servers, calls }: LoopParts): Omit<RunParts, "results"> {
+  const { model } = parts.options;
+  if (!model) throw new TypeError("The host has no model. Pass `model` to createHost.");
+  const used = chooseModel(model);
+  return {
+    stream: (request) => streamModel(used, request),
+    catalogue: () => parts.catalogue.current,
+    callTool: calls.callTool,
+    readArguments: (text, { tool }) => readArguments(text, tool.inputSchema),
+    instructions: () => instructionsOf(servers),
+    hideSecrets: parts.secrets.hide,
+    clock: parts.clock,
+    ready: (signal) => servers.ready({ signal }),
+  };
+}
+
+function conversationParts(parts: HostParts, calls: HostCalls): Omit<ConversationParts, "results"> {
+  const { readResource, getPrompt, complete, watch } = calls.public;
+  return {
+    catalogue: () => parts.catalogue.current,
+    hideSecrets: parts.secrets.hide,
+    readResource: ({ server, uri }, options) => readResource(server, uri, options),
+    watch: async (resource, onUpdated) => watch(resource, onUpdated),
+    getPrompt: (name, args, options) => getPrompt(name, { ...args }, options),
+    complete: ({ server, context, ...request }, options) =>
+      complete(server, { ...request, ...(context && { context: { ...context } }) }, options),
   };
 }
 

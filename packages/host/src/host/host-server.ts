@@ -1,5 +1,5 @@
 import type { Clock } from "mcparley";
-import type { HttpTarget, Root } from "mcparley/client";
+import type { Root } from "mcparley/client";
 import { followTasks } from "mcparley/tasks";
 import { type ActiveCalls, activeCalls } from "../calls/active-calls.ts";
 import type { CatalogueSource } from "../catalogue/create-catalogue.ts";
@@ -96,7 +96,7 @@ function connectOptions(parts: HostParts, { name, settings, calls, target }: Con
     ...(settings.revision !== undefined && { revision: settings.revision }),
     ...inputHandlers({
       server: name,
-      serverHost: typeof target === "object" && "url" in target ? new URL((target as HttpTarget).url).host : undefined,
+      serverHost: typeof target === "object" && "url" in target ? new URL(target.url).host : undefined,
       renderer: options.renderer,
       model: options.model,
       roots: hasRoots ? () => settings.roots ?? parts.roots() : undefined,
