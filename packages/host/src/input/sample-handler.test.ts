@@ -3,12 +3,12 @@ import type { CreateMessageParams, CreateMessageResult } from "mcparley/client";
 import { createServer, tool } from "mcparley/server";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import type { CallOptionsV4 } from "../model/call-options.ts";
 import type { Renderer } from "../renderer.ts";
 import { inputHost } from "../testing/input-host.ts";
 import {
   callStep,
   finishPart,
+  type ModelCall,
   type ScriptedModel,
   scriptedModel,
   textParts,
@@ -52,7 +52,8 @@ function thinker(params: Params = question) {
 
 const allow: Renderer = { sample: () => ({ action: "allow" }), sampled: () => ({ action: "allow" }) };
 
-const promptOf = (model: ScriptedModel, request = 0): unknown => (model.requests[request] as CallOptionsV4).prompt;
+const promptOf = (model: ScriptedModel, request = 0): ModelCall["prompt"] | undefined =>
+  model.requests[request]?.prompt;
 
 describe.each(["2026-07-28", "2025-11-25", "2025-06-18"])("sampling (%s)", (revision) => {
   test("runs the model after the user has allowed the request, and sends the answer after that", async () => {

@@ -35,10 +35,10 @@ export interface Sampling {
 /** Returns the texts of servers that a sampling request may include. */
 export type ContextFor = (scope: ContextScope, server: string) => Awaitable<readonly ServerContext[]>;
 
-export type ContextScope = "thisServer" | "allServers";
+type ContextScope = "thisServer" | "allServers";
 
 /** A text of a server, for the model. */
-export interface ServerContext {
+interface ServerContext {
   readonly server: string;
   readonly text: string;
 }
