@@ -77,11 +77,12 @@ interface RequestToAnswer<T> {
 const progressInterval = 15_000;
 
 /** Reports progress until the returned function is called, because a person may need longer than the time limit of the server. */
-function reportProgress({ progress }: InputRequestSource, clock: Clock): () => void {
+function reportProgress({ progress, signal }: InputRequestSource, clock: Clock): () => void {
   let reports = 0;
   let timer: unknown;
   const wait = (): void => {
     timer = clock.setTimeout(() => {
+      if (signal.aborted) return;
       progress(++reports);
       wait();
     }, progressInterval);

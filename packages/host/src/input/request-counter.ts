@@ -14,7 +14,7 @@ export interface RequestCounter {
 }
 
 /** A request over a limit. */
-export interface Refusal {
+interface Refusal {
   readonly limit: keyof InputLimits;
   readonly isFlood: boolean;
 }

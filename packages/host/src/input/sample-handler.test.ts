@@ -1,14 +1,14 @@
-import type { JsonObject } from "mcparley";
+import { ErrorCode, type JsonObject } from "mcparley";
 import type { CreateMessageParams, CreateMessageResult } from "mcparley/client";
 import { createServer, tool } from "mcparley/server";
-import { flushPromises } from "mcparley/testing";
+import { flushPromises, legacyPeer, modernPeer, peerTransports } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import type { CallOptionsV4 } from "../model/call-options.ts";
 import type { Renderer } from "../renderer.ts";
 import { inputHost } from "../testing/input-host.ts";
 import {
   callStep,
   finishPart,
+  type ModelCall,
   type ScriptedModel,
   scriptedModel,
   textParts,
@@ -19,6 +19,15 @@ import type { SampledRequest, SampleRequest } from "./sampling.ts";
 type Params = Omit<CreateMessageParams, "_meta">;
 
 const question: Params = { messages: [{ role: "user", content: { type: "text", text: "hi" } }], maxTokens: 50 };
+
+const toolUse = { role: "assistant", content: { type: "tool_use", id: "1", name: "a", input: {} } };
+const mixed = {
+  role: "user",
+  content: [
+    { type: "tool_result", toolUseId: "1", content: [] },
+    { type: "text", text: "and" },
+  ],
+};
 
 /** A server whose tool `ask` sends the given request, and returns the answer as JSON. `forecast` runs a loop with tools. */
 function thinker(params: Params = question) {
@@ -52,7 +61,8 @@ function thinker(params: Params = question) {
 
 const allow: Renderer = { sample: () => ({ action: "allow" }), sampled: () => ({ action: "allow" }) };
 
-const promptOf = (model: ScriptedModel, request = 0): unknown => (model.requests[request] as CallOptionsV4).prompt;
+const promptOf = (model: ScriptedModel, request = 0): ModelCall["prompt"] | undefined =>
+  model.requests[request]?.prompt;
 
 describe.each(["2026-07-28", "2025-11-25", "2025-06-18"])("sampling (%s)", (revision) => {
   test("runs the model after the user has allowed the request, and sends the answer after that", async () => {
@@ -195,6 +205,49 @@ describe.each(["2026-07-28", "2025-11-25", "2025-06-18"])("sampling (%s)", (revi
     expect(await calling).toMatchObject({ code: "aborted" });
     await flushPromises();
     expect(model.open).toBe(0);
+    await client.close();
+  });
+});
+
+describe("an invalid request is refused before the user is asked, with", () => {
+  const renderer: Renderer = { ...allow, sample: () => expect.fail("asked") };
+  const cases: [string, object, string][] = [
+    ["content of an unknown type", { messages: [{ role: "user", content: { type: "video" } }] }, "messages[0]"],
+    ["maxTokens of 0", { maxTokens: 0 }, "maxTokens must be"],
+    ["maxTokens that is not an integer", { maxTokens: 1.5 }, "maxTokens must be"],
+    ["a system prompt that is not a text", { systemPrompt: 5 }, "systemPrompt must be"],
+    ["an unknown tool choice", { toolChoice: { mode: "always" } }, "toolChoice.mode must be"],
+    ["a tool without a schema", { tools: [{ name: "a" }] }, "tools[0] must have"],
+    ["a tool use without its result", { messages: [toolUse] }, "tool uses without their results"],
+    ["a result mixed with a text", { messages: [toolUse, mixed] }, "mixes tool results"],
+  ];
+
+  test.each(cases)("%s (2025-11-25)", async (_, wrong, message) => {
+    const peer = legacyPeer();
+    const settings = { revision: "2025-11-25", renderer, model: scriptedModel([]) };
+    const { client, decisions } = await inputHost(peerTransports(peer), settings);
+    await peer.notification("notifications/initialized");
+    peer.ask("q", "sampling/createMessage", { ...question, ...wrong });
+    expect(await peer.next()).toMatchObject({
+      id: "q",
+      error: { code: ErrorCode.InvalidParams, message: expect.stringContaining(message) },
+    });
+    expect(decisions).toEqual([]);
+    await client.close();
+  });
+
+  test.each(cases)("%s (2026-07-28)", async (_, wrong, message) => {
+    const peer = modernPeer();
+    const settings = { revision: "2026-07-28", renderer, model: scriptedModel([]) };
+    const { client, decisions } = await inputHost(peerTransports(peer), settings);
+    const calling = client.callTool("ask").catch((error: unknown) => error);
+    const params = { ...question, ...wrong };
+    peer.answer(await peer.request("tools/call"), {
+      resultType: "input_required",
+      inputRequests: { q: { method: "sampling/createMessage", params } },
+    });
+    expect(await calling).toMatchObject({ code: "invalid_message", message: expect.stringContaining(message) });
+    expect(decisions).toEqual([]);
     await client.close();
   });
 });

@@ -35,10 +35,10 @@ export interface Sampling {
 /** Returns the texts of servers that a sampling request may include. */
 export type ContextFor = (scope: ContextScope, server: string) => Awaitable<readonly ServerContext[]>;
 
-export type ContextScope = "thisServer" | "allServers";
+type ContextScope = "thisServer" | "allServers";
 
 /** A text of a server, for the model. */
-export interface ServerContext {
+interface ServerContext {
   readonly server: string;
   readonly text: string;
 }
@@ -83,18 +83,28 @@ async function sample(request: CreateMessageParams, tokensLeft: number, job: Job
   const { context, sampling, source, memory, parts } = job;
   const model = chooseModel(sampling.model, request.modelPreferences);
   const texts = await contextTexts(request, job);
+  // Converted before the question, so that the user sees no request that the model cannot receive.
+  const prepared = prepare(request, memory);
   const edited = await allowRequest(request, { model, texts, tokensLeft }, job);
-  const names = toolNames(edited.tools);
+  const { names, conversation } = edited === request ? prepared : prepare(edited, memory);
   const messages = [
     ...(edited.systemPrompt === undefined ? [] : [{ role: "system" as const, content: edited.systemPrompt }]),
     ...contextMessages(edited.includeContext, texts, context.server),
-    ...samplingMessages(edited.messages, { names, memory }),
+    ...conversation,
   ];
   const modelRequest: ModelRequest = { messages, signal: source.signal, ...settingsOf(edited, names) };
   for await (const part of streamModel(model, modelRequest)) parts.push(part);
   const result = samplingResult(parts, { ...edited, model: model.modelId, names });
   memory.remember(joinPieces(parts));
   return allowResult(edited, result, job);
+}
+
+function prepare(
+  { tools, messages }: CreateMessageParams,
+  memory: ProviderMemory,
+): { names: ToolNames; conversation: Message[] } {
+  const names = toolNames(tools);
+  return { names, conversation: samplingMessages(messages, { names, memory }) };
 }
 
 async function allowRequest(

@@ -59,23 +59,23 @@ export interface PromptToolResult<ResultFile> {
 }
 
 /** The content of a file in base64. */
-export interface DataV4 {
+interface DataV4 {
   type: "data";
   data: string;
 }
 
-export type ResultFileV3 =
+type ResultFileV3 =
   | { type: "image-data"; mediaType: string; data: string }
   | { type: "file-data"; mediaType: string; data: string; filename?: string };
 
-export interface ResultFileV4 {
+interface ResultFileV4 {
   type: "file";
   mediaType: string;
   data: DataV4;
   filename?: string;
 }
 
-export interface FunctionTool {
+interface FunctionTool {
   type: "function";
   name: string;
   description?: string;

@@ -1,4 +1,4 @@
-import { type Client, connect, type InProcessServer } from "mcparley/client";
+import { type Client, connect, type InProcessServer, openClient, type TransportFactory } from "mcparley/client";
 import { fakeClock } from "mcparley/testing";
 import type { DecisionRecord } from "../consent/decision-record.ts";
 import { inputHandlers, type InputSettings } from "../input/input-handlers.ts";
@@ -17,7 +17,7 @@ export interface InputHost {
 
 /** Connects to a server with the handlers of a host. A question of the user is asked at once. */
 export async function inputHost(
-  server: InProcessServer,
+  server: InProcessServer | TransportFactory,
   {
     revision,
     limits,
@@ -40,6 +40,7 @@ export async function inputHost(
     ...settings,
     limits: { ...defaultLimits, ...limits },
   });
-  const client = await connect(server, { revision, ...handlers });
+  const options = { revision, ...handlers };
+  const client = await ("open" in server ? openClient(server, options) : connect(server, options));
   return { client, decisions, activities, cancelled: controller.signal };
 }
