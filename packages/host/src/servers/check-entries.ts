@@ -42,7 +42,7 @@ const keys = { tools: "name", prompts: "name", resources: "uri", templates: "uri
  * Maximum entries of one list. The lists of a model's context have at most some hundred tools, and a host with 20 servers
  * keeps all lists in memory.
  */
-export const maxEntries = 10_000;
+const maxEntries = 10_000;
 /** Maximum size of one list as JSON, in bytes: 10,000 entries of 800 bytes. The library's own limit of 64 MiB is for one server. */
 export const maxListBytes: number = 8 * 2 ** 20;
 

@@ -10,7 +10,7 @@ const formatVersion = 1;
 const maxCharacters = 16 * 2 ** 20;
 
 /** The lists of a server as they were stored. */
-export interface StoredLists {
+interface StoredLists {
   readonly lists: ReadonlyMap<ListName, CheckedList>;
   /** The time at which the server sent them, in milliseconds since 1970. */
   readonly listedAt: number;

@@ -7,8 +7,8 @@ import { type RecordedServer, recordedServer, until } from "./testing/recorded-s
 import { scriptedServer, toolNamed, toolsPeer } from "./testing/scripted-server.ts";
 
 /** The bad twentieth server of each kind. */
-const bad: Record<string, () => ServerEntry> = {
-  dead: () => ({ attach: () => Promise.reject(new LocalError("unreachable", "The server is down.")) }),
+const bad = {
+  dead: (): ServerEntry => ({ attach: () => Promise.reject(new LocalError("unreachable", "The server is down.")) }),
   "hung in the handshake": () => scriptedServer(() => scriptedPeer()),
   "hung in a list": () => scriptedServer(() => modernPeer({ capabilities: { tools: {} } })),
   "lying with 100,000 entries": () => {
@@ -54,9 +54,9 @@ function goodServer(index: number) {
 }
 
 /** Starts 19 good servers, and the bad one first, so that a serial start would wait for it. */
-function start(kind: string): { clock: FakeClock; good: RecordedServer[]; twentieth: RecordedServer } {
+function start(kind: keyof typeof bad): { clock: FakeClock; good: RecordedServer[]; twentieth: RecordedServer } {
   const clock = fakeClock();
-  const entry = bad[kind]!();
+  const entry = bad[kind]();
   const connectOptions = kind === "flooding with changes" ? { revision: "2025-11-25" } : {};
   const twentieth = recordedServer({ name: "bad", entry, clock, connectOptions });
   const good = Array.from({ length: 19 }, (_, index) =>
@@ -69,7 +69,7 @@ function start(kind: string): { clock: FakeClock; good: RecordedServer[]; twenti
 /** Longer than all time limits of the connection. */
 const settleTime = 130_000;
 
-test.each(Object.keys(bad))(
+test.each(Object.keys(bad) as (keyof typeof bad)[])(
   "with one of 20 servers %s the other 19 are ready before any time passes, and stay usable",
   async (kind) => {
     const { clock, good, twentieth } = start(kind);
@@ -77,7 +77,7 @@ test.each(Object.keys(bad))(
     expect(clock.now()).toBe(0);
     const names = good.map((_, index) => `tool-${index}`);
     const callAll = () =>
-      Promise.all(good.map(({ server }, index) => server.use((client) => client.callTool(names[index]!))));
+      Promise.all(good.map(({ server }, index) => server.use((client) => client.callTool(`tool-${index}`))));
     expect(await callAll()).toEqual(names);
     expect(clock.now()).toBe(0);
     await clock.advance(settleTime);
