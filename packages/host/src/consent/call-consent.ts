@@ -107,15 +107,14 @@ async function decideOnCall(parts: ConsentParts, checking: Checking, signal: Abo
     return answer;
   };
   const answer = await parts.ask(call.tool.server, question, signal);
-  if (!checking.isUsable()) return refuse(parts, call, { by: "unreviewed", given });
   if (later.decision !== "ask") return byStanding(parts, checking, later);
   return byAnswer(parts, checking, answer);
 }
 
-function byStanding(parts: ConsentParts, { call, given }: Checking, { decision, by, rule }: Standing): CallDecision {
+function byStanding(parts: ConsentParts, checking: Checking, { decision, by, rule }: Standing): CallDecision {
+  const { call, given } = checking;
   if (decision === "deny") return refuse(parts, call, { by, given, rule });
-  record(parts, call, { outcome: "allowed", by, ...(rule && { rule }), given });
-  return { allowed: true, arguments: given, isEdited: false };
+  return admit(parts, checking, { by, given, rule, isEdited: false });
 }
 
 /** Applies the answer of the person. Without a valid answer the call is denied. */
@@ -128,7 +127,8 @@ async function byAnswer(
   const edited = answer?.arguments === undefined ? given : asJson(answer.arguments);
   if (answer?.action !== "allow" || !edited) {
     notify(call, "denied");
-    return refuse(parts, call, { by: "person", given, reason: answer?.reason });
+    const by = checking.isUsable() ? "person" : "unreviewed";
+    return refuse(parts, call, { by, given, reason: answer?.reason });
   }
   const isEdited = canonicalJson(edited) !== canonicalJson(given);
   if (isEdited) {
@@ -138,9 +138,25 @@ async function byAnswer(
       return refuse(parts, call, { by: "rule", given: edited, rule, isEdited });
     }
   }
-  notify(call, "approved");
-  record(parts, call, { outcome: "allowed", by: "person", ...(isEdited && { isEdited }), given: edited });
-  return { allowed: true, arguments: edited, isEdited };
+  const decision = admit(parts, checking, { by: "person", given: edited, isEdited });
+  notify(call, decision.allowed ? "approved" : "denied");
+  return decision;
+}
+
+/** Allows a call, unless its definition changed during the question or the reading of the rules. */
+function admit(
+  parts: ConsentParts,
+  { call, isUsable }: Checking,
+  {
+    by,
+    given,
+    rule,
+    isEdited,
+  }: Required<Pick<Refusal, "by" | "isEdited">> & { given: JsonObject; rule?: Rule | undefined },
+): CallDecision {
+  if (!isUsable()) return refuse(parts, call, { by: "unreviewed", given });
+  record(parts, call, { outcome: "allowed", by, ...(rule && { rule }), ...(isEdited && { isEdited }), given });
+  return { allowed: true, arguments: given, isEdited };
 }
 
 function requestFor({ tool, origin }: CallToCheck, given: JsonObject): ApprovalRequest {

@@ -137,6 +137,13 @@ describe("a URL", () => {
     ]);
   });
 
+  test("that is not valid is refused with a cure, without its secrets", async () => {
+    await expect(identityOf("example?token=abc-secret", {})).rejects.toMatchObject({
+      code: "invalid_target",
+      message: '"example?token=[redacted]" is not a URL of a server. Use one such as "https://example.com/mcp".',
+    });
+  });
+
   test.each([
     ["http://example.com/mcp", ["The connection is not encrypted."]],
     ["http://127.0.0.1:3000/mcp", []],

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { domainToUnicode } from "node:url";
+import { LocalError, redact } from "mcparley";
 import type { CommandTarget, HttpTarget } from "mcparley/client";
 import type { ServerTarget } from "../options.ts";
 import { hashOfJson } from "./canonical.ts";
@@ -54,21 +55,34 @@ async function identityOfCommand(
     cwd,
     environment: Object.keys(target.env ?? {}).toSorted(),
   };
-  const remarks = command.flatMap((text, index) => {
-    return remarkOn(text, index === 0 ? "The command" : `Argument ${index}`, index === 0) ?? [];
-  });
+  const remarks = command.flatMap(
+    (text, index) => remarkOn(text, index === 0 ? "The command" : `Argument ${index}`, index === 0) ?? [],
+  );
   if (executable === undefined)
     remarks.push("The executable was not found. The program that starts later is not known.");
   return { identity, hash: hashOfJson(identity), remarks };
 }
 
 function identityOfUrl(target: Pick<HttpTarget, "url" | "headers">): IdentifiedServer {
-  const url = new URL(target.url);
+  const url = parsedUrl(target.url);
   const headers = Object.keys(target.headers ?? {}).map((name) => name.toLowerCase());
   // The fragment is not sent.
   url.hash = "";
   const identity: ServerIdentity = { kind: "url", url: shownUrl(url), headers: headers.toSorted() };
   return { identity, hash: hashOfJson({ ...identity, url: url.href }), remarks: remarksOnUrl(url) };
+}
+
+function parsedUrl(text: string | URL): URL {
+  try {
+    return new URL(text);
+  } catch (cause) {
+    const shown = JSON.stringify(redact(String(text)));
+    throw new LocalError(
+      "invalid_target",
+      `${shown} is not a URL of a server. Use one such as "https://example.com/mcp".`,
+      { cause },
+    );
+  }
 }
 
 /** Returns the URL without user name and password, and without values that look like secrets. */

@@ -8,7 +8,7 @@ import { remarksOn } from "./text/remarks.ts";
 import type { DefinitionChange, DefinitionKind } from "./review.ts";
 
 /** An accepted definition. */
-export interface Pin {
+interface Pin {
   readonly kind: DefinitionKind;
   readonly name: string;
   /** The hash of the accepted definition. */

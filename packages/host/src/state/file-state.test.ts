@@ -162,13 +162,22 @@ describe("several processes", () => {
     await build({
       stdin: {
         contents: `
+          import fs from "node:fs/promises";
+          import { syncBuiltinESMExports } from "node:module";
           import { fileState } from "./file-state.ts";
+          const crash = () => process.kill(process.pid, "SIGKILL");
           const [folder, task] = process.argv.slice(2);
           const state = fileState(folder);
           if (task === "count") {
             for (let i = 0; i < 20; i++) await state.update("count", (before) => String(Number(before ?? 0) + 1));
           } else if (task === "crash in the change") {
-            await state.update("count", () => process.kill(process.pid, "SIGKILL"));
+            await state.update("count", crash);
+          } else if (task === "crash before the rename") {
+            await state.read("count");
+            const { rename } = fs;
+            fs.rename = (from, to) => (to.endsWith("count") ? crash() : rename(from, to));
+            syncBuiltinESMExports();
+            await state.update("count", () => "new");
           }`,
         resolveDir: fileURLToPath(new URL(".", import.meta.url)),
         loader: "ts",
@@ -204,11 +213,13 @@ describe("several processes", () => {
     expect(files()).toEqual(["count"]);
   });
 
-  test("can write after one of them died while it held the lock", async () => {
+  test.each([
+    ["in the change", 0],
+    ["before the rename", 1],
+  ])("keep the old text, and can write, after one of them died %s", async (when, temporaryFiles) => {
     await fileState(folder).update("count", () => "old");
-    // The process dies after its temporary file was written.
-    expect(await run("crash in the change")).toBeNull();
-    writeFileSync(path.join(folder, ".left-by-crash.tmp"), "half");
+    expect(await run(`crash ${when}`)).toBeNull();
+    expect(files().filter((name) => name.endsWith(".tmp"))).toHaveLength(temporaryFiles);
     let now = Date.now();
     const clock = {
       now: () => now,

@@ -4,7 +4,7 @@ import { type Clock, LocalError } from "mcparley";
 import { fileStore } from "mcparley/node";
 
 /** Milliseconds after which the lock of a process that has died expires. A living holder needs a few milliseconds. */
-const lease = 10_000;
+const lease = 15_000;
 /** Milliseconds between two attempts to take the lock. */
 const retryInterval = 20;
 /** Milliseconds of waiting after which the attempt fails. */

@@ -10,7 +10,7 @@ const maxParts = 4;
 const maxPartBytes = 200;
 
 /** Returns the error for a file or folder that cannot be used. `why` is a clause, and may be followed by the cure. */
-export function unusable(place: string, why: string, cause?: unknown): LocalError {
+function unusable(place: string, why: string, cause?: unknown): LocalError {
   const message = `The state of the host cannot be stored in ${JSON.stringify(place)}: ${why}`;
   return new LocalError("unusable_storage", /[.)"]$/.test(message) ? message : `${message}.`, { cause });
 }

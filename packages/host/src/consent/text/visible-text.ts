@@ -55,7 +55,7 @@ export function visibleJson(value: unknown, indent?: number): string {
   return visibleText(JSON.stringify(value, null, indent) ?? "null");
 }
 
-export function escaped(character: string): string {
+function escaped(character: string): string {
   return `\\u{${character.codePointAt(0)!.toString(16)}}`;
 }
 
