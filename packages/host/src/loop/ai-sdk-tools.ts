@@ -4,6 +4,7 @@ import type { FilePart, TextPart, ToolResultPart } from "./conversation.ts";
 import type { TextLimits } from "./text/long-text.ts";
 import { readResult, readResultTool } from "./read-result.ts";
 import { createResultStore } from "./result-handles.ts";
+import type { HideSecrets } from "./text/secrets.ts";
 import { toModelTool } from "./stable-tools.ts";
 import { toResultPart } from "./tool-results.ts";
 
@@ -40,6 +41,15 @@ export type AiSdkModelOutput =
   | { type: "text" | "error-text"; value: string }
   | { type: "content"; value: { type: "text"; text: string }[] };
 
+type AiSdkHost = Pick<Host, "catalogue" | "callTool">;
+
+const secretsOf = new WeakMap<AiSdkHost, HideSecrets>();
+
+/** Sets the function that hides the secrets of a host in the definitions and results of `toAiSdkTools`. */
+export function hideSecretsOf(host: AiSdkHost, hideSecrets: HideSecrets): void {
+  secretsOf.set(host, hideSecrets);
+}
+
 /**
  * Returns the tools of a host for `generateText` and `streamText` of the package `ai`, versions 5 to 7.
  *
@@ -48,7 +58,7 @@ export type AiSdkModelOutput =
  * the model, to the system prompt.
  *
  * @example
- * ```ts compile
+ * ```ts
  * import { generateText, stepCountIs, type LanguageModel } from "ai";
  * import { type Host, serverTextRules, toAiSdkTools } from "@mcparley/host";
  *
@@ -61,13 +71,13 @@ export type AiSdkModelOutput =
  * ```
  */
 export function toAiSdkTools(
-  host: Pick<Host, "catalogue" | "callTool">,
+  host: AiSdkHost,
   { maxResultBytes = 32 * 1024 }: AiSdkToolsOptions = {},
 ): Record<string, AiSdkTool> {
-  // The host hides the secrets in the outcome of a call.
-  const limits: TextLimits = { maxBytes: maxResultBytes, store: createResultStore(), hideSecrets: (text) => text };
+  const hideSecrets = secretsOf.get(host) ?? ((text) => text);
+  const limits: TextLimits = { maxBytes: maxResultBytes, store: createResultStore(), hideSecrets };
   const tools = host.catalogue.tools.map((tool): readonly [string, AiSdkTool] => {
-    const { name, description, inputSchema } = toModelTool(tool, limits.hideSecrets);
+    const { name, description, inputSchema } = toModelTool(tool, hideSecrets);
     const origin = { server: tool.server, name: tool.tool.name };
     return [
       name,

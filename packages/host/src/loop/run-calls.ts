@@ -108,7 +108,11 @@ async function outcomeOf(call: ReadCall, tool: CatalogueTool, parts: CallParts):
   };
   const calling = (async () => {
     const request = { tool, arguments: call.arguments, origin: { callId, by: "model" as const }, signal, onActivity };
-    outcome = await parts.callTool(request).catch((error: unknown) => failedOutcome(error, signal));
+    try {
+      outcome = await parts.callTool(request);
+    } catch (error) {
+      outcome = failedOutcome(error, signal);
+    }
   })();
   await settled(calling, { signal, clock: parts.clock });
   isOpen = false;

@@ -222,10 +222,16 @@ describe("calls", () => {
     expect(textOf(results[1])).toContain("consent was denied. The user said no.");
   });
 
-  test("that reject unexpectedly become error results", async () => {
-    const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")], answered]).stream, {
-      callTool: () => Promise.reject(new Error("defect hunter2")),
-    });
+  test.each([
+    ["reject", () => Promise.reject(new Error("defect hunter2"))],
+    [
+      "throw",
+      () => {
+        throw new Error("defect hunter2");
+      },
+    ],
+  ])("that %s unexpectedly become error results", async (_name, callTool) => {
+    const parts = testParts(scriptedStream([[call("read"), finish("tool-calls")], answered]).stream, { callTool });
     const { messages, reason } = await startRun(parts, { messages: question }).finished;
     expect(reason).toBe("answered");
     expect(textOf(resultsOf(messages)[0])).toContain("defect [secret]");

@@ -47,7 +47,7 @@ const escapes = new Map([
 ]);
 
 function attribute(value: string): string {
-  const line = printable(value).replaceAll(/\s+/g, " ");
+  const line = printable(cutText(value, MAX_LABEL_LENGTH)).replaceAll(/\s+/g, " ");
   const short = line.length > MAX_LABEL_LENGTH ? `${cutText(line, MAX_LABEL_LENGTH - 1)}…` : line;
   return short.replaceAll(/[&<>"]/g, (character) => escapes.get(character) ?? "");
 }
