@@ -1,0 +1,36 @@
+import { stem } from "./words.ts";
+
+type Action = "create" | "delete" | "read" | "update" | "send" | "stop" | "start";
+
+/** The verbs of each kind of action. A verb can be in several kinds. */
+const VERBS: Readonly<Record<Action, string>> = {
+  create:
+    "create add new insert make generate provision compose write open register setup post append upload set link connect associate assign",
+  delete: "delete remove erase drop destroy clear purge uninstall teardown wipe forget",
+  read: "list get show read view retrieve fetch describe search find query lookup inspect display which what count explain check see",
+  update: "update edit change modify set patch adjust rename upgrade replace write add append",
+  send: "send post publish reply forward answer share submit",
+  stop: "stop cancel abort end pause disable",
+  start: "start run execute launch trigger play enable",
+};
+
+const actionsByStem = readVerbs();
+
+function readVerbs(): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const [action, verbs] of Object.entries(VERBS)) {
+    for (const verb of verbs.split(" ").map(stem)) found.set(verb, (found.get(verb) ?? new Set()).add(action));
+  }
+  return found;
+}
+
+/** Returns the kinds of action of all verbs among the words of a tool's name. */
+export function actionsOfName(words: readonly string[]): ReadonlySet<string> {
+  return new Set(words.flatMap((word) => [...(actionsByStem.get(stem(word)) ?? [])]));
+}
+
+/** Returns the kinds of action of the first verb of a query. "open" is also an adjective, so it is not used. */
+export function actionsOfQuery(words: readonly string[]): readonly string[] {
+  const verb = words.find((word) => word !== "open" && actionsByStem.has(stem(word)));
+  return verb === undefined ? [] : [...(actionsByStem.get(stem(verb)) ?? [])];
+}

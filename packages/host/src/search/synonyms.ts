@@ -1,0 +1,178 @@
+import { stem } from "./words.ts";
+
+/**
+ * Words with a similar meaning in the names and descriptions of tools. Each line is one group. A word can be in several groups.
+ * The relation is not transitive: a query for "ticket" finds "issue", and does not find the synonyms of "issue" in other groups.
+ */
+const GROUPS = `
+create add new insert make generate provision write compose
+delete remove erase drop destroy clear purge discard wipe forget
+list get show read view display fetch retrieve see enumerate
+search find query lookup look locate discover
+update edit change modify set patch alter adjust revise replace
+send post publish deliver submit
+copy duplicate clone fork
+move rename transfer relocate
+start run execute launch trigger invoke begin play
+stop cancel abort end terminate halt kill
+retry rerun restart repeat
+upload attach import
+download export save
+protect lock restrict forbid prevent
+allow permit grant authorize permission access
+compare diff difference delta
+reply answer respond
+accept approve confirm agree
+decline reject refuse deny
+assign delegate owner
+resize scale enlarge shrink grow size
+check verify validate test lint valid
+pause suspend freeze
+resume continue restore
+watch subscribe follow notify notification monitor
+convert transform translate turn
+explain describe detail information
+statistics stats metric measure
+rollback undo revert rollout
+share invite
+pr mr pullrequest mergerequest
+issue ticket bug
+comment note remark
+mail email
+message chat
+file document attachment
+folder directory
+repository repo project
+user person people account profile somebody
+member participant attendee people attendance
+meeting event appointment calendar
+image picture photo screenshot
+website webpage web internet online site page url
+database db
+spreadsheet excel sheet workbook
+row record entry item
+column field property attribute
+cell range
+secret password credential
+vm machine virtualmachine instance
+k8s kubernetes kubectl
+pod container
+log output trace
+error failure exception problem crash
+alarm alert
+ci pipeline workflow build
+schedule cron nightly recurring
+version release revision history
+label tag category
+emoji reaction
+cost price pricing bill expensive
+role rbac
+function lambda serverless
+chart graph plot diagram
+paper article publication
+docs documentation manual guide
+library package
+customer contact company lead crm
+sms text phone
+speech audio voice
+todo task
+manager boss supervisor
+presence availability busy status
+health outage incident
+dropdown select option choose pick
+dialog popup modal alert
+click press tap
+video recording record screencast
+memory heap
+slow performance speed
+security vulnerability
+environment env setting config configuration variable
+remember memory memorize recall
+crm hubspot salesforce
+link associate association relation relationship connect connection
+http network request
+metric cpu utilization load measure
+graph chart plot timeseries
+watcher watch subscriber
+outlook mail calendar
+notes note onenote
+bot agent assistant
+host server machine
+ip address cidr firewall
+subscription account tenant
+template scaffold boilerplate
+namespace space
+team group organization
+draft pending unsent
+bulk batch multiple several many
+local disk filesystem
+markdown text content
+export convert
+approval approve
+hash checksum digest
+zip archive compress
+backup snapshot
+scroll wheel
+emulate simulate fake mock stub intercept
+offline disconnect
+viewport window screen
+tab page
+profile bio
+blame annotate author
+epic story subtask
+assignee assign assigned
+due deadline
+urgent priority
+translate language locale
+weather forecast
+payment invoice billing charge
+refund reimburse
+inbox mailbox mail
+child children subpage nested descendant
+schema structure type column field
+forward relay
+crash fail failed
+whoami current authenticated login identity
+subordinate report
+visit navigate browse goto
+store save keep persist state
+usage consumption utilization metric
+previous back earlier older
+append extend
+complete completed done finish finished
+snooze postpone later
+tree hierarchy structure
+unusual anomaly abnormal
+put place
+vm vmss
+install installation
+bold font
+assign hand delegate
+parse convert extract ocr
+forward pass
+transition status state
+user member people person
+performance recommendation suggestion advice advisor
+picture avatar photo
+`;
+
+/** Returns the stems of the words that have a similar meaning, without the stem itself. */
+export function synonymsOf(term: string): ReadonlySet<string> {
+  return synonyms.get(term) ?? NONE;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const synonyms = readGroups();
+
+function readGroups(): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const line of GROUPS.trim().split("\n")) {
+    const group = line.split(" ").map(stem);
+    for (const term of group) {
+      const others = found.get(term) ?? new Set();
+      for (const other of group) if (other !== term) others.add(other);
+      found.set(term, others);
+    }
+  }
+  return found;
+}

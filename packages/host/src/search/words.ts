@@ -1,0 +1,59 @@
+import { stemmer } from "stemmer";
+import { PHRASES } from "./phrases.ts";
+
+/** The number of stems that are remembered. The vocabulary of 1,000 tools has about 8,000 words. */
+const MAX_STEMS = 20_000;
+const stems = new Map<string, string>();
+
+/** Returns the stem of a lower-case word, with the algorithm of Porter. Words that are not plain ASCII letters are unchanged. */
+export function stem(word: string): string {
+  const known = stems.get(word);
+  if (known !== undefined) return known;
+  const made = /^[a-z]{3,}$/.test(word) ? stemmer(word) : word;
+  if (stems.size >= MAX_STEMS) stems.clear();
+  stems.set(word, made);
+  return made;
+}
+
+/** Returns the lower-case words of a text for the index. A word in camel case also returns its parts. */
+export function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  for (const word of rawWords(text)) {
+    const parts = splitCase(word);
+    for (const part of parts) words.push(part.toLowerCase());
+    if (parts.length > 1) words.push(word.toLowerCase());
+  }
+  return withPhrases(words);
+}
+
+/** Returns the lower-case words of a query. A word in camel case is split only if it does not occur in the index. */
+export function queryWords(text: string, isIndexed: (term: string) => boolean): string[] {
+  const words = rawWords(text).flatMap((word) => (isIndexed(stem(word.toLowerCase())) ? [word] : splitCase(word)));
+  return withPhrases(words.map((word) => word.toLowerCase()));
+}
+
+function rawWords(text: string): readonly string[] {
+  const plain = text.replaceAll(/['’]s\b/g, "");
+  // Most texts are ASCII, for which the second pattern is much faster.
+  if (/[\u0080-\uFFFF]/.test(plain)) return plain.normalize("NFKC").match(/[\p{L}\p{N}]+/gu) ?? [];
+  return plain.match(/[A-Za-z\d]+/g) ?? [];
+}
+
+function splitCase(word: string): string[] {
+  if (!/[a-z\d][A-Z]|[A-Z]{2}[a-z]/.test(word)) return [word];
+  return word
+    .replaceAll(/([a-z\d])([A-Z])/g, "$1 $2")
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, "$1 $2")
+    .split(" ");
+}
+
+/** Adds one word for each known phrase, such as `pullrequest` for "pull request". */
+function withPhrases(words: string[]): string[] {
+  const length = words.length;
+  for (let start = 0; start < length; start++) {
+    for (const { rest, word } of PHRASES.get(words[start] ?? "") ?? []) {
+      if (rest.every((next, offset) => words[start + 1 + offset] === next)) words.push(word);
+    }
+  }
+  return words;
+}
