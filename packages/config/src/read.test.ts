@@ -1,6 +1,7 @@
 import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { HostId } from "./model.ts";
 import { readConfigFile, readServers } from "./read.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
 
@@ -115,6 +116,21 @@ describe("readConfigFile", () => {
       expect(problemOf("mcp.json")).toContain("Other users can write to the file (mode 666)");
     expect(problemOf("large.json")).toContain("The file is larger than 1 MiB.");
     expect(problemOf("fits.json")).toBeUndefined();
+  });
+
+  // With quadratic time, the test would end by its timeout.
+  test.each<[HostId, (index: number) => string, string, string]>([
+    ["cursor", (index) => `"n${index}":{"command":[]}`, '{"mcpServers":{', "}}"],
+    ["codex", (index) => `n${index}={command=1}`, "[mcp_servers]\n", ""],
+    ["goose", (index) => `  n${index}: {cmd: 1}`, "extensions:\n", ""],
+  ])("reads a full file of invalid entries for %s in linear time", (host, entry, head, tail) => {
+    const size = host === "goose" ? 10_000 : 35_000;
+    const entries = Array.from({ length: size }, (_, index) => entry(index)).join(host === "cursor" ? ",\n" : "\n");
+    const folder = temporaryFolder({ file: head + entries + tail });
+    const { servers, problems } = readConfigFile(`${folder}/file`, { host });
+    expect(problems).toEqual([]);
+    expect(servers).toHaveLength(size);
+    expect(servers.at(-1)?.line).toBe(host === "cursor" ? size : size + 1);
   });
 
   test("is empty for a missing file, a folder and a link to nothing", () => {

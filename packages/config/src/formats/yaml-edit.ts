@@ -28,10 +28,18 @@ export function editYaml(text: string, document: Document, { path, value }: Chan
   return text;
 }
 
+/** The pairs of the maps of a document by key. Without it, the positions of many entries take quadratic time. */
+const indexes = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+
 /** Returns the pair of a key in a map. */
 export function pairOf(map: unknown, key: string | number): Pair | undefined {
   if (!isMap(map)) return undefined;
-  return map.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
+  let index = indexes.get(map);
+  if (!index) {
+    index = new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])));
+    indexes.set(map, index);
+  }
+  return index.get(String(key));
 }
 
 /** Whether a value is null or `{}`. */

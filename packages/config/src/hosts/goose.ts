@@ -20,6 +20,8 @@ export const goose: HostRules = {
   references: { env: "member", input: false, example: "env_keys: [NAME]" },
   format: yamlFormat,
   syntax: "none",
+  // The parser for YAML needs about ten seconds for 1 MiB of hostile text.
+  limit: 256 * 1024,
   locations(place) {
     // On macOS, goose uses the folder of Linux.
     const folder =
