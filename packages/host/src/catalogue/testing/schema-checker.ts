@@ -67,7 +67,7 @@ function checkType(keywords: ReadonlyMap<string, unknown>, path: string, { rules
     found.push(`${path}/enum`);
   if (Array.isArray(values) && values.length === 0) found.push(`${path}/enum is empty`);
   const format = keywords.get("format");
-  if (format !== undefined && formats && !formats.has(String(format))) found.push(`${path}/format`);
+  if (typeof format === "string" && formats && !formats.has(format)) found.push(`${path}/format`);
 }
 
 function checkProperties(keywords: ReadonlyMap<string, unknown>, path: string, { rules, found }: Check): void {
