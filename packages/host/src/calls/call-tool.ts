@@ -31,11 +31,11 @@ export function createCallTool(parts: CallParts): CallTool {
     const server = parts.serverOf(request.tool.server);
     if (!server) return denied(`The server ${JSON.stringify(request.tool.server)} was removed or is disabled.`);
     const problem = await problemOf(request, request.arguments);
-    if (problem !== undefined) return denied(problem);
+    if (problem !== undefined) return invalid(problem);
     const decision = await parts.consent.checkCall(request, signal ?? new AbortController().signal);
     if (!decision.allowed) return denied(decision.message);
     const edited = decision.isEdited ? await problemOf(request, decision.arguments) : undefined;
-    if (edited !== undefined) return denied(`The user edited the arguments. ${edited}`);
+    if (edited !== undefined) return invalid(`The user edited the arguments. ${edited}`);
     return await withActivity(request, server, async (options) => {
       const work = (client: Client): Promise<CallToolResult> => {
         requireUnchanged(parts, request);
@@ -48,6 +48,11 @@ export function createCallTool(parts: CallParts): CallTool {
 
 function denied(message: string): ToolOutcome {
   return { status: "denied", message };
+}
+
+/** Returns the outcome of a call whose arguments do not match the schema. The server received nothing. */
+function invalid(message: string): ToolOutcome {
+  return { status: "failed", message, error: new TypeError(message), mayHaveRun: false };
 }
 
 /** Returns a sentence for the model if the arguments do not match the input schema. */

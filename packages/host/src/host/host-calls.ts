@@ -51,7 +51,16 @@ export function hostCalls(parts: HostParts, servers: HostServers): HostCalls {
         const known = context && { context };
         return send(request, (client, sent) => client.complete(ref, { ...argument }, { ...sent, ...known }));
       },
-      watch: ({ server, uri }, listener) => requireServer(servers, server).supervised.watch(uri, listener),
+      async watch({ server, uri }, listener) {
+        const { supervised } = requireServer(servers, server);
+        if (supervised.info && !supervised.info.capabilities.resources?.subscribe) {
+          const message = `The server ${JSON.stringify(server)} does not send updates of resources.`;
+          throw new LocalError("not_capable", message);
+        }
+        const { stop, opened } = supervised.watch(uri, listener);
+        await opened;
+        return stop;
+      },
     },
   };
 }

@@ -82,7 +82,7 @@ function conversationParts(parts: HostParts, calls: HostCalls): Omit<Conversatio
     catalogue: () => parts.catalogue.current,
     hideSecrets: parts.secrets.hide,
     readResource: ({ server, uri }, options) => readResource(server, uri, options),
-    watch: async (resource, onUpdated) => watch(resource, onUpdated),
+    watch,
     getPrompt: (name, args, options) => getPrompt(name, { ...args }, options),
     complete: ({ server, context, ...request }, options) =>
       complete(server, { ...request, ...(context && { context: { ...context } }) }, options),

@@ -44,10 +44,11 @@ export interface Host {
     options?: HostCallOptions,
   ): Promise<CompleteResult["completion"]>;
   /**
-   * Calls the listener with each update of a resource while a connection is open, and once after each reconnect. Returns a function
-   * that removes the listener.
+   * Calls the listener with each update of a resource while a connection is open, and once after each reconnect. Resolves with a
+   * function that removes the listener, when the server has acknowledged the subscription or no connection is open. Rejects with
+   * `not_capable` if the server is known not to send updates.
    */
-  watch(this: void, resource: { server: string; uri: string }, listener: (uri: string) => void): () => void;
+  watch(this: void, resource: { server: string; uri: string }, listener: (uri: string) => void): Promise<() => void>;
   /** Runs the model with the tools of all servers until it answers. */
   run(this: void, options: RunOptions): Run;
   /**

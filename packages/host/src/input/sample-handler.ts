@@ -38,7 +38,7 @@ export type ContextFor = (scope: ContextScope, server: string) => Awaitable<read
 type ContextScope = "thisServer" | "allServers";
 
 /** A text of a server, for the model. */
-interface ServerContext {
+export interface ServerContext {
   readonly server: string;
   readonly text: string;
 }

@@ -10,6 +10,7 @@ import type { PassedOptions, PreparedTarget } from "./open-connection.ts";
 import { resolveEntry } from "./resolve-entry.ts";
 import type { HostServer } from "./server-state.ts";
 import { Supervisor } from "./supervisor.ts";
+import type { WatchedResource } from "./watched-resources.ts";
 
 /** A server of a host, with the functions for the host's own code. */
 export interface SupervisedServer extends HostServer {
@@ -25,9 +26,9 @@ export interface SupervisedServer extends HostServer {
   listsNow(this: void): VersionedLists;
   /**
    * Calls the listener with the URI of each update of a resource or of its parts, while a connection is open, and once after
-   * each reconnect. Opens no connection. Returns a function that removes the listener.
+   * each reconnect. Opens no connection.
    */
-  watch(this: void, uri: string, listener: (uri: string) => void): () => void;
+  watch(this: void, uri: string, listener: (uri: string) => void): WatchedResource;
   /** Resolves when the stored lists were read and no attempt to connect is running. Never rejects. */
   settled(this: void): Promise<void>;
   /** Closes the connection and stops everything. Nothing runs and no timer is set afterwards. */

@@ -91,11 +91,11 @@ test("two listeners share a subscription, which ends with the last of them", asy
   await until(() => subscribed.length === 1);
   await update("note://1");
   expect(received).toHaveLength(2);
-  first();
-  first();
+  first.stop();
+  first.stop();
   await flushPromises();
   expect(subscribed).toEqual(["note://1"]);
-  second();
+  second.stop();
   await until(() => subscribed.length === 2);
   expect(subscribed).toEqual(["note://1", "-note://1"]);
   await server.close();

@@ -9,6 +9,14 @@ interface WatchSetting {
   report(this: void, error: unknown): void;
 }
 
+/** A resource whose updates a listener receives. */
+export interface WatchedResource {
+  /** Removes the listener. */
+  stop(this: void): void;
+  /** Resolves when the server has acknowledged the subscription, or none can be opened now. Never rejects. */
+  readonly opened: Promise<void>;
+}
+
 /** The resources of a server whose updates the host follows, over all of its connections. */
 export class WatchedResources {
   readonly #setting: WatchSetting;
@@ -17,26 +25,29 @@ export class WatchedResources {
   readonly #subscribed = new Set<string>();
   #client: Client | undefined;
   #subscription: Subscription | undefined;
-  #isUpdating = false;
+  /** The URIs of the open subscription. */
+  #open: ReadonlySet<string> = new Set();
+  /** Settles when the subscription has the current URIs. Never rejects. */
+  #updating: Promise<void> | undefined;
   #isOutdated = false;
 
   constructor(setting: WatchSetting) {
     this.#setting = setting;
   }
 
-  /** Calls the listener with the URI of each update of a resource or of its parts. Returns a function that removes it. */
-  watch(uri: string, listener: (uri: string) => void): () => void {
+  /** Calls the listener with the URI of each update of a resource or of its parts. */
+  watch(uri: string, listener: (uri: string) => void): WatchedResource {
     const listeners = this.#listeners.get(uri) ?? new Set();
     // Each call has its own entry, even with the same function.
     const entry = (updated: string): void => listener(updated);
     this.#listeners.set(uri, listeners.add(entry));
-    if (listeners.size === 1) void this.#update();
-    return () => {
+    const stop = (): void => {
       if (!listeners.delete(entry) || listeners.size > 0) return;
       this.#listeners.delete(uri);
       this.#subscribed.delete(uri);
       void this.#update();
     };
+    return { stop, opened: this.#update() };
   }
 
   /** Subscribes on a new connection. Reports the resources of the one before as updated. */
@@ -53,10 +64,15 @@ export class WatchedResources {
   }
 
   /** Replaces the subscription by one for the current URIs. Changes in the meantime lead to one more replacement. */
-  async #update(): Promise<void> {
+  #update(): Promise<void> {
     this.#isOutdated = true;
-    if (this.#isUpdating) return;
-    this.#isUpdating = true;
+    this.#updating ??= this.#replaceUntilCurrent().finally(() => {
+      this.#updating = undefined;
+    });
+    return this.#updating;
+  }
+
+  async #replaceUntilCurrent(): Promise<void> {
     // Several calls of `watch` in a row need one subscription.
     await Promise.resolve();
     while (this.#isOutdated && this.#client) {
@@ -66,12 +82,12 @@ export class WatchedResources {
         if (client === this.#client) this.#setting.report(error);
       });
     }
-    this.#isUpdating = false;
   }
 
   async #replace(client: Client): Promise<void> {
     const uris = [...this.#listeners.keys()];
     const previous = this.#subscription;
+    if (previous && uris.length === this.#open.size && uris.every((uri) => this.#open.has(uri))) return;
     if (uris.length > 0 && client.server.capabilities.resources?.subscribe) {
       const onChange = (change: { kind: string; uri?: string }): void => {
         if (change.uri !== undefined) this.#updated(change.uri);
@@ -80,9 +96,11 @@ export class WatchedResources {
       const opened = await client.listen({ uris }, onChange, { timeout });
       if (client !== this.#client) return;
       this.#subscription = opened;
+      this.#open = new Set(uris);
       for (const uri of uris) this.#subscribed.add(uri);
     } else {
       this.#subscription = undefined;
+      this.#open = new Set();
     }
     // The new subscription is open before the old one ends, so no update is missed.
     await previous?.close();

@@ -48,8 +48,10 @@ async function openHost({ where, revisionKind, revision, handlers }) {
       const offered = host.catalogue.tools.find(({ tool }) => tool.name === name);
       const onActivity = (activity) => activity.type === "progress" && onProgress?.(activity.progress);
       const outcome = await host.callTool(offered.name, args, { signal, onActivity });
-      if (outcome.status !== "result") throw new Error(outcome.message);
-      return outcome.result;
+      if (outcome.status === "result") return outcome.result;
+      if (outcome.status === "denied" || outcome.mayHaveRun) throw new Error(outcome.message);
+      // The host checks the arguments before the server does.
+      return { content: [{ type: "text", text: outcome.message }], isError: true };
     },
     listPrompts: async () => host.catalogue.prompts.map(({ prompt }) => prompt),
     getPrompt: (name, args) => host.getPrompt(`peer:${name}`, args),
@@ -58,7 +60,7 @@ async function openHost({ where, revisionKind, revision, handlers }) {
     readResource: (uri) => host.readResource("peer", uri),
     complete: async (ref, argument) => (await host.complete("peer", { ref, argument })).values,
     async subscribe(uri, onUpdated) {
-      const end = host.watch({ server: "peer", uri }, onUpdated);
+      const end = await host.watch({ server: "peer", uri }, onUpdated);
       return async () => end();
     },
     close: () => host.close(),
