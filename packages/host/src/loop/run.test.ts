@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import type { ToolOutcome } from "../calls/tool-call.ts";
@@ -74,6 +75,23 @@ describe("steps", () => {
     });
     expect(model.requests[1]?.messages.slice(1)).toEqual(end.messages.slice(0, 3));
     expect(parts.calls[0]?.origin).toEqual({ callId: "read", by: "model" });
+  });
+
+  test("leaves no listener at the signal of the caller, and no timer", async () => {
+    const { signal } = new AbortController();
+    const parts = testParts(scriptedStream([answered]).stream);
+    await startRun(parts, { messages: question, signal }).finished;
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    expect(parts.clock.pending).toBe(0);
+  });
+
+  test("joins the text for a consumer that is slower than the model", async () => {
+    const pieces = Array.from({ length: 10_000 }, () => text("ab"));
+    const run = startRun(testParts(scriptedStream([[...pieces, finish()]]).stream), { messages: question });
+    await run.finished;
+    const events = await eventsOf(run);
+    expect(events.map(({ type }) => type)).toEqual(["step", "text", "usage", "end"]);
+    expect(textOfEvents(events)).toBe("ab".repeat(10_000));
   });
 
   test("ends without a consumer", async () => {
