@@ -1,6 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { LocalError } from "mcparley";
+import { LocalError, systemClock } from "mcparley";
 import type { Client } from "mcparley/client";
 import { fakeClock, flushPromises, type FakeClock, legacyPeer } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
@@ -14,14 +14,25 @@ const program = fileURLToPath(new URL("./fixtures/notes-server.mjs", import.meta
 const pidOf = (client: Client): Promise<number> => client.callTool("pid").then(Number);
 const working = () => scriptedServer(() => toolsPeer(() => [toolNamed("add")]));
 
-/** Supervises the program with the clock of the system. `reached` waits for a state that follows. */
-function startedProgram(...args: string[]) {
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Supervises the program with the timers of the system. `reached` waits for a state that follows. */
+function startedProgram(args: string[] = [], admit?: () => Promise<void>) {
   const emitter = new EventEmitter();
   const states: ServerState[] = [];
   const server = superviseServer({
     name: "notes",
     entry: { command: process.execPath, args: [program, ...args] },
     storage: memoryState(),
+    // No time passes, so that no connection is stable on a slow machine.
+    clock: { ...systemClock, now: () => 0 },
+    ...(admit && { admit }),
     onEvent: ({ state }) => {
       states.push(state);
       emitter.emit(state);
@@ -56,10 +67,23 @@ describe("the loss of a connection", () => {
   });
 
   test("a program that ends at once leads to failed, with its exit code", async () => {
-    const { server } = startedProgram("--exit");
+    const { server } = startedProgram(["--exit"]);
     await expect(server.connect()).rejects.toMatchObject({ code: "exited" });
     expect(server.state).toBe("failed");
     expect(server.error?.message).toContain("3");
+    await server.close();
+  });
+
+  test("a program is started only after the one before has ended", async () => {
+    let pid: number | undefined;
+    const wasRunning: boolean[] = [];
+    const { server } = startedProgram([], async () => void wasRunning.push(pid !== undefined && isRunning(pid)));
+    pid = await server.use(pidOf);
+    await server.reconnect();
+    expect(wasRunning).toEqual([false, false]);
+    pid = await server.use(pidOf);
+    await server.disable();
+    expect(isRunning(pid)).toBe(false);
     await server.close();
   });
 
