@@ -1,5 +1,5 @@
 import type { JsonObject } from "mcparley";
-import { adaptKeywords, adaptNode } from "./adapt-node.ts";
+import { adaptKeywords, adaptNode, negations } from "./adapt-node.ts";
 import { type Adaptation, type Place, type SchemaOrigin, startAdaptation } from "./adaptation.ts";
 import { type SchemaNode, flattenSchema } from "./flatten-schema.ts";
 import { isJsonObject } from "./json-schema-keywords.ts";
@@ -26,12 +26,19 @@ export function adaptSchema(schema: unknown, provider: ProviderName, at: SchemaO
   const root: Place = { pointer: "", depth: 0, open: [schema] };
   const adapted = new Map(Object.entries(adaptRoot(schema, root, run)));
   const definitions = new Map<string, JsonObject>();
+  // A definition can be used below a negation anywhere in the document.
+  const isNegated = run.definitions.size > 0 && hasNegation(schema);
   // A definition can add further ones, which the loop reaches.
   for (const [name, target] of run.definitions) {
-    definitions.set(name, adaptNode(target.schema, { ...root, pointer: target.pointer }, run));
+    definitions.set(name, adaptNode(target.schema, { ...root, pointer: target.pointer, isNegated }, run));
   }
   if (definitions.size > 0) adapted.set("$defs", Object.fromEntries(definitions));
   return { schema: Object.fromEntries(adapted), losses: run.losses };
+}
+
+function hasNegation(schema: unknown): boolean {
+  const json = JSON.stringify(schema);
+  return negations.some((keyword) => json.includes(`"${keyword}":`));
 }
 
 /** Adapts the outermost schema. All providers require an object there. */
