@@ -8,7 +8,7 @@ import { prepareKeywords } from "./prepare-keywords.ts";
 import { type ProviderName, rulesOf } from "./providers.ts";
 import type { SchemaLoss } from "./schema-loss.ts";
 
-/** A schema that a provider accepts, and what was changed for it. */
+/** A schema that a provider accepts, and the changes that were made for it. */
 export interface AdaptedSchema {
   readonly schema: JsonObject;
   readonly losses: readonly SchemaLoss[];
@@ -17,8 +17,8 @@ export interface AdaptedSchema {
 /**
  * Adapts the input schema of a tool to a model provider.
  *
- * It keeps all keywords that the provider accepts. What the provider refuses is expressed by other keywords, or removed, and each
- * change of the meaning is reported. The schema is bounded in depth and size, references to other documents are not followed, and
+ * All keywords that the provider accepts are kept. Other keywords are replaced or removed, and each change of the meaning is
+ * reported. The schema is bounded in depth and size, references to other documents are not followed, and
  * any JSON is adapted without an error.
  */
 export function adaptSchema(schema: unknown, provider: ProviderName, at: SchemaOrigin): AdaptedSchema {
