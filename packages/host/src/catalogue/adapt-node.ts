@@ -61,7 +61,12 @@ export function adaptKeywords({ keywords, place }: SchemaNode, run: Adaptation):
   return Object.fromEntries(keywords);
 }
 
-function adaptValue(keyword: string, value: unknown, { place, run }: { place: Place; run: Adaptation }): unknown {
+/** Keywords below which a looser schema can make the whole schema narrower. */
+export const negations: readonly string[] = ["not", "if", "oneOf", "contains"];
+
+function adaptValue(keyword: string, value: unknown, at: { place: Place; run: Adaptation }): unknown {
+  const { run } = at;
+  const place = negations.includes(keyword) ? { ...at.place, isNegated: true } : at.place;
   if (schemaListKeywords.has(keyword) && Array.isArray(value)) {
     return value.map((schema, index) => adaptNode(schema, below(place, keyword, index), run));
   }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "mcparley";
-import { adaptKeywords, adaptNode } from "./adapt-node.ts";
+import { adaptKeywords, adaptNode, negations } from "./adapt-node.ts";
 import { type Adaptation, type Place, type SchemaOrigin, startAdaptation } from "./adaptation.ts";
 import { type SchemaNode, flattenSchema } from "./flatten-schema.ts";
 import { isJsonObject } from "./json-schema-keywords.ts";
@@ -8,7 +8,7 @@ import { prepareKeywords } from "./prepare-keywords.ts";
 import { type ProviderName, rulesOf } from "./providers.ts";
 import type { SchemaLoss } from "./schema-loss.ts";
 
-/** A schema that a provider accepts, and what was changed for it. */
+/** A schema that a provider accepts, and the changes that were made for it. */
 export interface AdaptedSchema {
   readonly schema: JsonObject;
   readonly losses: readonly SchemaLoss[];
@@ -17,8 +17,8 @@ export interface AdaptedSchema {
 /**
  * Adapts the input schema of a tool to a model provider.
  *
- * It keeps all keywords that the provider accepts. What the provider refuses is expressed by other keywords, or removed, and each
- * change of the meaning is reported. The schema is bounded in depth and size, references to other documents are not followed, and
+ * All keywords that the provider accepts are kept. Other keywords are replaced or removed, and each change of the meaning is
+ * reported. The schema is bounded in depth and size, references to other documents are not followed, and
  * any JSON is adapted without an error.
  */
 export function adaptSchema(schema: unknown, provider: ProviderName, at: SchemaOrigin): AdaptedSchema {
@@ -26,12 +26,19 @@ export function adaptSchema(schema: unknown, provider: ProviderName, at: SchemaO
   const root: Place = { pointer: "", depth: 0, open: [schema] };
   const adapted = new Map(Object.entries(adaptRoot(schema, root, run)));
   const definitions = new Map<string, JsonObject>();
+  // A definition can be used below a negation anywhere in the document.
+  const isNegated = run.definitions.size > 0 && hasNegation(schema);
   // A definition can add further ones, which the loop reaches.
   for (const [name, target] of run.definitions) {
-    definitions.set(name, adaptNode(target.schema, { ...root, pointer: target.pointer }, run));
+    definitions.set(name, adaptNode(target.schema, { ...root, pointer: target.pointer, isNegated }, run));
   }
   if (definitions.size > 0) adapted.set("$defs", Object.fromEntries(definitions));
   return { schema: Object.fromEntries(adapted), losses: run.losses };
+}
+
+function hasNegation(schema: unknown): boolean {
+  const json = JSON.stringify(schema);
+  return negations.some((keyword) => json.includes(`"${keyword}":`));
 }
 
 /** Adapts the outermost schema. All providers require an object there. */

@@ -23,6 +23,8 @@ export interface Place {
   readonly depth: number;
   /** The targets of the references that lead to this place. */
   readonly open: readonly unknown[];
+  /** Whether a looser schema at this place makes the whole schema narrower, as below `not`. */
+  readonly isNegated?: boolean;
 }
 
 /** The target of a reference. */
@@ -71,7 +73,8 @@ export function startAdaptation(root: unknown, rules: ProviderRules, at: SchemaO
       return membersLeft >= 0;
     },
     lose(place, loss) {
-      if (losses.length < MAX_LOSSES) losses.push({ ...at, path: place.pointer, ...loss });
+      const effect = place.isNegated === true ? "narrower" : loss.effect;
+      if (losses.length < MAX_LOSSES) losses.push({ ...at, path: place.pointer, ...loss, effect });
     },
     resolve(reference) {
       if (!targets.has(reference)) targets.set(reference, findTarget(root, reference));

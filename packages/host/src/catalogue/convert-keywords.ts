@@ -9,7 +9,6 @@ export function convertKeywords(keywords: Keywords, place: Place, run: Adaptatio
   convertLimits(keywords, place, run);
   convertTuple(keywords, place, run);
   removeFormat(keywords, place, run);
-  removePatternProperties(keywords, place, run);
   removeRefusedProperties(keywords, place, run);
 }
 
@@ -76,12 +75,6 @@ function removeFormat(keywords: Keywords, place: Place, run: Adaptation): void {
   addRemark(keywords, `Format: ${format}.`);
   const change = `The format ${JSON.stringify(format.slice(0, 64))} was removed. The description names it.`;
   run.lose(place, { keyword: "format", change, effect: "looser" });
-}
-
-/** Without its patterns, `additionalProperties` would apply to properties that match them. */
-function removePatternProperties(keywords: Keywords, place: Place, run: Adaptation): void {
-  if (!keywords.has("patternProperties") || run.rules.keywords.has("patternProperties")) return;
-  removeAdditional(keywords, place, run);
 }
 
 function removeAdditional(keywords: Keywords, place: Place, run: Adaptation): void {

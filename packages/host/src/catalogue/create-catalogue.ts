@@ -49,13 +49,6 @@ export interface CatalogueSource {
  *
  * At most 2,000 tools, prompts, resources and templates of each server are used. A definition that cannot be used is left out
  * and reported, and the others are used. Unchanged entries stay the same objects, and unchanged lists the same arrays.
- *
- * @example
- * ```ts
- * const source = createCatalogue({ provider: "google", onLoss: ({ tool, path, change }) => console.warn(tool, path, change) });
- * source.replace("files", lists);
- * const tool = source.current.tool("files__read_file");
- * ```
  */
 export function createCatalogue(options: CatalogueOptions = {}): CatalogueSource {
   const onError = options.onError ?? (() => {});

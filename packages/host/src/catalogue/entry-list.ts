@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-/** Maximum number of tools of one server, and likewise of prompts, resources and templates. */
+/** Maximum number of tools of one server. The limit of prompts, resources and templates is the same. */
 const MAX_ENTRIES = 2000;
 /** Maximum number of errors that are reported for one list. */
 const MAX_ERRORS = 20;

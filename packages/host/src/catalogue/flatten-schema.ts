@@ -13,7 +13,7 @@ export interface SchemaNode {
   isSplit?: boolean;
 }
 
-/** What to flatten besides what the provider cannot read. */
+/** The keywords to flatten. */
 export interface Flattening {
   readonly references: boolean;
   readonly allOf: boolean;
@@ -103,7 +103,7 @@ const groups: readonly (readonly string[])[] = [
   ["contains", "minContains", "maxContains"],
 ];
 
-/** Adds the keywords of a second schema to a first. Both apply. What cannot be expressed is removed from the second. */
+/** Adds the keywords of a second schema to a first. Both apply. A keyword whose two values cannot be combined is removed from the second, and reported. */
 export function conjoin(first: Keywords, second: Keywords, { place, run }: { place: Place; run: Adaptation }): void {
   // These depend on all other keywords, some of which may be removed.
   for (const keyword of ["unevaluatedProperties", "unevaluatedItems"]) {

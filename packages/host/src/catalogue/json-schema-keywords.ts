@@ -11,11 +11,11 @@ function isSchema(value: unknown): boolean {
 }
 
 /** The types of JSON Schema. */
-export const typeNames = ["string", "number", "integer", "boolean", "object", "array", "null"] as const;
+const typeNames = ["string", "number", "integer", "boolean", "object", "array", "null"] as const;
 export type TypeName = (typeof typeNames)[number];
 
 /** Returns whether a value is the name of a type. */
-export function isTypeName(value: unknown): value is TypeName {
+function isTypeName(value: unknown): value is TypeName {
   return typeNames.some((name) => name === value);
 }
 

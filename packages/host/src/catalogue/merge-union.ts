@@ -83,7 +83,7 @@ function objectOf(value: unknown): object {
   return isJsonObject(value) ? value : {};
 }
 
-/** Returns a schema that accepts what one of the schemas accepts. */
+/** Returns a schema that accepts the values of each of the schemas. */
 export function alternatives(schemas: readonly unknown[]): unknown {
   const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
   if (distinct.length === 1) return distinct[0];

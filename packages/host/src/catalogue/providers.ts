@@ -4,7 +4,7 @@ import { anthropicTable, googleTable, openaiTable } from "./provider-tables.ts";
 export type ProviderName = "common" | "openai" | "anthropic" | "google";
 
 /** A rule of a provider, with the address of the documentation or of the report that proves it. */
-export interface Sourced<T> {
+interface Sourced<T> {
   readonly value: T;
   readonly source: string;
 }
@@ -19,7 +19,7 @@ export interface Sourced<T> {
  * - `items-required`: each schema of an array has `items`
  * - `required-defined`: each name of `required` is a name of `properties`
  */
-export type Restriction =
+type Restriction =
   | "single-type"
   | "type-required"
   | "union-alone"

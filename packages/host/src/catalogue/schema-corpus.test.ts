@@ -48,7 +48,7 @@ describe("the tools of published servers", () => {
     }
   });
 
-  test("lose formats and closed objects for Google", () => {
+  test("lose only a format for Google", () => {
     for (const provider of ["google", "common"] as const) {
       expect(lossesOf(everything, provider)).toMatchInlineSnapshot(`
         [

@@ -7,7 +7,7 @@ export interface SchemaLoss {
   readonly path: string;
   /** The keyword, such as `oneOf`. */
   readonly keyword: string;
-  /** What was done, as a sentence for the author of the tool. */
+  /** The change, as a sentence for the author of the tool. */
   readonly change: string;
   /**
    * `looser`: the model may write arguments that the server refuses. `narrower`: some arguments that the server accepts are

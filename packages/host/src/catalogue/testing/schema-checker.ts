@@ -4,7 +4,7 @@ const withOne = ["items", "additionalProperties", "propertyNames", "contains", "
 const withMany = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const withNames = ["properties", "patternProperties", "dependentSchemas", "$defs"];
 
-/** Returns what a provider would refuse in an adapted schema, by JSON pointer. */
+/** Returns the JSON pointers of the parts of an adapted schema that a provider would refuse. */
 export function violations(schema: unknown, provider: ProviderName): string[] {
   const rules = rulesOf(provider);
   const root = new Map(Object.entries(Object(schema)));
