@@ -9,7 +9,7 @@ import { install, report, run } from "./run-host.mjs";
 /**
  * Compares `@mcparley/config` with a host: the host shows the servers that the package wrote, and the package reads those that the host wrote.
  *
- * @typedef {import("@mcparley/config")} Config
+ * @typedef {typeof import("@mcparley/config")} Config
  * @typedef {import("@mcparley/config").Scope} Scope
  * @typedef {import("@mcparley/config").ServerTarget} ServerTarget
  * @typedef {{ id: import("@mcparley/config").HostId; scopes: readonly Scope[]; adds: readonly (readonly string[])[] }} Check

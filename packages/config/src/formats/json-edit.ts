@@ -87,7 +87,7 @@ function insertItem(source: Source, container: Node, item: { key: string | numbe
     return splice(text, [open + 1, close], inserted);
   }
   const { comma, end } = afterItem(text, last, close);
-  const isOneLine = !text.slice(open, last.offset).includes("\n");
+  const isOneLine = !`${text.slice(open, last.offset)}${text.slice(end, close)}`.includes("\n");
   const indent = indentAt(text, last.offset) || outer + unit;
   const shown = isOneLine
     ? ` ${prefix}${JSON.stringify(item.value)}`
