@@ -147,9 +147,10 @@ function checkRead(host, config, { check, program, url, folder }) {
     `${host.title}: the package reads the added program`,
     details,
   );
-  /** @type {import("@mcparley/config").ConfigValue} */
-  const token = ["Bearer ", { kind: "env", name: "TOKEN" }];
-  const headers = new Map([check.id === "codex" ? ["Authorization", token] : ["X-Key", "value"]]);
+  /** @type {[string, import("@mcparley/config").ConfigValue]} */
+  const header =
+    check.id === "codex" ? ["Authorization", ["Bearer ", { kind: "env", name: "TOKEN" }]] : ["X-Key", "value"];
+  const headers = new Map([header]);
   const expectedUrl = { kind: "url", url, transport: "http", headers };
   report(
     isDeepStrictEqual(found.get("url"), expectedUrl) ? "ok" : "failed",
