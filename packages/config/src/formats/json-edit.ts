@@ -131,7 +131,7 @@ function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
-/** Finds the comma after an item, and the end of what belongs to the item on its line: the comma and comments. */
+/** Finds the comma after an item, and the end of its comma and comments on the same line. */
 function afterItem(text: string, item: Node, limit: number): { comma: number | undefined; end: number } {
   const start = item.offset + item.length;
   const tail = text.slice(start, limit);
