@@ -9,7 +9,7 @@ import { install, report, run } from "./run-host.mjs";
 /**
  * Compares `@mcparley/config` with a host: the host shows the servers that the package wrote, and the package reads those that the host wrote.
  *
- * @typedef {import("@mcparley/config")} Config
+ * @typedef {typeof import("@mcparley/config")} Config
  * @typedef {import("@mcparley/config").Scope} Scope
  * @typedef {import("@mcparley/config").ServerTarget} ServerTarget
  * @typedef {{ id: import("@mcparley/config").HostId; scopes: readonly Scope[]; adds: readonly (readonly string[])[] }} Check
@@ -147,9 +147,10 @@ function checkRead(host, config, { check, program, url, folder }) {
     `${host.title}: the package reads the added program`,
     details,
   );
-  /** @type {import("@mcparley/config").ConfigValue} */
-  const token = ["Bearer ", { kind: "env", name: "TOKEN" }];
-  const headers = new Map([check.id === "codex" ? ["Authorization", token] : ["X-Key", "value"]]);
+  /** @type {[string, import("@mcparley/config").ConfigValue]} */
+  const header =
+    check.id === "codex" ? ["Authorization", ["Bearer ", { kind: "env", name: "TOKEN" }]] : ["X-Key", "value"];
+  const headers = new Map([header]);
   const expectedUrl = { kind: "url", url, transport: "http", headers };
   report(
     isDeepStrictEqual(found.get("url"), expectedUrl) ? "ok" : "failed",

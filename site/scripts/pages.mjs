@@ -25,6 +25,7 @@ const renamed = {
   "docs/README.md": "guides.md",
   "docs/adr/README.md": "adr/index.md",
   "packages/create-mcparley/README.md": "create-mcparley.md",
+  "packages/config/README.md": "config.md",
   "packages/redis/README.md": "redis.md",
   // `docs/security.md` has the other name.
   "SECURITY.md": "security-policy.md",

@@ -156,6 +156,20 @@ const expected: Record<string, string[]> = {
   ],
   "mcparley/apps": ["app", "appMeta", "appSupport", "apps", "getToolUi", "isVisibleTo", "readApp", "supportsApps"],
   "mcparley/skills": ["FrontMatterError", "SkillRefused", "readFrontMatter", "skill", "skills", "skillsOf"],
+  "@mcparley/config": [
+    "ConfigError",
+    "applyPlan",
+    "changedLines",
+    "expandTarget",
+    "formatValue",
+    "hosts",
+    "planAdd",
+    "planRemove",
+    "planUpdate",
+    "readConfigFile",
+    "readServers",
+    "referencesIn",
+  ],
   "mcparley/tasks": ["asTask", "continueAsTask", "followTasks", "tasks", "tasksOf"],
 };
 

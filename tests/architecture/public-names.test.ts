@@ -41,6 +41,13 @@ test("every name that the store for Redis exports has a docstring", () => {
   expect(names.filter(({ isDocumented }) => !isDocumented)).toEqual([]);
 });
 
+test("every name and member that the package for configurations exports has a docstring", () => {
+  const files = parseFolder(path.join(root, "packages/config/src"));
+  const names = publicNames(files, (name) => name === "index.ts");
+  expect(names.length).toBeGreaterThan(30);
+  expect(names.filter(({ isDocumented }) => !isDocumented)).toEqual([]);
+});
+
 test("a docstring belongs to a declaration if only comments separate them", () => {
   const text =
     "/** Of the file. */\nimport x from 'x';\n// Comment.\nexport const a = x;\n/** Of b. */\n// Comment.\nexport type b = 1;";

@@ -8,6 +8,7 @@ describe("the API reference", () => {
   test.each([
     ["packages/mcparley", "mcparley"],
     ["packages/redis", "@mcparley/redis"],
+    ["packages/config", "@mcparley/config"],
   ])("has a page for each entry point of %s", (folder, name) => {
     const manifest = JSON.parse(readFileSync(path.join(root, folder, "package.json"), "utf8")) as { exports: object };
     const keys = Object.keys(manifest.exports).filter((key) => key !== "./package.json");

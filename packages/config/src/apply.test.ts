@@ -12,7 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { applyPlan } from "./apply.ts";
 import type { ServerTarget } from "./model.ts";
 import { type ConfigPlan, changedLines, planAdd, planRemove, planUpdate } from "./plan.ts";
@@ -199,6 +199,16 @@ describe("applyPlan", () => {
     const planned = plan("c");
     chownSync(file, 12_345, 12_345);
     expect(() => apply(planned)).toThrow(expect.objectContaining({ code: "untrusted" }));
+  });
+
+  test.skipIf(process.platform === "win32")("refuses a file of root, which a rename would give to the user", () => {
+    const { file, plan, apply } = homeWith();
+    const planned = plan();
+    // The files of the test belong to root here, or else to another user.
+    const getuid = vi.spyOn(process, "getuid").mockReturnValue(process.getuid!() + 1);
+    onTestFinished(() => getuid.mockRestore());
+    expect(() => apply(planned)).toThrow(expect.objectContaining({ code: "untrusted" }));
+    expect(readFileSync(file, "utf8")).toBe(text);
   });
 
   test("loses nothing if several processes write at the same time", async () => {

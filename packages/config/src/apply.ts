@@ -169,7 +169,7 @@ function keepGroup(handle: number, { owner, group }: TrustedFile): void {
   try {
     fchownSync(handle, owner, group);
   } catch (error) {
-    // A user who has left the group cannot give a file to it.
+    // Only members of a group can give a file to it.
     if (systemCode(error) !== "EPERM") throw error;
   }
 }

@@ -30,7 +30,8 @@ export interface Position {
   readonly column: number;
 }
 
-interface Details {
+/** The place of a `ConfigError` and its cure. */
+export interface ConfigErrorDetails {
   /** The action that solves the problem. */
   readonly cure?: string;
   readonly file?: string;
@@ -48,7 +49,7 @@ export class ConfigError extends Error {
   readonly file: string | undefined;
   readonly position: Position | undefined;
 
-  constructor(code: ConfigErrorCode, fact: string, { cure, file, position }: Details = {}) {
+  constructor(code: ConfigErrorCode, fact: string, { cure, file, position }: ConfigErrorDetails = {}) {
     super([placeOf(file, position) + fact, cure].filter(Boolean).join(" "));
     this.code = code;
     this.cure = cure;

@@ -76,7 +76,12 @@ describe("expandTarget", () => {
       '"args.0" of the server "notes" refers to ${input:key}, which only the host asks for.',
     ],
     [{ command: "x", args: ["${command:y}"] }, {}, ":6:5", "which is not a known reference. Known are ${env:NAME}"],
-    [{ command: "x", envFile: "none.env" }, {}, ":5:4", "none.env, which does not exist or is not a file."],
+    [
+      { command: "x", envFile: "${TOKEN}/none.env" },
+      {},
+      ":5:4",
+      'names "${env:TOKEN}/none.env", which does not exist or is not a file.',
+    ],
     [
       { type: "remote", url: "https://a.example", headers: { A: "{file:none}" } },
       { host: "opencode" },

@@ -136,7 +136,10 @@ function readReferenced(path: string, { server, home }: Expansion): string | und
 function readEnvFile(file: string, expansion: Expansion): Record<string, string> {
   const content = readTrusted(file);
   if (content) return parseEnv(decode(content.bytes, file)) as Record<string, string>;
-  const fact = `names ${file}, which does not exist or is not a file`;
+  // The path as written: an expanded reference can be secret.
+  const { target } = expansion.server;
+  const written = target?.kind === "command" && target.envFile !== undefined ? formatValue(target.envFile) : "";
+  const fact = `names ${quoted(written)}, which does not exist or is not a file`;
   throw failure("unset_reference", expansion, { path: ["envFile"], fact });
 }
 

@@ -1,6 +1,6 @@
 /** Reads and writes the MCP server configurations of hosts. */
 export { type AppliedPlan, type ApplyOptions, applyPlan } from "./apply.ts";
-export { ConfigError, type ConfigErrorCode, type Position } from "./config-error.ts";
+export { ConfigError, type ConfigErrorCode, type ConfigErrorDetails, type Position } from "./config-error.ts";
 export { type ExpandOptions, type ExpandedTarget, expandTarget } from "./expand.ts";
 export type { Host, ReferenceSupport } from "./hosts/host.ts";
 export { hosts } from "./hosts/index.ts";
@@ -16,4 +16,5 @@ export {
   planUpdate,
 } from "./plan.ts";
 export { type FileOptions, type ReadOptions, type ReadResult, readConfigFile, readServers } from "./read.ts";
-export { type ConfigValue, type PathVariable, type Reference, formatValue, referencesIn } from "./values.ts";
+export { referencesIn } from "./target-references.ts";
+export { type ConfigValue, type PathVariable, type Reference, formatValue } from "./values.ts";

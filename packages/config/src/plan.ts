@@ -17,7 +17,7 @@ import { membersOf } from "./hosts/members-of.ts";
 import type { HostId, Scope, ServerTarget } from "./model.ts";
 import { type PlaceOptions, placeOf } from "./place.ts";
 import { parseConfig } from "./read.ts";
-import { referencesIn } from "./values.ts";
+import { referencesIn } from "./target-references.ts";
 
 /** The server that a plan adds, updates or removes. */
 export interface ServerOptions extends PlaceOptions {

@@ -96,32 +96,3 @@ function formatReference(reference: Reference): string {
       return reference.text;
   }
 }
-
-/** The parts of a target that can have references. */
-interface ValuesOfTarget {
-  readonly kind: "command" | "url";
-  readonly command?: ConfigValue;
-  readonly args?: readonly ConfigValue[];
-  readonly env?: ReadonlyMap<string, ConfigValue>;
-  readonly cwd?: ConfigValue | undefined;
-  readonly envFile?: ConfigValue | undefined;
-  readonly url?: ConfigValue;
-  readonly headers?: ReadonlyMap<string, ConfigValue>;
-}
-
-/**
- * Returns the references of a target, for example to show which variables of the environment a server receives.
- *
- * @example
- * ```ts
- * import { referencesIn } from "@mcparley/config";
- *
- * const url = ["https://", { kind: "env" as const, name: "HOST" }, "/mcp"];
- * console.log(referencesIn({ kind: "url", url, headers: new Map() })); // [{ kind: "env", name: "HOST" }]
- * ```
- */
-export function referencesIn(target: ValuesOfTarget): readonly Reference[] {
-  const { command, args = [], env, cwd, envFile, url, headers } = target;
-  const values = [command, ...args, ...(env?.values() ?? []), cwd, envFile, url, ...(headers?.values() ?? [])];
-  return values.flatMap((value) => (value === undefined ? [] : referencesOf(value)));
-}

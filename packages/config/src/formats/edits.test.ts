@@ -75,6 +75,39 @@ describe("JSON", () => {
   });
 });
 
+describe("JSON with comments anywhere", () => {
+  const gap = fc.constantFrom("", "", " ", "\n", "\r\n", "\n  ", " /* c */ ", "/* c\n c */", " // c\n", "\n  // c\n  ");
+  const item = fc.tuple(gap, gap, fc.constantFrom("1", "{}", '"x"', "[1, 2]", '{ "y": 1 }'), gap, gap);
+  const object = fc.tuple(fc.array(item, { maxLength: 4 }), fc.boolean(), gap).map(([items, hasTrailingComma, end]) => {
+    const members = items.map(([a, b, value, c, d], index) => `${a}"k${index}"${b}:${c}${value}${d}`);
+    const comma = hasTrailingComma && items.length > 0 ? "," : "";
+    return { text: `{${members.join(",")}${comma}${end}}`, size: items.length };
+  });
+  const commentsIn = (text: string): number => text.split(/\/\/|\/\*/).length;
+
+  test("a new member changes nothing else and keeps all comments", () => {
+    fc.assert(
+      fc.property(object, gap, gap, ({ text }, before, after) => {
+        const source = `${before}{"s":${text}}${after}`;
+        expect(commentsIn(edit(jsonFormat, source, ["s", "new"], entry))).toBe(commentsIn(source));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("a replaced and a removed member change nothing else", () => {
+    fc.assert(
+      fc.property(object, fc.nat(3), ({ text, size }, index) => {
+        fc.pre(index < size);
+        const source = `{"s":${text}}`;
+        expect(commentsIn(edit(jsonFormat, source, ["s", `k${index}`], entry))).toBe(commentsIn(source));
+        edit(jsonFormat, source, ["s", `k${index}`], undefined);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
 describe("TOML", () => {
   const commented = `# the top
 model = "x" # inline
@@ -156,6 +189,45 @@ web = true
   });
 });
 
+describe("TOML and YAML with comments between the entries", () => {
+  const gap = fc.constantFrom("", "", "\n", "# c\n", "\n# c\n", "\n\n# c\n# d\n\n", "  # c\n");
+  const end = fc.constantFrom("", " # c", "   ");
+  const toml = fc.constantFrom(
+    (name: string, c: string) => `[s.${name}]${c}\nx = 1${c}\n`,
+    (name: string, c: string) => `[s.${name}]\n# i\nx = [\n 1, # j\n]${c}\n\n[s.${name}.env]${c}\nA = "[s.no]"\n`,
+    (name: string, c: string) => `[s.${name}.env]\nA = 1${c}\n`,
+    (name: string, c: string) => `[s."${name}"]${c}\n`,
+    (name: string, c: string) => `[s.${name}]\nx.y = { z = """\n# no\n""" }${c}\n`,
+  );
+  const yaml = fc.constantFrom(
+    (name: string, c: string) => `  ${name}:${c}\n    x: 1${c}\n`,
+    (name: string, c: string) => `  "${name}":\n    # i\n    x: |\n      # no\n      text\n    y: [1, 2]${c}\n`,
+    (name: string, c: string) => `  ${name}: {}${c}\n`,
+    (name: string, c: string) => `  ${name}:\n    x:\n    - 1\n    - y: 2${c}\n`,
+    (name: string) => `  ${name}: >-\n    folded\n\n    text\n`,
+  );
+  const indentedGap = gap.map((text) => text.replaceAll("#", "  #"));
+
+  test.each([
+    { format: tomlFormat, part: toml, gap, head: "" },
+    { format: yamlFormat, part: yaml, gap: indentedGap, head: "s:\n" },
+  ])("entries are added, replaced and removed", ({ format, part, gap, head }) => {
+    const parts = fc.array(fc.tuple(gap, part, end), { minLength: 1, maxLength: 4 });
+    const tail = fc.constantFrom("", format === tomlFormat ? "\n[z]\ny = 2\n" : "z: 2\n");
+    fc.assert(
+      fc.property(parts, gap, tail, fc.nat(3), (entries, last, tail, index) => {
+        fc.pre(index < entries.length);
+        const body = entries.map(([before, text, c], at) => before + text(`k${at}`, c)).join("");
+        const source = `${head}${body}${last}${tail}`;
+        const added = edit(format, source, ["s", "new"], entry);
+        expect(edit(format, added, ["s", "new"], undefined).replaceAll(/\s+/g, "")).toBe(source.replaceAll(/\s+/g, ""));
+        edit(format, edit(format, source, ["s", `k${index}`], undefined), ["s", `k${index}`], entry);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
 describe("YAML", () => {
   const commented = `# the top
 GOOSE_MODEL: x   # aligned
@@ -193,7 +265,12 @@ last: 1
   });
 
   test("a member is replaced in place", () => {
-    expect(edit(yamlFormat, commented, ["extensions", "a", "type"], "sse")).toBe(commented.replace("stdio", "sse"));
+    const path = ["extensions", "a"];
+    expect(edit(yamlFormat, commented, [...path, "type"], "sse")).toBe(commented.replace("stdio", "sse"));
+    expect(edit(yamlFormat, commented, [...path, "cmd"], "x")).toBe(
+      commented.replace(/cmd: >-\n.*\n.*text\n/, "cmd: x\n"),
+    );
+    expect(edit(yamlFormat, commented, ["GOOSE_MODEL"], "no: y")).toBe(commented.replace("x   #", '"no: y"   #'));
   });
 
   test.each([

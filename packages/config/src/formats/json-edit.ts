@@ -87,7 +87,7 @@ function insertItem(source: Source, container: Node, item: { key: string | numbe
     return splice(text, [open + 1, close], inserted);
   }
   const { comma, end } = afterItem(text, last, close);
-  const isOneLine = !text.slice(open, last.offset).includes("\n");
+  const isOneLine = !`${text.slice(open, last.offset)}${text.slice(end, close)}`.includes("\n");
   const indent = indentAt(text, last.offset) || outer + unit;
   const shown = isOneLine
     ? ` ${prefix}${JSON.stringify(item.value)}`
@@ -131,7 +131,7 @@ function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
-/** Finds the comma after an item, and the end of what belongs to the item on its line: the comma and comments. */
+/** Finds the comma after an item, and the end of its comma and comments on the same line. */
 function afterItem(text: string, item: Node, limit: number): { comma: number | undefined; end: number } {
   const start = item.offset + item.length;
   const tail = text.slice(start, limit);

@@ -1,5 +1,5 @@
 import { type Document, type Pair, type YAMLMap, isMap, isNode, isScalar, stringify } from "yaml";
-import { type Change, UnsafeEdit } from "./format.ts";
+import { type Change, UnsafeEdit, isTable } from "./format.ts";
 import { indentAt, lineEnding, lineStart, nextLine } from "./positions.ts";
 
 /** Applies one change to a valid YAML text. Only members of block maps are added and removed. */
@@ -18,7 +18,7 @@ export function editYaml(text: string, document: Document, { path, value }: Chan
     if (isLast)
       return value === undefined
         ? removePair(text, document, { path, map, pair })
-        : replacePair(text, pair, renderPair(key, value));
+        : replacePair(text, pair, { key, value });
     if (isEmpty(pair.value)) {
       if (value === undefined) return text;
       return fillPair(text, pair, renderPair(path[depth + 1]!, nest(path.slice(depth + 2), value)));
@@ -70,10 +70,19 @@ function linesOf(text: string, { key, value }: Pair): [number, number] {
   const start = (isNode(key) && key.range?.[0]) || 0;
   const [, keyEnd = start] = (isNode(key) && key.range) || [];
   const end = isNode(value) && value.range ? Math.max(value.range[1], keyEnd) : keyEnd;
-  // The value of a block ends at the beginning of a line.
-  const isAtStart = end > start && lineStart(text, end) === end;
+  // The value of a block ends at the beginning of a line, or after the indentation of the next key.
+  const last = lineStart(text, end);
+  const isAtStart = last > start && text.slice(last, end).trim() === "";
   if (text.slice(lineStart(text, start), start).trim() !== "") throw new UnsafeEdit("a key does not start its line");
-  return [lineStart(text, start), isAtStart ? end : nextLine(text, end)];
+  // Comments with a deeper indentation belong to the pair. After a block text, they would become a part of it.
+  const indent = indentAt(text, start);
+  let after = isAtStart ? last : nextLine(text, end);
+  for (; isDeeperComment(text.slice(after, nextLine(text, after)), indent); after = nextLine(text, after));
+  return [lineStart(text, start), after];
+}
+
+function isDeeperComment(line: string, indent: string): boolean {
+  return /^[ \t]*#/.test(line) && line.startsWith(`${indent} `);
 }
 
 function insertPair(text: string, map: YAMLMap, lines: string): string {
@@ -90,10 +99,17 @@ function insertPair(text: string, map: YAMLMap, lines: string): string {
   );
 }
 
-function replacePair(text: string, pair: Pair, lines: string): string {
+function replacePair(text: string, pair: Pair, { key, value }: { key: string | number; value: unknown }): string {
   const [start, end] = linesOf(text, pair);
+  const old = pair.value;
+  const inline = Array.isArray(value) || isTable(value) ? "\n" : stringify(value, { lineWidth: 0 }).trimEnd();
+  const isOnLine = isScalar(old) && old.range && !text.slice(start, old.range[1]).includes("\n");
+  // The comment of the line stays.
+  if (isOnLine && old.range && old.range[1] > old.range[0] && !inline.includes("\n")) {
+    return text.slice(0, old.range[0]) + inline + text.slice(old.range[1]);
+  }
   const keyAt = (isNode(pair.key) && pair.key.range?.[0]) || start;
-  return text.slice(0, start) + indented(lines, indentAt(text, keyAt), text) + text.slice(end);
+  return text.slice(0, start) + indented(renderPair(key, value), indentAt(text, keyAt), text) + text.slice(end);
 }
 
 /** Inserts the first lines of a pair whose value is null or `{}`. */

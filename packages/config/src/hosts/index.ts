@@ -31,7 +31,16 @@ export const allRules: readonly HostRules[] = [
  * for (const { id, title, references } of hosts) console.log(id, title, references.example);
  * ```
  */
-export const hosts: readonly Host[] = allRules;
+export const hosts: readonly Host[] = allRules.map(
+  ({ id, title, documentation, transports, references, check }): Host => ({
+    id,
+    title,
+    documentation,
+    transports,
+    references,
+    ...(check && { check }),
+  }),
+);
 
 export function rulesOf(id: HostId): HostRules {
   const rules = allRules.find((host) => host.id === id);
