@@ -39,7 +39,9 @@ function rawWords(text: string): readonly string[] {
   return plain.match(/[A-Za-z\d]+/g) ?? [];
 }
 
+/** Splits a word in camel case. A plural of capitals, such as "PRs", is one word. */
 function splitCase(word: string): string[] {
+  if (/^[A-Z]+s$/.test(word)) return [word];
   if (!/[a-z\d][A-Z]|[A-Z]{2}[a-z]/.test(word)) return [word];
   return word
     .replaceAll(/([a-z\d])([A-Z])/g, "$1 $2")
@@ -52,8 +54,13 @@ function withPhrases(words: string[]): string[] {
   const length = words.length;
   for (let start = 0; start < length; start++) {
     for (const { rest, word } of PHRASES.get(words[start] ?? "") ?? []) {
-      if (rest.every((next, offset) => words[start + 1 + offset] === next)) words.push(word);
+      if (rest.every((next, offset) => isForm(words[start + 1 + offset], next))) words.push(word);
     }
   }
   return words;
+}
+
+/** Whether two words have the same stem. "pull requests" is a form of "pull request". */
+function isForm(word: string | undefined, other: string): boolean {
+  return word === other || (word !== undefined && stem(word) === stem(other));
 }
