@@ -5,11 +5,15 @@ import { PHRASES } from "./phrases.ts";
 const MAX_STEMS = 20_000;
 const stems = new Map<string, string>();
 
-/** Returns the stem of a lower-case word, with the algorithm of Porter. Words that are not plain ASCII letters are unchanged. */
+/**
+ * Returns the stem of a lower-case word, with the algorithm of Porter. Words that are not plain ASCII letters are unchanged.
+ *
+ * The algorithm has different stems for "status" and "statuses", so plurals of such words are reduced before.
+ */
 export function stem(word: string): string {
   const known = stems.get(word);
   if (known !== undefined) return known;
-  const made = /^[a-z]{3,}$/.test(word) ? stemmer(word) : word;
+  const made = /^[a-z]{3,}$/.test(word) ? stemmer(word.replace(/(..us)es$/, "$1")) : word;
   if (stems.size >= MAX_STEMS) stems.clear();
   stems.set(word, made);
   return made;
