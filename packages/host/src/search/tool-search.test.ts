@@ -139,6 +139,24 @@ describe("hostile definitions", () => {
     }
   });
 
+  test("a title with all words does not displace other tools", () => {
+    const entry = tool("stuffed", "best_tool", "The best tool.");
+    const search = searchOver({ ...entry, tool: { ...entry.tool, title: everyWord } }, ...issues, ...messages);
+    expect(namesOf(search.search("delete issue", 1))).toEqual(["tracker__delete_issue"]);
+    expect(namesOf(search.search("send email", 1))).toEqual(["mailbox__send_mail"]);
+  });
+
+  test("ignores text after the limit of a field", () => {
+    const filler = "word ".repeat(200);
+    const entry = tool("long", `${"a".repeat(128)} zebra`, `${filler} zebra`, {
+      one: { description: `${filler} zebra` },
+      two: { description: "zebra" },
+    });
+    const search = searchOver({ ...entry, tool: { ...entry.tool, title: `${filler} zebra` } });
+    expect(search.search("word")).toHaveLength(1);
+    expect(search.search("zebra")).toEqual([]);
+  });
+
   test("a server with many copies of a tool leaves a place for another server", () => {
     const copies = Array.from({ length: 1_000 }, (_, number) =>
       tool("copies", `send_email_${number}`, "Sends an email."),

@@ -17,7 +17,7 @@ export const FIELDS: Readonly<Record<Field, FieldWeight>> = {
   server: { weight: 2.5, typicalLength: 1, lengthPenalty: 0 },
   summary: { weight: 1.8, typicalLength: 10, lengthPenalty: 0.65 },
   details: { weight: 0.7, typicalLength: 37, lengthPenalty: 0.6 },
-  parameters: { weight: 0.45, typicalLength: 80, lengthPenalty: 0.9 },
+  parameters: { weight: 0.35, typicalLength: 80, lengthPenalty: 0.9 },
 };
 
 /** The constants of the ranking. They were chosen with the queries that are not held out. */
