@@ -33,7 +33,7 @@ describe("recall over the published tools", () => {
 
   test.each([
     ["used to choose the weights", false, 0.95],
-    ["held out", true, 0.92],
+    ["held out", true, 0.93],
   ])("finds an acceptable tool among five for the queries that are %s", (_, heldOut, minimum) => {
     const recall = recallAtFive(queries.filter((query) => query.heldOut === heldOut));
     process.stdout.write(`recall at 5, ${heldOut ? "held out" : "tuned"}: ${recall.toFixed(3)}\n`);
