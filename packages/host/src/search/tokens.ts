@@ -34,7 +34,7 @@ export function estimateTokens(text: string): number {
  *
  * @example
  * ```ts
- * const isLarge = estimateToolTokens(host.catalogue.tools) > 10_000;
+ * const tokens = estimateToolTokens([{ name: "ping", description: "Pings.", inputSchema: { type: "object" } }]);
  * ```
  */
 export function estimateToolTokens(tools: readonly ModelTool[]): number {
