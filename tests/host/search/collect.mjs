@@ -1,7 +1,7 @@
 /**
  * Starts a published MCP server, and writes the definitions of its tools to `corpus/NAME.json`.
  *
- *     node tests/host/search/collect.mjs NAME PACKAGE VERSION LICENSE COMMAND [ARGUMENT...]
+ *     node tests/host/search/collect.mjs NAME REGISTRY PACKAGE VERSION LICENSE COMMAND [ARGUMENT...]
  *
  * Environment variables of the server are those of this process. The README lists the commands of all servers.
  */
@@ -43,9 +43,9 @@ export async function collect({ name, source, target }) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const [name, packageName, version, license, command, ...args] = process.argv.slice(2);
+  const [name, registry, packageName, version, license, command, ...args] = process.argv.slice(2);
   const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== undefined));
-  const source = { package: packageName, version, license };
+  const source = { registry, package: packageName, version, license };
   const count = await collect({ name, source, target: { command, args, env } });
   process.stdout.write(`${name}: ${count} tools\n`);
 }

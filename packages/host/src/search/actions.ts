@@ -1,3 +1,4 @@
+import { STOP_WORDS } from "./stop-words.ts";
 import { stem } from "./words.ts";
 
 type Action = "create" | "delete" | "read" | "update" | "send" | "stop" | "start";
@@ -29,8 +30,17 @@ export function actionsOfName(words: readonly string[]): ReadonlySet<string> {
   return new Set(words.flatMap((word) => [...(actionsByStem.get(stem(word)) ?? [])]));
 }
 
-/** Returns the kinds of action of the first verb of a query. "open" is also an adjective, so it is not used. */
+/** Words that are verbs at the start of a query, and usually nouns or adjectives elsewhere, such as "the next run". */
+const NOUNS = new Set(
+  "run set post share link check count view query list answer change open play show which what copy release start".split(
+    " ",
+  ),
+);
+
+/** Returns the kinds of action of a query: those of its first word if it is a verb, or else of the first word that is only a verb. */
 export function actionsOfQuery(words: readonly string[]): readonly string[] {
-  const verb = words.find((word) => word !== "open" && actionsByStem.has(stem(word)));
+  const isVerb = (word: string): boolean => actionsByStem.has(stem(word));
+  const first = words.find((word) => isVerb(word) || !STOP_WORDS.has(word));
+  const verb = first !== undefined && isVerb(first) ? first : words.find((word) => isVerb(word) && !NOUNS.has(word));
   return verb === undefined ? [] : [...(actionsByStem.get(stem(verb)) ?? [])];
 }

@@ -23,6 +23,8 @@ interface Hit {
   covered: number;
   /** The sum of the rarities of the matched terms of the tool's name. */
   named: number;
+  /** The terms of the tool that matched. */
+  readonly used: string[];
 }
 
 /** The state of one search. */
@@ -46,7 +48,7 @@ export function rank(index: SearchIndex, query: string, limit: number): ToolMatc
   const search: Search = { index, hits: new Map(), rarityOf: rarities(index), servers: new Set() };
   const terms = termsOf(index, words);
   let total = 0;
-  for (const term of terms) total += addTerm(search, term);
+  for (const [term, factor] of terms) total += addTerm(search, term, factor);
   const actions = actionsOfQuery(words);
   const found = [...search.hits].map(([tool, hit]) => ({
     tool,
@@ -56,43 +58,50 @@ export function rank(index: SearchIndex, query: string, limit: number): ToolMatc
   return withOtherServer(found, limit).map(({ tool, score }) => ({ tool: tool.entry, score }));
 }
 
-/** Returns the terms of a query, and the compounds of two neighbours that occur in the index, such as "localstorage". */
-function termsOf(index: SearchIndex, words: readonly string[]): string[] {
-  const meaningful = words.filter((word) => !STOP_WORDS.has(word));
-  const terms = new Set((meaningful.length > 0 ? meaningful : words).map(stem));
+/** Returns the terms of a query with their weights, and the compounds of neighbours that occur in the index, such as "localstorage". */
+function termsOf(index: SearchIndex, words: readonly string[]): Map<string, number> {
+  // Numbers are usually values of arguments.
+  const meaningful = words.filter((word) => !STOP_WORDS.has(word) && !/^\d+$/.test(word));
+  const terms = new Map((meaningful.length > 0 ? meaningful : words).map((word) => [stem(word), 1]));
   for (let place = 0; place + 1 < words.length; place++) {
     const compound = stem(`${words[place]}${words[place + 1]}`);
-    if (index.matches(compound) !== undefined) terms.add(compound);
+    if (index.matches(compound) !== undefined && !terms.has(compound)) terms.set(compound, RANKING.compound);
   }
-  return [...terms];
+  return terms;
 }
 
 /** Adds the matches of one term of the query. Returns the weight of the term. */
-function addTerm(search: Search, term: string): number {
+function addTerm(search: Search, term: string, factor: number): number {
   const { index, hits, rarityOf } = search;
   const similar = similarTerms(index, term);
   if (similar.length === 0) return 0;
   const rarity = rarityOfTerm(search, term, similar);
   noteServer(search, term, similar);
 
-  const best = new Map<IndexedTool, { score: number; named: number }>();
+  const best = new Map<IndexedTool, { score: number; named: number; by: string }>();
   for (const { term: other, weight } of similar) {
     const otherRarity = rarityOf(other);
     for (const [tool, { strength, isInName }] of index.matches(other) ?? []) {
-      const found = best.get(tool) ?? { score: 0, named: 0 };
-      found.score = Math.max(found.score, weight * Math.min(rarity, otherRarity) * strength);
+      const found = best.get(tool) ?? { score: 0, named: 0, by: "" };
+      const score = weight * Math.min(rarity, otherRarity) * strength;
+      if (score > found.score) {
+        found.score = score;
+        found.by = other;
+      }
       if (isInName) found.named = Math.max(found.named, weight * otherRarity);
       best.set(tool, found);
     }
   }
-  for (const [tool, { score, named }] of best) {
-    const hit = hits.get(tool) ?? { score: 0, covered: 0, named: 0 };
-    hit.score += score;
-    hit.covered += Math.min(1, score / (rarity * RANKING.fullMatch)) * rarity;
+  for (const [tool, { score: full, named, by }] of best) {
+    const hit = hits.get(tool) ?? { score: 0, covered: 0, named: 0, used: [] };
+    const score = hit.used.includes(by) ? full * RANKING.repeated : full;
+    hit.used.push(by);
+    hit.score += score * factor;
+    hit.covered += Math.min(1, score / (rarity * RANKING.fullMatch)) * rarity * factor;
     hit.named += named;
     hits.set(tool, hit);
   }
-  return rarity;
+  return rarity * factor;
 }
 
 /** The final score of a tool. */

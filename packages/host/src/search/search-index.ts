@@ -5,7 +5,7 @@ import { FIELDS, RANKING } from "./weights.ts";
 import { stem } from "./words.ts";
 
 /** How a term occurs in a tool. */
-export interface TermMatch {
+interface TermMatch {
   /** From 0 to 1. More occurrences, and occurrences in more important fields, count more. */
   strength: number;
   isInName: boolean;

@@ -49,7 +49,7 @@ meeting event appointment calendar
 image picture photo screenshot
 website webpage web internet online site page url
 database db
-spreadsheet excel sheet workbook
+spreadsheet excel sheet worksheet workbook
 row record entry item
 column field property attribute
 cell range
@@ -145,6 +145,83 @@ tree hierarchy structure
 unusual anomaly abnormal
 put place
 vm vmss
+merge combine join
+deployment deploy release rollout
+rule filter condition
+mouse cursor pointer
+commit changeset revision
+thread discussion conversation
+format style layout
+room venue building
+block paragraph section
+form survey questionnaire
+insight recommendation advice
+param parameter setting option
+fill enter type input
+wait until sleep
+certificate cert tls ssl
+extension plugin addon
+console terminal
+feedback rating
+crawl spider scrape extract
+inspect examine detail
+board kanban
+desk helpdesk support
+metadata info detail property
+policy compliance
+guidance guide advice practice
+diagnose diagnostic troubleshoot debug investigate
+quota limit
+close shut quit exit
+evaluate execute run
+resolve settle close
+toggle switch
+map sitemap
+artifact output
+port forward tunnel expose
+entity object fact
+observation fact note
+aggregate group sum
+call phone
+transcript transcription minutes
+highlight emphasize mark
+sprint iteration
+changelog history
+component module
+dependency blocker
+manifest yaml
+design architecture
+sku tier
+admin administrator
+checkout switch
+conflict clash
+description body
+summary overview
+stale unused inactive old
+ownership owner
+exec shell command
+count number total
+thumbnail preview
+sort order
+dismiss ignore close
+worklog time hour effort
+override exception
+trending popular
+timezone zone
+activity event
+script javascript js code
+css style
+cluster k8s
+region location datacenter
+default main
+protected protect
+review reviewer
+variable parameter
+title name
+onedrive drive
+reschedule postpone move
+blob file object
+appointment event
 install installation
 bold font
 assign hand delegate

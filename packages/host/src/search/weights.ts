@@ -15,9 +15,9 @@ export const FIELDS: Readonly<Record<Field, FieldWeight>> = {
   name: { weight: 4, typicalLength: 3, lengthPenalty: 0.4 },
   title: { weight: 1.6, typicalLength: 2, lengthPenalty: 0.4 },
   server: { weight: 2.5, typicalLength: 1, lengthPenalty: 0 },
-  summary: { weight: 2.2, typicalLength: 10, lengthPenalty: 0.55 },
+  summary: { weight: 1.8, typicalLength: 10, lengthPenalty: 0.65 },
   details: { weight: 0.7, typicalLength: 37, lengthPenalty: 0.6 },
-  parameters: { weight: 0.45, typicalLength: 80, lengthPenalty: 1 },
+  parameters: { weight: 0.35, typicalLength: 80, lengthPenalty: 0.9 },
 };
 
 /** The constants of the ranking. They were chosen with the queries that are not held out. */
@@ -30,6 +30,10 @@ export const RANKING = {
   synonym: 0.8,
   prefix: 0.75,
   typo: 0.5,
+  /** Weight of a compound of two words of the query, which also count alone. */
+  compound: 0.5,
+  /** Weight of a match with a term of the tool that another term of the query has matched already. */
+  repeated: 0.5,
   /** For a term that occurs in no tool: the share of its rarest synonym in its weight. The rest is that of the commonest one. */
   rarestSynonym: 0.6,
   /** Strength at which a term counts as completely matched. */

@@ -5,11 +5,15 @@ import { PHRASES } from "./phrases.ts";
 const MAX_STEMS = 20_000;
 const stems = new Map<string, string>();
 
-/** Returns the stem of a lower-case word, with the algorithm of Porter. Words that are not plain ASCII letters are unchanged. */
+/**
+ * Returns the stem of a lower-case word, with the algorithm of Porter. Words that are not plain ASCII letters are unchanged.
+ *
+ * The algorithm has different stems for "status" and "statuses", so plurals of such words are reduced before.
+ */
 export function stem(word: string): string {
   const known = stems.get(word);
   if (known !== undefined) return known;
-  const made = /^[a-z]{3,}$/.test(word) ? stemmer(word) : word;
+  const made = /^[a-z]{3,}$/.test(word) ? stemmer(word.replace(/(..us)es$/, "$1")) : word;
   if (stems.size >= MAX_STEMS) stems.clear();
   stems.set(word, made);
   return made;
@@ -39,7 +43,9 @@ function rawWords(text: string): readonly string[] {
   return plain.match(/[A-Za-z\d]+/g) ?? [];
 }
 
+/** Splits a word in camel case. A plural of capitals, such as "PRs", is one word. */
 function splitCase(word: string): string[] {
+  if (/^[A-Z]+s$/.test(word)) return [word];
   if (!/[a-z\d][A-Z]|[A-Z]{2}[a-z]/.test(word)) return [word];
   return word
     .replaceAll(/([a-z\d])([A-Z])/g, "$1 $2")
@@ -52,8 +58,13 @@ function withPhrases(words: string[]): string[] {
   const length = words.length;
   for (let start = 0; start < length; start++) {
     for (const { rest, word } of PHRASES.get(words[start] ?? "") ?? []) {
-      if (rest.every((next, offset) => words[start + 1 + offset] === next)) words.push(word);
+      if (rest.every((next, offset) => isForm(words[start + 1 + offset], next))) words.push(word);
     }
   }
   return words;
+}
+
+/** Whether two words have the same stem. "pull requests" is a form of "pull request". */
+function isForm(word: string | undefined, other: string): boolean {
+  return word === other || (word !== undefined && stem(word) === stem(other));
 }
