@@ -79,15 +79,15 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
 
 /** Calls `onMissing` with the scopes of a refusal that requires more of them (RFC 6750, 3.1). */
 function watchRefusals(auth: HttpAuth, onMissing: (scopes: readonly string[]) => void): HttpAuth {
-  const { extension, responded } = auth;
+  const { extension } = auth;
   return {
-    headers: auth.headers,
+    headers: (request) => auth.headers(request),
+    responded: (request, response) => auth.responded?.(request, response) ?? false,
     challenged(refusal, signal) {
       onMissing(missingScopes(refusal));
       return auth.challenged(refusal, signal);
     },
     ...(extension !== undefined && { extension }),
-    ...(responded && { responded }),
   };
 }
 
