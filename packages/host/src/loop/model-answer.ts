@@ -3,7 +3,8 @@ import type { ModelFinish, ModelPart, ModelRequest } from "../model/model-reques
 import type { FilePart, ReasoningPart, TextPart } from "./conversation.ts";
 import type { Usage } from "./run-events.ts";
 import { settled } from "./run-stop.ts";
-import { estimateMessages, estimateTokens } from "./text/text-size.ts";
+import { estimateTokens } from "../model/tokens.ts";
+import { estimateMessages } from "./text/text-size.ts";
 
 /** Sends a request to the model. It ends or throws if the signal of the request is aborted. */
 export type StreamModel = (request: ModelRequest) => AsyncIterable<ModelPart>;

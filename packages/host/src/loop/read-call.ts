@@ -3,8 +3,8 @@ import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { ToolCallPart } from "./conversation.ts";
 import type { WrittenCall } from "./model-answer.ts";
 import { readResultTool } from "./read-result.ts";
+import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
 import { closeNames } from "./stable-tools.ts";
-import { readCallTool, searchTools } from "./tool-search.ts";
 
 /** Reads the arguments of a call, which the model wrote as JSON text, by the schema of the tool. */
 export type ReadArguments = (text: string, tool: CatalogueTool) => ReadResult;
@@ -42,8 +42,6 @@ export interface CallReader {
   readonly uniqueId: (callId: string) => string;
 }
 
-const [searchTool, callTool] = searchTools;
-
 /** Reads a call of the model. A call that cannot be read becomes a problem for the model. */
 export function readCall(written: WrittenCall, reader: CallReader): ReadCall {
   const callId = reader.uniqueId(written.callId);
@@ -69,7 +67,7 @@ interface FoundTarget {
 
 function findTarget({ name, input }: WrittenCall, reader: CallReader): FoundTarget {
   const isHostTool =
-    name === readResultTool.name || (reader.isSearching && (name === searchTool.name || name === callTool.name));
+    name === readResultTool.name || (reader.isSearching && (name === SEARCH_TOOL || name === CALL_TOOL));
   if (!isHostTool) {
     const found = findTool(name, (tool) => reader.readArguments(input, tool), reader);
     return found.target.kind === "problem" ? { ...found, written: parseObject(input) ?? {} } : found;
@@ -77,7 +75,7 @@ function findTarget({ name, input }: WrittenCall, reader: CallReader): FoundTarg
   const args = parseObject(input);
   if (!args) return problem(name, `The arguments of ${name} must be a JSON object.`);
   if (name === readResultTool.name) return hostTarget("read_result", args);
-  if (name === searchTool.name) return hostTarget("search_tools", args);
+  if (name === SEARCH_TOOL) return hostTarget("search_tools", args);
   const called = readCallTool(args);
   if ("problem" in called) return { ...problem(name, called.problem), written: args };
   const read = (tool: CatalogueTool): ReadResult => readWrapped({ input, text: called.text, tool }, reader);
@@ -121,7 +119,7 @@ function problem(shownName: string, text: string): FoundTarget {
 function unknownTool(name: string, { catalogue, isSearching }: { catalogue: Catalogue; isSearching: boolean }): string {
   const close = closeNames(name, catalogue);
   const names = close.length > 0 ? ` Close names: ${close.join(", ")}.` : "";
-  const cure = isSearching ? ` Find tools with ${searchTool.name}.` : "";
+  const cure = isSearching ? ` Find tools with ${SEARCH_TOOL}.` : "";
   return `The tool ${JSON.stringify(name)} does not exist, or its server is no longer available.${names}${cure}`;
 }
 
@@ -137,4 +135,15 @@ function parseObject(text: string): JsonObject | undefined {
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Reads the arguments of `call_tool`. `text` is set if the model wrote the arguments of the tool as JSON text within the JSON.
+ */
+function readCallTool({
+  name,
+  arguments: args,
+}: JsonObject): { name: string; text: string | undefined } | { problem: string } {
+  if (typeof name !== "string" || name === "") return { problem: "`name` must be the name of a tool." };
+  return { name, text: typeof args === "string" ? args : undefined };
 }

@@ -292,7 +292,7 @@ describe("limits", () => {
   });
 
   test("estimate the tokens if the provider reports none", async () => {
-    const steps = [[text("x".repeat(400)), call("read"), finish("tool-calls", 0, 0)], answered];
+    const steps = [[text("words ".repeat(100)), call("read"), finish("tool-calls", 0, 0)], answered];
     const end = await startRun(testParts(scriptedStream(steps).stream), { messages: question, maxTokens: 100 })
       .finished;
     expect(end.reason).toBe("tokens");

@@ -2,6 +2,7 @@ import type { Clock } from "mcparley";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { ModelRequest } from "../model/model-request.ts";
+import type { ToolSearch } from "../search/tool-search.ts";
 import { completeMessages } from "./complete-messages.ts";
 import type { AssistantPart, Message } from "./conversation.ts";
 import { type EventQueue, createEventQueue } from "./event-queue.ts";
@@ -17,7 +18,6 @@ import { startRunTimer } from "./run-timer.ts";
 import type { HideSecrets } from "./text/secrets.ts";
 import { type RunTools, createRunTools } from "./stable-tools.ts";
 import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
-import type { ToolSearchPort } from "./tool-search.ts";
 
 /** The parts of a host that a run needs. */
 export interface RunParts {
@@ -34,7 +34,7 @@ export interface RunParts {
   /** Called before the first step, to connect the servers. Default: nothing is awaited. */
   readonly ready?: (signal: AbortSignal) => Promise<unknown>;
   /** If omitted, each request has the definitions of all tools. */
-  readonly search?: ToolSearchPort;
+  readonly search?: ToolSearch;
 }
 
 /** Starts a run. Throws if an option is invalid. */

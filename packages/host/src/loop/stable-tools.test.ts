@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { startRun } from "./run.ts";
 import { closeNames, createRunTools } from "./stable-tools.ts";
-import type { ToolSearchPort } from "./tool-search.ts";
+import { type ToolSearch, createToolSearch } from "../search/tool-search.ts";
 import {
   answered,
   call,
@@ -19,18 +19,19 @@ import {
 const hideSecrets = (text: string): string => text.replaceAll("hunter2", "*");
 const names = (tools: readonly { name: string }[]): string[] => tools.map(({ name }) => name);
 
-function toolsOf(first: Catalogue, { search, maxTokens = 8000 }: { search?: ToolSearchPort; maxTokens?: number } = {}) {
+function toolsOf(first: Catalogue, { search, maxTokens = 8000 }: { search?: ToolSearch; maxTokens?: number } = {}) {
   let current = first;
   const tools = createRunTools({ catalogue: () => current, search, maxTokens, hideSecrets });
   return { tools, change: (catalogue: Catalogue): void => void (current = catalogue) };
 }
 
-function testSearch(): ToolSearchPort & { readonly updates: number[] } {
+function testSearch(): ToolSearch & { readonly updates: number[] } {
   const updates: number[] = [];
   return {
+    ...createToolSearch(),
     updates,
     update: (tools) => void updates.push(tools.length),
-    find: (query) => `Found for ${query}: tool_7, hunter2`,
+    answer: ({ query }) => ({ text: `Found for ${String(query)}: tool_7, hunter2`, isError: false, matches: [] }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "mcparley";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
-import { estimateToolTokens, estimateTokens } from "./tokens.ts";
+import { estimateToolTokens, estimateTokens } from "../model/tokens.ts";
 import { createToolSearch } from "./tool-search.ts";
 
 /** Makes a tool of a catalogue from its server, name and description. */
@@ -286,29 +286,5 @@ describe("answer", () => {
       type: "object",
       properties: { description: { type: "string", enum: [{ title: "kept" }] }, title: { type: "string" } },
     });
-  });
-});
-
-describe("resolveCall", () => {
-  test("returns the tool and its arguments", () => {
-    const search = searchOver(...issues);
-    const expected = { tool: createIssue, arguments: { title: "Crash" } };
-    expect(search.resolveCall({ name: "tracker__create_issue", arguments: { title: "Crash" } })).toEqual(expected);
-    expect(search.resolveCall({ name: "tracker__create_issue", arguments: '{"title":"Crash"}' })).toEqual(expected);
-    expect(search.resolveCall({ name: "tracker__create_issue" })).toEqual({ tool: createIssue, arguments: {} });
-  });
-
-  test("names similar tools if the name is unknown", () => {
-    const { error } = searchOver(...issues).resolveCall({ name: "create_issue", arguments: {} });
-    expect(error).toMatch(/^The tool "create_issue" does not exist\. Similar names: "tracker__create_issue"/);
-  });
-
-  test.each([
-    [{}, '"name"'],
-    [{ name: "tracker__create_issue", arguments: [] }, "JSON object"],
-    [{ name: "tracker__create_issue", arguments: "{" }, "JSON object"],
-    [{ name: "constructor", arguments: {} }, "does not exist"],
-  ])("rejects %j", (args, error) => {
-    expect(searchOver(...issues).resolveCall(args)).toEqual({ error: expect.stringContaining(error) });
   });
 });

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { estimateTokens } from "../../model/tokens.ts";
 import type { Message } from "../conversation.ts";
 
 /** Returns the number of bytes of a text in UTF-8. */
@@ -21,15 +22,8 @@ export function cutText(text: string, maxLength: number): string {
   return text.slice(0, isPairCut ? maxLength - 1 : maxLength);
 }
 
-/** Average bytes of a token in English text and JSON. */
-const BYTES_PER_TOKEN = 4;
 /** Tokens of a file whose size in tokens is unknown. */
 const TOKENS_PER_FILE = 1000;
-
-/** Estimates the tokens of a text: a quarter of its bytes. */
-export function estimateTokens(text: string): number {
-  return Math.ceil(utf8Bytes(text) / BYTES_PER_TOKEN);
-}
 
 /** Estimates the tokens of messages. A file counts as 1,000 tokens. */
 export function estimateMessages(messages: readonly Message[]): number {

@@ -1,4 +1,4 @@
-import type { ModelTool } from "../model/model-request.ts";
+import type { ModelTool } from "./model-request.ts";
 
 /** Runs of letters, of digits, of other ASCII characters, and single characters outside of ASCII. */
 const PARTS = /[A-Za-z]+|\d+|[^\sA-Za-z\d\u0080-\u{10FFFF}]+|[\u0080-\u{10FFFF}]/gu;
