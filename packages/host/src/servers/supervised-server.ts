@@ -69,13 +69,6 @@ export interface SupervisorSetting {
  * at once.
  *
  * Throws `LocalError` `invalid_target` if the name or the entry cannot be used.
- *
- * @example
- * ```ts
- * const server = superviseServer({ name: "notes", entry: { command: "notes-server" }, storage: memoryState() });
- * const tools = await server.use((client) => client.listTools().all());
- * await server.close();
- * ```
  */
 export function superviseServer(setting: SupervisorSetting): SupervisedServer {
   const supervisor = new Supervisor(resolveEntry(setting.name, setting.entry), setting);
