@@ -1,9 +1,9 @@
 import { redact } from "mcparley";
 import { parseState } from "../state/json-file.ts";
 import type { StateStorage } from "../state/state-storage.ts";
-import { isObject } from "./check-rule.ts";
+import { isObject } from "../values/is-object.ts";
 import type { IdentifiedServer } from "./identity.ts";
-import type { ServerIdentity } from "./trust.ts";
+import type { ServerIdentity } from "../renderer/trust.ts";
 
 /** A trusted identity, with the name under which it was trusted. */
 export interface TrustedServer {

@@ -3,7 +3,7 @@ import { LocalError } from "mcparley";
 import type { Client, RequestOptions } from "mcparley/client";
 import { createCallTool } from "../calls/call-tool.ts";
 import type { CallTool } from "../calls/tool-call.ts";
-import type { CallActivity } from "../events.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
 import type { Host, HostCallOptions } from "./host.ts";
 import type { HostParts, HostedServer } from "./host-server.ts";
 import type { HostServers } from "./host-servers.ts";

@@ -1,13 +1,15 @@
 import type { Clock } from "mcparley";
 import type { Root } from "mcparley/client";
 import { followTasks } from "mcparley/tasks";
-import { type ActiveCalls, activeCalls } from "../calls/active-calls.ts";
+import { type ActiveCalls, activeCalls } from "../activity/active-calls.ts";
 import type { CatalogueSource } from "../catalogue/create-catalogue.ts";
 import type { Consent } from "../consent/consent.ts";
 import { inputHandlers } from "../input/input-handlers.ts";
 import { checkLimits } from "../input/input-limits.ts";
 import type { ContextFor } from "../input/sample-handler.ts";
-import type { HostOptions, ServerEntry, ServerSettings, ServerTarget } from "../options.ts";
+import type { HostOptions } from "./host-options.ts";
+import type { ServerEntry, ServerSettings } from "../servers/server-entry.ts";
+import type { ServerTarget } from "../values/server-target.ts";
 import type { Watchdog } from "../processes/watchdog.ts";
 import type { KnownSecrets } from "../secrets/known-secrets.ts";
 import type { PreparedTarget } from "../servers/open-connection.ts";

@@ -1,6 +1,6 @@
 import { LocalError } from "mcparley";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { ServerEntry } from "../options.ts";
+import type { ServerEntry } from "../servers/server-entry.ts";
 import type { HostServer } from "../servers/server-state.ts";
 import { type HostParts, type HostedServer, hostServer } from "./host-server.ts";
 

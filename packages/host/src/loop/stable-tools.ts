@@ -5,7 +5,7 @@ import { estimateToolTokens } from "../model/tokens.ts";
 import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
 import { readResultTool } from "./read-result.ts";
-import { type HideSecrets, hideInJson } from "./text/secrets.ts";
+import { type HideSecrets, hideInJson } from "../conversation/text/secrets.ts";
 
 /** The tools of one run. */
 export interface RunTools {

@@ -1,5 +1,5 @@
 import { redact } from "mcparley";
-import { isObject } from "./json.ts";
+import { isObject } from "../values/is-object.ts";
 import type { LanguageModel } from "./language-model.ts";
 
 /** Maximum number of characters of a provider's message. */

@@ -1,6 +1,6 @@
 import { redact } from "mcparley";
 import type { HttpAuth } from "mcparley/client";
-import type { ServerTarget } from "../options.ts";
+import type { ServerTarget } from "../values/server-target.ts";
 
 const hidden = "[redacted]";
 

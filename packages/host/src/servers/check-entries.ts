@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { LocalError, printableJson } from "mcparley";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley/client";
+import { isObject } from "../values/is-object.ts";
 
 /** The lists of a server by the names that `ServerLists` uses. */
 export interface ListSet {
@@ -69,7 +70,7 @@ function validEntries(list: ListName, entries: readonly unknown[], report: (erro
   const seen = new Set<unknown>();
   const problems: string[] = [];
   const valid = entries.filter((entry) => {
-    const key = isRecord(entry) ? entry[keys[list]] : undefined;
+    const key = isObject(entry) ? entry[keys[list]] : undefined;
     const problem = problemOf(shapes[list], entry) ?? (seen.has(key) ? "it occurs twice" : undefined);
     seen.add(key);
     if (problem) problems.push(`${printableJson(key).slice(0, 100)}: ${problem}`);
@@ -88,12 +89,12 @@ function leftOut(list: ListName, problems: readonly string[]): LocalError {
 }
 
 function problemOf(shape: Shape, entry: unknown): string | undefined {
-  if (!isRecord(entry)) return "it is not an object";
+  if (!isObject(entry)) return "it is not an object";
   for (const [member, type] of Object.entries(shape)) {
     const name = member.replace("?", "");
     const value = entry[name];
     if (value === undefined && member !== name) continue;
-    const isValid = type === "string" ? typeof value === "string" : type === "list" ? isList(value) : isRecord(value);
+    const isValid = type === "string" ? typeof value === "string" : type === "list" ? isList(value) : isObject(value);
     if (!isValid) return `its "${name}" is not ${type === "object" ? "an" : "a"} ${type}`;
   }
   return undefined;
@@ -101,9 +102,5 @@ function problemOf(shape: Shape, entry: unknown): string | undefined {
 
 /** Whether a value is a list of objects: the arguments of a prompt, or icons. */
 function isList(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isRecord);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return Array.isArray(value) && value.every(isObject);
 }

@@ -2,13 +2,12 @@ import type { Clock } from "mcparley";
 import type { Client } from "mcparley/client";
 import type { CredentialStorage, SignIn } from "mcparley/auth";
 import type { ServerLists } from "../catalogue/server-lists.ts";
-import type { ServerEvent } from "../events.ts";
-import type { ServerEntry } from "../options.ts";
+import type { HostServer, ServerEvent } from "./server-state.ts";
+import type { ServerEntry } from "./server-entry.ts";
 import type { StateStorage } from "../state/state-storage.ts";
 import type { VersionedLists } from "./known-lists.ts";
 import type { PassedOptions, PreparedTarget } from "./open-connection.ts";
 import { resolveEntry } from "./resolve-entry.ts";
-import type { HostServer } from "./server-state.ts";
 import { Supervisor } from "./supervisor.ts";
 import type { WatchedResource } from "./watched-resources.ts";
 
