@@ -69,7 +69,7 @@ export type {
   StoredAttachment,
   TemplateInstance,
 } from "./context/conversation-context.ts";
-export { serverTextRules } from "./loop/text/server-text.ts";
+export { serverTextRules } from "./conversation/text/server-text.ts";
 export {
   type AiSdkCall,
   type AiSdkModelOutput,
