@@ -57,8 +57,10 @@ export function hostCalls(parts: HostParts, servers: HostServers): HostCalls {
           const message = `The server ${JSON.stringify(server)} does not send updates of resources.`;
           throw new LocalError("not_capable", message);
         }
-        const { stop, opened } = supervised.watch(uri, listener);
-        await opened;
+        const { stop, opened } = supervised.watch(uri, (updated) => listener(parts.secrets.hide(updated)));
+        await opened.catch((error: unknown) => {
+          throw error instanceof Error ? parts.secrets.hideInError(error) : error;
+        });
         return stop;
       },
     },
