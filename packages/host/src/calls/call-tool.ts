@@ -46,6 +46,9 @@ export function createCallTool(parts: CallParts): CallTool {
   };
 }
 
+/** The minimum level of log messages. Servers of 2026-07-28 send none about a call without a level. */
+export const callLogLevel = "info";
+
 function denied(message: string): ToolOutcome {
   return { status: "denied", message };
 }
@@ -82,6 +85,7 @@ async function withActivity(
     return await run({
       signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal,
       ...(timeout && { timeout }),
+      logLevel: callLogLevel,
       onProgress: (progress) => report({ type: "progress", progress }),
     });
   } finally {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { LocalError } from "mcparley";
 import type { Client, RequestOptions } from "mcparley/client";
-import { createCallTool } from "../calls/call-tool.ts";
+import { callLogLevel, createCallTool } from "../calls/call-tool.ts";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
 import type { Host, HostCallOptions } from "./host.ts";
@@ -113,6 +113,7 @@ function otherCalls({ secrets }: HostParts, { servers, closing }: Calling): Send
     const sent: RequestOptions = {
       signal: AbortSignal.any(signals),
       timeout: server.settings.timeout,
+      logLevel: callLogLevel,
       onProgress: (progress) => onActivity({ type: "progress", progress }),
     };
     try {
