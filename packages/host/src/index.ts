@@ -73,3 +73,4 @@ export {
   type AiSdkToolsOptions,
   toAiSdkTools,
 } from "./loop/ai-sdk-tools.ts";
+export { serverTextRules } from "./loop/text/server-text.ts";
