@@ -29,7 +29,7 @@ export interface ReadCall {
 }
 
 /** The receiver of a call. */
-export type CallTarget =
+type CallTarget =
   | { readonly kind: "tool"; readonly tool: CatalogueTool }
   | { readonly kind: "read_result"; readonly arguments: JsonObject }
   | { readonly kind: "search_tools"; readonly arguments: JsonObject }

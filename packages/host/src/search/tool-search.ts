@@ -16,7 +16,7 @@ export interface ToolSearchOptions {
 }
 
 /** The answer to a call of `search_tools`. */
-export interface SearchAnswer {
+interface SearchAnswer {
   /** The text for the model. */
   readonly text: string;
   /** Whether the arguments were invalid. The text has the reason. */
