@@ -46,7 +46,7 @@ function declaredNames(): Set<string> {
     if (type === "Literal" && typeof value === "string") names.add(value);
     for (const child of Object.values(node)) if (child && typeof child === "object") visit(child);
   };
-  for (const folder of ["mcparley", "redis", "config", "cli"]) {
+  for (const folder of ["mcparley", "redis", "config", "cli", "host"]) {
     for (const { program } of parseFolder(path.join(root, "packages", folder, "src"))) visit(program);
   }
   return names;
