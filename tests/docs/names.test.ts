@@ -28,6 +28,8 @@ const foreign: Readonly<Record<string, string>> = {
   createSentinel: "the package redis",
   includeTools: "Gemini CLI",
   excludeTools: "Gemini CLI",
+  LanguageModelV3: "@ai-sdk/provider",
+  LanguageModelV4: "@ai-sdk/provider",
   toStandardJsonSchema: "@valibot/to-json-schema",
   rewriteRelativeImportExtensions: "TypeScript",
 };
