@@ -3,6 +3,7 @@ import type { CallToolResult } from "mcparley/client";
 import type { ToolOutcome } from "../calls/tool-call.ts";
 import type { FilePart, TextOrigin, TextPart, ToolResultPart } from "./conversation.ts";
 import { type TextLimits, serverTextParts } from "./text/long-text.ts";
+import { escapeTags } from "./text/server-text.ts";
 import { readBlocks } from "./text/server-content.ts";
 
 /** A call whose outcome becomes a part of the conversation. */
@@ -40,7 +41,8 @@ export function toResultPart(call: ResultOf, outcome: ToolOutcome, limits: TextL
 
 /** Returns a result that the host wrote, such as an error before the call. */
 export function hostResult(call: Pick<ResultOf, "callId" | "name">, text: string, isError = true): ToolResultPart {
-  return part(call, [{ type: "text", text }], isError);
+  // The text can contain names and definitions of servers.
+  return part(call, [{ type: "text", text: escapeTags(text) }], isError);
 }
 
 function part(
