@@ -103,7 +103,7 @@ function connectOptions(parts: HostParts, { name, settings, calls, target }: Con
     ...(settings.revision !== undefined && { revision: settings.revision }),
     ...withoutSecrets(secrets, {
       server: name,
-      serverHost: typeof target === "object" && "url" in target ? new URL(target.url).host : undefined,
+      serverHost: typeof target === "object" && "url" in target ? new URL(target.url).hostname : undefined,
       renderer: options.renderer,
       model: options.model,
       roots: hasRoots ? () => settings.roots ?? parts.roots() : undefined,
