@@ -1,6 +1,6 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, test } from "vitest";
-import { estimateToolTokens, estimateTokens } from "../../../packages/host/src/search/tokens.ts";
+import { estimateToolTokens, estimateTokens } from "../../../packages/host/src/model/tokens.ts";
 import { createToolSearch } from "../../../packages/host/src/search/tool-search.ts";
 import { type Query, readCorpus, readQueries } from "./corpus.ts";
 

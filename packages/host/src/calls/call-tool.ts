@@ -1,14 +1,14 @@
 import { LocalError, ProtocolError } from "mcparley";
 import { type CallToolResult, type Client, type RequestOptions, type Timeouts, validateJson } from "mcparley/client";
 import type { Consent } from "../consent/consent.ts";
-import type { CallActivity } from "../events.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
 import type { KnownSecrets } from "../secrets/known-secrets.ts";
 import type { SupervisedServer } from "../servers/supervised-server.ts";
-import type { ActiveCalls } from "./active-calls.ts";
+import type { ActiveCalls } from "../activity/active-calls.ts";
 import type { CallTool, ToolCallRequest, ToolOutcome } from "./tool-call.ts";
 
 /** A server, as the calls of its tools need it. */
-export interface CalledServer {
+interface CalledServer {
   readonly supervised: Pick<SupervisedServer, "use">;
   readonly calls: ActiveCalls;
   readonly timeout: Timeouts | undefined;

@@ -1,7 +1,7 @@
 import type { GetPromptResult, PromptMessage, ReadResourceResult } from "mcparley";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import { createResultStore } from "../loop/result-handles.ts";
+import { createResultStore } from "../conversation/result-handles.ts";
 import { startRun } from "../loop/run.ts";
 import { answered, scriptedStream, testCatalogue, testParts, untilAborted } from "../loop/testing/run-fixtures.ts";
 import type { Conversation, ResourceName } from "./conversation-context.ts";
@@ -237,6 +237,15 @@ describe("a prompt", () => {
     expect(conversation.messages).toEqual([]);
   });
 
+  test("whose list of arguments has entries of other types is expanded", async () => {
+    const { parts } = testServer({ prompt: [{ role: "user", content: { type: "text", text: "Hi" } }] });
+    const odd = { name: "odd", arguments: [null, 5, { name: 7 }, { name: "topic" }] } as never;
+    const catalogue = testCatalogue([], { prompts: [{ name: "notes:odd", server: "notes", prompt: odd }] });
+    const conversation = createConversation({ ...parts, catalogue: () => catalogue });
+    expect(await conversation.prompt("notes:odd", { topic: "a" })).toHaveLength(1);
+    await expect(conversation.prompt("notes:odd", { other: "a" })).rejects.toThrow("It has: topic.");
+  });
+
   test("with too many messages is rejected", async () => {
     const many = Array.from({ length: 51 }, () => messages).flat();
     const conversation = createConversation(testServer({ prompt: many }).parts);
@@ -344,6 +353,21 @@ describe("a run with a conversation", () => {
     conversation.user("Thanks.");
     await startRun(runParts, { conversation }).finished;
     expect(model.requests[1]?.messages.slice(1)).toEqual(conversation.messages.slice(0, -1));
+  });
+
+  test("keeps messages that are added while it is used", async () => {
+    const { parts } = testServer();
+    const conversation = createConversation(parts);
+    conversation.user("Hello");
+    const model = scriptedStream([
+      async function* () {
+        await conversation.attach(note);
+        yield* answered;
+      },
+    ]);
+    await startRun(testParts(model.stream), { conversation }).finished;
+    expect(conversation.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    expect(textOf(conversation)).toContain("First");
   });
 
   test("ends as cancelled during a refresh", async () => {

@@ -1,14 +1,14 @@
 import type { CompleteResult, CompletionReference, GetPromptResult } from "mcparley";
 import type { Catalogue, CataloguePrompt } from "../catalogue/catalogue.ts";
-import type { Message } from "../loop/conversation.ts";
-import type { TextLimits } from "../loop/text/long-text.ts";
-import type { ResultStore } from "../loop/result-handles.ts";
-import type { HideSecrets } from "../loop/text/secrets.ts";
+import type { Message } from "../conversation/messages.ts";
+import type { TextLimits } from "../conversation/text/long-text.ts";
+import type { ResultStore } from "../conversation/result-handles.ts";
+import type { HideSecrets } from "../conversation/text/secrets.ts";
 import type { AttachmentParts } from "./attached-resource.ts";
 import { createAttachments } from "./attachments.ts";
 import type { Completion, CompletionRequest, ContextOptions, Conversation } from "./conversation-context.ts";
 import { readConversationJson } from "./conversation-json.ts";
-import { checkPromptArguments, promptMessages } from "./prompt-messages.ts";
+import { argumentsOf, checkPromptArguments, promptMessages } from "./prompt-messages.ts";
 import { expandTemplate, templateVariables } from "./uri-template.ts";
 
 /** The parts of a host that a conversation needs. */
@@ -127,7 +127,7 @@ interface CompletionTarget {
 function completionTarget(catalogue: Catalogue, of: CompletionRequest["of"]): CompletionTarget {
   if (typeof of === "string") {
     const { server, prompt } = promptNamed(catalogue, of);
-    const names = new Set((prompt.arguments ?? []).map(({ name }) => name));
+    const names = new Set(argumentsOf(prompt).map(({ name }) => name));
     return { server, ref: { type: "ref/prompt", name: prompt.name }, names };
   }
   checkTemplate(catalogue, of);

@@ -2,14 +2,14 @@ import { LocalError, systemClock } from "mcparley";
 import type { Root } from "mcparley/client";
 import { createCatalogue } from "../catalogue/create-catalogue.ts";
 import { createConsent } from "../consent/consent.ts";
-import type { HostOptions } from "../options.ts";
+import type { HostOptions } from "./host-options.ts";
 import { openWatchdog } from "../processes/watchdog.ts";
 import { knownSecrets } from "../secrets/known-secrets.ts";
 import { fileState } from "../state/file-state.ts";
 import { memoryState } from "../state/state-storage.ts";
 import { userFolder } from "../state/user-folder.ts";
-import { searchTools } from "../loop/tool-search.ts";
-import { readResultTool } from "../loop/read-result.ts";
+import { hideSecretsOf } from "./ai-sdk-tools.ts";
+import { hostToolNames } from "../loop/stable-tools.ts";
 import { checkLimits } from "../input/input-limits.ts";
 import { eventBus } from "./event-bus.ts";
 import type { Host } from "./host.ts";
@@ -55,7 +55,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     await close();
     throw error;
   }
-  return {
+  const host: Host = {
     servers: servers.byName,
     get catalogue() {
       return parts.catalogue.current;
@@ -78,6 +78,8 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     close,
     [Symbol.asyncDispose]: close,
   };
+  hideSecretsOf(host, parts.secrets.hide);
+  return host;
 }
 
 interface SharedParts {
@@ -91,6 +93,7 @@ interface SharedParts {
 function sharedParts(options: HostOptions): SharedParts {
   const clock = options.clock ?? systemClock;
   const secrets = knownSecrets();
+  if (options.model) secrets.addModels(options.model);
   const events = eventBus(options.onEvent);
   const report = (server: string | undefined, error: Error): void =>
     events.emit({ type: "error", server, error: secrets.hideInError(error) });
@@ -115,7 +118,7 @@ function sharedParts(options: HostOptions): SharedParts {
     }),
     catalogue: createCatalogue({
       provider: options.provider,
-      reserved: new Set([...searchTools, readResultTool].map(({ name }) => name)),
+      reserved: hostToolNames,
       onChange: (change) => events.emit({ type: "catalogue", change }),
       onLoss: (loss) => events.emit({ type: "loss", loss }),
       onError: report,

@@ -1,9 +1,10 @@
 import { readArguments } from "../catalogue/arguments.ts";
 import { type ConversationParts, createConversation } from "../context/create-conversation.ts";
 import type { Conversation } from "../context/conversation-context.ts";
-import { createResultStore } from "../loop/result-handles.ts";
+import { createResultStore } from "../conversation/result-handles.ts";
 import { type RunParts, startRun } from "../loop/run.ts";
 import type { Run } from "../loop/run-events.ts";
+import { createToolSearch } from "../search/tool-search.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import { streamModel } from "../model/stream-model.ts";
 import type { Host } from "./host.ts";
@@ -27,11 +28,12 @@ interface LoopParts {
 /** Returns the functions that run the model and make conversations. */
 export function hostLoop(parts: HostParts, { servers, calls, context }: LoopParts): HostLoop {
   const results = createResultStore();
+  const search = createToolSearch();
   const runs = new Set<Run>();
   const conversations = new Set<Conversation>();
   return {
     run(options) {
-      const started = startRun({ ...runParts(parts, { servers, calls, context }), results }, options);
+      const started = startRun({ ...runParts(parts, { servers, calls, context }), results, search }, options);
       const forget = options.messages && context.add({ messages: options.messages });
       runs.add(started);
       void started.finished.then(() => {
@@ -60,7 +62,7 @@ export function hostLoop(parts: HostParts, { servers, calls, context }: LoopPart
 }
 
 /** Returns the parts of a run. Throws if the host has no model. */
-function runParts(parts: HostParts, { servers, calls }: LoopParts): Omit<RunParts, "results"> {
+function runParts(parts: HostParts, { servers, calls }: LoopParts): Omit<RunParts, "results" | "search"> {
   const { model } = parts.options;
   if (!model) throw new TypeError("The host has no model. Pass `model` to createHost.");
   const used = chooseModel(model);

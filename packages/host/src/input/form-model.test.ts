@@ -2,7 +2,7 @@ import type { RequestedSchema } from "mcparley";
 import { connect } from "mcparley/client";
 import { createServer, tool } from "mcparley/server";
 import { describe, expect, test } from "vitest";
-import type { FormRequest } from "./elicitation.ts";
+import type { FormRequest } from "../renderer/elicitation.ts";
 import { formRequest } from "./form-model.ts";
 
 const origin = { server: "s", claims: undefined, during: undefined };
@@ -88,6 +88,17 @@ test("several choices have their limits and defaults", () => {
     },
     { type: "choices", options: [], minItems: undefined, maxItems: undefined, initial: [] },
   ]);
+});
+
+test("a missing value of a field is found, also if the field is named like a member of each object", () => {
+  const requestedSchema = {
+    type: "object",
+    properties: { constructor: { type: "string" } },
+    required: ["constructor"],
+  };
+  const check = () => [{ path: "", message: 'must have the required property "constructor"' }];
+  const request = formRequest({ message: "m", requestedSchema: requestedSchema as RequestedSchema }, { check }, origin);
+  expect(request.check({})[0]?.field).toBe("constructor");
 });
 
 test("unknown and malformed fields are texts", () => {

@@ -1,10 +1,12 @@
 import type { JsonObject } from "mcparley";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
-import type { ToolCallPart } from "./conversation.ts";
+import type { ToolCallPart } from "../conversation/messages.ts";
 import type { WrittenCall } from "./model-answer.ts";
 import { readResultTool } from "./read-result.ts";
+import { isObject } from "../values/is-object.ts";
+import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
+import { isWithinDepth } from "../json-depth.ts";
 import { closeNames } from "./stable-tools.ts";
-import { readCallTool, searchTools } from "./tool-search.ts";
 
 /** Reads the arguments of a call, which the model wrote as JSON text, by the schema of the tool. */
 export type ReadArguments = (text: string, tool: CatalogueTool) => ReadResult;
@@ -16,7 +18,7 @@ type ReadResult = { readonly arguments: JsonObject } | { readonly problem: strin
 export interface ReadCall {
   /** Unique in the run. */
   readonly callId: string;
-  /** The name that the model called, such as `call_tool`. */
+  /** The name in the conversation: the one that the model called, such as `call_tool`. */
   readonly name: string;
   /** The name of the tool that is called in effect. */
   readonly shownName: string;
@@ -28,7 +30,7 @@ export interface ReadCall {
 }
 
 /** The receiver of a call. */
-export type CallTarget =
+type CallTarget =
   | { readonly kind: "tool"; readonly tool: CatalogueTool }
   | { readonly kind: "read_result"; readonly arguments: JsonObject }
   | { readonly kind: "search_tools"; readonly arguments: JsonObject }
@@ -42,12 +44,11 @@ export interface CallReader {
   readonly uniqueId: (callId: string) => string;
 }
 
-const [searchTool, callTool] = searchTools;
-
 /** Reads a call of the model. A call that cannot be read becomes a problem for the model. */
 export function readCall(written: WrittenCall, reader: CallReader): ReadCall {
   const callId = reader.uniqueId(written.callId);
-  const { name, providerData } = written;
+  const { providerData } = written;
+  const name = sendableName(written.name);
   const found = findTarget(written, reader);
   const part: ToolCallPart = {
     type: "tool-call",
@@ -57,6 +58,14 @@ export function readCall(written: WrittenCall, reader: CallReader): ReadCall {
     ...(providerData === undefined ? {} : { providerData }),
   };
   return { callId, name, shownName: found.shownName, arguments: found.arguments, target: found.target, part };
+}
+
+/**
+ * Returns the name of a call for the conversation. Providers reject each later request if a call has a name with other characters,
+ * which a model can invent.
+ */
+function sendableName(name: string): string {
+  return name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "tool";
 }
 
 interface FoundTarget {
@@ -69,15 +78,15 @@ interface FoundTarget {
 
 function findTarget({ name, input }: WrittenCall, reader: CallReader): FoundTarget {
   const isHostTool =
-    name === readResultTool.name || (reader.isSearching && (name === searchTool.name || name === callTool.name));
+    name === readResultTool.name || (reader.isSearching && (name === SEARCH_TOOL || name === CALL_TOOL));
   if (!isHostTool) {
     const found = findTool(name, (tool) => reader.readArguments(input, tool), reader);
     return found.target.kind === "problem" ? { ...found, written: parseObject(input) ?? {} } : found;
   }
   const args = parseObject(input);
-  if (!args) return problem(name, `The arguments of ${name} must be a JSON object.`);
+  if (!args) return problem(name, `The arguments of ${name} must be a JSON object of at most ${MAX_DEPTH} levels.`);
   if (name === readResultTool.name) return hostTarget("read_result", args);
-  if (name === searchTool.name) return hostTarget("search_tools", args);
+  if (name === SEARCH_TOOL) return hostTarget("search_tools", args);
   const called = readCallTool(args);
   if ("problem" in called) return { ...problem(name, called.problem), written: args };
   const read = (tool: CatalogueTool): ReadResult => readWrapped({ input, text: called.text, tool }, reader);
@@ -121,20 +130,30 @@ function problem(shownName: string, text: string): FoundTarget {
 function unknownTool(name: string, { catalogue, isSearching }: { catalogue: Catalogue; isSearching: boolean }): string {
   const close = closeNames(name, catalogue);
   const names = close.length > 0 ? ` Close names: ${close.join(", ")}.` : "";
-  const cure = isSearching ? ` Find tools with ${searchTool.name}.` : "";
+  const cure = isSearching ? ` Find tools with ${SEARCH_TOOL}.` : "";
   return `The tool ${JSON.stringify(name)} does not exist, or its server is no longer available.${names}${cure}`;
 }
+
+/** Maximum depth of arguments in the conversation. Providers and servers refuse deeper ones. */
+const MAX_DEPTH = 64;
 
 function parseObject(text: string): JsonObject | undefined {
   try {
     // An empty text stands for no arguments.
     const value: unknown = JSON.parse(text.trim() || "{}");
-    return isObject(value) ? value : undefined;
+    return isObject(value) && isWithinDepth(value, MAX_DEPTH) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/**
+ * Reads the arguments of `call_tool`. `text` is set if the model wrote the arguments of the tool as JSON text within the JSON.
+ */
+function readCallTool({
+  name,
+  arguments: args,
+}: JsonObject): { name: string; text: string | undefined } | { problem: string } {
+  if (typeof name !== "string" || name === "") return { problem: "`name` must be the name of a tool." };
+  return { name, text: typeof args === "string" ? args : undefined };
 }

@@ -1,24 +1,24 @@
 import type { Clock } from "mcparley";
 import type { CallTool, ToolOutcome } from "../calls/tool-call.ts";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
-import type { CallActivity } from "../events.ts";
-import type { ToolResultPart } from "./conversation.ts";
-import type { TextLimits } from "./text/long-text.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
+import type { ToolSearch } from "../search/tool-search.ts";
+import type { ToolResultPart } from "../conversation/messages.ts";
+import type { TextLimits } from "../conversation/text/long-text.ts";
 import type { ReadCall } from "./read-call.ts";
 import { readResult } from "./read-result.ts";
 import { MAX_FAILURES, type RepeatedFailures } from "./repeated-failures.ts";
 import type { RunEvent } from "./run-events.ts";
 import { type RunStop, settled } from "./run-stop.ts";
 import type { RunTimer } from "./run-timer.ts";
-import { hideInJson } from "./text/secrets.ts";
+import { hideInJson } from "../conversation/text/secrets.ts";
 import { hostResult, toResultPart } from "./tool-results.ts";
-import { type ToolSearchPort, runSearch } from "./tool-search.ts";
 
 /** The parts of a run that its calls need. */
 export interface CallParts {
   readonly callTool: CallTool;
   readonly catalogue: () => Catalogue;
-  readonly search: ToolSearchPort | undefined;
+  readonly search: ToolSearch | undefined;
   readonly limits: TextLimits;
   readonly failures: RepeatedFailures;
   readonly stop: RunStop;
@@ -69,7 +69,7 @@ async function resultOf(call: ReadCall, parts: CallParts): Promise<ToolResultPar
   }
   if (target.kind === "search_tools") {
     if (!search) return hostResult({ callId, name }, "The host has no search for tools.");
-    const { text, isError } = runSearch(search, target.arguments);
+    const { text, isError } = search.answer(target.arguments);
     return hostResult({ callId, name }, limits.hideSecrets(text), isError);
   }
   const result = await callServer(call, target.tool, parts);

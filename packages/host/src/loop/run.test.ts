@@ -2,8 +2,8 @@ import { getEventListeners } from "node:events";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import type { ToolOutcome } from "../calls/tool-call.ts";
-import type { CallActivity } from "../events.ts";
-import type { Message, ToolResultPart } from "./conversation.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
+import type { Message, ToolResultPart } from "../conversation/messages.ts";
 import type { RunEvent } from "./run-events.ts";
 import { startRun } from "./run.ts";
 import {
@@ -219,6 +219,26 @@ describe("calls", () => {
     expect(parts.calls).toHaveLength(0);
   });
 
+  test("with a name that providers reject have a name that they accept in the conversation", async () => {
+    const model = scriptedStream([[call("functions.read file", {}, "1"), finish("tool-calls")], answered]);
+    const end = await startRun(testParts(model.stream), { messages: question }).finished;
+    expect(end.messages[1]?.content).toMatchObject([{ name: "functions_read_file" }]);
+    expect(resultsOf(end.messages)[0]).toMatchObject({ name: "functions_read_file", isError: true });
+    expect(textOf(resultsOf(end.messages)[0])).toContain("functions.read file");
+  });
+
+  test.each(["read", "read_result", "call_tool"])(
+    "of %s with arguments that are too deep leave a conversation that can be sent",
+    async (name) => {
+      const deep = `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
+      const model = scriptedStream([[call(name, deep), finish("tool-calls")], answered]);
+      const readArguments = (): { problem: string } => ({ problem: "The arguments are nested too deep." });
+      const end = await startRun(testParts(model.stream, { readArguments }), { messages: question }).finished;
+      expect(end.reason).toBe("answered");
+      expect(JSON.stringify(end.messages).length).toBeLessThan(2000);
+    },
+  );
+
   test("with invalid JSON fail, and the conversation has an object as arguments", async () => {
     const model = scriptedStream([[call("read", '{"id": '), finish("tool-calls")], answered]);
     const { messages } = await startRun(testParts(model.stream), { messages: question }).finished;
@@ -292,7 +312,7 @@ describe("limits", () => {
   });
 
   test("estimate the tokens if the provider reports none", async () => {
-    const steps = [[text("x".repeat(400)), call("read"), finish("tool-calls", 0, 0)], answered];
+    const steps = [[text("words ".repeat(100)), call("read"), finish("tool-calls", 0, 0)], answered];
     const end = await startRun(testParts(scriptedStream(steps).stream), { messages: question, maxTokens: 100 })
       .finished;
     expect(end.reason).toBe("tokens");

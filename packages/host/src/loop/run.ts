@@ -1,23 +1,24 @@
 import type { Clock } from "mcparley";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { ModelRequest } from "../model/model-request.ts";
+import type { ModelRequest, Usage } from "../model/model-request.ts";
+import type { ToolSearch } from "../search/tool-search.ts";
 import { completeMessages } from "./complete-messages.ts";
-import type { AssistantPart, Message } from "./conversation.ts";
+import type { AssistantPart, Message } from "../conversation/messages.ts";
 import { type EventQueue, createEventQueue } from "./event-queue.ts";
 import { type ModelAnswer, type StreamModel, askModel } from "./model-answer.ts";
 import { type ReadArguments, type ReadCall, readCall } from "./read-call.ts";
 import { createRepeatedFailures } from "./repeated-failures.ts";
-import type { ResultStore } from "./result-handles.ts";
+import type { ResultStore } from "../conversation/result-handles.ts";
 import { type CallParts, runCalls, skippedResult, stopText } from "./run-calls.ts";
-import type { Run, RunEnd, RunOptions, Usage } from "./run-events.ts";
+import type { Run, RunEnd, RunOptions } from "./run-events.ts";
 import { type RunLimits, reachedLimit, readRunLimits } from "./run-limits.ts";
 import { type RunStop, createStop } from "./run-stop.ts";
 import { startRunTimer } from "./run-timer.ts";
-import type { HideSecrets } from "./text/secrets.ts";
+import type { HideSecrets } from "../conversation/text/secrets.ts";
 import { type RunTools, createRunTools } from "./stable-tools.ts";
 import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
-import type { ToolSearchPort } from "./tool-search.ts";
+import { uniqueNames } from "../unique-names.ts";
 
 /** The parts of a host that a run needs. */
 export interface RunParts {
@@ -34,7 +35,7 @@ export interface RunParts {
   /** Called before the first step, to connect the servers. Default: nothing is awaited. */
   readonly ready?: (signal: AbortSignal) => Promise<unknown>;
   /** If omitted, each request has the definitions of all tools. */
-  readonly search?: ToolSearchPort;
+  readonly search?: ToolSearch;
 }
 
 /** Starts a run. Throws if an option is invalid. */
@@ -77,7 +78,8 @@ interface RunState extends Start {
   readonly messages: Message[];
   readonly tools: RunTools;
   readonly callParts: CallParts;
-  readonly usedIds: Set<string>;
+  /** Returns an id that no call of the conversation has. */
+  readonly uniqueId: (id: string) => string;
   step: number;
   usage: Usage;
 }
@@ -90,25 +92,32 @@ async function runToEnd(start: Start): Promise<RunEnd> {
   const { conversation } = options;
   const timer = startRunTimer({ clock: parts.clock, ms: start.limits.maxTime, onExpired: () => stop.stop("time") });
   const before = (): readonly Message[] => options.messages ?? conversation?.messages ?? [];
+  let taken = before();
   let state: RunState | undefined;
   let ended: Ended;
   try {
     await parts.ready?.(stop.signal);
     await conversation?.refresh({ signal: stop.signal });
-    state = startState(start, { before: before(), timer });
+    taken = before();
+    state = startState(start, { before: taken, timer });
     ended = await runSteps(state);
   } catch (error) {
     ended = stop.reason === undefined ? { reason: "error", error: toError(error) } : { reason: stop.reason };
   }
   timer.close();
   stop.close();
-  const messages = completeMessages(state?.messages ?? before());
+  const messages = completeMessages(state?.messages ?? taken);
   const usage = state?.usage ?? { inputTokens: 0, outputTokens: 0 };
   const end = { ...withoutSecrets(ended, parts.hideSecrets), messages, usage };
-  conversation?.replace(messages);
+  if (conversation) conversation.replace([...messages, ...addedSince(taken, conversation.messages)]);
   events.push({ type: "end", end });
   events.end();
   return end;
+}
+
+/** Returns the messages that were added to a conversation during a run, such as those of another attachment. */
+function addedSince(taken: readonly Message[], now: readonly Message[]): readonly Message[] {
+  return taken.every((message, index) => now[index] === message) ? now.slice(taken.length) : [];
 }
 
 function toError(thrown: unknown): Error {
@@ -135,7 +144,7 @@ function startState(start: Start, given: { before: readonly Message[]; timer: Ca
       clock: parts.clock,
       emit: events.push,
     },
-    usedIds: callIds(messages),
+    uniqueId: uniqueNames(callIds(messages)),
     step: 0,
     usage: { inputTokens: 0, outputTokens: 0 },
   };
@@ -191,7 +200,7 @@ function addAnswer(state: RunState, { parts }: ModelAnswer): ReadCall[] {
     catalogue: state.parts.catalogue,
     readArguments: state.parts.readArguments,
     isSearching: state.tools.isSearching,
-    uniqueId: (id: string) => uniqueId(id, state.usedIds),
+    uniqueId: (id: string) => state.uniqueId(id || "call"),
   };
   const content = parts.map((part): AssistantPart => {
     if (part.type !== "tool-call") return part;
@@ -225,17 +234,9 @@ function skipReason({ reason }: Ended): string {
   return reason === "filtered" ? "the provider filtered the answer" : "the model failed";
 }
 
-function callIds(messages: readonly Message[]): Set<string> {
+function callIds(messages: readonly Message[]): string[] {
   const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
-  return new Set(calls.flatMap((part) => (part.type === "tool-call" ? [part.callId] : [])));
-}
-
-function uniqueId(id: string, used: Set<string>): string {
-  const base = id === "" ? "call" : id;
-  let unique = base;
-  for (let number = 2; used.has(unique); number += 1) unique = `${base}_${number}`;
-  used.add(unique);
-  return unique;
+  return calls.flatMap((part) => (part.type === "tool-call" ? [part.callId] : []));
 }
 
 function withoutSecrets({ reason, error }: Ended, hideSecrets: HideSecrets): Ended {

@@ -1,10 +1,12 @@
 import { printable } from "mcparley";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { ModelTool } from "../model/model-request.ts";
+import { estimateToolTokens } from "../model/tokens.ts";
+import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
+import type { ToolSearch } from "../search/tool-search.ts";
 import { readResultTool } from "./read-result.ts";
-import { type HideSecrets, hideInJson } from "./text/secrets.ts";
-import { estimateTokens } from "./text/text-size.ts";
-import { type ToolSearchPort, searchTools } from "./tool-search.ts";
+import { type HideSecrets, hideInJson } from "../conversation/text/secrets.ts";
+import { escapeTags } from "../conversation/text/server-text.ts";
 
 /** The tools of one run. */
 export interface RunTools {
@@ -21,13 +23,13 @@ export interface RunTools {
 
 export interface RunToolsParts {
   readonly catalogue: () => Catalogue;
-  readonly search: ToolSearchPort | undefined;
+  readonly search: ToolSearch | undefined;
   readonly maxTokens: number;
   readonly hideSecrets: HideSecrets;
 }
 
 /** The names of the tools of the host. A tool of a server with such a name cannot be called. */
-export const hostToolNames: ReadonlySet<string> = new Set([readResultTool, ...searchTools].map(({ name }) => name));
+export const hostToolNames: ReadonlySet<string> = new Set([readResultTool.name, SEARCH_TOOL, CALL_TOOL]);
 
 /**
  * Returns the tools of a run: `read_result`, and then the tools of the catalogue in its order. If their definitions are over the
@@ -40,11 +42,6 @@ export function createRunTools({ catalogue, search, maxTokens, hideSecrets }: Ru
   let isSearching = false;
   const names = new Set(hostToolNames);
 
-  function startSearch(): void {
-    isSearching = true;
-    tools = [...tools, ...searchTools];
-  }
-
   /** Returns the definitions of the tools that are not in the array yet. */
   function added(current: Catalogue): ModelTool[] {
     const added = current.tools.filter(({ name }) => !names.has(name)).map((tool) => toModelTool(tool, hideSecrets));
@@ -56,14 +53,20 @@ export function createRunTools({ catalogue, search, maxTokens, hideSecrets }: Ru
     next() {
       const current = catalogue();
       if (current === seen) return tools;
-      const isFirst = seen === undefined;
       seen = current;
-      search?.update(current.tools);
-      if (isSearching) return tools;
+      if (isSearching) {
+        search?.update(current.tools);
+        return tools;
+      }
       const definitions = added(current);
-      tokens += definitions.reduce((sum, tool) => sum + estimateTokens(JSON.stringify(tool)), 0);
-      if (search && tokens > maxTokens) startSearch();
-      else if (definitions.length > 0 || isFirst) tools = [...tools, ...definitions];
+      tokens += estimateToolTokens(definitions);
+      if (search && tokens > maxTokens) {
+        isSearching = true;
+        search.update(current.tools);
+        tools = [...tools, ...search.modelTools()];
+      } else if (definitions.length > 0) {
+        tools = [...tools, ...definitions];
+      }
       return tools;
     },
     get isSearching() {
@@ -80,7 +83,8 @@ export function toModelTool(tool: CatalogueTool, hideSecrets: HideSecrets): Mode
   const known = modelTools.get(tool);
   if (known?.hideSecrets === hideSecrets) return known.tool;
   const { name, description, inputSchema } = tool;
-  const made = hideInJson({ name, description: printable(description), inputSchema }, hideSecrets);
+  const definition = { name, description: printable(description), inputSchema };
+  const made = hideInJson(definition, (text) => escapeTags(hideSecrets(text)));
   modelTools.set(tool, { tool: made, hideSecrets });
   return made;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "mcparley";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
-import { isObject } from "./json-object.ts";
-import { estimateTokens } from "./tokens.ts";
+import { isObject } from "../values/is-object.ts";
+import { estimateTokens } from "../model/tokens.ts";
 
 /** The maximum length of a description in characters. Definitions over the budget have shorter ones. */
 const DESCRIPTION_LENGTHS = [4_000, 1_000, 300];

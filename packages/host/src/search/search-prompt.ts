@@ -1,6 +1,6 @@
 import type { ModelTool } from "../model/model-request.ts";
 import type { ServerLabel } from "./server-labels.ts";
-import { estimateToolTokens } from "./tokens.ts";
+import { estimateToolTokens } from "../model/tokens.ts";
 
 /** The name of the tool that searches the catalogue. */
 export const SEARCH_TOOL = "search_tools";

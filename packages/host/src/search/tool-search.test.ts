@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "mcparley";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
-import { estimateToolTokens, estimateTokens } from "./tokens.ts";
+import { estimateToolTokens, estimateTokens } from "../model/tokens.ts";
 import { createToolSearch } from "./tool-search.ts";
 
 /** Makes a tool of a catalogue from its server, name and description. */
@@ -164,6 +164,11 @@ describe("hostile definitions", () => {
     expect(namesOf(searchOver(...copies, ...messages).search("send email"))).toContain("mailbox__send_mail");
   });
 
+  test("reads annotations whose title is not a text", () => {
+    const odd = { ...createIssue, tool: { ...createIssue.tool, annotations: { title: 5 } } } as never;
+    expect(namesOf(searchOver(odd).search("create issue"))).toEqual(["tracker__create_issue"]);
+  });
+
   test("reads names, titles and schemas of any size and form", () => {
     const deep: JsonObject = { properties: {} };
     let inner = deep;
@@ -286,29 +291,5 @@ describe("answer", () => {
       type: "object",
       properties: { description: { type: "string", enum: [{ title: "kept" }] }, title: { type: "string" } },
     });
-  });
-});
-
-describe("resolveCall", () => {
-  test("returns the tool and its arguments", () => {
-    const search = searchOver(...issues);
-    const expected = { tool: createIssue, arguments: { title: "Crash" } };
-    expect(search.resolveCall({ name: "tracker__create_issue", arguments: { title: "Crash" } })).toEqual(expected);
-    expect(search.resolveCall({ name: "tracker__create_issue", arguments: '{"title":"Crash"}' })).toEqual(expected);
-    expect(search.resolveCall({ name: "tracker__create_issue" })).toEqual({ tool: createIssue, arguments: {} });
-  });
-
-  test("names similar tools if the name is unknown", () => {
-    const { error } = searchOver(...issues).resolveCall({ name: "create_issue", arguments: {} });
-    expect(error).toMatch(/^The tool "create_issue" does not exist\. Similar names: "tracker__create_issue"/);
-  });
-
-  test.each([
-    [{}, '"name"'],
-    [{ name: "tracker__create_issue", arguments: [] }, "JSON object"],
-    [{ name: "tracker__create_issue", arguments: "{" }, "JSON object"],
-    [{ name: "constructor", arguments: {} }, "does not exist"],
-  ])("rejects %j", (args, error) => {
-    expect(searchOver(...issues).resolveCall(args)).toEqual({ error: expect.stringContaining(error) });
   });
 });

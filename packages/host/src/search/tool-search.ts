@@ -1,11 +1,10 @@
 import type { JsonObject } from "mcparley";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
 import type { ModelTool } from "../model/model-request.ts";
-import { isObject } from "./json-object.ts";
 import { type ToolMatch, rank } from "./rank.ts";
 import { describeTools } from "./result-text.ts";
 import { createSearchIndex } from "./search-index.ts";
-import { CALL_TOOL, SEARCH_TOOL, searchTools } from "./search-prompt.ts";
+import { SEARCH_TOOL, searchTools } from "./search-prompt.ts";
 import { labelServers } from "./server-labels.ts";
 
 /** Options of `createToolSearch`. */
@@ -17,18 +16,13 @@ export interface ToolSearchOptions {
 }
 
 /** The answer to a call of `search_tools`. */
-export interface SearchAnswer {
+interface SearchAnswer {
   /** The text for the model. */
   readonly text: string;
   /** Whether the arguments were invalid. The text has the reason. */
   readonly isError: boolean;
   readonly matches: readonly ToolMatch[];
 }
-
-/** The tool and the arguments that a call of `call_tool` names, or the error for the model. */
-export type ResolvedCall =
-  | { readonly tool: CatalogueTool; readonly arguments: JsonObject; readonly error?: undefined }
-  | { readonly error: string };
 
 /** A search over the tools of a catalogue that is too large for a prompt. */
 export interface ToolSearch {
@@ -42,8 +36,6 @@ export interface ToolSearch {
   describe(this: void, matches: readonly ToolMatch[]): string;
   /** Answers a call of `search_tools`. */
   answer(this: void, args: JsonObject): SearchAnswer;
-  /** Returns the tool and the arguments that a call of `call_tool` names. */
-  resolveCall(this: void, args: JsonObject): ResolvedCall;
 }
 
 const DEFAULT_LIMIT = 5;
@@ -54,17 +46,9 @@ const MAX_LIMIT = 20;
  *
  * The model sees two tools instead of the catalogue, `search_tools` and `call_tool`. A search returns the definitions of the found tools
  * as text, so that the array of tools never changes within a conversation and the prompt cache of the model stays valid.
- *
- * @example
- * ```ts
- * const toolSearch = createToolSearch();
- * toolSearch.update(host.catalogue.tools);
- * const [best] = toolSearch.search("create github issue");
- * ```
  */
 export function createToolSearch({ promptTokens = 2_000, resultTokens = 6_000 }: ToolSearchOptions = {}): ToolSearch {
   const index = createSearchIndex();
-  let byName = new Map<string, CatalogueTool>();
   let modelTools: readonly ModelTool[] = searchTools([], promptTokens);
 
   const search = (query: string, limit = DEFAULT_LIMIT): ToolMatch[] => rank(index, query, clampLimit(limit));
@@ -77,7 +61,6 @@ export function createToolSearch({ promptTokens = 2_000, resultTokens = 6_000 }:
   return {
     update(tools) {
       index.update(tools);
-      byName = new Map(tools.map((tool) => [tool.name, tool]));
       const next = searchTools(labelServers(tools), promptTokens);
       if (next[0].description !== modelTools[0]?.description) modelTools = next;
     },
@@ -92,16 +75,6 @@ export function createToolSearch({ promptTokens = 2_000, resultTokens = 6_000 }:
       const matches = search(query, typeof limit === "number" ? limit : DEFAULT_LIMIT);
       return { text: describe(matches), isError: false, matches };
     },
-    resolveCall({ name, arguments: given = {} }) {
-      if (typeof name !== "string")
-        return { error: `${CALL_TOOL} requires "name", the name of a tool from ${SEARCH_TOOL}.` };
-      const tool = byName.get(name);
-      if (tool === undefined) return { error: unknownTool(name, search(name, 3)) };
-      const args = readArguments(given);
-      if (args === undefined)
-        return { error: `"arguments" of ${CALL_TOOL} must be a JSON object. Follow the input schema of "${name}".` };
-      return { tool, arguments: args };
-    },
   };
 }
 
@@ -109,22 +82,4 @@ export function createToolSearch({ promptTokens = 2_000, resultTokens = 6_000 }:
 function clampLimit(limit: number): number {
   if (Number.isNaN(limit)) return DEFAULT_LIMIT;
   return Math.min(MAX_LIMIT, Math.max(1, Math.trunc(limit)));
-}
-
-/** Returns the error for a name that the catalogue does not have, with similar names. */
-function unknownTool(name: string, similar: readonly ToolMatch[]): string {
-  const names = similar.map(({ tool }) => JSON.stringify(tool.name)).join(", ");
-  const hint = names === "" ? "" : ` Similar names: ${names}.`;
-  return `The tool ${JSON.stringify(name.slice(0, 128))} does not exist.${hint} Use a name that ${SEARCH_TOOL} has returned.`;
-}
-
-/** Reads the arguments of a call. Some models write the object as JSON text. */
-function readArguments(given: unknown): JsonObject | undefined {
-  if (typeof given !== "string") return isObject(given) ? given : undefined;
-  try {
-    const parsed: unknown = JSON.parse(given);
-    return isObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -66,9 +66,7 @@ export class WatchedResources {
   /** Replaces the subscription by one for the current URIs. Changes in the meantime lead to one more replacement. */
   #update(): Promise<void> {
     this.#isOutdated = true;
-    this.#updating ??= this.#replaceUntilCurrent().finally(() => {
-      this.#updating = undefined;
-    });
+    this.#updating ??= this.#replaceUntilCurrent();
     return this.#updating;
   }
 
@@ -82,6 +80,8 @@ export class WatchedResources {
         if (client === this.#client) this.#setting.report(error);
       });
     }
+    // In the same turn as the last check, so that no later change is missed.
+    this.#updating = undefined;
   }
 
   async #replace(client: Client): Promise<void> {

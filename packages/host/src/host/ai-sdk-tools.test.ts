@@ -2,9 +2,9 @@ import { type ToolSet, generateText, stepCountIs } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, test } from "vitest";
 import type { ToolOutcome } from "../calls/tool-call.ts";
-import type { Host } from "../host/host.ts";
+import type { Host } from "./host.ts";
 import { hideSecretsOf, toAiSdkTools } from "./ai-sdk-tools.ts";
-import { testCatalogue, testTool, textOutcome } from "./testing/run-fixtures.ts";
+import { testCatalogue, testTool, textOutcome } from "../loop/testing/run-fixtures.ts";
 
 type Generated = Awaited<ReturnType<MockLanguageModelV3["doGenerate"]>>;
 
@@ -115,6 +115,15 @@ test("long results are read on with read_result", async () => {
   const handle = /r_[\w-]{16}/.exec(first?.text ?? "")?.[0];
   const rest = await tools.read_result?.execute({ handle, offset: 995 }, { toolCallId: "c2" });
   expect(rest?.text).toContain("\n56789\n");
+});
+
+test("a long result is readable with the tools of a later call of toAiSdkTools", async () => {
+  const host = testHost(textOutcome("x".repeat(100_000)));
+  const tools = toAiSdkTools(host);
+  const { text } = (await tools["read"]?.execute({}, { toolCallId: "1" })) ?? { text: "" };
+  const handle = /r_[\w-]+/.exec(text)?.[0];
+  const read = await toAiSdkTools(host)["read_result"]?.execute({ handle }, { toolCallId: "2" });
+  expect(read).toMatchObject({ isError: false, text: expect.stringContaining("xxx") as string });
 });
 
 test("version 5 of ai receives files as media", () => {

@@ -1,12 +1,12 @@
 import type { JsonObject } from "mcparley";
-import type { Host } from "../host/host.ts";
-import type { FilePart, TextPart, ToolResultPart } from "./conversation.ts";
-import type { TextLimits } from "./text/long-text.ts";
-import { readResult, readResultTool } from "./read-result.ts";
-import { createResultStore } from "./result-handles.ts";
-import type { HideSecrets } from "./text/secrets.ts";
-import { toModelTool } from "./stable-tools.ts";
-import { toResultPart } from "./tool-results.ts";
+import type { Host } from "./host.ts";
+import type { FilePart, TextPart, ToolResultPart } from "../conversation/messages.ts";
+import type { TextLimits } from "../conversation/text/long-text.ts";
+import { readResult, readResultTool } from "../loop/read-result.ts";
+import type { HideSecrets } from "../conversation/text/secrets.ts";
+import { toModelTool } from "../loop/stable-tools.ts";
+import { toResultPart } from "../loop/tool-results.ts";
+import { type ResultStore, createResultStore } from "../conversation/result-handles.ts";
 
 /** Options of `toAiSdkTools`. */
 export interface AiSdkToolsOptions {
@@ -75,7 +75,7 @@ export function toAiSdkTools(
   { maxResultBytes = 32 * 1024 }: AiSdkToolsOptions = {},
 ): Record<string, AiSdkTool> {
   const hideSecrets = secretsOf.get(host) ?? ((text) => text);
-  const limits: TextLimits = { maxBytes: maxResultBytes, store: createResultStore(), hideSecrets };
+  const limits: TextLimits = { maxBytes: maxResultBytes, store: storeOf(host), hideSecrets };
   const tools = host.catalogue.tools.map((tool): readonly [string, AiSdkTool] => {
     const { name, description, inputSchema } = toModelTool(tool, hideSecrets);
     const origin = { server: tool.server, name: tool.tool.name };
@@ -100,6 +100,15 @@ export function toAiSdkTools(
     toModelOutput,
   };
   return Object.fromEntries([...tools, [readResultTool.name, reader] as const]);
+}
+
+const stores = new WeakMap<AiSdkHost, ResultStore>();
+
+/** Returns the long results of a host. They stay readable after a second call of `toAiSdkTools`. */
+function storeOf(host: AiSdkHost): ResultStore {
+  const store = stores.get(host) ?? createResultStore();
+  stores.set(host, store);
+  return store;
 }
 
 /** Returns an object that `ai` accepts as the result of its `jsonSchema()`. The host checks the arguments. */
