@@ -196,6 +196,24 @@ test("replaces a long result by a handle, with which the model reads on", async 
   });
 });
 
+test("offers a search in place of definitions over the limit", async () => {
+  const replies = [
+    calls(["search_tools", { query: "find an order" }]),
+    calls(["call_tool", { name: "orders__find", arguments: { number: 7 } }]),
+    says("It is open."),
+  ];
+  await withStage(replies, async ({ run, bodies }) => {
+    expect((await run("Is order 7 open?", { maxToolTokens: 10 }).finished).reason).toBe("answered");
+    const [first, second, third] = bodies();
+    const names = first?.tools.map((offered) => offered.function.name);
+    expect(names).toEqual(expect.arrayContaining(["search_tools", "call_tool"]));
+    expect(names).not.toContain("orders__find");
+    expect(third?.tools).toEqual(first?.tools);
+    expect(resultsIn(second)[0]).toContain("orders__find");
+    expect(resultsIn(third)[1]).toContain("Order 7: open");
+  });
+});
+
 test("cancels the request to the provider in the middle of its answer", async () => {
   await withStage([{ chunks: [chunk({ content: "It is" }), "hang"] }], async ({ run, endpoint }) => {
     const started = run("Is order 7 open?");
