@@ -38,6 +38,8 @@ export interface DefinitionReview {
   isUsable(server: string, kind: DefinitionKind, named: { name: string; definition: unknown }): boolean;
   /** Forgets the denials of this session for a server, so that the person is asked again. */
   forgetDenials(server: string): void;
+  /** Forgets the definitions of a server. None is usable until the next review. */
+  forget(server: string): void;
 }
 
 /** The definitions of one server in this session. */
@@ -97,6 +99,7 @@ export function definitionReview(parts: ConsentParts): DefinitionReview {
       }, signal);
     },
     forgetDenials: (server) => states.get(server)?.denied.clear(),
+    forget: (server) => void states.delete(server),
   };
 }
 
