@@ -35,11 +35,12 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
     return withoutSignIn(`Server ${shown} has its own \`auth\` or an \`authorization\` header. Change that instead.`);
   }
   const { url, connection } = server.target;
-  let isSigningIn = false;
+  /** The number of running sign-ins. One that was aborted can end after the start of the next one. */
+  let signIns = 0;
   let loading: Promise<OAuth> | undefined;
   const gated: SignIn = {
     prepare(previous) {
-      if (isSigningIn && setting.signIn) return setting.signIn.prepare(previous);
+      if (signIns > 0 && setting.signIn) return setting.signIn.prepare(previous);
       const cure = setting.signIn ? "Call signIn() of the server." : "Pass `signIn` to createHost.";
       return Promise.reject(new LocalError("sign_in_required", `Server ${shown} requires a sign-in. ${cure}`));
     },
@@ -58,11 +59,11 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
     },
     async signIn(signal) {
       const auth = await load();
-      isSigningIn = true;
+      signIns++;
       try {
         await auth.signIn(url, { signal });
       } finally {
-        isSigningIn = false;
+        signIns--;
       }
     },
   };
