@@ -9,7 +9,7 @@ import type { ActiveCalls } from "../activity/active-calls.ts";
 import type { CallTool, ToolCallRequest, ToolOutcome } from "./tool-call.ts";
 
 /** A server, as the calls of its tools need it. */
-export interface CalledServer {
+interface CalledServer {
   readonly supervised: Pick<SupervisedServer, "use">;
   readonly calls: ActiveCalls;
   readonly timeout: Timeouts | undefined;

@@ -1,4 +1,6 @@
-import { LocalError } from "mcparley";
+import { LocalError, systemClock } from "mcparley";
+import { unlessAborted } from "../async/timing.ts";
+import { wakefulClock } from "../async/wakeful-clock.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { checkLimits } from "../input/input-limits.ts";
 import { resolveEntry } from "../servers/resolve-entry.ts";
@@ -110,18 +112,15 @@ interface Waiting {
 /** Resolves when the work ends or the time is over. Rejects with the reason of the signal. */
 async function within(work: Promise<unknown>, { ms, clock, signal }: Waiting): Promise<void> {
   signal?.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const timer = Number.isFinite(ms) ? clock.setTimeout(() => settle(resolve), ms) : undefined;
-    const abort = (): void => settle(() => reject(signal?.reason as Error));
-    const settle = (end: () => void): void => {
-      clock.clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
-      end();
-    };
-    signal?.addEventListener("abort", abort);
-    work.then(
-      () => settle(resolve),
-      (error: Error) => settle(() => reject(error)),
-    );
+  // The program must not end during the wait if a server in this process is hung.
+  const wakeful = clock === systemClock ? wakefulClock : clock;
+  let timer: unknown;
+  const over = new Promise<void>((resolve) => {
+    if (Number.isFinite(ms)) timer = wakeful.setTimeout(resolve, ms);
   });
+  try {
+    await unlessAborted(Promise.race([work, over]), signal);
+  } finally {
+    wakeful.clearTimeout(timer);
+  }
 }

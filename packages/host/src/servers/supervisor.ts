@@ -12,7 +12,7 @@ import type { ResolvedEntry } from "./resolve-entry.ts";
 import { isSignInError, serverAuth } from "./server-auth.ts";
 import type { ServerState } from "./server-state.ts";
 import type { SupervisorSetting } from "./supervised-server.ts";
-import { unlessAborted } from "./timing.ts";
+import { unlessAborted } from "../async/timing.ts";
 import { type ServerAction, transitions } from "./transitions.ts";
 import { WatchedResources } from "./watched-resources.ts";
 
