@@ -37,13 +37,14 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
     return withoutSignIn(`Server ${shown} has its own \`auth\` or an \`authorization\` header. Change that instead.`);
   }
   const { url, connection } = server.target;
-  let isSigningIn = false;
+  /** The number of running sign-ins. One that was aborted can end after the start of the next one. */
+  let signIns = 0;
   /** The scopes that the server required for a call and the token has not. */
   let missing = new Set<string>();
   let loading: Promise<OAuth> | undefined;
   const gated: SignIn = {
     prepare(previous) {
-      if (isSigningIn && setting.signIn) return setting.signIn.prepare(previous);
+      if (signIns > 0 && setting.signIn) return setting.signIn.prepare(previous);
       const cure = setting.signIn ? "Call signIn() of the server." : "Pass `signIn` to createHost.";
       return Promise.reject(new LocalError("sign_in_required", `Server ${shown} requires a sign-in. ${cure}`));
     },
@@ -66,7 +67,7 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
     },
     async signIn(signal) {
       const auth = await load();
-      isSigningIn = true;
+      signIns++;
       try {
         // Scopes of earlier sign-ins are requested again, so that a sign-in for one call does not undo another one.
         const account = missing.size > 0 ? await auth.whoami(url) : undefined;
@@ -74,7 +75,7 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
         await auth.signIn(url, { signal, ...(scopes.length > 0 && { scope: scopes.join(" ") }) });
         missing = new Set();
       } finally {
-        isSigningIn = false;
+        signIns--;
       }
     },
   };
