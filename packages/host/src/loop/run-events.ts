@@ -69,6 +69,7 @@ export interface Usage {
   readonly outputTokens: number;
 }
 
+/** The end of a run. */
 export interface RunEnd {
   /**
    * - `answered`: the model gave its answer
@@ -78,8 +79,10 @@ export interface RunEnd {
    * - `error`: the model failed; `error` is the reason
    */
   readonly reason: "answered" | "steps" | "tokens" | "time" | "length" | "filtered" | "cancelled" | "error";
+  /** The reason of `error`. */
   readonly error?: Error;
   /** The conversation with the new messages. It is complete: each call has a result. */
   readonly messages: readonly Message[];
+  /** The tokens of all steps. */
   readonly usage: Usage;
 }
