@@ -40,7 +40,7 @@ export type {
   UrlAnswer,
   UrlRequest,
 } from "./input/elicitation.ts";
-export type { InputLimits } from "./input/limits.ts";
+export type { InputLimits } from "./input/input-limits.ts";
 export type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "./input/sampling.ts";
 export type { LanguageModel, ModelSetting } from "./model/language-model.ts";
 export type {

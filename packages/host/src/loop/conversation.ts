@@ -57,7 +57,7 @@ export interface ToolCallPart {
   readonly callId: string;
   /** The name of the tool for the model. */
   readonly name: string;
-  /** The arguments as the model wrote them. */
+  /** The arguments of the call. */
   readonly arguments: JsonObject;
   /** Data of the model provider, which must be sent back unchanged. */
   readonly providerData?: JsonObject;
