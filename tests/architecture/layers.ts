@@ -1,7 +1,10 @@
 import { type Import, type Source, walk } from "../../scripts/house/syntax.mjs";
 
 /** The layers that each layer may import in addition to itself. An `import()` and an `import type` count as well. */
-export const mayImport: Record<string, readonly string[]> = {
+export type Layers = Readonly<Record<string, readonly string[]>>;
+
+/** The layers of the library. */
+export const mayImport: Layers = {
   rpc: [],
   schema: ["rpc"],
   net: ["rpc"],
@@ -76,9 +79,9 @@ export function repeatedCompositions(sources: readonly Source[]): string[] {
 }
 
 /** The imports that point against the order of the layers. */
-export function importsAgainstOrder(sources: readonly Source[]): string[] {
+export function importsAgainstOrder(sources: readonly Source[], layers: Layers = mayImport): string[] {
   return edgesOf(sources)
-    .filter(({ from, to }) => layerOf(from) !== layerOf(to) && !mayImport[layerOf(from)]?.includes(layerOf(to)))
+    .filter(({ from, to }) => layerOf(from) !== layerOf(to) && !layers[layerOf(from)]?.includes(layerOf(to)))
     .filter((edge) => !isComposition(edge))
     .map(({ from, to, kind }) => `${from} imports ${to} (${kind})`);
 }

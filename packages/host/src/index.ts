@@ -1,9 +1,12 @@
 /** A host of the Model Context Protocol: many servers, consent, sampling, context and the model loop. */
 export { createHost } from "./host/create-host.ts";
 export type { Host, HostCallOptions, HostCompletion } from "./host/host.ts";
-export type { HostOptions, ServerEntry, ServerSettings, ServerTarget } from "./options.ts";
-export type { CallActivity, HostEvent, InputKind, ServerEvent } from "./events.ts";
-export type { HostServer, ServerState } from "./servers/server-state.ts";
+export type { HostOptions } from "./host/host-options.ts";
+export type { ServerEntry, ServerSettings } from "./servers/server-entry.ts";
+export type { ServerTarget } from "./values/server-target.ts";
+export type { CallActivity, InputKind } from "./activity/call-activity.ts";
+export type { HostEvent } from "./host/host-events.ts";
+export type { HostServer, ServerEvent, ServerState } from "./servers/server-state.ts";
 export type {
   Catalogue,
   CatalogueChange,
@@ -16,9 +19,9 @@ export type { ProviderName } from "./catalogue/providers.ts";
 export type { SchemaLoss } from "./catalogue/schema-loss.ts";
 export type { ServerLists } from "./catalogue/server-lists.ts";
 export type { ToolOutcome } from "./calls/tool-call.ts";
-export type { Awaitable } from "./awaitable.ts";
-export type { Renderer } from "./renderer.ts";
-export type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "./consent/approval.ts";
+export type { Awaitable } from "./values/awaitable.ts";
+export type { Renderer } from "./renderer/renderer.ts";
+export type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "./renderer/approval.ts";
 export type { DecisionRecord } from "./consent/decision-record.ts";
 export type { Decision, Policy, Rule } from "./consent/policy.ts";
 export type {
@@ -27,8 +30,8 @@ export type {
   DefinitionKind,
   ReviewAnswer,
   ReviewRequest,
-} from "./consent/review.ts";
-export type { ServerIdentity, TrustAnswer, TrustRequest } from "./consent/trust.ts";
+} from "./renderer/review.ts";
+export type { ServerIdentity, TrustAnswer, TrustRequest } from "./renderer/trust.ts";
 export type {
   FieldProblem,
   FormAnswer,
@@ -39,9 +42,9 @@ export type {
   InputOrigin,
   UrlAnswer,
   UrlRequest,
-} from "./input/elicitation.ts";
+} from "./renderer/elicitation.ts";
 export type { InputLimits } from "./input/input-limits.ts";
-export type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "./input/sampling.ts";
+export type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "./renderer/sampling.ts";
 export type { LanguageModel, ModelSetting } from "./model/language-model.ts";
 export type {
   AssistantPart,
@@ -52,8 +55,9 @@ export type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
-} from "./loop/conversation.ts";
-export type { Run, RunEnd, RunEvent, RunOptions, Usage } from "./loop/run-events.ts";
+} from "./conversation/messages.ts";
+export type { Run, RunEnd, RunEvent, RunOptions } from "./loop/run-events.ts";
+export type { Usage } from "./model/model-request.ts";
 export type {
   Attachment,
   Completion,
@@ -65,6 +69,7 @@ export type {
   StoredAttachment,
   TemplateInstance,
 } from "./context/conversation-context.ts";
+export { serverTextRules } from "./conversation/text/server-text.ts";
 export {
   type AiSdkCall,
   type AiSdkModelOutput,
@@ -72,5 +77,4 @@ export {
   type AiSdkTool,
   type AiSdkToolsOptions,
   toAiSdkTools,
-} from "./loop/ai-sdk-tools.ts";
-export { serverTextRules } from "./loop/text/server-text.ts";
+} from "./host/ai-sdk-tools.ts";

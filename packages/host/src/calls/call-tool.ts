@@ -1,14 +1,14 @@
 import { LocalError, ProtocolError } from "mcparley";
 import { type CallToolResult, type Client, type RequestOptions, type Timeouts, validateJson } from "mcparley/client";
 import type { Consent } from "../consent/consent.ts";
-import type { CallActivity } from "../events.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
 import type { KnownSecrets } from "../secrets/known-secrets.ts";
 import type { SupervisedServer } from "../servers/supervised-server.ts";
-import type { ActiveCalls } from "./active-calls.ts";
+import type { ActiveCalls } from "../activity/active-calls.ts";
 import type { CallTool, ToolCallRequest, ToolOutcome } from "./tool-call.ts";
 
 /** A server, as the calls of its tools need it. */
-export interface CalledServer {
+interface CalledServer {
   readonly supervised: Pick<SupervisedServer, "use">;
   readonly calls: ActiveCalls;
   readonly timeout: Timeouts | undefined;
@@ -46,6 +46,9 @@ export function createCallTool(parts: CallParts): CallTool {
   };
 }
 
+/** The minimum level of log messages. Servers of 2026-07-28 send none about a call without a level. */
+export const callLogLevel = "info";
+
 function denied(message: string): ToolOutcome {
   return { status: "denied", message };
 }
@@ -82,6 +85,7 @@ async function withActivity(
     return await run({
       signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal,
       ...(timeout && { timeout }),
+      logLevel: callLogLevel,
       onProgress: (progress) => report({ type: "progress", progress }),
     });
   } finally {

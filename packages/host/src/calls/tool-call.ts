@@ -1,8 +1,8 @@
 import type { JsonObject } from "mcparley";
 import type { CallToolResult } from "mcparley/client";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
-import type { CallOrigin } from "../consent/approval.ts";
-import type { CallActivity } from "../events.ts";
+import type { CallOrigin } from "../renderer/approval.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
 
 /** A call of a tool of the catalogue. */
 export interface ToolCallRequest {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "mcparley";
+import { isObject } from "../values/is-object.ts";
 import { type NumberIssue, scanJson } from "./scan-json.ts";
 import { acceptsText } from "./schema-at.ts";
 
@@ -58,10 +59,6 @@ function parse(text: string): ReadArguments {
     const reason = error instanceof Error ? error.message : "it cannot be parsed";
     return { problem: `The arguments are not valid JSON: ${reason.slice(0, 200)}. Send one JSON object.` };
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function kindOf(value: unknown): string {

@@ -1,9 +1,9 @@
 import type { JsonObject } from "mcparley";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import type { CallActivity } from "../events.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
 import { type StateStorage, memoryState } from "../state/state-storage.ts";
-import type { ApprovalAnswer, ApprovalRequest } from "./approval.ts";
+import type { ApprovalAnswer, ApprovalRequest } from "../renderer/approval.ts";
 import type { CallDecision } from "./call-consent.ts";
 import { hashOfJson } from "./canonical.ts";
 import type { Rule } from "./policy.ts";

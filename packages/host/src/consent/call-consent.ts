@@ -1,9 +1,9 @@
 import type { JsonObject } from "mcparley";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
-import type { CallActivity } from "../events.ts";
-import type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "./approval.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
+import type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "../renderer/approval.ts";
 import { canonicalJson, hashOfJson } from "./canonical.ts";
-import { isObject } from "./check-rule.ts";
+import { isObject } from "../values/is-object.ts";
 import type { ConsentParts } from "./consent-parts.ts";
 import type { DecisionRecord } from "./decision-record.ts";
 import type { DefinitionReview } from "./definition-review.ts";

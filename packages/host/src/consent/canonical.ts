@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "mcparley";
-import type { DefinitionKind } from "./review.ts";
+import type { DefinitionKind } from "../renderer/review.ts";
 
 /** Maximum depth of a value. A deeper one of a hostile server would exhaust the stack. */
 const maxDepth = 200;

@@ -1,4 +1,4 @@
-import type { JsonObject } from "mcparley";
+import { isObject } from "../values/is-object.ts";
 import type { Rule } from "./policy.ts";
 
 const members: ReadonlyMap<string, (value: unknown) => string | undefined> = new Map([
@@ -65,8 +65,4 @@ function checkHash(value: unknown): string | undefined {
   return typeof value === "string" && /^[0-9a-f]{64}$/.test(value)
     ? undefined
     : "Use a SHA-256 of 64 hexadecimal digits";
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

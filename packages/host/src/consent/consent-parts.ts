@@ -1,6 +1,6 @@
 import type { Clock } from "mcparley";
-import type { Awaitable } from "../awaitable.ts";
-import type { Renderer } from "../renderer.ts";
+import type { Awaitable } from "../values/awaitable.ts";
+import type { Renderer } from "../renderer/renderer.ts";
 import type { StateStorage } from "../state/state-storage.ts";
 import type { DecisionRecord } from "./decision-record.ts";
 import type { Policy } from "./policy.ts";

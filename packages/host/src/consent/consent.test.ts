@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Renderer } from "../renderer.ts";
+import type { Renderer } from "../renderer/renderer.ts";
 import { fileState } from "../state/file-state.ts";
 import { callOf, consentFixture, never, target, toolNamed } from "./testing/consent-fixture.ts";
 

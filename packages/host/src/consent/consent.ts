@@ -4,7 +4,7 @@ import { type ConsentOptions, consentParts } from "./consent-parts.ts";
 import { type ReviewOutcome, type ReviewSubject, definitionReview } from "./definition-review.ts";
 import type { Policy } from "./policy.ts";
 import type { QuestionQueue } from "./question-queue.ts";
-import type { DefinitionKind } from "./review.ts";
+import type { DefinitionKind } from "../renderer/review.ts";
 import { type TrustSubject, serverTrust } from "./server-trust.ts";
 
 /** The consent of a user to servers, definitions and calls. */

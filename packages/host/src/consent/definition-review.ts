@@ -1,5 +1,5 @@
 import type { ServerLists } from "../catalogue/server-lists.ts";
-import type { ServerTarget } from "../options.ts";
+import type { ServerTarget } from "../values/server-target.ts";
 import type { ConsentParts } from "./consent-parts.ts";
 import type { DecisionRecord } from "./decision-record.ts";
 import {
@@ -13,7 +13,7 @@ import {
 import { identityOf } from "./identity.ts";
 import { type PinnedServer, type Pins, addPins, changesSince, readPins } from "./pins.ts";
 import { type QuestionQueue, createQuestionQueue } from "./question-queue.ts";
-import type { DefinitionChange, DefinitionKind, ReviewAnswer } from "./review.ts";
+import type { DefinitionChange, DefinitionKind, ReviewAnswer } from "../renderer/review.ts";
 
 /** A server with its definitions. */
 export interface ReviewSubject extends Definitions {

@@ -2,11 +2,11 @@ import path from "node:path";
 import { domainToUnicode } from "node:url";
 import { LocalError, redact } from "mcparley";
 import type { CommandTarget, HttpTarget } from "mcparley/client";
-import type { ServerTarget } from "../options.ts";
+import type { ServerTarget } from "../values/server-target.ts";
 import { hashOfJson } from "./canonical.ts";
 import { findExecutable } from "./executable.ts";
 import { remarkOn } from "./text/remarks.ts";
-import type { ServerIdentity } from "./trust.ts";
+import type { ServerIdentity } from "../renderer/trust.ts";
 
 /** A server with the identity to which trust is bound. */
 export interface IdentifiedServer {

@@ -1,11 +1,11 @@
 import { parseState } from "../state/json-file.ts";
 import type { StateStorage } from "../state/state-storage.ts";
 import { canonicalJson, hashOfJson, hashWithoutName } from "./canonical.ts";
-import { isObject } from "./check-rule.ts";
+import { isObject } from "../values/is-object.ts";
 import { type LiveDefinition, definitionKey } from "./definitions.ts";
 import { differencesBetween } from "./text/differences.ts";
 import { remarksOn } from "./text/remarks.ts";
-import type { DefinitionChange, DefinitionKind } from "./review.ts";
+import type { DefinitionChange, DefinitionKind } from "../renderer/review.ts";
 
 /** An accepted definition. */
 interface Pin {

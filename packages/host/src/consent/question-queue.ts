@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { Awaitable } from "../awaitable.ts";
+import type { Awaitable } from "../values/awaitable.ts";
 
 /**
  * Asks one question after another, in the order of the calls.

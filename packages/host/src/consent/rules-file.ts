@@ -1,7 +1,8 @@
 import { LocalError } from "mcparley";
 import type { StateStorage } from "../state/state-storage.ts";
 import { hashOfJson } from "./canonical.ts";
-import { isObject, problemOfRule, replacementOf } from "./check-rule.ts";
+import { isObject } from "../values/is-object.ts";
+import { problemOfRule, replacementOf } from "./check-rule.ts";
 import type { Rule } from "./policy.ts";
 
 /** The name of the user's rules in the storage. */

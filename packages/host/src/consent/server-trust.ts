@@ -1,9 +1,9 @@
 import { Declined } from "mcparley";
-import type { ServerTarget } from "../options.ts";
+import type { ServerTarget } from "../values/server-target.ts";
 import type { ConsentParts } from "./consent-parts.ts";
 import { type IdentifiedServer, identityOf } from "./identity.ts";
 import { untilAborted } from "./question-queue.ts";
-import type { TrustAnswer, TrustRequest } from "./trust.ts";
+import type { TrustAnswer, TrustRequest } from "../renderer/trust.ts";
 import { addTrusted, readTrusted } from "./trust-file.ts";
 
 /** A server before its start or connection. */

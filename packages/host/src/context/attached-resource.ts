@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { ReadResourceResult } from "mcparley";
-import type { Awaitable } from "../awaitable.ts";
-import type { FilePart, Message, TextPart } from "../loop/conversation.ts";
-import { type TextLimits, serverTextParts } from "../loop/text/long-text.ts";
-import { readContents } from "../loop/text/server-content.ts";
+import type { Awaitable } from "../values/awaitable.ts";
+import type { FilePart, Message, TextPart } from "../conversation/messages.ts";
+import { type TextLimits, serverTextParts } from "../conversation/text/long-text.ts";
+import { readContents } from "../conversation/text/server-content.ts";
 import type { Attachment, ContextOptions, ResourceName, StoredAttachment } from "./conversation-context.ts";
 
 /** The parts of a host that attachments need. */

@@ -1,4 +1,4 @@
-import type { Message } from "../loop/conversation.ts";
+import type { Message } from "../conversation/messages.ts";
 
 /** The context of a conversation: its messages, attached resources and expanded prompts. */
 export interface Conversation {

@@ -1,4 +1,4 @@
-import type { Message } from "../loop/conversation.ts";
+import type { Message } from "../conversation/messages.ts";
 import type { ConversationJson, StoredAttachment } from "./conversation-context.ts";
 
 /** The types of parts that a message of a role can have. */

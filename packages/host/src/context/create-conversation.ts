@@ -1,9 +1,9 @@
 import type { CompleteResult, CompletionReference, GetPromptResult } from "mcparley";
 import type { Catalogue, CataloguePrompt } from "../catalogue/catalogue.ts";
-import type { Message } from "../loop/conversation.ts";
-import type { TextLimits } from "../loop/text/long-text.ts";
-import type { ResultStore } from "../loop/result-handles.ts";
-import type { HideSecrets } from "../loop/text/secrets.ts";
+import type { Message } from "../conversation/messages.ts";
+import type { TextLimits } from "../conversation/text/long-text.ts";
+import type { ResultStore } from "../conversation/result-handles.ts";
+import type { HideSecrets } from "../conversation/text/secrets.ts";
 import type { AttachmentParts } from "./attached-resource.ts";
 import { createAttachments } from "./attachments.ts";
 import type { Completion, CompletionRequest, ContextOptions, Conversation } from "./conversation-context.ts";

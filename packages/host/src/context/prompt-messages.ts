@@ -1,9 +1,9 @@
 import type { GetPromptResult, PromptMessage } from "mcparley";
 import type { CataloguePrompt } from "../catalogue/catalogue.ts";
-import type { Message, TextPart } from "../loop/conversation.ts";
-import { type TextLimits, serverTextParts } from "../loop/text/long-text.ts";
-import { isObject } from "../model/json.ts";
-import { readBlocks } from "../loop/text/server-content.ts";
+import type { Message, TextPart } from "../conversation/messages.ts";
+import { type TextLimits, serverTextParts } from "../conversation/text/long-text.ts";
+import { readBlocks } from "../conversation/text/server-content.ts";
+import { isObject } from "../values/is-object.ts";
 
 const MAX_MESSAGES = 200;
 

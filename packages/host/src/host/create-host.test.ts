@@ -1,9 +1,9 @@
 import { createServer, prompt, resource, tool } from "mcparley/server";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
-import type { HostEvent } from "../events.ts";
+import type { HostEvent } from "./host-events.ts";
 import type { RunEvent } from "../loop/run-events.ts";
-import type { HostOptions } from "../options.ts";
+import type { HostOptions } from "./host-options.ts";
 import { callStep, scriptedModel, textStep } from "../testing/scripted-model.ts";
 import { createHost } from "./create-host.ts";
 

@@ -2,13 +2,13 @@ import { LocalError, systemClock } from "mcparley";
 import type { Root } from "mcparley/client";
 import { createCatalogue } from "../catalogue/create-catalogue.ts";
 import { createConsent } from "../consent/consent.ts";
-import type { HostOptions } from "../options.ts";
+import type { HostOptions } from "./host-options.ts";
 import { openWatchdog } from "../processes/watchdog.ts";
 import { knownSecrets } from "../secrets/known-secrets.ts";
 import { fileState } from "../state/file-state.ts";
 import { memoryState } from "../state/state-storage.ts";
 import { userFolder } from "../state/user-folder.ts";
-import { hideSecretsOf } from "../loop/ai-sdk-tools.ts";
+import { hideSecretsOf } from "./ai-sdk-tools.ts";
 import { hostToolNames } from "../loop/stable-tools.ts";
 import { checkLimits } from "../input/input-limits.ts";
 import { eventBus } from "./event-bus.ts";
@@ -93,6 +93,7 @@ interface SharedParts {
 function sharedParts(options: HostOptions): SharedParts {
   const clock = options.clock ?? systemClock;
   const secrets = knownSecrets();
+  if (options.model) secrets.addModels(options.model);
   const events = eventBus(options.onEvent);
   const report = (server: string | undefined, error: Error): void =>
     events.emit({ type: "error", server, error: secrets.hideInError(error) });

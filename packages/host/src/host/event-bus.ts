@@ -1,4 +1,4 @@
-import type { HostEvent } from "../events.ts";
+import type { HostEvent } from "./host-events.ts";
 
 type Listener = (event: HostEvent) => void;
 

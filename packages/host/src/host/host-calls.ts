@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { LocalError } from "mcparley";
 import type { Client, RequestOptions } from "mcparley/client";
-import { createCallTool } from "../calls/call-tool.ts";
+import { callLogLevel, createCallTool } from "../calls/call-tool.ts";
 import type { CallTool } from "../calls/tool-call.ts";
-import type { CallActivity } from "../events.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
 import type { Host, HostCallOptions } from "./host.ts";
 import type { HostParts, HostedServer } from "./host-server.ts";
 import type { HostServers } from "./host-servers.ts";
@@ -57,8 +57,10 @@ export function hostCalls(parts: HostParts, servers: HostServers): HostCalls {
           const message = `The server ${JSON.stringify(server)} does not send updates of resources.`;
           throw new LocalError("not_capable", message);
         }
-        const { stop, opened } = supervised.watch(uri, listener);
-        await opened;
+        const { stop, opened } = supervised.watch(uri, (updated) => listener(parts.secrets.hide(updated)));
+        await opened.catch((error: unknown) => {
+          throw error instanceof Error ? parts.secrets.hideInError(error) : error;
+        });
         return stop;
       },
     },
@@ -111,6 +113,7 @@ function otherCalls({ secrets }: HostParts, { servers, closing }: Calling): Send
     const sent: RequestOptions = {
       signal: AbortSignal.any(signals),
       timeout: server.settings.timeout,
+      logLevel: callLogLevel,
       onProgress: (progress) => onActivity({ type: "progress", progress }),
     };
     try {

@@ -1,6 +1,6 @@
 import type { ContextFor, ServerContext } from "../input/sample-handler.ts";
 import type { Conversation } from "../context/conversation-context.ts";
-import type { Message } from "../loop/conversation.ts";
+import type { Message } from "../conversation/messages.ts";
 
 /** Maximum characters of the context of one server in a sampling request. */
 const MAX_CHARS = 16_000;

@@ -1,7 +1,7 @@
 import { readArguments } from "../catalogue/arguments.ts";
 import { type ConversationParts, createConversation } from "../context/create-conversation.ts";
 import type { Conversation } from "../context/conversation-context.ts";
-import { createResultStore } from "../loop/result-handles.ts";
+import { createResultStore } from "../conversation/result-handles.ts";
 import { type RunParts, startRun } from "../loop/run.ts";
 import type { Run } from "../loop/run-events.ts";
 import { createToolSearch } from "../search/tool-search.ts";

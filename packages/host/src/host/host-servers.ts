@@ -1,6 +1,6 @@
 import { LocalError } from "mcparley";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { ServerEntry } from "../options.ts";
+import type { ServerEntry } from "../servers/server-entry.ts";
 import type { HostServer } from "../servers/server-state.ts";
 import { type HostParts, type HostedServer, hostServer } from "./host-server.ts";
 
@@ -47,8 +47,8 @@ export function hostServers(parts: HostParts): HostServers {
       if (isClosed) throw new LocalError("closed", "The host is closed. Create a new one.");
       const server = hostServer(parts, name, entry);
       hosted.set(name, server);
-      byName.set(name, server.supervised);
-      return server.supervised;
+      byName.set(name, server.shown);
+      return server.shown;
     },
     remove,
     async ready({ wait = DEFAULT_WAIT, signal } = {}) {

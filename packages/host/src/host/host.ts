@@ -3,9 +3,10 @@ import type { CompleteResult, CompletionReference, Root } from "mcparley/client"
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { ToolOutcome } from "../calls/tool-call.ts";
 import type { Conversation } from "../context/conversation-context.ts";
-import type { CallActivity, HostEvent } from "../events.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
+import type { HostEvent } from "./host-events.ts";
 import type { Run, RunOptions } from "../loop/run-events.ts";
-import type { ServerEntry } from "../options.ts";
+import type { ServerEntry } from "../servers/server-entry.ts";
 import type { HostServer } from "../servers/server-state.ts";
 
 /** A host: the servers, the consent and the model of one user. */

@@ -2,8 +2,8 @@ import type { CatalogueSource } from "../catalogue/create-catalogue.ts";
 import type { ServerLists } from "../catalogue/server-lists.ts";
 import type { Consent } from "../consent/consent.ts";
 import { type Definitions, usableOnly } from "../consent/definitions.ts";
-import type { DefinitionKind } from "../consent/review.ts";
-import type { ServerTarget } from "../options.ts";
+import type { DefinitionKind } from "../renderer/review.ts";
+import type { ServerTarget } from "../values/server-target.ts";
 
 /** The lists of one server, of which only the reviewed definitions enter the catalogue. */
 export interface ReviewedLists {

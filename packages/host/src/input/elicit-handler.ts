@@ -1,5 +1,5 @@
 import type { ElicitHandler, ElicitParams, ElicitResult, InputRequestSource } from "mcparley/client";
-import type { Renderer } from "../renderer.ts";
+import type { Renderer } from "../renderer/renderer.ts";
 import { formRequest } from "./form-model.ts";
 import { decide, type InputContext, originOf, withinLimits } from "./input-context.ts";
 import { urlRequest } from "./url-request.ts";

@@ -2,7 +2,7 @@ import type { RequestedSchema } from "mcparley";
 import { connect } from "mcparley/client";
 import { createServer, tool } from "mcparley/server";
 import { describe, expect, test } from "vitest";
-import type { FormRequest } from "./elicitation.ts";
+import type { FormRequest } from "../renderer/elicitation.ts";
 import { formRequest } from "./form-model.ts";
 
 const origin = { server: "s", claims: undefined, during: undefined };

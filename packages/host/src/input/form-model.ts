@@ -1,7 +1,14 @@
 import type { ElicitFormParams, JsonObject } from "mcparley";
 import type { InputRequestSource } from "mcparley/client";
-import { isObject } from "../model/json.ts";
-import type { FieldProblem, FormContent, FormField, FormOption, FormRequest, InputOrigin } from "./elicitation.ts";
+import { isObject } from "../values/is-object.ts";
+import type {
+  FieldProblem,
+  FormContent,
+  FormField,
+  FormOption,
+  FormRequest,
+  InputOrigin,
+} from "../renderer/elicitation.ts";
 
 /**
  * Returns the form that a server asks the user to fill in, with its fields in the order of the schema.

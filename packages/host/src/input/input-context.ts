@@ -1,9 +1,9 @@
 import type { Clock } from "mcparley";
 import { Declined, type InputRequestSource } from "mcparley/client";
-import type { Awaitable } from "../awaitable.ts";
+import type { Awaitable } from "../values/awaitable.ts";
 import type { DecisionRecord } from "../consent/decision-record.ts";
-import type { InputKind } from "../events.ts";
-import type { InputOrigin } from "./elicitation.ts";
+import type { InputKind } from "../activity/call-activity.ts";
+import type { InputOrigin } from "../renderer/elicitation.ts";
 import type { RequestCounter } from "./request-counter.ts";
 
 /** The server of input requests, and the parts of the host that answer them. */

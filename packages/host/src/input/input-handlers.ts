@@ -2,7 +2,7 @@ import type { Clock } from "mcparley";
 import type { ClientObserver, ConnectOptions, Root, RootsHandler } from "mcparley/client";
 import type { DecisionRecord } from "../consent/decision-record.ts";
 import type { ModelSetting } from "../model/language-model.ts";
-import type { Renderer } from "../renderer.ts";
+import type { Renderer } from "../renderer/renderer.ts";
 import { elicitHandler } from "./elicit-handler.ts";
 import { type AskUser, type InputContext, type OnInputActivity, decide, withinLimits } from "./input-context.ts";
 import type { InputLimits } from "./input-limits.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "mcparley";
-import type { ReasoningPart } from "../loop/conversation.ts";
+import type { ReasoningPart } from "../conversation/messages.ts";
 import type { JoinedPart } from "../model/stream-parts.ts";
 
 /**

@@ -6,18 +6,18 @@ import {
   type InputRequestSource,
   type SampleHandler,
 } from "mcparley/client";
-import type { Awaitable } from "../awaitable.ts";
-import type { Message } from "../loop/conversation.ts";
+import type { Awaitable } from "../values/awaitable.ts";
+import type { Message } from "../conversation/messages.ts";
 import { chooseModel } from "../model/choose-model.ts";
 import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
 import { modelName } from "../model/model-error.ts";
 import type { ModelPart, ModelRequest } from "../model/model-request.ts";
 import { streamModel } from "../model/stream-model.ts";
 import { joinPieces } from "../model/stream-parts.ts";
-import type { Renderer } from "../renderer.ts";
+import type { Renderer } from "../renderer/renderer.ts";
 import { decide, type InputContext, originOf, withinLimits } from "./input-context.ts";
 import { type ProviderMemory, providerMemory } from "./provider-memory.ts";
-import type { SampleAnswer } from "./sampling.ts";
+import type { SampleAnswer } from "../renderer/sampling.ts";
 import { samplingMessages } from "./sampling-messages.ts";
 import { samplingResult } from "./sampling-result.ts";
 import { type TokenBudget, tokensOf } from "./token-budget.ts";

@@ -7,8 +7,15 @@ import {
   type ToolUseContent,
 } from "mcparley";
 import type { CreateMessageParams } from "mcparley/client";
-import { isObject } from "../model/json.ts";
-import type { AssistantPart, FilePart, Message, TextPart, ToolCallPart, ToolResultPart } from "../loop/conversation.ts";
+import { isObject } from "../values/is-object.ts";
+import type {
+  AssistantPart,
+  FilePart,
+  Message,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../conversation/messages.ts";
 import type { ProviderMemory } from "./provider-memory.ts";
 import type { ToolNames } from "./tool-names.ts";
 

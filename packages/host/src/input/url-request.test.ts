@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { UrlRequest } from "./elicitation.ts";
+import type { UrlRequest } from "../renderer/elicitation.ts";
 import { urlRequest } from "./url-request.ts";
 
 const origin = { server: "s", claims: undefined, during: undefined };

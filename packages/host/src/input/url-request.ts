@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { domainToUnicode } from "node:url";
 import type { ElicitUrlParams } from "mcparley";
-import type { InputOrigin, UrlRequest } from "./elicitation.ts";
+import type { InputOrigin, UrlRequest } from "../renderer/elicitation.ts";
 
 /**
  * Returns the request to visit a page, with remarks about its host.

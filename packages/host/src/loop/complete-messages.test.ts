@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { completeMessages } from "./complete-messages.ts";
-import type { Message } from "./conversation.ts";
+import type { Message } from "../conversation/messages.ts";
 
 const calls = (...ids: string[]): Message => ({
   role: "assistant",

@@ -1,4 +1,4 @@
-import type { Message, ToolCallPart, ToolResultPart } from "./conversation.ts";
+import type { Message, ToolCallPart, ToolResultPart } from "../conversation/messages.ts";
 import { hostResult } from "./tool-results.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { flushPromises } from "mcparley/testing";
 import { expect, test } from "vitest";
-import type { CallActivity } from "../events.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
 import { createEventQueue } from "./event-queue.ts";
 import type { RunEvent } from "./run-events.ts";
 

@@ -1,10 +1,9 @@
 import type { Clock, JsonObject } from "mcparley";
-import type { ModelFinish, ModelPart, ModelRequest } from "../model/model-request.ts";
-import type { FilePart, ReasoningPart, TextPart } from "./conversation.ts";
-import type { Usage } from "./run-events.ts";
+import type { ModelFinish, ModelPart, ModelRequest, Usage } from "../model/model-request.ts";
+import type { FilePart, ReasoningPart, TextPart } from "../conversation/messages.ts";
 import { settled } from "./run-stop.ts";
 import { estimateTokens } from "../model/tokens.ts";
-import { estimateMessages } from "./text/text-size.ts";
+import { estimateMessages } from "./message-tokens.ts";
 
 /** Sends a request to the model. It ends or throws if the signal of the request is aborted. */
 export type StreamModel = (request: ModelRequest) => AsyncIterable<ModelPart>;

@@ -1,10 +1,11 @@
 import type { JsonObject } from "mcparley";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
-import type { ToolCallPart } from "./conversation.ts";
+import type { ToolCallPart } from "../conversation/messages.ts";
 import type { WrittenCall } from "./model-answer.ts";
 import { readResultTool } from "./read-result.ts";
+import { isObject } from "../values/is-object.ts";
 import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
-import { isWithinDepth } from "../json-depth.ts";
+import { isWithinDepth } from "../values/json-depth.ts";
 import { closeNames } from "./stable-tools.ts";
 
 /** Reads the arguments of a call, which the model wrote as JSON text, by the schema of the tool. */
@@ -144,10 +145,6 @@ function parseObject(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

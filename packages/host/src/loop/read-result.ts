@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "mcparley";
 import type { ModelTool } from "../model/model-request.ts";
-import type { TextPart } from "./conversation.ts";
-import { readPart } from "./text/long-text.ts";
-import type { KeptText, ResultStore } from "./result-handles.ts";
-import { labelServerText } from "./text/server-text.ts";
+import type { TextPart } from "../conversation/messages.ts";
+import { readPart } from "../conversation/text/long-text.ts";
+import type { KeptText, ResultStore } from "../conversation/result-handles.ts";
+import { labelServerText } from "../conversation/text/server-text.ts";
 
 /** The result of a tool of the host. */
 export interface HostToolResult {

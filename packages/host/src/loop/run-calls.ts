@@ -1,17 +1,17 @@
 import type { Clock } from "mcparley";
 import type { CallTool, ToolOutcome } from "../calls/tool-call.ts";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
-import type { CallActivity } from "../events.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
-import type { ToolResultPart } from "./conversation.ts";
-import type { TextLimits } from "./text/long-text.ts";
+import type { ToolResultPart } from "../conversation/messages.ts";
+import type { TextLimits } from "../conversation/text/long-text.ts";
 import type { ReadCall } from "./read-call.ts";
 import { readResult } from "./read-result.ts";
 import { MAX_FAILURES, type RepeatedFailures } from "./repeated-failures.ts";
 import type { RunEvent } from "./run-events.ts";
 import { type RunStop, settled } from "./run-stop.ts";
 import type { RunTimer } from "./run-timer.ts";
-import { hideInJson } from "./text/secrets.ts";
+import { hideInJson } from "../conversation/text/secrets.ts";
 import { hostResult, toResultPart } from "./tool-results.ts";
 
 /** The parts of a run that its calls need. */

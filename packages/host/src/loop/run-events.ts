@@ -1,7 +1,8 @@
 import type { JsonObject } from "mcparley";
 import type { Conversation } from "../context/conversation-context.ts";
-import type { CallActivity } from "../events.ts";
-import type { Message, ToolResultPart } from "./conversation.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
+import type { Message, ToolResultPart } from "../conversation/messages.ts";
+import type { Usage } from "../model/model-request.ts";
 
 /** Options of `host.run`. */
 export interface RunOptions {
@@ -62,12 +63,6 @@ export type RunEvent =
   | { readonly type: "result"; readonly callId: string; readonly result: ToolResultPart }
   | { readonly type: "usage"; readonly step: number; readonly usage: Usage }
   | { readonly type: "end"; readonly end: RunEnd };
-
-/** The tokens of the model, as its provider reports them. */
-export interface Usage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-}
 
 /** The end of a run. */
 export interface RunEnd {

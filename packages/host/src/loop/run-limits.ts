@@ -1,4 +1,5 @@
-import type { RunEnd, RunOptions, Usage } from "./run-events.ts";
+import type { RunEnd, RunOptions } from "./run-events.ts";
+import type { Usage } from "../model/model-request.ts";
 
 /** The limits of a run, with their defaults. */
 export interface RunLimits {

@@ -1,5 +1,5 @@
 import type { Clock } from "mcparley";
-import type { CallActivity } from "../events.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
 
 /** Measures the time of a run, without the time in which a person answers. */
 export interface RunTimer {

@@ -2,8 +2,8 @@ import { getEventListeners } from "node:events";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import type { ToolOutcome } from "../calls/tool-call.ts";
-import type { CallActivity } from "../events.ts";
-import type { Message, ToolResultPart } from "./conversation.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
+import type { Message, ToolResultPart } from "../conversation/messages.ts";
 import type { RunEvent } from "./run-events.ts";
 import { startRun } from "./run.ts";
 import {

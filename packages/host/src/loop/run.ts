@@ -1,24 +1,24 @@
 import type { Clock } from "mcparley";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { ModelRequest } from "../model/model-request.ts";
+import type { ModelRequest, Usage } from "../model/model-request.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
 import { completeMessages } from "./complete-messages.ts";
-import type { AssistantPart, Message } from "./conversation.ts";
+import type { AssistantPart, Message } from "../conversation/messages.ts";
 import { type EventQueue, createEventQueue } from "./event-queue.ts";
 import { type ModelAnswer, type StreamModel, askModel } from "./model-answer.ts";
 import { type ReadArguments, type ReadCall, readCall } from "./read-call.ts";
 import { createRepeatedFailures } from "./repeated-failures.ts";
-import type { ResultStore } from "./result-handles.ts";
+import type { ResultStore } from "../conversation/result-handles.ts";
 import { type CallParts, runCalls, skippedResult, stopText } from "./run-calls.ts";
-import type { Run, RunEnd, RunOptions, Usage } from "./run-events.ts";
+import type { Run, RunEnd, RunOptions } from "./run-events.ts";
 import { type RunLimits, reachedLimit, readRunLimits } from "./run-limits.ts";
 import { type RunStop, createStop } from "./run-stop.ts";
 import { startRunTimer } from "./run-timer.ts";
-import type { HideSecrets } from "./text/secrets.ts";
+import type { HideSecrets } from "../conversation/text/secrets.ts";
 import { type RunTools, createRunTools } from "./stable-tools.ts";
 import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
-import { uniqueNames } from "../unique-names.ts";
+import { uniqueNames } from "../values/unique-names.ts";
 
 /** The parts of a host that a run needs. */
 export interface RunParts {

@@ -5,8 +5,8 @@ import { estimateToolTokens } from "../model/tokens.ts";
 import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
 import { readResultTool } from "./read-result.ts";
-import { type HideSecrets, hideInJson } from "./text/secrets.ts";
-import { escapeTags } from "./text/server-text.ts";
+import { type HideSecrets, hideInJson } from "../conversation/text/secrets.ts";
+import { escapeTags } from "../conversation/text/server-text.ts";
 
 /** The tools of one run. */
 export interface RunTools {

@@ -1,6 +1,6 @@
-import { type HideSecrets, hideInStart } from "./text/secrets.ts";
-import { labelServerText, serverTextRules } from "./text/server-text.ts";
-import { cutBytes, utf8Bytes } from "./text/text-size.ts";
+import { type HideSecrets, hideInStart } from "../conversation/text/secrets.ts";
+import { labelServerText, serverTextRules } from "../conversation/text/server-text.ts";
+import { cutBytes, utf8Bytes } from "../conversation/text/text-size.ts";
 
 /** The instructions of a server for the use of its tools. */
 export interface ServerInstructions {

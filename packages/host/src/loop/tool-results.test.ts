@@ -1,7 +1,7 @@
 import type { ContentBlock } from "mcparley/client";
 import { describe, expect, test } from "vitest";
-import type { ToolResultPart } from "./conversation.ts";
-import { createResultStore } from "./result-handles.ts";
+import type { ToolResultPart } from "../conversation/messages.ts";
+import { createResultStore } from "../conversation/result-handles.ts";
 import { readResult } from "./read-result.ts";
 import { toResultPart } from "./tool-results.ts";
 import { textOutcome } from "./testing/run-fixtures.ts";

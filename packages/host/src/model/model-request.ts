@@ -1,6 +1,5 @@
 import type { JsonObject } from "mcparley";
-import type { Message } from "../loop/conversation.ts";
-import type { Usage } from "../loop/run-events.ts";
+import type { Message } from "../conversation/messages.ts";
 
 /** A request to a model, independent of the version of its specification. */
 export interface ModelRequest {
@@ -52,3 +51,9 @@ export type ModelPart =
     };
 
 export type ModelFinish = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
+
+/** The tokens of the model, as its provider reports them. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Message } from "../loop/conversation.ts";
+import type { Message } from "../conversation/messages.ts";
 import { optionsV3, optionsV4 } from "./prompt.ts";
 
 const image = { type: "file", mediaType: "image/png", data: "aW1n" } as const;

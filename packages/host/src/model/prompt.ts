@@ -1,5 +1,5 @@
 import type { JsonObject } from "mcparley";
-import type { AssistantPart, FilePart, Message, TextPart, ToolResultPart } from "../loop/conversation.ts";
+import type { AssistantPart, FilePart, Message, TextPart, ToolResultPart } from "../conversation/messages.ts";
 import type {
   CallOptions,
   CallOptionsV3,
@@ -12,7 +12,7 @@ import type {
   PromptReasoning,
   ProviderOptions,
 } from "./call-options.ts";
-import { isObject } from "./json.ts";
+import { isObject } from "../values/is-object.ts";
 import type { ModelRequest } from "./model-request.ts";
 
 /** Returns the options of a call for a `LanguageModelV3`. */

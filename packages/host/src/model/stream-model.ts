@@ -1,4 +1,4 @@
-import { isObject } from "./json.ts";
+import { isObject } from "../values/is-object.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { modelError, modelName } from "./model-error.ts";
 import type { ModelPart, ModelRequest } from "./model-request.ts";

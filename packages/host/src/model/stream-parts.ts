@@ -1,7 +1,6 @@
 import type { JsonObject } from "mcparley";
-import type { Usage } from "../loop/run-events.ts";
-import { isObject } from "./json.ts";
-import type { ModelFinish, ModelPart } from "./model-request.ts";
+import type { ModelFinish, ModelPart, Usage } from "./model-request.ts";
+import { isObject } from "../values/is-object.ts";
 
 /**
  * Returns a function that converts the parts of one stream, of both versions of the specification.

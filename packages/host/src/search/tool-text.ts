@@ -1,5 +1,5 @@
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
-import { isObject } from "./json-object.ts";
+import { isObject } from "../values/is-object.ts";
 import { wordsOf } from "./words.ts";
 
 /** A part of a tool's text. Matches in different fields have different weights. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { LocalError, printableJson } from "mcparley";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley/client";
+import { isObject } from "../values/is-object.ts";
 
 /** The lists of a server by the names that `ServerLists` uses. */
 export interface ListSet {
@@ -58,7 +59,17 @@ export function checkList(list: ListName, given: readonly unknown[], report: (er
   if (Buffer.byteLength(json) > maxListBytes) {
     throw new LocalError("too_large", `The list of ${list} has more than ${maxListBytes} bytes as JSON.`);
   }
-  return { entries, digest: createHash("sha256").update(json).digest("base64") };
+  return { entries, digest: digestOf(json) };
+}
+
+/** Returns the list without the secrets of the host. The digest is that of the returned entries. */
+export function withoutSecrets(list: CheckedList, hideSecrets: <T>(value: T) => T): CheckedList {
+  const entries = hideSecrets(list.entries);
+  return entries === list.entries ? list : { entries, digest: digestOf(JSON.stringify(entries)) };
+}
+
+function digestOf(json: string): string {
+  return createHash("sha256").update(json).digest("base64");
 }
 
 function validEntries(list: ListName, entries: readonly unknown[], report: (error: Error) => void): ListSet[ListName] {
@@ -69,7 +80,7 @@ function validEntries(list: ListName, entries: readonly unknown[], report: (erro
   const seen = new Set<unknown>();
   const problems: string[] = [];
   const valid = entries.filter((entry) => {
-    const key = isRecord(entry) ? entry[keys[list]] : undefined;
+    const key = isObject(entry) ? entry[keys[list]] : undefined;
     const problem = problemOf(shapes[list], entry) ?? (seen.has(key) ? "it occurs twice" : undefined);
     seen.add(key);
     if (problem) problems.push(`${printableJson(key).slice(0, 100)}: ${problem}`);
@@ -88,12 +99,12 @@ function leftOut(list: ListName, problems: readonly string[]): LocalError {
 }
 
 function problemOf(shape: Shape, entry: unknown): string | undefined {
-  if (!isRecord(entry)) return "it is not an object";
+  if (!isObject(entry)) return "it is not an object";
   for (const [member, type] of Object.entries(shape)) {
     const name = member.replace("?", "");
     const value = entry[name];
     if (value === undefined && member !== name) continue;
-    const isValid = type === "string" ? typeof value === "string" : type === "list" ? isList(value) : isRecord(value);
+    const isValid = type === "string" ? typeof value === "string" : type === "list" ? isList(value) : isObject(value);
     if (!isValid) return `its "${name}" is not ${type === "object" ? "an" : "a"} ${type}`;
   }
   return undefined;
@@ -101,9 +112,5 @@ function problemOf(shape: Shape, entry: unknown): string | undefined {
 
 /** Whether a value is a list of objects: the arguments of a prompt, or icons. */
 function isList(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isRecord);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return Array.isArray(value) && value.every(isObject);
 }

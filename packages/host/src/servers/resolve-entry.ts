@@ -1,6 +1,7 @@
 import { LocalError, printableJson } from "mcparley";
 import type { CommandTarget, HttpTarget, InProcessServer, Timeouts } from "mcparley/client";
-import type { ServerEntry, ServerSettings, ServerTarget } from "../options.ts";
+import type { ServerEntry, ServerSettings } from "./server-entry.ts";
+import type { ServerTarget } from "../values/server-target.ts";
 
 /** The target of a server, by its kind. */
 export type ResolvedTarget =
@@ -104,10 +105,10 @@ function invalid(name: string, message: string): LocalError {
   return new LocalError("invalid_target", `Server ${printableJson(name)}: ${message}`);
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
-}
-
 function isInProcess(value: object): value is InProcessServer {
   return "attach" in value && typeof value.attach === "function";
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }

@@ -9,6 +9,8 @@ export interface SignInSetting {
   readonly signIn?: SignIn | undefined;
   /** Stores the tokens. Default: in memory, for this server of this host. */
   readonly credentials?: CredentialStorage | undefined;
+  /** Returns a storage that observes the stored credentials, so that they can be hidden. Default: unchanged. */
+  readonly watchStorage?: (storage: CredentialStorage) => CredentialStorage;
   readonly clock: Clock;
 }
 
@@ -46,9 +48,10 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
   };
   // Servers without HTTP do not need the code of the authorization.
   const load = (): Promise<OAuth> =>
-    (loading ??= import("mcparley/auth").then(({ oauth }) => {
-      const { credentials: storage, clock } = setting;
-      return oauth({ signIn: gated, clock, ...(storage && { storage }), ...(connection && { connection }) });
+    (loading ??= import("mcparley/auth").then(({ memoryCredentials, oauth }) => {
+      const { credentials = memoryCredentials(), clock, watchStorage } = setting;
+      const storage = watchStorage?.(credentials) ?? credentials;
+      return oauth({ signIn: gated, clock, storage, ...(connection && { connection }) });
     }));
   return {
     authorize: async (target) => ({ ...target, auth: await load() }),

@@ -36,3 +36,14 @@ export interface HostServer {
   /** Closes the connection, and removes the server's entries from the catalogue. */
   disable(this: void): Promise<void>;
 }
+
+/** A server has changed its state. */
+export interface ServerEvent {
+  readonly type: "server";
+  readonly server: string;
+  readonly state: ServerState;
+  /** The reason of `failed` and `needs-sign-in`. */
+  readonly error?: Error;
+  /** The time of the next attempt, in milliseconds since 1970, if one is planned. */
+  readonly retryAt?: number;
+}

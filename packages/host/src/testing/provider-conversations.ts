@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "mcparley";
-import type { Message } from "../loop/conversation.ts";
+import type { Message } from "../conversation/messages.ts";
 import type { LanguageModel } from "../model/language-model.ts";
 import type { ModelPart, ModelRequest } from "../model/model-request.ts";
 import { streamModel } from "../model/stream-model.ts";

@@ -1,4 +1,4 @@
-import type { DefinitionDifference } from "../review.ts";
+import type { DefinitionDifference } from "../../renderer/review.ts";
 import { pointerToken } from "./remarks.ts";
 import { visibleJson, visibleText } from "./visible-text.ts";
 

@@ -4,7 +4,7 @@ import { type FakeClock, fakeClock } from "mcparley/testing";
 import type { CallTool, ToolCallRequest, ToolOutcome } from "../../calls/tool-call.ts";
 import type { Catalogue, CataloguePrompt, CatalogueTemplate, CatalogueTool } from "../../catalogue/catalogue.ts";
 import type { ModelFinish, ModelPart, ModelRequest } from "../../model/model-request.ts";
-import { createResultStore } from "../result-handles.ts";
+import { createResultStore } from "../../conversation/result-handles.ts";
 import type { Run, RunEvent } from "../run-events.ts";
 import type { RunParts } from "../run.ts";
 

@@ -2,9 +2,9 @@ import { type ToolSet, generateText, stepCountIs } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, test } from "vitest";
 import type { ToolOutcome } from "../calls/tool-call.ts";
-import type { Host } from "../host/host.ts";
+import type { Host } from "./host.ts";
 import { hideSecretsOf, toAiSdkTools } from "./ai-sdk-tools.ts";
-import { testCatalogue, testTool, textOutcome } from "./testing/run-fixtures.ts";
+import { testCatalogue, testTool, textOutcome } from "../loop/testing/run-fixtures.ts";
 
 type Generated = Awaited<ReturnType<MockLanguageModelV3["doGenerate"]>>;
 

@@ -1,5 +1,5 @@
 import type { Task } from "mcparley/tasks";
-import type { CallActivity, InputKind } from "../events.ts";
+import type { CallActivity, InputKind } from "./call-activity.ts";
 
 /** The listeners of a call in flight. */
 export interface CallListener {

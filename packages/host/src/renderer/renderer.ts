@@ -1,9 +1,9 @@
-import type { Awaitable } from "./awaitable.ts";
-import type { ApprovalAnswer, ApprovalRequest } from "./consent/approval.ts";
-import type { ReviewAnswer, ReviewRequest } from "./consent/review.ts";
-import type { TrustAnswer, TrustRequest } from "./consent/trust.ts";
-import type { FormAnswer, FormRequest, UrlAnswer, UrlRequest } from "./input/elicitation.ts";
-import type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "./input/sampling.ts";
+import type { Awaitable } from "../values/awaitable.ts";
+import type { ApprovalAnswer, ApprovalRequest } from "./approval.ts";
+import type { ReviewAnswer, ReviewRequest } from "./review.ts";
+import type { TrustAnswer, TrustRequest } from "./trust.ts";
+import type { FormAnswer, FormRequest, UrlAnswer, UrlRequest } from "./elicitation.ts";
+import type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "./sampling.ts";
 
 /**
  * Asks the user, on a terminal, a page or a window.

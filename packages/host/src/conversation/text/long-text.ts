@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { printable } from "mcparley";
-import type { TextPart } from "../conversation.ts";
+import type { TextPart } from "../messages.ts";
 import type { ResultStore } from "../result-handles.ts";
 import { type HideSecrets, hideInStart } from "./secrets.ts";
 import { type ServerText, labelServerText } from "./server-text.ts";

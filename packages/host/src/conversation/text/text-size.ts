@@ -1,6 +1,4 @@
 import { Buffer } from "node:buffer";
-import { estimateTokens } from "../../model/tokens.ts";
-import type { Message } from "../conversation.ts";
 
 /** Returns the number of bytes of a text in UTF-8. */
 export function utf8Bytes(text: string): number {
@@ -20,22 +18,4 @@ export function cutText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const isPairCut = /[\uD800-\uDBFF]/.test(text.charAt(maxLength - 1));
   return text.slice(0, isPairCut ? maxLength - 1 : maxLength);
-}
-
-/** Tokens of a file whose size in tokens is unknown. */
-const TOKENS_PER_FILE = 1000;
-
-/** Estimates the tokens of messages. A file counts as 1,000 tokens. */
-export function estimateMessages(messages: readonly Message[]): number {
-  let files = 0;
-  const json = JSON.stringify(messages, (_key, value: unknown) => {
-    if (!isFile(value)) return value;
-    files += 1;
-    return value.mediaType;
-  });
-  return estimateTokens(json) + files * TOKENS_PER_FILE;
-}
-
-function isFile(value: unknown): value is { type: "file"; mediaType: string } {
-  return typeof value === "object" && value !== null && "type" in value && value.type === "file" && "data" in value;
 }

@@ -1,12 +1,12 @@
 import type { JsonObject } from "mcparley";
-import type { Host } from "../host/host.ts";
-import type { FilePart, TextPart, ToolResultPart } from "./conversation.ts";
-import type { TextLimits } from "./text/long-text.ts";
-import { readResult, readResultTool } from "./read-result.ts";
-import { type ResultStore, createResultStore } from "./result-handles.ts";
-import type { HideSecrets } from "./text/secrets.ts";
-import { toModelTool } from "./stable-tools.ts";
-import { toResultPart } from "./tool-results.ts";
+import type { Host } from "./host.ts";
+import type { FilePart, TextPart, ToolResultPart } from "../conversation/messages.ts";
+import type { TextLimits } from "../conversation/text/long-text.ts";
+import { readResult, readResultTool } from "../loop/read-result.ts";
+import type { HideSecrets } from "../conversation/text/secrets.ts";
+import { toModelTool } from "../loop/stable-tools.ts";
+import { toResultPart } from "../loop/tool-results.ts";
+import { type ResultStore, createResultStore } from "../conversation/result-handles.ts";
 
 /** Options of `toAiSdkTools`. */
 export interface AiSdkToolsOptions {

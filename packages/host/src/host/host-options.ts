@@ -1,37 +1,14 @@
 import type { CredentialStorage } from "mcparley/node";
 import type { SignIn } from "mcparley/auth";
 import type { Clock, Implementation } from "mcparley";
-import type { CommandTarget, HttpTarget, InProcessServer, Root, Timeouts } from "mcparley/client";
-import type { Policy } from "./consent/policy.ts";
-import type { HostEvent } from "./events.ts";
-import type { InputLimits } from "./input/input-limits.ts";
-import type { ModelSetting } from "./model/language-model.ts";
-import type { ProviderName } from "./catalogue/providers.ts";
-import type { Renderer } from "./renderer.ts";
-
-/** The address of a server: a URL, a command to start, or a server in this process. */
-export type ServerTarget = string | URL | CommandTarget | HttpTarget | InProcessServer;
-
-/** A server of a host, with its settings. */
-export interface ServerSettings {
-  /** The address of the server. */
-  readonly target: ServerTarget;
-  /** Whether the server is not used until `enable()` is called. Default: false. */
-  readonly disabled?: boolean;
-  /** Whether the host connects at once, and not with the first use. Default: false. */
-  readonly eager?: boolean;
-  /** Time limits of each call. Default: those of the client. */
-  readonly timeout?: Timeouts;
-  /** The protocol revision, such as `2025-11-25`. Default: negotiated. */
-  readonly revision?: string;
-  /** The roots to share with this server. Default: those of the host. */
-  readonly roots?: readonly Root[];
-  /** Limits on the input requests of this server. Default: those of the host. */
-  readonly inputLimits?: Partial<InputLimits>;
-}
-
-/** A server of a host: its address, or its address with settings. */
-export type ServerEntry = ServerTarget | ServerSettings;
+import type { Root } from "mcparley/client";
+import type { Policy } from "../consent/policy.ts";
+import type { HostEvent } from "./host-events.ts";
+import type { InputLimits } from "../input/input-limits.ts";
+import type { ModelSetting } from "../model/language-model.ts";
+import type { ProviderName } from "../catalogue/providers.ts";
+import type { Renderer } from "../renderer/renderer.ts";
+import type { ServerEntry } from "../servers/server-entry.ts";
 
 /** Options of `createHost`. */
 export interface HostOptions {

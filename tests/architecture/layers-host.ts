@@ -1,0 +1,48 @@
+import path from "node:path";
+import { type Source, parseFolder } from "../../scripts/house/syntax.mjs";
+import type { Layers } from "./layers.ts";
+import { root } from "./source-files.ts";
+
+/** The layers of the host. */
+export const hostLayers: Layers = {
+  values: [],
+  state: [],
+  processes: [],
+  activity: [],
+  renderer: ["values"],
+  conversation: [],
+  secrets: ["values"],
+  catalogue: ["values"],
+  model: ["values", "conversation"],
+  search: ["values", "catalogue", "model"],
+  consent: ["values", "state", "activity", "renderer", "catalogue"],
+  input: ["values", "activity", "renderer", "conversation", "model", "consent"],
+  servers: ["values", "state", "catalogue", "input"],
+  calls: ["activity", "renderer", "secrets", "catalogue", "consent", "servers"],
+  context: ["values", "conversation", "catalogue"],
+  loop: ["values", "activity", "conversation", "catalogue", "model", "search", "calls", "context"],
+  host: [
+    "values",
+    "state",
+    "processes",
+    "activity",
+    "renderer",
+    "conversation",
+    "secrets",
+    "catalogue",
+    "model",
+    "search",
+    "consent",
+    "input",
+    "servers",
+    "calls",
+    "context",
+    "loop",
+  ],
+};
+
+/** The sources of the host, without tests and their support. */
+export function hostSources(): Source[] {
+  const sources = parseFolder(path.join(root, "packages/host/src"));
+  return sources.filter(({ name }) => !name.split("/").includes("testing"));
+}
