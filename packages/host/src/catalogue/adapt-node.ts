@@ -1,5 +1,5 @@
 import type { JsonObject } from "mcparley";
-import { isWithinDepth } from "../json-depth.ts";
+import { isWithinDepth } from "../values/json-depth.ts";
 import { type Adaptation, type Place, MAX_DEPTH, below } from "./adaptation.ts";
 import { adaptUnion, splitTypes } from "./adapt-union.ts";
 import { convertKeywords } from "./convert-keywords.ts";

@@ -1,5 +1,5 @@
 import { printable } from "mcparley";
-import { uniqueNames } from "../unique-names.ts";
+import { uniqueNames } from "../values/unique-names.ts";
 import { isJsonObject } from "./json-schema-keywords.ts";
 import type { ProviderRules } from "./providers.ts";
 import type { SchemaLoss } from "./schema-loss.ts";

@@ -55,6 +55,11 @@ function textOf({ messages }: Pick<Conversation, "messages">, index = -1): strin
   return typeof content === "string" ? content : content.map((part) => ("text" in part ? part.text : "")).join("\n");
 }
 
+/** Returns a stored result with other members. */
+function toolResult(members: object): object {
+  return { type: "tool-result", callId: "a", name: "b", content: [], isError: false, ...members };
+}
+
 describe("an attached resource", () => {
   test("becomes a labelled message of the user", async () => {
     const { parts, texts } = testServer();
@@ -325,11 +330,31 @@ describe("JSON", () => {
     ],
     [
       { version: 1, messages: [{ role: "user", content: [{ type: "tool-result" }] }], attachments: [] },
-      "messages[0].content[0].type tool-result is not allowed",
+      "messages[0].content[0].type must be text, file; got tool-result.",
     ],
     [
       { version: 1, messages: [{ role: "user", content: [{ type: "text" }] }], attachments: [] },
       "messages[0].content[0].text must be a string.",
+    ],
+    [
+      { version: 1, messages: [{ role: "system", content: [] }], attachments: [] },
+      "messages[0].content must be a string.",
+    ],
+    [
+      { version: 1, messages: [{ role: "user", content: [{ type: "text", text: "", from: {} }] }], attachments: [] },
+      "messages[0].content[0].from.server must be a string.",
+    ],
+    [
+      { version: 1, messages: [{ role: "tool", content: [toolResult({ isError: 0 })] }], attachments: [] },
+      "messages[0].content[0].isError must be a boolean.",
+    ],
+    [
+      {
+        version: 1,
+        messages: [{ role: "tool", content: [toolResult({ content: [toolResult({})] })] }],
+        attachments: [],
+      },
+      "messages[0].content[0].content[0].type must be text, file; got tool-result.",
     ],
     [{ version: 1, messages: [], attachments: [{}] }, "attachments[0] must have a server and a URI."],
   ])("%j is rejected", (stored, message) => {

@@ -16,10 +16,13 @@ export interface AiSdkToolsOptions {
 
 /** A tool of the package `ai`. */
 export interface AiSdkTool {
+  /** The description for the model. */
   readonly description: string;
   /** A schema of `jsonSchema()` of `ai`. Its type contains a private symbol of that package, so it is opaque here. */
   readonly inputSchema: never;
+  /** Calls the tool through the host, with consent. */
   readonly execute: (this: void, input: unknown, options: AiSdkCall) => Promise<AiSdkResult>;
+  /** Converts a result for the model. */
   readonly toModelOutput: (this: void, given: unknown) => AiSdkModelOutput;
 }
 

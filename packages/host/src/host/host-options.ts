@@ -4,7 +4,7 @@ import type { Clock, Implementation } from "mcparley";
 import type { Root } from "mcparley/client";
 import type { Policy } from "../consent/policy.ts";
 import type { HostEvent } from "./host-events.ts";
-import type { InputLimits } from "../input/limits.ts";
+import type { InputLimits } from "../input/input-limits.ts";
 import type { ModelSetting } from "../model/language-model.ts";
 import type { ProviderName } from "../catalogue/providers.ts";
 import type { Renderer } from "../renderer/renderer.ts";

@@ -2,7 +2,7 @@ import { ErrorCode, ProtocolError } from "mcparley";
 import type { CreateMessageParams } from "mcparley/client";
 import { isObject } from "../values/is-object.ts";
 import type { ModelTool } from "../model/model-request.ts";
-import { uniqueNames } from "../unique-names.ts";
+import { uniqueNames } from "../values/unique-names.ts";
 
 /** The names of the tools of a sampling request, in the form that model providers accept. */
 export interface ToolNames {

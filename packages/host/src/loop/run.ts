@@ -18,7 +18,7 @@ import { startRunTimer } from "./run-timer.ts";
 import type { HideSecrets } from "../conversation/text/secrets.ts";
 import { type RunTools, createRunTools } from "./stable-tools.ts";
 import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
-import { uniqueNames } from "../unique-names.ts";
+import { uniqueNames } from "../values/unique-names.ts";
 
 /** The parts of a host that a run needs. */
 export interface RunParts {
