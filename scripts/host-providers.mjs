@@ -37,7 +37,16 @@ function acceptsTypes(folder) {
   const program = path.join(folder, "accepted-models.ts");
   copyFileSync(path.join(root, "scripts", "host-providers", "accepted-models.ts"), program);
   const compiler = path.join(root, "node_modules", "typescript", "bin", "tsc");
-  const options = ["--ignoreConfig", "--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2022"];
+  const options = [
+    "--ignoreConfig",
+    "--noEmit",
+    "--strict",
+    "--skipLibCheck",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2022",
+  ];
   const { status } = spawnSync(process.execPath, [compiler, ...options, program], { cwd: folder, stdio: "inherit" });
   process.stdout.write(status === 0 ? "ok: the types of version 4 are accepted\n" : "failed: the types of version 4\n");
   return status === 0;

@@ -6,7 +6,7 @@ import { guarded } from "../../rpc/guarded.ts";
 import type { ClientCore } from "../calls/call.ts";
 import type { Connection, ConnectionHandlers } from "./connection.ts";
 
-let custom: Promise<typeof import("./custom-notifications.ts")> | undefined;
+let custom: Promise<{ receiveCustom: (core: ClientCore, message: JsonRpcNotification) => void }> | undefined;
 
 /** The connection handlers of a client: answers to requests of the server, and the effects of its notifications. */
 export function serverMessages(
