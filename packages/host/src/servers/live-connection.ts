@@ -52,6 +52,7 @@ export class LiveConnection {
   /** The lists whose last reading failed. */
   readonly #failed = new Set<ListKind>();
   #resolveEnded!: (reason: Error) => void;
+  #lostBy: Error | undefined;
   #server: Client["server"];
   #subscription: "none" | "open" | "lost" = "none";
   #verifying: Promise<void> | undefined;
@@ -95,6 +96,12 @@ export class LiveConnection {
     if (isLoss && this.#setting.kind !== "http" && this.client.state !== "open") this.#end(error);
   }
 
+  /** Returns the reason of a call's failure. A call that was in flight when the connection was lost fails with the reason of the loss. */
+  reasonOf(error: unknown): unknown {
+    const isClosed = error instanceof LocalError && error.code === "closed" && error.data === undefined;
+    return (isClosed && this.#lostBy) || error;
+  }
+
   /** Handles the error of a call. It can be the first sign that the connection cannot be used. */
   failed(error: unknown): void {
     if (!(error instanceof LocalError)) return;
@@ -133,6 +140,7 @@ export class LiveConnection {
 
   #end(reason: Error): void {
     if (this.#closing.signal.aborted) return;
+    this.#lostBy = reason;
     this.#stop();
     this.#resolveEnded(reason);
   }

@@ -113,7 +113,7 @@ export class Supervisor {
       return await work(connection.client);
     } catch (error) {
       connection.failed(error);
-      throw error;
+      throw connection.reasonOf(error);
     }
   }
 
