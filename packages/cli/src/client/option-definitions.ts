@@ -17,8 +17,20 @@ const connecting: readonly string[] = ["list", "call", "prompt", "read", "comple
 const asked: readonly string[] = ["call", "prompt", "read"];
 const signingIn: readonly string[] = [...connecting, "login"];
 
+/** The commands that edit the configurations of hosts. */
+const editing: readonly string[] = [];
+/** The commands that use a target. */
+const using: readonly string[] = [...signingIn, "logout", "whoami"];
+/** The commands that read configurations. */
+const reading: readonly string[] = [...using, "servers"];
+/** The commands that connect, ask or write. */
+const acting: readonly string[] = [...using, ...editing];
+const all: readonly string[] = [...reading, ...editing];
+/** The options of these commands are described with the common ones. */
+const shared: readonly (readonly string[] | undefined)[] = [undefined, connecting, using, reading, acting];
+
 /** Returns the commands that have an option. */
-export function commandsOf({ commands = [...signingIn, "logout", "whoami"] }: OptionDefinition): readonly string[] {
+export function commandsOf({ commands = all }: OptionDefinition): readonly string[] {
   return commands;
 }
 
@@ -29,7 +41,7 @@ export function hasOption(command: string, definition: OptionDefinition): boolea
 
 /** Whether an option belongs to a few commands, so that their help describes it. */
 export function isSpecific({ commands, topic }: OptionDefinition): boolean {
-  return topic === undefined && commands !== undefined && commands !== connecting;
+  return topic === undefined && !shared.includes(commands);
 }
 
 export const optionDefinitions: readonly OptionDefinition[] = [
@@ -47,8 +59,15 @@ export const optionDefinitions: readonly OptionDefinition[] = [
     description: "show all instructions of the server, not only their start",
   },
   {
+    name: "config",
+    value: "FILE",
+    commands: reading,
+    description: "read the servers of this file instead of those of this folder and of the hosts",
+  },
+  {
     name: "timeout",
     value: "TIME",
+    commands: using,
     description: "time limit of the whole command: 30 (seconds), 500ms, 2m; your answers do not count",
   },
   {
@@ -104,6 +123,7 @@ export const optionDefinitions: readonly OptionDefinition[] = [
   },
   {
     name: "no-input",
+    commands: acting,
     description: "never ask: refuse actions that need consent, and decline questions without an --answer",
   },
   {
@@ -115,6 +135,7 @@ export const optionDefinitions: readonly OptionDefinition[] = [
   {
     name: "verbose",
     short: "v",
+    commands: acting,
     description: "show the connection, all log messages, and the stderr of a started server",
   },
   { name: "help", short: "h", description: "show this help" },
@@ -191,6 +212,11 @@ function signInOptions(): OptionDefinition[] {
       commands: signingIn,
       description: "accept this resource identifier, if it is shorter than the server's URL",
     },
-    { topic, name: "keychain", description: "store the key of the credentials in the system's keychain from now on" },
+    {
+      topic,
+      name: "keychain",
+      commands: using,
+      description: "store the key of the credentials in the system's keychain from now on",
+    },
   ];
 }

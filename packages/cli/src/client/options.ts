@@ -14,6 +14,8 @@ export interface ClientOptions {
   headers: Record<string, string>;
   /** The proxy and the certificates, as they were typed. */
   network: NetworkOptions;
+  /** The configuration file to read instead of those of the folder and of the hosts. */
+  config: string | undefined;
   revision: string | undefined;
   /** Variables for a started server. Undefined takes the value of the environment. */
   env: Record<string, string | undefined>;
@@ -136,6 +138,7 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
       key: last("key"),
       keyPassphraseEnv: last("key-passphrase-env"),
     },
+    config: last("config"),
     revision: readRevision(last("revision")),
     env: Object.fromEntries((values.get("env") ?? []).map(readVariable)),
     envAll: values.has("env-all"),
