@@ -18,6 +18,8 @@ export const clientCommandNames: readonly string[] = [
   "logout",
   "whoami",
   "servers",
+  "add",
+  "remove",
 ];
 
 /** The output of `mcparley --help`, at most 80 columns wide. */
@@ -35,6 +37,8 @@ Usage
   mcparley logout TARGET             sign out of it
   mcparley whoami TARGET             show your account at a server
   mcparley servers                   list the servers of all hosts
+  mcparley add TARGET --to HOST      add a server to a host, such as claude-code
+  mcparley remove NAME --from HOST   remove a server from a host
   mcparley help COMMAND|TOPIC        describe a command, or one of the topics
                                      targets, options, questions, signing-in,
                                      exit-codes

@@ -1,5 +1,6 @@
 import { didYouMean } from "../did-you-mean.ts";
 import { loginCommand, logoutCommand, whoamiCommand } from "./commands/account.ts";
+import { addCommand, removeCommand } from "./commands/add.ts";
 import { callCommand } from "./commands/call.ts";
 import { completeCommand } from "./commands/complete.ts";
 import { listCommand } from "./commands/list.ts";
@@ -32,6 +33,8 @@ export const clientCommands: ReadonlyMap<string, AnyCommand> = new Map<string, A
   ["logout", logoutCommand],
   ["whoami", whoamiCommand],
   ["servers", serversCommand],
+  ["add", addCommand],
+  ["remove", removeCommand],
 ]);
 
 /**
