@@ -80,6 +80,7 @@ describe("mcparley add", () => {
     const { code, io } = await run(`add ${url} --to cursor --name notes --dry-run`);
     expect(code).toBe(0);
     expect(io.out()).toContain("mcp.json (new file)\n+ {");
+    expect(io.out()).toMatch(/\n\+ \}\n$/);
     expect(existsSync(join(home, ".cursor"))).toBe(false);
     const document = JSON.parse(
       (await run(`add ${url} --to cursor --name notes --dry-run --json`)).io.out(),

@@ -70,7 +70,7 @@ function problemToJson({ message, cure, file, position }: Problem): object {
 
 /** Returns a table, or two lines for each server if the table is wider than the terminal. */
 function showServers(servers: readonly ConfiguredServer[], view: View, short: (file: string) => string): string {
-  if (servers.length === 0) return "No host has a server. Add one: mcparley help servers";
+  if (servers.length === 0) return "No host has a server. Add one: mcparley help add";
   const rows = servers.map((server) => cellsOf(server, short));
   const head = ["Name", "Host", "Scope", "Target", "Place"] as const;
   const widths = head.map((title, column) => Math.max(...[head, ...rows].map((row) => widthOf(row[column] ?? title))));

@@ -22,7 +22,9 @@ export function shownChange(plan: ConfigPlan, machine: Machine): ShownChange {
     const masked = secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), text);
     return cut(printable(redact(masked)), widest);
   };
-  return { line, removed: removed.map(safe), added: added.map(safe) };
+  // A new file ends with a line break, after which there is no line.
+  const lines = plan.before === undefined && added.at(-1) === "" ? added.slice(0, -1) : added;
+  return { line, removed: removed.map(safe), added: lines.map(safe) };
 }
 
 /** Returns the literal values of headers and variables of a file, as its text has them. */
