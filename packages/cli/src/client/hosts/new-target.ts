@@ -10,7 +10,7 @@ import { hasReference, isSecretName, isSecretValue, safeWords } from "./safe-tar
 type Words = Pick<ClientOptions, "env" | "headers">;
 
 /** Returns a text of the command line with its references, `${env:NAME}` or `${NAME}`. */
-export function parseReferences(text: string): ConfigValue {
+function parseReferences(text: string): ConfigValue {
   const parts: (string | Reference)[] = text
     .split(/(\$\{(?:env:)?[A-Za-z_]\w*\})/)
     .filter((part) => part !== "")

@@ -5,7 +5,7 @@ import { redact } from "mcparley";
 const secretName =
   /(?:^|[^a-z])(?:auth(?:orization)?|token|secret|pass(?:word|wd|phrase)?|pwd|pat|jwt|cookie|credentials?|(?:api|access|private|client|license|encryption|signing|auth)[^a-z]?key|key)s?(?:$|[^a-z])/i;
 
-/** Whether the name of a variable, a header or an option says that its value is secret. */
+/** Whether the name of a variable, a header or an option is that of a secret. */
 export function isSecretName(name: string): boolean {
   return secretName.test(name.replace(/([a-z])([A-Z])/g, "$1-$2"));
 }
@@ -29,7 +29,7 @@ export function describeTarget(target: ServerTarget): string {
 }
 
 /** Returns a URL without its user information, and without the values of its query. */
-export function safeUrl(text: string): string {
+function safeUrl(text: string): string {
   return redact(
     text
       .replace(/^(\w+:\/\/)[^/?#]*@/, "$1[redacted]@")
