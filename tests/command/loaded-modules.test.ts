@@ -13,6 +13,9 @@ const authLibraries = /node_modules\/(?:oauth4webapi|jose)\//;
 const serverCode =
   /packages\/mcparley\/dist\/(?:server|chunks\/(?:server|answering|endpoint|json-schema-reader)-[^/]*)\.js$/;
 
+/** The package that reads the configurations of hosts, and its parsers. */
+const configurationCode = /packages\/config\/|node_modules\/(?:smol-toml|yaml)\//;
+
 const hello = `
   import { createServer, tool } from "mcparley/server";
   import { serveStdio } from "mcparley/stdio";
@@ -61,13 +64,20 @@ test("mcparley --version loads its launcher and its manifest only", async () => 
   expect(files.toSorted()).toEqual(["packages/cli/bin/mcparley.cjs", "packages/cli/package.json"]);
 });
 
-test("mcparley list of a stdio server loads no authorization library and no code of servers", async () => {
+test("mcparley list of a stdio server loads no authorization library, no code of servers and no configurations", async () => {
   const words = ["list", "--", process.execPath, "--input-type=module", "--eval", hello];
   const { code, output, files } = await runAndRecord(launcher, ...words);
   expect(output).toContain("Greets.");
   expect(code).toBe(0);
   expect(files).toContain("packages/cli/dist/main.js");
   expect(files.filter((file) => authLibraries.test(file) || serverCode.test(file))).toEqual([]);
+  expect(files.filter((file) => configurationCode.test(file))).toEqual([]);
+});
+
+test("mcparley servers loads the package that reads the configurations", async () => {
+  const { code, files } = await runAndRecord(launcher, "servers");
+  expect(code).toBe(0);
+  expect(files.some((file) => configurationCode.test(file))).toBe(true);
 });
 
 test("a server on stdio loads seven files to answer initialize, all of them ASCII", async () => {

@@ -17,6 +17,9 @@ export const clientCommandNames: readonly string[] = [
   "login",
   "logout",
   "whoami",
+  "servers",
+  "add",
+  "remove",
 ];
 
 /** The output of `mcparley --help`, at most 80 columns wide. */
@@ -33,11 +36,14 @@ Usage
   mcparley login TARGET              sign in to a server
   mcparley logout TARGET             sign out of it
   mcparley whoami TARGET             show your account at a server
+  mcparley servers                   list the servers of all hosts
+  mcparley add TARGET --to HOST      add a server to a host, such as claude-code
+  mcparley remove NAME --from HOST   remove a server from a host
   mcparley help COMMAND|TOPIC        describe a command, or one of the topics
                                      targets, options, questions, signing-in,
                                      exit-codes
 
-TARGET is a URL, a name from mcp.json, or a command after --.
+TARGET is a URL, a name of a configuration, or a command after --.
 
 Options
   -h, --help     show this

@@ -1,13 +1,15 @@
 import { exitCodeMeanings } from "./report-error.ts";
 import { type OptionDefinition, hasOption, isSpecific, optionDefinitions } from "./option-definitions.ts";
-import type { AccountCommand, ClientCommand } from "./session.ts";
+import type { AnyCommand } from "./session.ts";
 import { wrap } from "./terminal-text.ts";
 
 const targetHelp = [
   "TARGET is one of",
   "  a URL            http://127.0.0.1:3333/mcp",
   "  a name           in mcp.json, .mcp.json, .vscode/mcp.json or .cursor/mcp.json",
-  "                   of this folder or one above it",
+  "                   of this folder or one above it, and then in the",
+  "                   configurations of hosts: mcparley servers",
+  "  HOST:NAME        a name in those of one host: claude-code:notes",
   "  -- COMMAND ...   a program to start, after all other words:",
   "                   mcparley call add a=1 b=2 -- node server.js",
 ].join("\n");
@@ -73,15 +75,18 @@ export const helpTopics: ReadonlyMap<string, (columns: number) => string> = new 
 ]);
 
 /** Returns the output of `mcparley COMMAND --help`, wrapped to `width` columns. */
-export function commandHelp(name: string, command: ClientCommand | AccountCommand, width: number): string {
+export function commandHelp(name: string, command: AnyCommand, width: number): string {
   const columns = Math.min(width, 100);
   const isAboutAccount = "run" in command;
+  const isEdit = "edit" in command;
   const has = (one: OptionDefinition): boolean => hasOption(name, one);
   const isOwn = (one: OptionDefinition): boolean =>
     has(one) && (isSpecific(one) || (isAboutAccount && one.topic === "sign-in"));
   const own = optionTable(isOwn, columns);
   const common = optionDefinitions.filter((one) => has(one) && !isOwn(one) && !one.topic).map(optionLabel);
-  const topics = [...helpTopics.keys()].filter((topic) => !isAboutAccount || topic !== "questions");
+  const topics = [...helpTopics.keys()].filter((topic) =>
+    isEdit ? ["targets", "exit-codes"].includes(topic) : !isAboutAccount || topic !== "questions",
+  );
   return [
     wrap(`mcparley ${name} ${command.usage}`, columns).join("\n"),
     sentence(command.summary),

@@ -17,8 +17,22 @@ const connecting: readonly string[] = ["list", "call", "prompt", "read", "comple
 const asked: readonly string[] = ["call", "prompt", "read"];
 const signingIn: readonly string[] = [...connecting, "login"];
 
+/** The commands that edit the configurations of hosts. */
+const editing: readonly string[] = ["add", "remove"];
+/** The commands that use a target. */
+const using: readonly string[] = [...signingIn, "logout", "whoami"];
+/** The commands that read configurations. */
+const reading: readonly string[] = [...using, "servers", "add"];
+/** The commands that connect, ask or write. */
+const acting: readonly string[] = [...using, ...editing];
+/** The commands that have a time limit. */
+const limited: readonly string[] = [...using, "add"];
+const all: readonly string[] = [...using, "servers", ...editing];
+/** The options of these commands are described with the common ones. */
+const shared: readonly (readonly string[] | undefined)[] = [undefined, connecting, using, reading, acting, limited];
+
 /** Returns the commands that have an option. */
-export function commandsOf({ commands = [...signingIn, "logout", "whoami"] }: OptionDefinition): readonly string[] {
+export function commandsOf({ commands = all }: OptionDefinition): readonly string[] {
   return commands;
 }
 
@@ -29,7 +43,7 @@ export function hasOption(command: string, definition: OptionDefinition): boolea
 
 /** Whether an option belongs to a few commands, so that their help describes it. */
 export function isSpecific({ commands, topic }: OptionDefinition): boolean {
-  return topic === undefined && commands !== undefined && commands !== connecting;
+  return topic === undefined && !shared.includes(commands);
 }
 
 export const optionDefinitions: readonly OptionDefinition[] = [
@@ -47,8 +61,15 @@ export const optionDefinitions: readonly OptionDefinition[] = [
     description: "show all instructions of the server, not only their start",
   },
   {
+    name: "config",
+    value: "FILE",
+    commands: reading,
+    description: "read the servers of this file instead of those of this folder and of the hosts",
+  },
+  {
     name: "timeout",
     value: "TIME",
+    commands: limited,
     description: "time limit of the whole command: 30 (seconds), 500ms, 2m; your answers do not count",
   },
   {
@@ -104,6 +125,7 @@ export const optionDefinitions: readonly OptionDefinition[] = [
   },
   {
     name: "no-input",
+    commands: acting,
     description: "never ask: refuse actions that need consent, and decline questions without an --answer",
   },
   {
@@ -115,16 +137,53 @@ export const optionDefinitions: readonly OptionDefinition[] = [
   {
     name: "verbose",
     short: "v",
+    commands: acting,
     description: "show the connection, all log messages, and the stderr of a started server",
   },
   { name: "help", short: "h", description: "show this help" },
+  ...editOptions(),
   ...networkOptions(),
   ...signInOptions(),
 ];
 
+/** The options of `add` and `remove`. Some have another meaning in other commands. */
+function editOptions(): OptionDefinition[] {
+  const add = ["add"];
+  const hosts = "claude-code, claude-desktop, vscode, cursor, windsurf, zed, codex, gemini-cli, goose or opencode";
+  return [
+    { name: "to", value: "HOST", commands: add, description: `${hosts}; repeatable` },
+    { name: "from", value: "HOST", commands: ["remove"], description: `${hosts}; repeatable` },
+    {
+      name: "scope",
+      value: "SCOPE",
+      commands: editing,
+      description: "user (all folders), project (this folder, for everyone) or local (this folder, for you)",
+    },
+    { name: "name", value: "NAME", commands: add, description: "the name of the entry (that of the server)" },
+    {
+      name: "env",
+      short: "e",
+      value: "NAME[=VALUE]",
+      commands: add,
+      description: "write a reference to this variable, or VALUE if it is no secret; repeatable",
+    },
+    {
+      name: "header",
+      short: "H",
+      value: '"NAME: VALUE"',
+      commands: add,
+      description: "write this HTTP header; a secret as '${env:NAME}'; repeatable",
+    },
+    { name: "no-pin", commands: add, description: "do not replace a package of npx or uvx by its exact version" },
+    { name: "no-check", commands: add, description: "do not connect to the server, and do not run the host's check" },
+    { name: "dry-run", commands: editing, description: "show the change, and write nothing" },
+    { name: "yes", short: "y", commands: editing, description: "write the change without asking" },
+  ];
+}
+
 function networkOptions(): OptionDefinition[] {
   const topic = "network";
-  const commands = [...signingIn, "logout"];
+  const commands = [...signingIn, "logout", "add"];
   return [
     {
       topic,
@@ -191,6 +250,11 @@ function signInOptions(): OptionDefinition[] {
       commands: signingIn,
       description: "accept this resource identifier, if it is shorter than the server's URL",
     },
-    { topic, name: "keychain", description: "store the key of the credentials in the system's keychain from now on" },
+    {
+      topic,
+      name: "keychain",
+      commands: using,
+      description: "store the key of the credentials in the system's keychain from now on",
+    },
   ];
 }

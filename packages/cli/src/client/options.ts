@@ -14,6 +14,8 @@ export interface ClientOptions {
   headers: Record<string, string>;
   /** The proxy and the certificates, as they were typed. */
   network: NetworkOptions;
+  /** The configuration file to read instead of those of the folder and of the hosts. */
+  config: string | undefined;
   revision: string | undefined;
   /** Variables for a started server. Undefined takes the value of the environment. */
   env: Record<string, string | undefined>;
@@ -38,12 +40,20 @@ export interface ClientOptions {
   clientId: string | undefined;
   /** The name of the environment variable that holds the client's secret. */
   clientSecretEnv: string | undefined;
-  /** Separated by spaces. */
+  /** The scopes of a sign-in, separated by spaces, or the scope of a configuration. */
   scope: string | undefined;
   issuer: string | undefined;
   /** The resource identifier to accept although it is shorter than the URL of the server. */
   resource: string | undefined;
   keychain: boolean;
+  /** The hosts to which `add` adds, and those from which `remove` removes, as they were typed. */
+  to: readonly string[];
+  from: readonly string[];
+  /** The name of the new entry. */
+  name: string | undefined;
+  noPin: boolean;
+  noCheck: boolean;
+  dryRun: boolean;
   help: boolean;
 }
 
@@ -97,7 +107,8 @@ interface OptionToken {
 }
 
 function readOption({ name, rawName: typed, value, inlineValue }: OptionToken, command: string | undefined): string {
-  const definition = optionDefinitions.find((one) => one.name === name);
+  const named = optionDefinitions.filter((one) => one.name === name);
+  const definition = named.find((one) => command !== undefined && hasOption(command, one)) ?? named[0];
   if (!definition) {
     const near = nearest(
       name,
@@ -136,6 +147,7 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
       key: last("key"),
       keyPassphraseEnv: last("key-passphrase-env"),
     },
+    config: last("config"),
     revision: readRevision(last("revision")),
     env: Object.fromEntries((values.get("env") ?? []).map(readVariable)),
     envAll: values.has("env-all"),
@@ -156,6 +168,12 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
     issuer: last("issuer"),
     resource: last("resource"),
     keychain: values.has("keychain"),
+    to: values.get("to") ?? [],
+    from: values.get("from") ?? [],
+    name: last("name"),
+    noPin: values.has("no-pin"),
+    noCheck: values.has("no-check"),
+    dryRun: values.has("dry-run"),
     help: values.has("help"),
   };
 }

@@ -1,19 +1,20 @@
 import { didYouMean } from "../did-you-mean.ts";
 import { loginCommand, logoutCommand, whoamiCommand } from "./commands/account.ts";
+import { addCommand, removeCommand } from "./commands/add.ts";
 import { callCommand } from "./commands/call.ts";
 import { completeCommand } from "./commands/complete.ts";
 import { listCommand } from "./commands/list.ts";
 import { promptCommand } from "./commands/prompt.ts";
 import { readCommand } from "./commands/read.ts";
+import { serversCommand } from "./commands/servers.ts";
 import { watchCommand } from "./commands/watch.ts";
 import { LocalError } from "mcparley";
 import { approve } from "./config/approval.ts";
-import { type ProgramOutput, programOutput } from "./program-output.ts";
+import { programOutput } from "./program-output.ts";
 import { Reported, exitCodes, reportError } from "./report-error.ts";
 import { commandHelp } from "./help.ts";
 import { type CommandIo, UsageError } from "./io.ts";
-import { type AccountCommand, type Action, type ClientCommand, type Session, authOf, openSession } from "./session.ts";
-import type { KnownTarget } from "./config/known-target.ts";
+import { type Action, type AnyCommand, type Connected, type Session, authOf, openSession } from "./session.ts";
 import { readConnection } from "./config/network.ts";
 import { readWords } from "./options.ts";
 import { type JsonForm, Screen, printText } from "./screen.ts";
@@ -21,10 +22,7 @@ import { type Stop, createStop } from "./stop.ts";
 import { resolveTarget } from "./config/target.ts";
 
 /** The commands that use a server, by name. */
-export const clientCommands: ReadonlyMap<string, ClientCommand | AccountCommand> = new Map<
-  string,
-  ClientCommand | AccountCommand
->([
+export const clientCommands: ReadonlyMap<string, AnyCommand> = new Map<string, AnyCommand>([
   ["list", listCommand],
   ["call", callCommand],
   ["prompt", promptCommand],
@@ -34,6 +32,9 @@ export const clientCommands: ReadonlyMap<string, ClientCommand | AccountCommand>
   ["login", loginCommand],
   ["logout", logoutCommand],
   ["whoami", whoamiCommand],
+  ["servers", serversCommand],
+  ["add", addCommand],
+  ["remove", removeCommand],
 ]);
 
 /**
@@ -82,20 +83,6 @@ interface Context {
   readonly connected: Connected;
 }
 
-/** The connection of a command, for the report of its error. */
-interface Connected {
-  revisionKind?: "modern" | "legacy";
-  /** The method of the last request that failed. */
-  method?: string;
-  /** Undefined until the words of the command are read. */
-  target?: KnownTarget;
-  program?: ProgramOutput;
-  /** The variables of this environment that a started server does not receive. */
-  hidden?: readonly string[];
-  /** `--timeout` in milliseconds. */
-  timeout?: number;
-}
-
 /** Returns the error of a command. After the end of `--timeout`, the reason is the time and not its consequence. */
 function inTime(error: unknown, { program, timeout = 0 }: Connected, { reason }: Stop): unknown {
   if (reason !== "timeout" || error instanceof UsageError) return error;
@@ -113,12 +100,18 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
     await printText(commandHelp(name, command, screen.out.terminal ? screen.out.width : 80), { screen });
     return;
   }
+  if ("edit" in command) {
+    if (options.timeout !== undefined) connected.timeout = options.timeout;
+    stop.limit(options.timeout);
+    await command.edit({ positionals, command: started }, { io, screen, options, stop, connected });
+    return;
+  }
   // A command after `--` replaces TARGET.
   const [word, rest] = started === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
-  const { headers, env, envAll } = options;
+  const { headers, env, envAll, config } = options;
   connected.target = { word, command: started, headerNames: Object.keys(headers) };
   const connection = readConnection(options.network, io);
-  const target = resolveTarget({ word, command: started, headers, env, envAll, connection }, io);
+  const target = await resolveTarget({ word, command: started, headers, env, envAll, config, connection }, io);
   if (target.kind === "url") connected.target = { ...connected.target, headerNames: Object.keys(target.headers) };
   if (target.origin) await approve(target.origin, { io, screen, options, stop });
   if ("run" in command) {

@@ -12,6 +12,7 @@ import type { ProgramOutput } from "./program-output.ts";
 import type { Stop } from "./stop.ts";
 import { type TaskSupport, taskSupport } from "./task-status.ts";
 import type { Target } from "./config/config-target.ts";
+import type { KnownTarget } from "./config/known-target.ts";
 import { visibleLine } from "./terminal-text.ts";
 
 /** An open connection, with the options and the terminal of a command. */
@@ -64,6 +65,43 @@ interface AccountSetting {
 export interface AccountCommand extends Described {
   run(words: readonly string[], setting: AccountSetting): Promise<void>;
 }
+
+/** The connection of a command, for the report of its error. */
+export interface Connected {
+  revisionKind?: "modern" | "legacy";
+  /** The method of the last request that failed. */
+  method?: string;
+  /** Undefined until the words of the command are read. */
+  target?: KnownTarget;
+  program?: ProgramOutput;
+  /** The variables of this environment that a started server does not receive. */
+  hidden?: readonly string[];
+  /** `--timeout` in milliseconds. */
+  timeout?: number;
+}
+
+/** The context of a command that reads or edits configurations. */
+export interface EditSetting {
+  readonly io: CommandIo;
+  readonly screen: Screen;
+  readonly options: ClientOptions;
+  readonly stop: Stop;
+  readonly connected: Connected;
+}
+
+/** The words of a command that reads or edits configurations. */
+export interface EditWords {
+  readonly positionals: readonly string[];
+  /** The words after `--`. Undefined without `--`. */
+  readonly command: readonly string[] | undefined;
+}
+
+/** A command about the configurations of hosts. */
+export interface EditCommand extends Described {
+  edit(words: EditWords, setting: EditSetting): Promise<void>;
+}
+
+export type AnyCommand = ClientCommand | AccountCommand | EditCommand;
 
 interface Setting {
   readonly io: CommandIo;

@@ -98,12 +98,13 @@ function hashOf({ folder, command, cwd, url, headers, env, envFile, sends }: Ori
 }
 
 /** Returns the file of the approved hashes, in the user's folder for state. */
-function approvalsFile({ env, platform }: Pick<CommandIo, "env" | "platform">): string {
-  const home = env.HOME || homedir();
-  return join(stateFolder({ env, platform }, home), "mcparley", "approved-commands");
+function approvalsFile(io: Pick<CommandIo, "env" | "platform">): string {
+  return join(stateFolder(io), "mcparley", "approved-commands");
 }
 
-function stateFolder({ env, platform }: Pick<CommandIo, "env" | "platform">, home: string): string {
+/** Returns the user's folder for state. */
+export function stateFolder({ env, platform }: Pick<CommandIo, "env" | "platform">): string {
+  const home = env.HOME || homedir();
   if (platform === "win32") return env.LOCALAPPDATA || join(env.USERPROFILE || home, "AppData", "Local");
   if (platform === "darwin") return join(home, "Library", "Application Support");
   // A relative path must be ignored (XDG Base Directory Specification).

@@ -23,63 +23,69 @@ function write(path: string, text: string): void {
 function find(
   word: string,
   options: { cwd?: string; env?: Record<string, string>; runsTypeScript?: boolean } = {},
-): Target {
+): Promise<Target> {
   const cwd = join(root, options.cwd ?? ".");
-  return resolveTarget({ word, command: undefined, headers: {}, env: {} }, { env: {}, ...options, cwd });
+  const env = { HOME: root, ...options.env };
+  return resolveTarget({ word, command: undefined, headers: {}, env: {} }, { ...options, env, cwd });
 }
 
 const words = { word: undefined, command: undefined, headers: {}, env: {} };
 
 describe("resolveTarget", () => {
-  test("takes a URL with headers, and a command with variables", () => {
+  test("takes a URL with headers, and a command with variables", async () => {
     const url = "https://example.com/mcp";
-    const target = resolveTarget({ ...words, word: url, headers: { A: "b" } }, { cwd: root, env: {} });
+    const target = await resolveTarget(
+      { ...words, word: url, headers: { A: "b" } },
+      { cwd: root, env: { HOME: root } },
+    );
     expect(target).toEqual({ kind: "url", url, headers: { A: "b" } });
-    const started = resolveTarget(
+    const started = await resolveTarget(
       { ...words, command: ["node", "s.js", "-v"], env: { A: "b" } },
-      { cwd: root, env: {} },
+      { cwd: root, env: { HOME: root } },
     );
     expect(started).toEqual({ kind: "command", command: "node", args: ["s.js", "-v"], env: { A: "b" }, cwd: root });
   });
 
-  test("passes the named variables of this environment with --env, and all with --env-all", () => {
-    const at = { cwd: root, env: { KEY: "k", OTHER: "o" } };
+  test("passes the named variables of this environment with --env, and all with --env-all", async () => {
+    const at = { cwd: root, env: { HOME: root, KEY: "k", OTHER: "o" } };
     const command = ["node"];
-    const passed = (more: object): unknown => resolveTarget({ ...words, command, ...more }, at);
-    expect(passed({ env: { KEY: undefined, A: "b" } })).toMatchObject({ env: { KEY: "k", A: "b" } });
-    expect(passed({ envAll: true, env: { OTHER: "x" } })).toMatchObject({ env: { KEY: "k", OTHER: "x" } });
-    expect(() => passed({ env: { MISSING: undefined } })).toThrow("--env MISSING: this variable is not set here.");
+    const passed = (more: object): Promise<Target> => resolveTarget({ ...words, command, ...more }, at);
+    expect(await passed({ env: { KEY: undefined, A: "b" } })).toMatchObject({ env: { KEY: "k", A: "b" } });
+    expect(await passed({ envAll: true, env: { OTHER: "x" } })).toMatchObject({ env: { KEY: "k", OTHER: "x" } });
+    await expect(passed({ env: { MISSING: undefined } })).rejects.toThrow(
+      "--env MISSING: this variable is not set here.",
+    );
   });
 
-  test("searches up to the home folder, and up to the root outside of it", () => {
+  test("searches up to the home folder, and up to the root outside of it", async () => {
     write("mcp.json", '{"mcpServers": {"above": {"url": "https://above/"}}}');
     write("home/mcp.json", '{"mcpServers": {"mine": {"url": "https://mine/"}}}');
     write("home/p/file", "");
     write("other/file", "");
     const env = { HOME: join(root, "home") };
-    expect(find("mine", { cwd: "home/p", env })).toMatchObject({ url: "https://mine/" });
-    expect(() => find("above", { cwd: "home/p", env })).toThrow('There is no server "above".');
-    expect(find("above", { cwd: "other", env })).toMatchObject({ url: "https://above/" });
+    expect(await find("mine", { cwd: "home/p", env })).toMatchObject({ url: "https://mine/" });
+    await expect(find("above", { cwd: "home/p", env })).rejects.toThrow('There is no server "above".');
+    expect(await find("above", { cwd: "other", env })).toMatchObject({ url: "https://above/" });
   });
 
-  test.skipIf(process.platform === "win32")("refuses a file, and an envFile, that other users can write", () => {
+  test.skipIf(process.platform === "win32")("refuses a file, and an envFile, that other users can write", async () => {
     write("mcp.json", '{"servers": {"s": {"command": "a", "envFile": ".env"}}}');
     write(".env", "A=1\n");
     chmodSync(join(root, ".env"), 0o666);
-    expect(() => find("s")).toThrow(`${join(root, ".env")} can be written by other users`);
+    await expect(find("s")).rejects.toThrow(`${join(root, ".env")} can be written by other users`);
     chmodSync(join(root, "mcp.json"), 0o666);
-    expect(() => find("other")).toThrow(`${join(root, "mcp.json")} can be written by other users`);
+    await expect(find("other")).rejects.toThrow(`${join(root, "mcp.json")} can be written by other users`);
   });
 
-  test("refuses options that do not apply to the target", () => {
-    const at = { cwd: root, env: {} };
-    expect(() => resolveTarget({ ...words, word: "http://a/", env: { A: "b" } }, at)).toThrow(
+  test("refuses options that do not apply to the target", async () => {
+    const at = { cwd: root, env: { HOME: root } };
+    await expect(resolveTarget({ ...words, word: "http://a/", env: { A: "b" } }, at)).rejects.toThrow(
       "--env applies to servers that mcparley starts",
     );
-    expect(() => resolveTarget({ ...words, command: ["a"], headers: { A: "b" } }, at)).toThrow(
+    await expect(resolveTarget({ ...words, command: ["a"], headers: { A: "b" } }, at)).rejects.toThrow(
       "--header applies to servers at a URL",
     );
-    expect(() => resolveTarget({ ...words, command: [] }, at)).toThrow("no command after --");
+    await expect(resolveTarget({ ...words, command: [] }, at)).rejects.toThrow("no command after --");
   });
 
   test.each([
@@ -87,27 +93,27 @@ describe("resolveTarget", () => {
     [".mcp.json", "mcpServers"],
     [".vscode/mcp.json", "servers"],
     [".cursor/mcp.json", "mcpServers"],
-  ])("finds a name in %s, from a folder below it", (path, dialect) => {
+  ])("finds a name in %s, from a folder below it", async (path, dialect) => {
     write(
       path,
       `// servers\n{ "${dialect}": { "web": { "type": "http", "url": "https://a.example/mcp", "headers": { "X": "y" }, }, } }`,
     );
     write("sub/deep/file", "");
-    expect(find("web", { cwd: "sub/deep" })).toMatchObject({
+    expect(await find("web", { cwd: "sub/deep" })).toMatchObject({
       kind: "url",
       url: "https://a.example/mcp",
       headers: { X: "y" },
     });
   });
 
-  test("uses the nearest file that has the name", () => {
+  test("uses the nearest file that has the name", async () => {
     write("mcp.json", '{"mcpServers": {"a": {"url": "https://outer/"}, "b": {"url": "https://outer-b/"}}}');
     write("sub/mcp.json", '{"mcpServers": {"a": {"url": "https://inner/"}}}');
-    expect(find("a", { cwd: "sub" })).toMatchObject({ url: "https://inner/" });
-    expect(find("b", { cwd: "sub" })).toMatchObject({ url: "https://outer-b/" });
+    expect(await find("a", { cwd: "sub" })).toMatchObject({ url: "https://inner/" });
+    expect(await find("b", { cwd: "sub" })).toMatchObject({ url: "https://outer-b/" });
   });
 
-  test("replaces variables, relative to the folder that the file belongs to", () => {
+  test("replaces variables, relative to the folder that the file belongs to", async () => {
     const entry = {
       command: "${workspaceFolder}/bin/server",
       args: ["--port", "${PORT:-80}", "${env:NAME}", "${EMPTY:-x}"],
@@ -115,7 +121,7 @@ describe("resolveTarget", () => {
       cwd: "sub",
     };
     write(".vscode/mcp.json", JSON.stringify({ servers: { s: entry } }));
-    expect(find("s", { env: { NAME: "n", TOKEN: "t", EMPTY: "" } })).toMatchObject({
+    expect(await find("s", { env: { NAME: "n", TOKEN: "t", EMPTY: "" } })).toMatchObject({
       kind: "command",
       command: `${root}/bin/server`,
       args: ["--port", "80", "n", "x"],
@@ -124,10 +130,10 @@ describe("resolveTarget", () => {
     });
   });
 
-  test("reads an envFile, and overrides it with env", () => {
+  test("reads an envFile, and overrides it with env", async () => {
     write("mcp.json", '{"servers": {"s": {"command": "a", "envFile": "${workspaceFolder}/.env", "env": {"B": "2"}}}}');
     write(".env", "A=1\nB=1\n");
-    expect(find("s")).toMatchObject({ env: { A: "1", B: "2" } });
+    expect(await find("s")).toMatchObject({ env: { A: "1", B: "2" } });
   });
 
   test.each([
@@ -152,20 +158,23 @@ describe("resolveTarget", () => {
     ['{"mcpServers": []}', ':1: "mcpServers" must be an object'],
     ["[]", ":1: the file must contain a JSON object"],
     ['{"mcpServers": {"s": 5}}', ':1: the server "s" must be an object'],
-  ])("refuses %j with file and line", (text, message) => {
+  ])("refuses %j with file and line", async (text, message) => {
     write("mcp.json", text);
-    expect(() => find("s")).toThrow(
+    await expect(find("s")).rejects.toThrow(
       expect.objectContaining({ name: "UsageError", message: expect.stringContaining(message) }),
     );
-    expect(() => find("s")).toThrow(join(root, "mcp.json"));
+    await expect(find("s")).rejects.toThrow(join(root, "mcp.json"));
   });
 
-  test.each([["${TOKEN}${MISSING}"], ["ftp://${TOKEN}"]])("does not show the value of a variable in %s", (text) => {
-    write("mcp.json", JSON.stringify({ mcpServers: { s: { url: text } } }));
-    expect(() => find("s", { env: { TOKEN: "secret" } })).toThrow(
-      expect.objectContaining({ message: expect.not.stringContaining("secret") }),
-    );
-  });
+  test.each([["${TOKEN}${MISSING}"], ["ftp://${TOKEN}"]])(
+    "does not show the value of a variable in %s",
+    async (text) => {
+      write("mcp.json", JSON.stringify({ mcpServers: { s: { url: text } } }));
+      await expect(find("s", { env: { TOKEN: "secret" } })).rejects.toThrow(
+        expect.objectContaining({ message: expect.not.stringContaining("secret") }),
+      );
+    },
+  );
 
   test.each([
     ["handbok", 'Did you mean "handbook"?'],
@@ -182,34 +191,34 @@ describe("resolveTarget", () => {
     ["program", "-- ./program"],
     ["server.sh", "-- sh server.sh"],
     ["127.0.0.1:3333/mcp", "Did you mean http://127.0.0.1:3333/mcp?"],
-  ])("refuses the unknown target %s with a suggestion", (word, hint) => {
+  ])("refuses the unknown target %s with a suggestion", async (word, hint) => {
     write("mcp.json", '{"mcpServers": {"handbook": {"url": "https://a/"}}}');
     write("server.js", "");
     write("folder/file", "");
     write("program", "");
-    expect(() => find(word)).toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }));
+    await expect(find(word)).rejects.toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }));
   });
 
   test.each([
     [true, "-- node server.ts"],
     [false, "-- npx tsx server.ts"],
-  ])("suggests a program that runs TypeScript here (Node runs it: %s)", (runsTypeScript, hint) => {
+  ])("suggests a program that runs TypeScript here (Node runs it: %s)", async (runsTypeScript, hint) => {
     for (const word of ["server.ts", "server.mts"])
-      expect(() => find(word, { runsTypeScript })).toThrow(
+      await expect(find(word, { runsTypeScript })).rejects.toThrow(
         expect.objectContaining({ hint: expect.stringContaining(hint.replace("server.ts", word)) }),
       );
   });
 
-  test("shows the known names if TARGET is missing", () => {
+  test("shows the known names if TARGET is missing", async () => {
     write("mcp.json", '{"mcpServers": {"one": {}, "two": {}}}');
-    expect(() => resolveTarget(words, { cwd: root, env: {} })).toThrow(
+    await expect(resolveTarget(words, { cwd: root, env: { HOME: root } })).rejects.toThrow(
       expect.objectContaining({ hint: expect.stringContaining("Names known here: one, two.") }),
     );
   });
 
-  test("finds a server called constructor only if a file names it", () => {
+  test("finds a server called constructor only if a file names it", async () => {
     write("mcp.json", '{"mcpServers": {"constructor": {"url": "https://a/"}}}');
-    expect(find("constructor")).toMatchObject({ url: "https://a/" });
-    expect(() => find("toString")).toThrow('There is no server "toString".');
+    expect(await find("constructor")).toMatchObject({ url: "https://a/" });
+    await expect(find("toString")).rejects.toThrow('There is no server "toString".');
   });
 });

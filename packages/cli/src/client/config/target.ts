@@ -16,6 +16,8 @@ export interface TargetWords {
   readonly headers: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly envAll?: boolean;
+  /** The file of `--config`. */
+  readonly config?: string | undefined;
   /** The proxy and the certificates of the options. */
   readonly connection?: HttpConnection | undefined;
 }
@@ -23,17 +25,20 @@ export interface TargetWords {
 export interface Surroundings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Default: the platform of the process. */
+  readonly platform?: NodeJS.Platform;
   /** Whether this Node runs TypeScript. Default: the value that it reports. */
   readonly runsTypeScript?: boolean;
 }
 
 /**
- * Resolves TARGET: a URL, the command after `--`, or a name in the nearest configuration file that has it.
+ * Resolves TARGET: a URL, the command after `--`, or a name. A name is searched in the nearest configuration file of this folder or one
+ * above it, and then in the configurations of all hosts. `HOST:NAME` is searched only in those of one host.
  *
- * Throws `UsageError` with a suggestion for anything else.
+ * Rejects with a `UsageError` that has a suggestion for anything else.
  */
-export function resolveTarget(words: TargetWords, surroundings: Surroundings): Target {
-  const target = find(words, surroundings);
+export async function resolveTarget(words: TargetWords, surroundings: Surroundings): Promise<Target> {
+  const target = await find(words, surroundings);
   if (target.kind === "url") {
     if (words.envAll || Object.keys(words.env).length > 0) {
       throw new UsageError("--env applies to servers that mcparley starts. This server is at a URL.");
@@ -71,19 +76,35 @@ function namedOf({ env: named }: TargetWords, { env }: Surroundings): Record<str
   );
 }
 
-function find({ word, command }: TargetWords, surroundings: Surroundings): Target {
+async function find({ word, command, config }: TargetWords, surroundings: Surroundings): Promise<Target> {
   if (command !== undefined) return started(command, surroundings.cwd);
   if (word === undefined) throw missingTarget(surroundings);
   if (/^https?:\/\//i.test(word)) {
     if (!isHttpUrl(word)) throw new UsageError(`${JSON.stringify(word)} is not a valid URL.`);
     return { kind: "url", url: word, headers: {} };
   }
+  if (config !== undefined) {
+    const { findInFile, targetOf } = await import("../hosts/find-server.ts");
+    return targetOf(findInFile(word, config, surroundings.cwd), surroundings);
+  }
   const names: string[] = [];
+  // The names of files in a project can have a colon, so they have precedence over HOST:NAME.
   for (const entry of configEntries(surroundings.cwd, surroundings.env)) {
     if (entry.name === word) return configTarget(entry, surroundings.env);
     names.push(entry.name);
   }
-  throw unknownTarget(word, names, surroundings);
+  return findInHosts(word, names, surroundings);
+}
+
+/** Searches the configurations of hosts. `names` are the names of the files in the folders, for a suggestion. */
+async function findInHosts(word: string, names: readonly string[], surroundings: Surroundings): Promise<Target> {
+  // Other targets do not wait for the package that reads the configurations.
+  const { findServer, readAll, targetOf } = await import("../hosts/find-server.ts");
+  const found = readAll(surroundings);
+  const server = findServer(word, found);
+  if (server) return targetOf(server, surroundings);
+  const known = [...names, ...found.servers.flatMap(({ host, name }) => [name, `${host}:${name}`])];
+  throw unknownTarget(word, [...new Set(known)], surroundings);
 }
 
 function started([command, ...args]: readonly string[], cwd: string): Target {
@@ -133,7 +154,7 @@ function hintFor(word: string, names: readonly string[], { cwd, runsTypeScript }
     return `Did you mean http${isLocal(word) ? "" : "s"}://${word}?`;
   }
   if (names.length > 0) return didYouMean(word, names);
-  return `No ${configFileNames.join(", ")} here or above names a server. Give a URL, or a command after --.`;
+  return `No ${configFileNames.join(", ")} here or above and no host names a server. Give a URL, or a command after --.`;
 }
 
 /** The program that runs a file, by the end of its name. */

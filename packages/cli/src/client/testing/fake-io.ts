@@ -33,6 +33,9 @@ export interface FakeIo extends CommandIo {
   seen(text: string): Promise<void>;
 }
 
+/** A home folder that does not exist. */
+const noHome = "/no/such/home";
+
 export function fakeIo(options: FakeOptions = {}): FakeIo {
   const { terminal = false, answers = [] } = options;
   const stdin = new PassThrough();
@@ -54,7 +57,8 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
     stdin,
     stdout: stdout.stream,
     stderr: stderr.stream,
-    env: options.env ?? {},
+    // The configurations of the user who runs the tests are not read.
+    env: options.env ?? { HOME: noHome },
     cwd: options.cwd ?? "/",
     platform: options.platform ?? "linux",
     isTerminal: { stdin: terminal, stdout: terminal, stderr: terminal },

@@ -1,0 +1,22 @@
+import { requireNoMore } from "../arguments.ts";
+import { UsageError } from "../io.ts";
+import type { EditCommand } from "../session.ts";
+
+export const serversCommand: EditCommand = {
+  usage: "[--config FILE]",
+  summary: "list the servers of all hosts",
+  details: [
+    "Reads the configurations of Claude Code, Claude Desktop, VS Code, Cursor, Windsurf, Zed, Codex, Gemini CLI, goose and " +
+      "opencode, of the user and of this folder. A name is a target for each command. If several hosts have different " +
+      "servers of one name, write HOST:NAME.",
+    "Values of variables and headers are not shown. Nothing is started. Exits with 1 if a file or an entry is invalid; the " +
+      "other servers are listed.",
+  ],
+  examples: ["mcparley servers", "mcparley servers --json", "mcparley servers --config other.toml"],
+  async edit({ positionals, command }, setting) {
+    requireNoMore(positionals, "servers accepts no words");
+    if (command) throw new UsageError("servers starts no program.", "Leave out -- and the words after it.");
+    const { listServers } = await import("../hosts/list-servers.ts");
+    await listServers(setting);
+  },
+};
