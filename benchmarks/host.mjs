@@ -110,10 +110,11 @@ function programOf(kind) {
  * @param {(options: HostOptions) => Promise<Host>} createHost @param {string} [twentieth] @returns {Promise<number>}
  */
 async function measure(createHost, twentieth) {
-  const good = Array.from({ length: goodServers }, (_, index) => [`good-${index}`, programOf("good")]);
+  const names = Array.from({ length: goodServers }, (_, index) => `good-${index}`);
+  const good = names.map((name) => [name, programOf("good")]);
   // The bad server is the first, so that a host that connects one after another would wait for it.
   const bad = twentieth === undefined ? [] : [["twentieth", programOf(twentieth)]];
-  const usable = () => good.filter(([name]) => host.catalogue.tool(`${name}__ping`)).length;
+  const usable = () => names.filter((name) => host.catalogue.tool(`${name}__ping`)).length;
   const host = await createHost({
     servers: Object.fromEntries([...bad, ...good]),
     policy: { trust: "configured", review: "changes" },

@@ -17,7 +17,7 @@ const lacks = (capability: string, revision: string): string =>
   `failed: This request needs the client capability ${capability}, which revision ${revision} does not have.`;
 
 /** The values of a capability that a number of revisions do not have. */
-const without = (capability: string, ...revisions: readonly string[]): Exchange["lacking"] =>
+const without = (capability: string, ...revisions: readonly string[]): NonNullable<Exchange["lacking"]> =>
   revisions.map((upTo) => ({ upTo, expected: [lacks(capability, upTo)] }));
 
 /** Returns the activities of a call, each in a few words. */
@@ -151,8 +151,14 @@ export const conversation: readonly Exchange[] = [
     },
     expected: [
       'stock: {"type":"text","text":"Seven."}',
-      ...["sampling waiting", "sampling answered", "sampling waiting", "sampling answered"],
-      ...["sample: stock of ", "sampled", "sample: stock of ", "sampled"],
+      "sampling waiting",
+      "sampling answered",
+      "sampling waiting",
+      "sampling answered",
+      "sample: stock of ",
+      "sampled",
+      "sample: stock of ",
+      "sampled",
     ],
     lacking: without("sampling.tools", "2024-11-05", "2025-03-26", "2025-06-18"),
   },

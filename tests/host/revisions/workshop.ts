@@ -109,7 +109,7 @@ export function workshop(): Server {
       knock: tool({
         description: "Writes a log message.",
         call: (_, ctx) => {
-          ctx.log.warning("noise", { logger: "neighbour" });
+          ctx.log.warning("noise");
           return "knocked";
         },
       }),

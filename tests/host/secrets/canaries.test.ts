@@ -14,7 +14,7 @@ import { type EchoSite, echoSite } from "./echo-site.ts";
 import { type EchoingModel, echoingModel } from "./echoing-model.ts";
 
 const program = fileURLToPath(new URL("echo-program.mjs", import.meta.url));
-const open: { close(): Promise<unknown> }[] = [];
+const open: { close(this: void): Promise<unknown> }[] = [];
 
 afterEach(async () => {
   for (const { close } of open.splice(0).toReversed()) await close();

@@ -64,8 +64,8 @@ export async function startNotes(): Promise<ProtectedNotes> {
     auth: protectedResource({ resource: url, issuers: [authorization.issuer], verifier, scopes: ["notes:read"] }),
   });
   listening.on("request", (request, response) => {
-    if (!needsScope(request)) return void handler(request, response);
-    refuse(request, response, url);
+    if (needsScope(request)) refuse(request, response, url);
+    else handler(request, response);
   });
   return {
     url,

@@ -1,5 +1,6 @@
 import { LocalError, ProtocolError } from "mcparley";
 import { type CallToolResult, type Client, type RequestOptions, type Timeouts, validateJson } from "mcparley/client";
+import type { CallDecision } from "../consent/call-consent.ts";
 import type { Consent } from "../consent/consent.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
 import type { KnownSecrets } from "../secrets/known-secrets.ts";
@@ -12,6 +13,8 @@ interface CalledServer {
   readonly supervised: Pick<SupervisedServer, "use">;
   readonly calls: ActiveCalls;
   readonly timeout: Timeouts | undefined;
+  /** Aborted when the server is removed. */
+  readonly closed: AbortSignal;
 }
 
 /** The parts of a host that tool calls need. */
@@ -29,10 +32,10 @@ export function createCallTool(parts: CallParts): CallTool {
     signal?.throwIfAborted();
     const { name } = request.tool.tool;
     const server = parts.serverOf(request.tool.server);
-    if (!server) return denied(`The server ${JSON.stringify(request.tool.server)} was removed or is disabled.`);
+    if (!server) return denied(missingServer(request));
     const problem = await problemOf(request, request.arguments);
     if (problem !== undefined) return invalid(problem);
-    const decision = await parts.consent.checkCall(request, signal ?? new AbortController().signal);
+    const decision = await decide(parts, request, server);
     if (!decision.allowed) return denied(decision.message);
     const edited = decision.isEdited ? await problemOf(request, decision.arguments) : undefined;
     if (edited !== undefined) return invalid(`The user edited the arguments. ${edited}`);
@@ -48,6 +51,26 @@ export function createCallTool(parts: CallParts): CallTool {
 
 /** The minimum level of log messages. Servers of 2026-07-28 send none about a call without a level. */
 export const callLogLevel = "info";
+
+/** Asks for consent. The question is withdrawn if the server is removed. */
+async function decide(
+  { consent }: CallParts,
+  request: ToolCallRequest,
+  { closed }: CalledServer,
+): Promise<CallDecision> {
+  const { signal } = request;
+  try {
+    return await consent.checkCall(request, signal ? AbortSignal.any([signal, closed]) : closed);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (closed.aborted) return { allowed: false, message: missingServer(request) };
+    throw error;
+  }
+}
+
+function missingServer({ tool }: ToolCallRequest): string {
+  return `The server ${JSON.stringify(tool.server)} was removed or is disabled.`;
+}
 
 function denied(message: string): ToolOutcome {
   return { status: "denied", message };

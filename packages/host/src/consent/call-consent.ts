@@ -3,6 +3,7 @@ import type { CatalogueTool } from "../catalogue/catalogue.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
 import type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "../renderer/approval.ts";
 import { canonicalJson, hashOfJson } from "./canonical.ts";
+import { ignoreErrors } from "../values/ignore-errors.ts";
 import { isObject } from "../values/is-object.ts";
 import type { ConsentParts } from "./consent-parts.ts";
 import type { DecisionRecord } from "./decision-record.ts";
@@ -50,11 +51,18 @@ interface Checking {
 
 type Outcome = Pick<DecisionRecord, "outcome" | "by" | "rule" | "isEdited">;
 
-/** Returns the function that decides on tool calls: the pin, the rules, and then the person. */
-export function callConsent(parts: ConsentParts, definitions: DefinitionReview): CheckCall {
+/** Decides on tool calls. */
+export interface CallConsent {
+  readonly check: CheckCall;
+  /** Forgets the answers of this session for the tools of a server. */
+  forget(server: string): void;
+}
+
+/** Returns the functions that decide on tool calls: the pin, the rules, and then the person. */
+export function callConsent(parts: ConsentParts, definitions: DefinitionReview): CallConsent {
   const file = rulesFile(parts.storage, (error) => parts.report(undefined, error));
-  /** The tools that are allowed in this session, by server, name and hash of the definition. */
-  const allowed = new Set<string>();
+  /** The tools that are allowed in this session: by server, the name and the hash of the definition. */
+  const allowed = new Map<string, Set<string>>();
 
   const standing = async ({ tool, origin }: CallToCheck, given: JsonObject): Promise<Standing> => {
     const subject = subjectOf(tool, given);
@@ -63,10 +71,10 @@ export function callConsent(parts: ConsentParts, definitions: DefinitionReview):
     // The user allowed the tool to the model, and not to a server, so each call of a server is asked for.
     if (typeof origin.by === "object") return { decision: "ask", by: "rule" };
     if (found) return { ...found, by: found.rule.definition === undefined ? "rule" : "remembered" };
-    return { decision: allowed.has(keyOf(subject)) ? "allow" : "ask", by: "remembered" };
+    return { decision: allowed.get(tool.server)?.has(keyOf(subject)) ? "allow" : "ask", by: "remembered" };
   };
 
-  return async (call, signal) => {
+  const check: CheckCall = async (call, signal) => {
     signal.throwIfAborted();
     const { server, tool } = call.tool;
     const isUsable = (): boolean => definitions.isUsable(server, "tool", { name: tool.name, definition: tool });
@@ -75,7 +83,9 @@ export function callConsent(parts: ConsentParts, definitions: DefinitionReview):
     if (!given) return refuse(parts, call, { by: "limit" });
     const remember = async ({ action, remember: duration }: ApprovalAnswer): Promise<void> => {
       if (action !== "allow" || !duration || typeof call.origin.by === "object") return;
-      allowed.add(keyOf(subjectOf(call.tool, given)));
+      // The answer does not hold for a definition that changed, or a server that was removed, during the question.
+      if (!isUsable()) return;
+      allowed.set(server, (allowed.get(server) ?? new Set()).add(keyOf(subjectOf(call.tool, given))));
       if (duration === "always") await rememberAlways(parts, call.tool);
     };
     return decideOnCall(
@@ -84,6 +94,7 @@ export function callConsent(parts: ConsentParts, definitions: DefinitionReview):
       signal,
     );
   };
+  return { check, forget: (server) => void allowed.delete(server) };
 }
 
 /** Decides by the rules, and otherwise by the person. */
@@ -241,11 +252,7 @@ function record(
 }
 
 function notify({ onActivity }: CallToCheck, state: "waiting" | "approved" | "denied"): void {
-  try {
-    onActivity?.({ type: "approval", state });
-  } catch {
-    // A listener that fails must not change a decision.
-  }
+  ignoreErrors(() => onActivity?.({ type: "approval", state }));
 }
 
 function subjectOf({ server, tool }: CatalogueTool, given: JsonObject): RuleSubject {
@@ -253,8 +260,8 @@ function subjectOf({ server, tool }: CatalogueTool, given: JsonObject): RuleSubj
   return { server, tool: tool.name, annotations: tool.annotations, arguments: given, definition };
 }
 
-function keyOf({ server, tool, definition }: RuleSubject): string {
-  return JSON.stringify([server, tool, definition]);
+function keyOf({ tool, definition }: RuleSubject): string {
+  return JSON.stringify([tool, definition]);
 }
 
 /** Returns a copy of the arguments as they would be sent, or undefined if they are no JSON object. */

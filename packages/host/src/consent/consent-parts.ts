@@ -1,5 +1,6 @@
 import type { Clock } from "mcparley";
 import type { Awaitable } from "../values/awaitable.ts";
+import { ignoreErrors } from "../values/ignore-errors.ts";
 import type { Renderer } from "../renderer/renderer.ts";
 import type { StateStorage } from "../state/state-storage.ts";
 import type { DecisionRecord } from "./decision-record.ts";
@@ -59,12 +60,4 @@ export function consentParts(options: ConsentOptions): ConsentParts {
       }
     },
   };
-}
-
-function ignoreErrors(call: () => void): void {
-  try {
-    call();
-  } catch {
-    // A listener that fails must not change a decision.
-  }
 }

@@ -25,6 +25,11 @@ export interface Consent {
   readonly checkCall: CheckCall;
   /** Forgets the denials of this session for a server. Call it if the user reconnects the server. */
   forgetDenials(this: void, server: string): void;
+  /**
+   * Forgets the definitions and the answers of this session for a server that was removed. Another server with its name starts
+   * without them.
+   */
+  forgetServer(this: void, server: string): void;
   /** Asks other questions of the host, such as forms of servers, one after another with those of consent. */
   readonly queue: QuestionQueue;
 }
@@ -40,14 +45,20 @@ export function createConsent(options: ConsentOptions): Consent {
   const parts = consentParts(options);
   const trust = serverTrust(parts);
   const definitions = definitionReview(parts);
+  const calls = callConsent(parts, definitions);
   return {
     requireTrust: (subject, signal) => trust.require(subject, signal),
     review: (subject, signal) => definitions.review(subject, signal),
     isUsable: (server, kind, named) => definitions.isUsable(server, kind, named),
-    checkCall: callConsent(parts, definitions),
+    checkCall: calls.check,
     forgetDenials(server) {
       trust.forgetDenials(server);
       definitions.forgetDenials(server);
+    },
+    forgetServer(server) {
+      trust.forgetDenials(server);
+      definitions.forget(server);
+      calls.forget(server);
     },
     queue: parts.queue,
   };

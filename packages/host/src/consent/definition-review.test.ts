@@ -240,6 +240,55 @@ test("an acceptance that cannot be stored holds for the session, and is reported
   expect(host.errors).toEqual(["disk full"]);
 });
 
+test("with the policy `changes`, a first list that cannot be stored is the only one that is accepted without a question", async () => {
+  const storage: StateStorage = { ...memoryState(), update: () => Promise.reject(new Error("disk full")) };
+  const renderer = reviewer([]);
+  const host = consentFixture({ storage, renderer, policy: { review: "changes" } });
+  expect((await host.review([a])).lists.tools).toEqual([a]);
+  expect((await host.review([a, b])).lists.tools).toEqual([a]);
+  expect(renderer.requests.map(({ changes }) => changes.map(({ name }) => name))).toEqual([["b"]]);
+});
+
+test("a definition that was denied long ago is asked for again, so that the memory of denials is limited", async () => {
+  const renderer = reviewer([]);
+  const host = consentFixture({ renderer });
+  const many = (from: number) => Array.from({ length: 1_001 }, (_, index) => toolNamed(`t${from + index}`));
+  await host.review([a]);
+  await host.review(many(0).slice(1));
+  await host.review([a]);
+  expect(renderer.requests).toHaveLength(2);
+  await host.review(many(1_001));
+  await host.review(many(1_001));
+  expect(renderer.requests).toHaveLength(3);
+  await host.review(many(2_002));
+  await host.review([a]);
+  expect(renderer.requests).toHaveLength(5);
+});
+
+test("a review that was aborted does not replace the result of a later one", async () => {
+  let release = (): void => {};
+  const stored = memoryState();
+  const storage: StateStorage = { ...stored, read: (name) => reading(name) };
+  let reading = (_name: string) =>
+    new Promise<string | undefined>((resolve) => {
+      release = () => resolve(undefined);
+    });
+  const renderer = reviewer("all");
+  const { consent } = consentFixture({ storage, renderer });
+  const aborting = new AbortController();
+  const subject = { server: "files", target, lists: listsOf([a]) };
+  const first = consent.review(subject, aborting.signal);
+  await flushPromises();
+  aborting.abort(new Error("replaced"));
+  await expect(first).rejects.toThrow("replaced");
+  const releaseFirst = release;
+  reading = (name) => stored.read(name);
+  await consent.review(subject, never);
+  releaseFirst();
+  await flushPromises();
+  expect(consent.isUsable("files", "tool", { name: "a", definition: a })).toBe(true);
+});
+
 test("definitions beyond the size limit are compared by their hashes alone", async () => {
   const storage = memoryState();
   const large = Array.from({ length: 5 }, (_, index) => toolNamed(`t${index}`, { description: "x".repeat(1_000_000) }));

@@ -38,6 +38,8 @@ export interface DefinitionReview {
   isUsable(server: string, kind: DefinitionKind, named: { name: string; definition: unknown }): boolean;
   /** Forgets the denials of this session for a server, so that the person is asked again. */
   forgetDenials(server: string): void;
+  /** Forgets the definitions of a server. None is usable until the next review. */
+  forget(server: string): void;
 }
 
 /** The definitions of one server in this session. */
@@ -52,7 +54,12 @@ interface ReviewState {
   readonly unstored: Map<string, string>;
   /** Denied definitions, and those that nobody could be asked for: key and hash. */
   readonly denied: Set<string>;
+  /** Whether the first list was reviewed. */
+  hasReviewed: boolean;
 }
+
+/** Maximum denials of definitions that the server does not have any more. The oldest ones are asked for again. */
+const maxAbsentDenials = 1_000;
 
 type By = DecisionRecord["by"];
 
@@ -68,6 +75,7 @@ export function definitionReview(parts: ConsentParts): DefinitionReview {
       accepted: new Map(),
       unstored: new Map(),
       denied: new Set(),
+      hasReviewed: false,
     };
     states.set(server, made);
     return made;
@@ -97,6 +105,7 @@ export function definitionReview(parts: ConsentParts): DefinitionReview {
       }, signal);
     },
     forgetDenials: (server) => states.get(server)?.denied.clear(),
+    forget: (server) => void states.delete(server),
   };
 }
 
@@ -124,6 +133,8 @@ async function reviewChanges(
   const { server, target } = subject;
   const pinned: PinnedServer = { server, identity: (await identityOf(target, parts.env)).hash };
   const stored = await readOrReport(parts, pinned);
+  // A later review may have started.
+  signal.throwIfAborted();
   const pins: Pins = stored?.pins ?? new Map();
   state.accepted = new Map([...pins].map(([key, { hash }]) => [key, hash]));
   for (const [key, hash] of state.unstored) state.accepted.set(key, hash);
@@ -133,8 +144,10 @@ async function reviewChanges(
   // If the pins cannot be read, nothing is accepted and nothing is written.
   if (!stored) return changes;
 
-  const isFirst = stored.pins === undefined;
+  // If the first list could not be stored, the next one is not the first one.
+  const isFirst = stored.pins === undefined && !state.hasReviewed;
   const { accepted, by } = await decideOn(parts, { server, state, live, isFirst, changes }, signal);
+  state.hasReviewed = true;
   for (const change of changes) {
     const isAccepted = accepted.includes(change);
     const isKnown = state.denied.has(`${keyOf(change)} ${hashIn(live, change)}`);
@@ -143,6 +156,7 @@ async function reviewChanges(
     if (isKnown && !isAccepted) continue;
     parts.decide({ subject: "definition", server, name: change.name, outcome: isAccepted ? "allowed" : "denied", by });
   }
+  forgetAbsentDenials(state, live);
   if (accepted.length > 0 || (isFirst && parts.policy.review === "changes")) {
     await addPins(parts.storage, pinned, { accepted, live }).catch((error: Error) => {
       for (const change of accepted) state.unstored.set(keyOf(change), hashIn(live, change));
@@ -150,6 +164,13 @@ async function reviewChanges(
     });
   }
   return changes.filter((change) => !accepted.includes(change));
+}
+
+/** A server that changes its definitions all the time must not fill the memory. */
+function forgetAbsentDenials({ denied }: ReviewState, live: Reviewing["live"]): void {
+  const present = new Set([...live].map(([key, { hash }]) => `${key} ${hash}`));
+  const absent = [...denied].filter((denial) => !present.has(denial));
+  for (const oldest of absent.slice(0, -maxAbsentDenials)) denied.delete(oldest);
 }
 
 interface Deciding {

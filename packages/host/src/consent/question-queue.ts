@@ -1,4 +1,4 @@
-import { setMaxListeners } from "node:events";
+import { unlessAborted } from "../async/timing.ts";
 import type { Awaitable } from "../values/awaitable.ts";
 
 /**
@@ -19,21 +19,9 @@ export function createQuestionQueue(): QuestionQueue {
       signal.throwIfAborted();
       return ask();
     })();
-    const answered = untilAborted(asked, signal);
+    const answered = unlessAborted(asked, signal);
     // The next question waits for this answer, and for the questions before this one, also if this one is aborted earlier.
     last = before.then(() => answered).catch(() => {});
     return answered;
   };
-}
-
-/** Settles like the promise, or rejects when the signal is aborted. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    // All calls of a run have one signal, and any number of them can wait.
-    setMaxListeners(0, signal);
-    const onAbort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

@@ -2,7 +2,7 @@ import { Declined } from "mcparley";
 import type { ServerTarget } from "../values/server-target.ts";
 import type { ConsentParts } from "./consent-parts.ts";
 import { type IdentifiedServer, identityOf } from "./identity.ts";
-import { untilAborted } from "./question-queue.ts";
+import { unlessAborted } from "../async/timing.ts";
 import type { TrustAnswer, TrustRequest } from "../renderer/trust.ts";
 import { addTrusted, readTrusted } from "./trust-file.ts";
 
@@ -92,7 +92,7 @@ export function serverTrust(parts: ConsentParts): ServerTrust {
 async function joinQuestion(question: SharedQuestion, signal: AbortSignal): Promise<boolean> {
   question.waiting++;
   try {
-    return await untilAborted(question.answered, signal);
+    return await unlessAborted(question.answered, signal);
   } finally {
     question.waiting--;
     if (question.waiting === 0 && signal.aborted) question.stop.abort(signal.reason);

@@ -44,11 +44,16 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   const servers = hostServers(parts);
   const calls = hostCalls(parts, servers);
   const loop = hostLoop(parts, { servers, calls, context });
-  const close = async (): Promise<void> => {
-    await loop.close();
-    await servers.close();
-    parts.watchdog.close();
+  const closeAll = async (): Promise<void> => {
+    try {
+      await loop.close();
+    } finally {
+      // Also if a conversation cannot be closed.
+      await servers.close().finally(() => parts.watchdog.close());
+    }
   };
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= closeAll());
   try {
     for (const [name, entry] of Object.entries(options.servers ?? {})) servers.add(name, entry);
   } catch (error) {
@@ -61,10 +66,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
       return parts.catalogue.current;
     },
     ready: servers.ready,
-    async add(name, entry) {
-      await servers.remove(name);
-      return servers.add(name, entry);
-    },
+    add: servers.replace,
     remove: servers.remove,
     async setRoots(roots) {
       if (!options.roots) throw new LocalError("not_capable", "The host shares no roots. Pass `roots` to createHost.");

@@ -1,3 +1,4 @@
+import { ignoreErrors } from "../values/ignore-errors.ts";
 import type { HostEvent } from "./host-events.ts";
 
 type Listener = (event: HostEvent) => void;
@@ -21,13 +22,7 @@ export function eventBus(first: Listener | undefined): EventBus {
   return {
     subscribe,
     emit(event) {
-      for (const { listener } of listeners) {
-        try {
-          listener(event);
-        } catch {
-          // A listener that fails must not stop a server or a call, and there is nobody to report it to.
-        }
-      }
+      for (const { listener } of listeners) ignoreErrors(() => listener(event));
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Client, RequestOptions } from "mcparley/client";
 import { callLogLevel, createCallTool } from "../calls/call-tool.ts";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
+import { ignoreErrors } from "../values/ignore-errors.ts";
 import type { Host, HostCallOptions } from "./host.ts";
 import type { HostParts, HostedServer } from "./host-server.ts";
 import type { HostServers } from "./host-servers.ts";
@@ -87,7 +88,7 @@ function toolCalls({ consent, secrets }: HostParts, { servers, closing }: Callin
     call({
       ...request,
       signal: signal ? AbortSignal.any([signal, closing]) : closing,
-      ...(onActivity && { onActivity: (activity) => onActivity(secrets.hideIn(activity)) }),
+      ...(onActivity && { onActivity: (activity) => ignoreErrors(() => onActivity(secrets.hideIn(activity))) }),
     });
 }
 
@@ -106,7 +107,8 @@ type Send = <T>(request: OtherRequest, work: (client: Client, options: RequestOp
 function otherCalls({ secrets }: HostParts, { servers, closing }: Calling): Send {
   return async ({ server: name, options, ...call }, work) => {
     const server = requireServer(servers, name);
-    const onActivity = (activity: CallActivity): void => options.onActivity?.(secrets.hideIn(activity));
+    const onActivity = (activity: CallActivity): void =>
+      ignoreErrors(() => options.onActivity?.(secrets.hideIn(activity)));
     const ending = new AbortController();
     const end = server.calls.begin(call, { onActivity, cancel: (reason) => ending.abort(reason) });
     const signals = [closing, ending.signal, ...(options.signal ? [options.signal] : [])];

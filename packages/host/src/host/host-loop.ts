@@ -1,3 +1,4 @@
+import { LocalError } from "mcparley";
 import { readArguments } from "../catalogue/arguments.ts";
 import { type ConversationParts, createConversation } from "../context/create-conversation.ts";
 import type { Conversation } from "../context/conversation-context.ts";
@@ -31,8 +32,13 @@ export function hostLoop(parts: HostParts, { servers, calls, context }: LoopPart
   const search = createToolSearch();
   const runs = new Set<Run>();
   const conversations = new Set<Conversation>();
+  let isClosed = false;
+  const checkOpen = (): void => {
+    if (isClosed) throw new LocalError("closed", "The host is closed. Create a new one.");
+  };
   return {
     run(options) {
+      checkOpen();
       const started = startRun({ ...runParts(parts, { servers, calls, context }), results, search }, options);
       const forget = options.messages && context.add({ messages: options.messages });
       runs.add(started);
@@ -43,6 +49,7 @@ export function hostLoop(parts: HostParts, { servers, calls, context }: LoopPart
       return started;
     },
     conversation(stored) {
+      checkOpen();
       const onClosed = (): void => {
         forget();
         conversations.delete(made);
@@ -53,6 +60,7 @@ export function hostLoop(parts: HostParts, { servers, calls, context }: LoopPart
       return made;
     },
     async close() {
+      isClosed = true;
       for (const running of runs) running.cancel();
       calls.close();
       await Promise.all([...runs].map(({ finished }) => finished));

@@ -1,4 +1,4 @@
-import type { Clock } from "mcparley";
+import { type Clock, LocalError } from "mcparley";
 import type { InputRequestSource, Root } from "mcparley/client";
 import { followTasks } from "mcparley/tasks";
 import { type ActiveCalls, activeCalls } from "../activity/active-calls.ts";
@@ -43,6 +43,8 @@ export interface HostedServer {
   readonly reviewed: ReviewedLists;
   readonly calls: ActiveCalls;
   readonly settings: Omit<ServerSettings, "target">;
+  /** Aborted when the server is closed. */
+  readonly closed: AbortSignal;
   close(this: void): Promise<void>;
 }
 
@@ -75,13 +77,16 @@ export function hostServer(parts: HostParts, name: string, entry: ServerEntry): 
     onUpdated: (uri) => events.emit({ type: "updated", server: name, uri: secrets.hide(uri) }),
     onError: report,
   });
+  const closing = new AbortController();
   return {
     shown: shownServer(supervised, secrets),
     supervised,
     reviewed,
     calls,
     settings,
+    closed: closing.signal,
     async close() {
+      closing.abort(new LocalError("closed", `The server ${JSON.stringify(name)} was removed.`));
       reviewed.close();
       await supervised.close();
     },

@@ -1,5 +1,9 @@
-import { LocalError } from "mcparley";
+import { LocalError, systemClock } from "mcparley";
+import { unlessAborted } from "../async/timing.ts";
+import { wakefulClock } from "../async/wakeful-clock.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import { checkLimits } from "../input/input-limits.ts";
+import { resolveEntry } from "../servers/resolve-entry.ts";
 import type { ServerEntry } from "../servers/server-entry.ts";
 import type { HostServer } from "../servers/server-state.ts";
 import { type HostParts, type HostedServer, hostServer } from "./host-server.ts";
@@ -14,7 +18,10 @@ export interface HostServers {
   usable(this: void, name: string): HostedServer | undefined;
   /** Returns the servers in the order in which they were added. */
   all(this: void): readonly HostedServer[];
+  /** Adds a server whose name is not in use. */
   add(this: void, name: string, entry: ServerEntry): HostServer;
+  /** Adds a server after the removal of the one with its name. An entry that cannot be used removes no server. */
+  replace(this: void, name: string, entry: ServerEntry): Promise<HostServer>;
   remove(this: void, name: string): Promise<void>;
   ready(this: void, options?: { wait?: number; signal?: AbortSignal }): Promise<Catalogue>;
   /** Notifies the servers that are connected. */
@@ -26,14 +33,29 @@ export interface HostServers {
 export function hostServers(parts: HostParts): HostServers {
   const hosted = new Map<string, HostedServer>();
   const byName = new Map<string, HostServer>();
+  /** The servers that are being closed. Their programs have not ended. */
+  const removing = new Map<string, Promise<void>>();
   let isClosed = false;
 
-  async function remove(name: string): Promise<void> {
+  function add(name: string, entry: ServerEntry): HostServer {
+    if (isClosed) throw new LocalError("closed", "The host is closed. Create a new one.");
+    const server = hostServer(parts, name, entry);
+    hosted.set(name, server);
+    byName.set(name, server.shown);
+    return server.shown;
+  }
+
+  function remove(name: string): Promise<void> {
     const server = hosted.get(name);
+    if (!server) return removing.get(name) ?? Promise.resolve();
     hosted.delete(name);
     byName.delete(name);
-    await server?.close();
-    if (!hosted.has(name)) parts.catalogue.remove(name);
+    const closing = server.close().finally(() => removing.delete(name));
+    removing.set(name, closing);
+    // At once, so that no call starts while the program of the server ends.
+    parts.catalogue.remove(name);
+    parts.consent.forgetServer(name);
+    return closing;
   }
 
   return {
@@ -43,12 +65,12 @@ export function hostServers(parts: HostParts): HostServers {
       const server = hosted.get(name);
       return server?.supervised.state === "disabled" ? undefined : server;
     },
-    add(name, entry) {
-      if (isClosed) throw new LocalError("closed", "The host is closed. Create a new one.");
-      const server = hostServer(parts, name, entry);
-      hosted.set(name, server);
-      byName.set(name, server.shown);
-      return server.shown;
+    add,
+    async replace(name, entry) {
+      checkEntry(name, entry);
+      // Another call can add a server with this name during the removal.
+      while (hosted.has(name) || removing.has(name)) await remove(name);
+      return add(name, entry);
     },
     remove,
     async ready({ wait = DEFAULT_WAIT, signal } = {}) {
@@ -64,9 +86,14 @@ export function hostServers(parts: HostParts): HostServers {
     },
     async close() {
       isClosed = true;
-      await Promise.all([...hosted.values()].map(({ close }) => close()));
+      await Promise.all([...removing.values(), ...[...hosted.values()].map((server) => server.close())]);
     },
   };
+}
+
+/** Throws for an entry that `hostServer` would refuse. */
+function checkEntry(name: string, entry: ServerEntry): void {
+  checkLimits(resolveEntry(name, entry).settings.inputLimits);
 }
 
 /** Connects a server whose lists are not known, and waits for their review. Never rejects. */
@@ -85,18 +112,15 @@ interface Waiting {
 /** Resolves when the work ends or the time is over. Rejects with the reason of the signal. */
 async function within(work: Promise<unknown>, { ms, clock, signal }: Waiting): Promise<void> {
   signal?.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const timer = Number.isFinite(ms) ? clock.setTimeout(() => settle(resolve), ms) : undefined;
-    const abort = (): void => settle(() => reject(signal?.reason as Error));
-    const settle = (end: () => void): void => {
-      clock.clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
-      end();
-    };
-    signal?.addEventListener("abort", abort);
-    work.then(
-      () => settle(resolve),
-      (error: Error) => settle(() => reject(error)),
-    );
+  // The program must not end during the wait if a server in this process is hung.
+  const wakeful = clock === systemClock ? wakefulClock : clock;
+  let timer: unknown;
+  const over = new Promise<void>((resolve) => {
+    if (Number.isFinite(ms)) timer = wakeful.setTimeout(resolve, ms);
   });
+  try {
+    await unlessAborted(Promise.race([work, over]), signal);
+  } finally {
+    wakeful.clearTimeout(timer);
+  }
 }

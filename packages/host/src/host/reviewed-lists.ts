@@ -13,7 +13,7 @@ export interface ReviewedLists {
   update(this: void, lists: ServerLists | undefined, instructions: string | undefined): void;
   /** Resolves when no review is running. Never rejects. */
   settled(this: void): Promise<void>;
-  /** Ends a review that waits for an answer. */
+  /** Ends a review that waits for an answer. Later lists are ignored. */
   close(this: void): void;
 }
 
@@ -32,6 +32,7 @@ interface ReviewedServer {
 export function reviewedLists({ server, target, consent, catalogue, report }: ReviewedServer): ReviewedLists {
   let accepted: string | undefined;
   let hasReviewed = false;
+  let isClosed = false;
   let current = new AbortController();
   let running: Promise<void> = Promise.resolve();
 
@@ -58,6 +59,7 @@ export function reviewedLists({ server, target, consent, catalogue, report }: Re
       return accepted;
     },
     update(lists, instructions) {
+      if (isClosed) return;
       current.abort();
       current = new AbortController();
       if (lists) running = review({ lists, instructions }, current.signal);
@@ -72,6 +74,9 @@ export function reviewedLists({ server, target, consent, catalogue, report }: Re
         await waited;
       }
     },
-    close: () => current.abort(),
+    close() {
+      isClosed = true;
+      current.abort();
+    },
   };
 }

@@ -1,3 +1,4 @@
+import { unlessAborted } from "../async/timing.ts";
 import { isObject } from "../values/is-object.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { modelError, modelName } from "./model-error.ts";
@@ -62,15 +63,4 @@ function checkVersion(model: LanguageModel): void {
     `The model "${modelName(model)}" has the specification version "${version}". ` +
       "Use a version of the provider's package with a LanguageModelV3 or LanguageModelV4.",
   );
-}
-
-/** Settles as the promise, or rejects as soon as the signal is aborted: a provider may ignore the signal. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", abort, { once: true });
-    if (signal.aborted) abort();
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

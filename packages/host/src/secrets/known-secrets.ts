@@ -67,7 +67,7 @@ export function knownSecrets(): KnownSecrets {
   return {
     add,
     addFrom: (target) => secretsOf(target).forEach(addConfigured),
-    addModels: (models) => [models].flat().forEach((model) => addModel(model as LanguageModel, addConfigured)),
+    addModels: (models) => [models].flat().forEach((model) => addModel(model, addConfigured)),
     watchAuth: (auth) => watched(auth, add),
     watchStorage: (storage) => watchedStorage(storage, add),
     hide,
@@ -135,9 +135,10 @@ function addModel(model: LanguageModel, add: (secret: string) => void): void {
     }
   };
   try {
+    const headers: unknown = config.headers();
     // Some providers return a promise, because they request a token.
-    void Promise.resolve(config.headers()).then(learn, () => {});
-    learn(config.headers());
+    if (headers instanceof Promise) headers.then(learn, () => {});
+    else learn(headers);
   } catch {
     // The provider reports a missing key with its first request.
   }

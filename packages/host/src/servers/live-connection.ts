@@ -5,7 +5,7 @@ import { ListRefresh } from "./list-refresh.ts";
 import { type ReadLists, listsOf, readLists } from "./read-lists.ts";
 import type { ResolvedTarget } from "./resolve-entry.ts";
 import { isSignInError } from "./server-auth.ts";
-import { deadline } from "./timing.ts";
+import { deadline } from "../async/timing.ts";
 
 /** Milliseconds for reading the lists, so that a server that sends them page by page without an end does not stay unready. */
 const listTime = 30_000;

@@ -12,7 +12,7 @@ import { LiveConnection } from "./live-connection.ts";
 import type { ReadLists } from "./read-lists.ts";
 import type { ResolvedEntry } from "./resolve-entry.ts";
 import type { ServerAuth } from "./server-auth.ts";
-import { deadline, unlessAborted } from "./timing.ts";
+import { deadline, unlessAborted } from "../async/timing.ts";
 
 /**
  * Milliseconds from the start of the connection to the end of the handshake. A package runner can download the server in this

@@ -1,6 +1,6 @@
 import { LocalError, printableJson, type Clock } from "mcparley";
 import type { CredentialStorage, OAuth, SignIn } from "mcparley/auth";
-import type { HttpTarget } from "mcparley/client";
+import type { HttpAuth, HttpAuthRefusal, HttpTarget } from "mcparley/client";
 import type { ResolvedEntry } from "./resolve-entry.ts";
 
 /** The sign-in of the user, and the storage of the tokens. */
@@ -37,11 +37,14 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
     return withoutSignIn(`Server ${shown} has its own \`auth\` or an \`authorization\` header. Change that instead.`);
   }
   const { url, connection } = server.target;
-  let isSigningIn = false;
+  /** The number of running sign-ins. One that was aborted can end after the start of the next one. */
+  let signIns = 0;
+  /** The scopes that the server required for a call and the token has not. */
+  let missing = new Set<string>();
   let loading: Promise<OAuth> | undefined;
   const gated: SignIn = {
     prepare(previous) {
-      if (isSigningIn && setting.signIn) return setting.signIn.prepare(previous);
+      if (signIns > 0 && setting.signIn) return setting.signIn.prepare(previous);
       const cure = setting.signIn ? "Call signIn() of the server." : "Pass `signIn` to createHost.";
       return Promise.reject(new LocalError("sign_in_required", `Server ${shown} requires a sign-in. ${cure}`));
     },
@@ -54,21 +57,49 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
       return oauth({ signIn: gated, clock, storage, ...(connection && { connection }) });
     }));
   return {
-    authorize: async (target) => ({ ...target, auth: await load() }),
+    authorize: async (target) => ({
+      ...target,
+      auth: watchRefusals(await load(), (scopes) => scopes.forEach((scope) => missing.add(scope))),
+    }),
     checkSignIn() {
       if (!setting.signIn)
         throw new LocalError("not_capable", `The host has no sign-in. Pass \`signIn\` to createHost.`);
     },
     async signIn(signal) {
       const auth = await load();
-      isSigningIn = true;
+      signIns++;
       try {
-        await auth.signIn(url, { signal });
+        // Scopes of earlier sign-ins are requested again, so that a sign-in for one call does not undo another one.
+        const account = missing.size > 0 ? await auth.whoami(url) : undefined;
+        const scopes = [...new Set([...(account?.scopes ?? []), ...missing])];
+        await auth.signIn(url, { signal, ...(scopes.length > 0 && { scope: scopes.join(" ") }) });
+        missing = new Set();
       } finally {
-        isSigningIn = false;
+        signIns--;
       }
     },
   };
+}
+
+/** Calls `onMissing` with the scopes of a refusal that requires more of them (RFC 6750, 3.1). */
+function watchRefusals(auth: HttpAuth, onMissing: (scopes: readonly string[]) => void): HttpAuth {
+  const { extension } = auth;
+  return {
+    headers: (request) => auth.headers(request),
+    responded: (request, response) => auth.responded?.(request, response) ?? false,
+    challenged(refusal, signal) {
+      onMissing(missingScopes(refusal));
+      return auth.challenged(refusal, signal);
+    },
+    ...(extension !== undefined && { extension }),
+  };
+}
+
+function missingScopes({ status, headers }: HttpAuthRefusal): string[] {
+  const challenge = headers.get("www-authenticate") ?? "";
+  if (status !== 403 || !/\berror="?insufficient_scope\b/i.test(challenge)) return [];
+  const [, scopes = ""] = /[\s,]scope="([^"]*)"/i.exec(challenge) ?? [];
+  return scopes.split(" ").filter(Boolean);
 }
 
 /** Whether an error means that the user must sign in. */

@@ -42,6 +42,22 @@ function recovering() {
 }
 
 describe("the states", () => {
+  test("a connection that is not needed any more when its lists arrive is closed", async () => {
+    const target = working();
+    const disabling: Promise<void>[] = [];
+    const server = superviseServer({
+      name: "notes",
+      entry: target,
+      storage: memoryState(),
+      onLists: (lists) => lists && disabling.push(server.disable()),
+    });
+    await expect(server.connect()).rejects.toMatchObject({ code: "closed" });
+    await Promise.all(disabling);
+    expect(server.state).toBe("disabled");
+    expect(target.peer.isClosed).toBe(true);
+    await server.close();
+  });
+
   test("the first use connects, reads the lists and runs the work", async () => {
     const { server, states, clock } = recordedServer({ entry: echo });
     expect(server.state).toBe("idle");

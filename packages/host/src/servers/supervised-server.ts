@@ -57,7 +57,10 @@ export interface SupervisorSetting {
   readonly onReconnect?: () => void;
   /** Called with each change of the state. */
   readonly onEvent?: (event: ServerEvent) => void;
-  /** Called when a definition has changed, with undefined when the server is disabled. */
+  /**
+   * Called when a definition or the instructions have changed, and with the first lists after `reconnect()` and `signIn()`. Called
+   * with undefined when the server is disabled.
+   */
   readonly onLists?: (lists: ServerLists | undefined) => void;
   /** Called with the URI of each updated resource that is watched. */
   readonly onUpdated?: (uri: string) => void;

@@ -1,5 +1,7 @@
 import { LocalError, printableJson, systemClock, type Clock } from "mcparley";
 import type { Client, ServerInfo } from "mcparley/client";
+import type { ServerLists } from "../catalogue/server-lists.ts";
+import { ignoreErrors } from "../values/ignore-errors.ts";
 import { BackOff, stableTime } from "./back-off.ts";
 import { KnownLists, type VersionedLists } from "./known-lists.ts";
 import { listCache } from "./list-cache.ts";
@@ -10,7 +12,7 @@ import type { ResolvedEntry } from "./resolve-entry.ts";
 import { isSignInError, serverAuth } from "./server-auth.ts";
 import type { ServerState } from "./server-state.ts";
 import type { SupervisorSetting } from "./supervised-server.ts";
-import { unlessAborted } from "./timing.ts";
+import { unlessAborted } from "../async/timing.ts";
 import { type ServerAction, transitions } from "./transitions.ts";
 import { WatchedResources } from "./watched-resources.ts";
 
@@ -46,6 +48,10 @@ export class Supervisor {
   /** Settles when the last connection is closed, and its program has ended. Never rejects. */
   #closing: Promise<void> = Promise.resolve();
   #isClosed = false;
+  /** The instructions of the server when `onLists` was called last. */
+  #toldInstructions: string | undefined;
+  /** Whether `onLists` is called with the next lists, also if they have not changed. */
+  #isReviewDue = false;
 
   constructor(entry: ResolvedEntry, setting: SupervisorSetting) {
     const { connectOptions = {}, clock = systemClock } = setting;
@@ -63,7 +69,7 @@ export class Supervisor {
       onLists: (read) => this.#listed(read),
       report,
     };
-    this.watched = new WatchedResources({ onUpdated: (uri) => this.#tell(() => setting.onUpdated?.(uri)), report });
+    this.watched = new WatchedResources({ onUpdated: (uri) => ignoreErrors(() => setting.onUpdated?.(uri)), report });
     this.#lists = new KnownLists(listCache(entry, setting.storage, report), {
       clock,
       hideSecrets: setting.hideSecrets ?? ((value) => value),
@@ -118,7 +124,8 @@ export class Supervisor {
   async reconnect({ signsIn }: { signsIn: boolean }): Promise<void> {
     if (this.#isClosed || this.state === "disabled") throw this.#unavailable();
     if (signsIn) this.#opening.auth.checkSignIn();
-    this.#tell(() => this.#setting.onReconnect?.());
+    ignoreErrors(() => this.#setting.onReconnect?.());
+    this.#isReviewDue = true;
     this.#backOff.reset();
     this.#backOff.used();
     this.#attempt(signsIn);
@@ -128,11 +135,11 @@ export class Supervisor {
   enable(): void {
     if (!this.#move("enable", { state: "idle" })) return;
     const { lists } = this.#lists.current;
-    if (lists) this.#tell(() => this.#setting.onLists?.(lists));
+    if (lists) this.#tellLists(lists);
   }
 
   async disable(): Promise<void> {
-    if (this.#move("disable", { state: "disabled" })) this.#tell(() => this.#setting.onLists?.(undefined));
+    if (this.#move("disable", { state: "disabled" })) this.#tellLists(undefined);
     await this.#closing;
   }
 
@@ -202,16 +209,23 @@ export class Supervisor {
     await this.#closing;
     try {
       const opened = await openConnection(this.#opening, { signal, signsIn });
-      return this.#succeeded(opened);
+      return await this.#succeeded(opened, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw this.#failed(error);
     }
   }
 
-  #succeeded({ connection, read }: Opened): LiveConnection {
-    this.#info = connection.client.server;
-    this.#listed(read);
+  async #succeeded({ connection, read }: Opened, signal: AbortSignal): Promise<LiveConnection> {
+    if (!signal.aborted) {
+      this.#info = connection.client.server;
+      this.#listed(read);
+    }
+    // The attempt can end after the last check of the connection, and a listener of the lists can end it.
+    if (signal.aborted) {
+      await connection.close();
+      throw signal.reason;
+    }
     this.#move("succeed", { state: "ready", connection });
     this.watched.connected(connection.client);
     void connection.ended.then((reason) => this.#ended(connection, reason));
@@ -251,13 +265,21 @@ export class Supervisor {
   }
 
   #listed({ lists }: ReadLists): void {
-    if (this.#lists.update(lists)) this.#tell(() => this.#setting.onLists?.(this.listsNow().lists));
+    const hasChanged = this.#lists.update(lists);
+    const hasOtherInstructions = this.info?.instructions !== this.#toldInstructions;
+    if (hasChanged || hasOtherInstructions || this.#isReviewDue) this.#tellLists(this.listsNow().lists);
+  }
+
+  #tellLists(lists: ServerLists | undefined): void {
+    this.#isReviewDue = false;
+    this.#toldInstructions = this.info?.instructions;
+    ignoreErrors(() => this.#setting.onLists?.(lists));
   }
 
   async #load(): Promise<void> {
     await this.#lists.load();
     const { lists } = this.listsNow();
-    if (lists && !this.#isClosed) this.#tell(() => this.#setting.onLists?.(lists));
+    if (lists && !this.#isClosed) this.#tellLists(lists);
   }
 
   /** Changes the state, and releases the timer, the attempt or the connection of the previous one. Returns false if the action has no effect in it. */
@@ -290,20 +312,13 @@ export class Supervisor {
   #emit({ state }: Situation): void {
     const { error, retryAt } = this;
     const event = { type: "server", server: this.#entry.name, state } as const;
-    this.#tell(() =>
+    ignoreErrors(() =>
       this.#setting.onEvent?.({ ...event, ...(error && { error }), ...(retryAt !== undefined && { retryAt }) }),
     );
   }
 
   #report(error: unknown): void {
-    this.#tell(() => this.#setting.onError?.(error instanceof Error ? error : new Error(String(error))));
-  }
-
-  /** Calls a callback of the host. Its error must not stop the state machine, and there is nobody to report it to. */
-  #tell(callback: () => void): void {
-    try {
-      callback();
-    } catch {}
+    ignoreErrors(() => this.#setting.onError?.(error instanceof Error ? error : new Error(String(error))));
   }
 
   /** Returns the error of a use that finds no connection: the reason and the cure. Nothing was sent, so it is safe to repeat. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Clock } from "mcparley";
+import { wakefulClock } from "../async/wakeful-clock.ts";
 import { type HeldLock, withFolderLock } from "./folder-lock.ts";
 import { asUnusable, findFolder, makeFolder, partsOfName, readPrivateFile, tooLarge } from "./private-files.ts";
 import type { StateStorage } from "./state-storage.ts";
@@ -17,13 +18,6 @@ export interface FileStateOptions {
 }
 
 const fileMode = 0o600;
-
-/** Unlike the timers of `systemClock`, these keep the process running, so that a program does not end during a write. */
-const wakefulClock: Clock = {
-  now: () => Date.now(),
-  setTimeout: (fn, ms) => setTimeout(fn, ms),
-  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
-};
 
 /**
  * Returns a storage in text files of a folder. Several processes can use the folder at the same time.

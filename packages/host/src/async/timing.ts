@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { LocalError, type Clock } from "mcparley";
 
 /** A signal that is aborted after a time, or when another signal is. */
@@ -27,13 +28,15 @@ export function deadline(
   };
 }
 
-/** Settles like a promise. If the signal is aborted first, it rejects with the reason of the signal. */
+/** Settles like the promise. If the signal is aborted first, it rejects with the reason of the signal. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise<T>((resolve, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+    // All calls of a run have one signal, and any number of them can wait.
+    setMaxListeners(0, signal);
+    const onAbort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
 }

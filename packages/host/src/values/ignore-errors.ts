@@ -1,0 +1,6 @@
+/** Calls a listener. Its error must not change the work that it observes, and there is nobody to report it to. */
+export function ignoreErrors(call: () => void): void {
+  try {
+    call();
+  } catch {}
+}
