@@ -15,11 +15,27 @@ export interface ToolCallRequest {
 
 /** The outcome of a tool call. Each has a text for the model if the call gave no result. */
 export type ToolOutcome =
-  | { readonly status: "result"; readonly result: CallToolResult }
+  | {
+      readonly status: "result";
+      /** The result of the server. */
+      readonly result: CallToolResult;
+    }
   /** Consent was not given. The server received nothing. */
-  | { readonly status: "denied"; readonly message: string }
+  | {
+      readonly status: "denied";
+      /** The reason, for the model. */
+      readonly message: string;
+    }
   /** The call failed. `mayHaveRun` tells whether the server may have run it. */
-  | { readonly status: "failed"; readonly message: string; readonly error: Error; readonly mayHaveRun: boolean };
+  | {
+      readonly status: "failed";
+      /** The reason, for the model. */
+      readonly message: string;
+      /** The error of the call. */
+      readonly error: Error;
+      /** Whether the server may have run the tool. */
+      readonly mayHaveRun: boolean;
+    };
 
 /** Calls a tool: consent, connection, call. It rejects only if the caller's signal is aborted. */
 export type CallTool = (request: ToolCallRequest) => Promise<ToolOutcome>;

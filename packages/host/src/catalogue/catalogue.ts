@@ -19,19 +19,25 @@ export interface CatalogueTool {
 export interface CataloguePrompt {
   /** `server:prompt`, unique in the host. */
   readonly name: string;
+  /** The server that offers it. */
   readonly server: string;
+  /** The definition, as the server sent it. */
   readonly prompt: Prompt;
 }
 
 /** A resource of a host's catalogue. Its URI is unique only within its server. */
 export interface CatalogueResource {
+  /** The server that offers it. */
   readonly server: string;
+  /** The definition, as the server sent it. */
   readonly resource: Resource;
 }
 
 /** A resource template of a host's catalogue. */
 export interface CatalogueTemplate {
+  /** The server that offers it. */
   readonly server: string;
+  /** The definition, as the server sent it. */
   readonly template: ResourceTemplate;
 }
 
@@ -39,8 +45,11 @@ export interface CatalogueTemplate {
 export interface Catalogue {
   /** In a stable order: a tool keeps its place as long as it exists, and new ones follow. */
   readonly tools: readonly CatalogueTool[];
+  /** The prompts, in a stable order. */
   readonly prompts: readonly CataloguePrompt[];
+  /** The resources, in a stable order. */
   readonly resources: readonly CatalogueResource[];
+  /** The resource templates, in a stable order. */
   readonly templates: readonly CatalogueTemplate[];
   /** Returns the tool with this name for the model. */
   tool(this: void, name: string): CatalogueTool | undefined;
@@ -55,7 +64,10 @@ export interface Catalogue {
 export interface CatalogueChange {
   /** The server whose entries changed. */
   readonly server: string;
+  /** The names of new entries. */
   readonly added: readonly string[];
+  /** The names of entries that no longer exist. */
   readonly removed: readonly string[];
+  /** The names of entries with another definition. */
   readonly changed: readonly string[];
 }

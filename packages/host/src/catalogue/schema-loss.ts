@@ -1,5 +1,6 @@
 /** A part of a tool's schema that a model provider does not accept, and that was changed for it. */
 export interface SchemaLoss {
+  /** The server that offers the tool. */
   readonly server: string;
   /** The name of the tool at its server. */
   readonly tool: string;

@@ -3,6 +3,7 @@ export type Decision = "allow" | "ask" | "deny";
 
 /** A rule of consent. It applies to a call if all of its members match. Texts are case-sensitive, and are not normalized. */
 export interface Rule {
+  /** The answer for the calls that the rule matches. */
   readonly decision: Decision;
   /** Name of the server. `*` stands for any characters. Default: every server. */
   readonly server?: string;

@@ -54,6 +54,7 @@ export interface ResourceName {
 
 /** A template of a server, with the values of its variables. */
 export interface TemplateInstance {
+  /** The name of the server in the host. */
   readonly server: string;
   /** The template, as the catalogue has it. */
   readonly uriTemplate: string;
@@ -83,6 +84,7 @@ export interface CompletionRequest {
 
 /** Values for an argument: at most 100. */
 export interface Completion {
+  /** The values. */
   readonly values: readonly string[];
   /** Whether the server has more values. */
   readonly hasMore: boolean;
@@ -91,7 +93,9 @@ export interface Completion {
 /** A conversation as JSON. It contains no approval and no long result. */
 export interface ConversationJson {
   readonly version: 1;
+  /** The messages of the conversation. */
   readonly messages: readonly Message[];
+  /** The attached resources. */
   readonly attachments: readonly StoredAttachment[];
 }
 

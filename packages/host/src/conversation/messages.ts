@@ -2,10 +2,26 @@ import type { JsonObject } from "mcparley";
 
 /** A message of a conversation. It is JSON, so a conversation can be stored. */
 export type Message =
-  | { readonly role: "system"; readonly content: string }
-  | { readonly role: "user"; readonly content: string | readonly (TextPart | FilePart)[] }
-  | { readonly role: "assistant"; readonly content: readonly AssistantPart[] }
-  | { readonly role: "tool"; readonly content: readonly ToolResultPart[] };
+  | {
+      readonly role: "system";
+      /** The content of the message. */
+      readonly content: string;
+    }
+  | {
+      readonly role: "user";
+      /** The content of the message. */
+      readonly content: string | readonly (TextPart | FilePart)[];
+    }
+  | {
+      readonly role: "assistant";
+      /** The content of the message. */
+      readonly content: readonly AssistantPart[];
+    }
+  | {
+      readonly role: "tool";
+      /** The content of the message. */
+      readonly content: readonly ToolResultPart[];
+    };
 
 /** A part of a message of the model. */
 export type AssistantPart = TextPart | FilePart | ReasoningPart | ToolCallPart;
@@ -45,6 +61,7 @@ export interface FilePart {
 /** The reasoning of the model before an answer or a call. */
 export interface ReasoningPart {
   readonly type: "reasoning";
+  /** The text of the reasoning. Empty if the provider sends only data. */
   readonly text: string;
   /** Data of the model provider, which must be sent back unchanged. */
   readonly providerData?: JsonObject;

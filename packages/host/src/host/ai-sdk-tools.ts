@@ -28,21 +28,36 @@ export interface AiSdkTool {
 
 /** The options that `ai` passes to `execute`. */
 export interface AiSdkCall {
+  /** The id of the call. */
   readonly toolCallId: string;
+  /** Cancels the call. */
   readonly abortSignal?: AbortSignal | undefined;
 }
 
 /** The result of a tool: the text for the model, labelled with its origin, and the files. */
 export interface AiSdkResult {
+  /** The text for the model. */
   readonly text: string;
+  /** The files of the result, in base64. */
   readonly files: readonly { readonly mediaType: string; readonly data: string }[];
+  /** Whether the call failed, was denied, or returned a tool error. */
   readonly isError: boolean;
 }
 
 /** The result for the model. Files have the content types of the installed version of `ai`. */
 export type AiSdkModelOutput =
-  | { type: "text" | "error-text"; value: string }
-  | { type: "content"; value: { type: "text"; text: string }[] };
+  | {
+      /** The form of the value. */
+      type: "text" | "error-text";
+      /** The text. */
+      value: string;
+    }
+  | {
+      /** The form of the value. */
+      type: "content";
+      /** The text and the files. */
+      value: { type: "text"; text: string }[];
+    };
 
 type AiSdkHost = Pick<Host, "catalogue" | "callTool">;
 

@@ -7,9 +7,39 @@ import type { ServerEvent } from "../servers/server-state.ts";
 /** An event of a host. Texts of servers are not escaped, and no event contains arguments, results or secrets. */
 export type HostEvent =
   | ServerEvent
-  | { readonly type: "catalogue"; readonly change: CatalogueChange }
-  | { readonly type: "loss"; readonly loss: SchemaLoss }
-  | { readonly type: "decision"; readonly decision: DecisionRecord }
-  | { readonly type: "log"; readonly server: string; readonly message: LoggingMessage }
-  | { readonly type: "updated"; readonly server: string; readonly uri: string }
-  | { readonly type: "error"; readonly server: string | undefined; readonly error: Error };
+  | {
+      readonly type: "catalogue";
+      /** The entries that changed. */
+      readonly change: CatalogueChange;
+    }
+  | {
+      readonly type: "loss";
+      /** The lost part of the schema. */
+      readonly loss: SchemaLoss;
+    }
+  | {
+      readonly type: "decision";
+      /** The record for an audit. */
+      readonly decision: DecisionRecord;
+    }
+  | {
+      readonly type: "log";
+      /** The name of the server in the host. */
+      readonly server: string;
+      /** The message of the server. */
+      readonly message: LoggingMessage;
+    }
+  | {
+      readonly type: "updated";
+      /** The name of the server in the host. */
+      readonly server: string;
+      /** The URI of the resource. */
+      readonly uri: string;
+    }
+  | {
+      readonly type: "error";
+      /** The name of the server in the host. */
+      readonly server: string | undefined;
+      /** The error, without known secrets. */
+      readonly error: Error;
+    };

@@ -47,22 +47,58 @@ export interface Run extends AsyncIterable<RunEvent> {
 
 /** An event of a run. */
 export type RunEvent =
-  | { readonly type: "step"; readonly step: number }
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "reasoning"; readonly text: string }
+  | {
+      readonly type: "step";
+      /** The number of the step, from 1. */
+      readonly step: number;
+    }
+  | {
+      readonly type: "text";
+      /** The next part of the text. */
+      readonly text: string;
+    }
+  | {
+      readonly type: "reasoning";
+      /** The next part of the text. */
+      readonly text: string;
+    }
   | {
       readonly type: "call";
+      /** The id of the call. */
       readonly callId: string;
       /** The name of the tool for the model. */
       readonly name: string;
       /** Undefined for a tool of the host, such as the search for tools. */
       readonly server: string | undefined;
+      /** The arguments of the call. */
       readonly arguments: JsonObject;
     }
-  | { readonly type: "activity"; readonly callId: string; readonly activity: CallActivity }
-  | { readonly type: "result"; readonly callId: string; readonly result: ToolResultPart }
-  | { readonly type: "usage"; readonly step: number; readonly usage: Usage }
-  | { readonly type: "end"; readonly end: RunEnd };
+  | {
+      readonly type: "activity";
+      /** The id of the call. */
+      readonly callId: string;
+      /** The event of the call. */
+      readonly activity: CallActivity;
+    }
+  | {
+      readonly type: "result";
+      /** The id of the call. */
+      readonly callId: string;
+      /** The result, as the model receives it. */
+      readonly result: ToolResultPart;
+    }
+  | {
+      readonly type: "usage";
+      /** The number of the step, from 1. */
+      readonly step: number;
+      /** The tokens of the step. */
+      readonly usage: Usage;
+    }
+  | {
+      readonly type: "end";
+      /** The end of the run. */
+      readonly end: RunEnd;
+    };
 
 /** The end of a run. */
 export interface RunEnd {

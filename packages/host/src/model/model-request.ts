@@ -54,6 +54,8 @@ export type ModelFinish = "stop" | "length" | "content-filter" | "tool-calls" | 
 
 /** The tokens of the model, as its provider reports them. */
 export interface Usage {
+  /** The tokens of the requests. */
   readonly inputTokens: number;
+  /** The tokens of the answers. */
   readonly outputTokens: number;
 }

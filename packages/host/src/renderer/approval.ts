@@ -11,7 +11,9 @@ export interface CallOrigin {
 
 /** A question whether a tool may be called. */
 export interface ApprovalRequest {
+  /** The call and its requester. */
   readonly origin: CallOrigin;
+  /** The name of the server in the host. */
   readonly server: string;
   /** The definition of the tool, as the server sent it. */
   readonly tool: Tool;
@@ -23,6 +25,7 @@ export interface ApprovalRequest {
 
 /** The answer to an `ApprovalRequest`. */
 export interface ApprovalAnswer {
+  /** Whether the tool may be called. */
   readonly action: "allow" | "deny";
   /** The arguments to send, if the user edited them. They are checked against the schema. */
   readonly arguments?: JsonObject;

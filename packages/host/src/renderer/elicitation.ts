@@ -12,6 +12,7 @@ export interface InputOrigin {
 
 /** A form that a server asks the user to fill in. */
 export interface FormRequest {
+  /** The server and the call that caused the request. */
   readonly origin: InputOrigin;
   /** The reason for the form, in the words of the server. */
   readonly message: string;
@@ -83,11 +84,20 @@ export type FormContent = Record<string, string | number | boolean | string[]>;
 
 /** The answer to a `FormRequest`. */
 export type FormAnswer =
-  | { readonly action: "accept"; readonly content: FormContent }
-  | { readonly action: Exclude<ElicitResult["action"], "accept"> };
+  | {
+      /** The decision of the user. */
+      readonly action: "accept";
+      /** The values of the form. */
+      readonly content: FormContent;
+    }
+  | {
+      /** The decision of the user. */
+      readonly action: Exclude<ElicitResult["action"], "accept">;
+    };
 
 /** A page that a server asks the user to visit. */
 export interface UrlRequest {
+  /** The server and the call that caused the request. */
   readonly origin: InputOrigin;
   /** The reason for the visit, in the words of the server. */
   readonly message: string;
@@ -101,5 +111,6 @@ export interface UrlRequest {
 
 /** The answer to a `UrlRequest`. After `accept` the renderer opens the page. */
 export interface UrlAnswer {
+  /** The decision of the user. */
   readonly action: ElicitResult["action"];
 }

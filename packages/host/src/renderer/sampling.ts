@@ -3,6 +3,7 @@ import type { InputOrigin } from "./elicitation.ts";
 
 /** A request of a server to run the model, before it runs. */
 export interface SampleRequest {
+  /** The server and the call that caused the request. */
   readonly origin: InputOrigin;
   /** The request as it will be sent to the model, with the limits applied. */
   readonly request: CreateMessageParams;
@@ -16,6 +17,7 @@ export interface SampleRequest {
 
 /** The answer to a `SampleRequest`. */
 export interface SampleAnswer {
+  /** Whether the model may be run. */
   readonly action: "allow" | "deny";
   /** The request to send instead, if the user edited it. */
   readonly request?: CreateMessageParams;
@@ -23,6 +25,7 @@ export interface SampleAnswer {
 
 /** The answer of the model, before it is sent to the server. */
 export interface SampledRequest {
+  /** The server and the call that caused the request. */
   readonly origin: InputOrigin;
   /** The request as it was sent to the model. */
   readonly request: CreateMessageParams;
@@ -32,6 +35,7 @@ export interface SampledRequest {
 
 /** The answer to a `SampledRequest`. */
 export interface SampledAnswer {
+  /** Whether the answer may be sent to the server. */
   readonly action: "allow" | "deny";
   /** The result to send instead, if the user edited it. */
   readonly result?: CreateMessageResult;

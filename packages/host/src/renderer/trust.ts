@@ -1,5 +1,6 @@
 /** The identity of a server to which trust is bound. */
 export interface ServerIdentity {
+  /** The kind of the server. */
   readonly kind: "command" | "url" | "in-process";
   /** The program and its arguments. */
   readonly command?: readonly string[];
@@ -19,7 +20,9 @@ export interface ServerIdentity {
 
 /** A question whether a server may be started or connected to. */
 export interface TrustRequest {
+  /** The name of the server in the host. */
   readonly server: string;
+  /** The identity to trust. */
   readonly identity: ServerIdentity;
   /** The identity that was trusted under this name before, if it differs. */
   readonly previous: ServerIdentity | undefined;
@@ -29,5 +32,6 @@ export interface TrustRequest {
 
 /** The answer to a `TrustRequest`. */
 export interface TrustAnswer {
+  /** Whether the server may be started or connected to. */
   readonly action: "trust" | "deny";
 }

@@ -15,7 +15,9 @@ export type ServerState = "idle" | "connecting" | "ready" | "needs-sign-in" | "f
 
 /** A server of a host. */
 export interface HostServer {
+  /** The name in the host. */
   readonly name: string;
+  /** The current state. */
   readonly state: ServerState;
   /** The reason of the state `failed` or `needs-sign-in`. */
   readonly error: Error | undefined;
@@ -40,7 +42,9 @@ export interface HostServer {
 /** A server has changed its state. */
 export interface ServerEvent {
   readonly type: "server";
+  /** The name of the server in the host. */
   readonly server: string;
+  /** The new state. */
   readonly state: ServerState;
   /** The reason of `failed` and `needs-sign-in`. */
   readonly error?: Error;
