@@ -7,7 +7,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { bundleWatchdog } from "../tests/host/processes/bundle-watchdog.mjs";
+import { bundleHost } from "../tests/host/processes/bundle-host.mjs";
 import { makeReady } from "../scripts/ready.mjs";
 import { alignedTable } from "./report/markdown.mjs";
 
@@ -59,8 +59,8 @@ async function main() {
   }));
   const folder = await mkdtemp(path.join(tmpdir(), "mcparley host soak-"));
   try {
-    const library = path.join(folder, "watchdog.mjs");
-    await bundleWatchdog(library);
+    const library = path.join(folder, "host.mjs");
+    await bundleHost(library);
     const outcomes = await runAll(deaths, folder, library);
     return report(outcomes, await countRunning(folder));
   } finally {

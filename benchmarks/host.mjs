@@ -11,7 +11,7 @@ import { alignedTable } from "./report/markdown.mjs";
 
 const help = `npm run bench:host [-- options]
 
-Measures the time until 19 servers of a host are ready, without and with a bad twentieth server of each kind. The servers
+Measures the time until the tools of 19 servers of a host are usable, without and with a bad twentieth server of each kind. The servers
 are programs. Each measurement with a bad server alternates with one without it, and one with a good twentieth server shows
 the share of the additional process.
 
@@ -105,17 +105,17 @@ function programOf(kind) {
 }
 
 /**
- * Returns the milliseconds until the good servers are ready. `twentieth` is the kind of a further server.
+ * Returns the milliseconds until the good servers are usable. `twentieth` is the kind of a further server.
  *
- * @param {(options: HostOptions) => Host} createHost @param {string} [twentieth] @returns {Promise<number>}
+ * @param {(options: HostOptions) => Promise<Host>} createHost @param {string} [twentieth] @returns {Promise<number>}
  */
 async function measure(createHost, twentieth) {
-  const good = Array.from({ length: goodServers }, (_, index) => [`good-${index}`, programOf("good")]);
+  const names = Array.from({ length: goodServers }, (_, index) => `good-${index}`);
+  const good = names.map((name) => [name, programOf("good")]);
   // The bad server is the first, so that a host that connects one after another would wait for it.
   const bad = twentieth === undefined ? [] : [["twentieth", programOf(twentieth)]];
-  /** @type {Set<string>} */
-  const ready = new Set();
-  const host = createHost({
+  const usable = () => names.filter((name) => host.catalogue.tool(`${name}__ping`)).length;
+  const host = await createHost({
     servers: Object.fromEntries([...bad, ...good]),
     policy: { trust: "configured", review: "changes" },
     folder: false,
@@ -124,11 +124,10 @@ async function measure(createHost, twentieth) {
     const start = performance.now();
     const end = await /** @type {Promise<number>} */ (
       new Promise((resolve, reject) => {
-        const late = () => reject(new Error(`Only ${ready.size} of ${goodServers} servers are ready.`));
+        const late = () => reject(new Error(`Only ${usable()} of ${goodServers} servers are usable.`));
         const limit = globalThis.setTimeout(late, timeLimit);
         host.subscribe((event) => {
-          if (event.type !== "server" || event.state !== "ready" || event.server === "twentieth") return;
-          if (ready.add(event.server).size < goodServers) return;
+          if (event.type !== "catalogue" || usable() < goodServers) return;
           clearTimeout(limit);
           resolve(performance.now());
         });
@@ -146,7 +145,7 @@ async function run() {
   const { makeReady } = await import("../scripts/ready.mjs");
   makeReady();
   const built = new URL("../packages/host/dist/index.js", import.meta.url);
-  /** @type {{ createHost: (options: HostOptions) => Host }} */
+  /** @type {{ createHost: (options: HostOptions) => Promise<Host> }} */
   const { createHost } = await import(built.href);
   const rounds = Number(values.rounds);
   const measured = Object.keys(kinds).filter((kind) => kind.includes(values.only));

@@ -14,7 +14,7 @@ import { root } from "./pages.mjs";
  */
 
 /** The entry points of the packages that programs import, in the order of their manifests. @type {readonly ApiPage[]} */
-export const apiPages = ["mcparley", "redis", "config"].flatMap(entryPoints);
+export const apiPages = ["mcparley", "redis", "config", "host"].flatMap(entryPoints);
 
 /** @param {string} folder a folder of `packages` @returns {ApiPage[]} */
 function entryPoints(folder) {

@@ -26,6 +26,7 @@ const renamed = {
   "docs/adr/README.md": "adr/index.md",
   "packages/create-mcparley/README.md": "create-mcparley.md",
   "packages/config/README.md": "config.md",
+  "packages/host/README.md": "host-package.md",
   "packages/redis/README.md": "redis.md",
   // `docs/security.md` has the other name.
   "SECURITY.md": "security-policy.md",

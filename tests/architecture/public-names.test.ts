@@ -48,6 +48,14 @@ test("every name and member that the package for configurations exports has a do
   expect(names.filter(({ isDocumented }) => !isDocumented)).toEqual([]);
 });
 
+test("every name and member that the package for hosts exports has a docstring", () => {
+  const files = parseFolder(path.join(root, "packages/host/src"));
+  const isEntry = (name: string): boolean => name === "index.ts";
+  const names = publicNames(files, isEntry);
+  expect(names.length).toBeGreaterThan(60);
+  expect([...names, ...publicMembers(files, isEntry)].filter(({ isDocumented }) => !isDocumented)).toEqual([]);
+});
+
 test("a docstring belongs to a declaration if only comments separate them", () => {
   const text =
     "/** Of the file. */\nimport x from 'x';\n// Comment.\nexport const a = x;\n/** Of b. */\n// Comment.\nexport type b = 1;";

@@ -15,7 +15,9 @@ interface Example {
 const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Inside the workspace of the tests, so that the examples find the packages that a user has installed. */
 const generated = fileURLToPath(new URL("../types/.generated/examples/", import.meta.url));
-const examples = ["packages/mcparley/src", "packages/redis/src", "packages/config/src"].flatMap(examplesIn);
+const examples = ["packages/mcparley/src", "packages/redis/src", "packages/config/src", "packages/host/src"].flatMap(
+  examplesIn,
+);
 
 test("at least 25 docstrings have an example", () => {
   expect(examples.length).toBeGreaterThanOrEqual(25);

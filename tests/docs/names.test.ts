@@ -28,6 +28,8 @@ const foreign: Readonly<Record<string, string>> = {
   createSentinel: "the package redis",
   includeTools: "Gemini CLI",
   excludeTools: "Gemini CLI",
+  LanguageModelV3: "@ai-sdk/provider",
+  LanguageModelV4: "@ai-sdk/provider",
   toStandardJsonSchema: "@valibot/to-json-schema",
   rewriteRelativeImportExtensions: "TypeScript",
 };
@@ -46,7 +48,7 @@ function declaredNames(): Set<string> {
     if (type === "Literal" && typeof value === "string") names.add(value);
     for (const child of Object.values(node)) if (child && typeof child === "object") visit(child);
   };
-  for (const folder of ["mcparley", "redis", "config", "cli"]) {
+  for (const folder of ["mcparley", "redis", "config", "cli", "host"]) {
     for (const { program } of parseFolder(path.join(root, "packages", folder, "src"))) visit(program);
   }
   return names;

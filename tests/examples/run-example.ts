@@ -35,12 +35,15 @@ export interface RunningExample {
   exited: Promise<number | null>;
 }
 
-/** Starts a program of an example. The caller ends it. */
-export function runExample(args: string[], env: Record<string, string> = {}): RunningExample {
+/** Starts a program of an example. The caller ends it. `input` is the whole text of its stdin. Default: an empty one. */
+export function runExample(args: string[], env: Record<string, string> = {}, input = ""): RunningExample {
   const child = spawn(process.execPath, args, {
     env: { ...environment, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
   });
+  // A program that has ended does not read its input.
+  child.stdin.on("error", () => {});
+  child.stdin.end(input);
   let all = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => (all += text));

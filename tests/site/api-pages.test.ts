@@ -9,6 +9,7 @@ describe("the API reference", () => {
     ["packages/mcparley", "mcparley"],
     ["packages/redis", "@mcparley/redis"],
     ["packages/config", "@mcparley/config"],
+    ["packages/host", "@mcparley/host"],
   ])("has a page for each entry point of %s", (folder, name) => {
     const manifest = JSON.parse(readFileSync(path.join(root, folder, "package.json"), "utf8")) as { exports: object };
     const keys = Object.keys(manifest.exports).filter((key) => key !== "./package.json");

@@ -21,6 +21,13 @@ async function expand(
 }
 
 describe("expandTarget", () => {
+  test("fills in no member that each object has", async () => {
+    await expect(expand({ command: "x", args: ["${env:toString}"] })).rejects.toMatchObject({
+      code: "unset_reference",
+    });
+    expect(await expand({ command: "x", args: ["${constructor:-none}"] })).toMatchObject({ args: ["none"] });
+  });
+
   test("fills in the references of a command, and the variables of its envFile", async () => {
     const entry = {
       command: "${userHome}/bin/x",

@@ -108,7 +108,9 @@ async function valueOf(reference: Reference, expansion: Expansion): Promise<stri
   switch (reference.kind) {
     case "env":
       // As in a shell, `:-` also replaces a variable that is set to nothing.
-      return reference.fallback === undefined ? env[reference.name] : env[reference.name] || reference.fallback;
+      return reference.fallback === undefined
+        ? variable(env, reference.name)
+        : variable(env, reference.name) || reference.fallback;
     case "input":
       return input(reference.id);
     case "file":
@@ -118,6 +120,11 @@ async function valueOf(reference: Reference, expansion: Expansion): Promise<stri
     default:
       return undefined;
   }
+}
+
+/** Returns an environment variable. The members that each object has, such as `toString`, are none. */
+function variable(env: Expansion["env"], name: string): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 
 function pathOf(name: PathVariable, { folder, home }: Expansion): string {

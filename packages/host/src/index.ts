@@ -43,7 +43,7 @@ export type {
   UrlAnswer,
   UrlRequest,
 } from "./renderer/elicitation.ts";
-export type { InputLimits } from "./input/limits.ts";
+export type { InputLimits } from "./input/input-limits.ts";
 export type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "./renderer/sampling.ts";
 export type { LanguageModel, ModelSetting } from "./model/language-model.ts";
 export type {
@@ -69,6 +69,7 @@ export type {
   StoredAttachment,
   TemplateInstance,
 } from "./context/conversation-context.ts";
+export { serverTextRules } from "./conversation/text/server-text.ts";
 export {
   type AiSdkCall,
   type AiSdkModelOutput,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { bundleWatchdog } from "./bundle-watchdog.mjs";
+import { bundleHost } from "./bundle-host.mjs";
 
 const program = fileURLToPath(new URL("programs/host.mjs", import.meta.url));
 
@@ -24,7 +24,7 @@ export interface RunningHost {
   readonly closed: Promise<unknown>;
 }
 
-/** A folder with the bundled watchdog, in which hosts are started. */
+/** A folder with the bundled host, in which hosts are started. */
 export interface HostFolder {
   /** Starts a host. `node` runs its watchdog. `wrap` starts it with another command. */
   startHost(options?: { node?: string; wrap?: (command: string[]) => string[] }): Promise<RunningHost>;
@@ -32,18 +32,19 @@ export interface HostFolder {
   remove(): Promise<void>;
 }
 
-/** Bundles the watchdog into a folder, minified, as an application may do. */
+/** Bundles the host into a folder, minified, as an application may do. */
 export async function hostFolder(): Promise<HostFolder> {
   // The path of the servers contains a space.
   const folder = await mkdtemp(path.join(tmpdir(), "mcparley host-"));
-  const library = path.join(folder, "watchdog.mjs");
-  await bundleWatchdog(library);
+  const library = path.join(folder, "host.mjs");
+  await bundleHost(library);
   const hosts: RunningHost[] = [];
   const seen = new Set<number>();
+  let started = 0;
 
   return {
     async startHost({ node, wrap = (command: string[]) => command } = {}) {
-      const file = path.join(folder, `pids-${hosts.length}`);
+      const file = path.join(folder, `pids-${++started}`);
       await writeFile(file, "");
       const [command = "", ...args] = wrap([process.execPath, program, library, file, ...(node ? [node] : [])]);
       const host = controlled(spawn(command, args, { stdio: ["pipe", "pipe", "ignore"], detached: true }), file, seen);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ExpectStatic, afterAll, beforeAll, describe, test } from "vitest";
 import program from "../../../packages/host/src/processes/watchdog-program.cjs?raw";
 import { type HostFolder, type RunningHost, hostFolder, isAlive } from "./start-host.ts";
 
@@ -17,121 +17,128 @@ const kinds = ["obedient", "deaf", "stubborn", "family", "launcher"];
 const processes = 7;
 
 /** Resolves with the ids of all processes of the servers when each has started. */
-async function allPids(host: RunningHost, count: number): Promise<number[]> {
+async function allPids(expect: ExpectStatic, host: RunningHost, count: number): Promise<number[]> {
   await expect.poll(async () => (await host.pids()).length).toBe(count);
   return host.pids();
 }
 
-async function expectEnd(pids: readonly number[]): Promise<void> {
+async function expectEnd(expect: ExpectStatic, pids: readonly number[]): Promise<void> {
   for (const pid of pids) await expect.poll(() => isAlive(pid), { message: `process ${pid} runs` }).toBe(false);
 }
 
-describe.skipIf(process.platform === "win32")("no process of a server remains after the end of the host", () => {
-  test.each(["exit", "throw", "reject", "abort"])("by itself: %s", async (command) => {
-    const host = await folder.startHost();
-    const watchdog = await host.start(...kinds);
-    const pids = await allPids(host, processes);
-    host.tell(command);
-    await host.closed;
-    await expectEnd([...pids, watchdog]);
-  });
-
-  test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL", "SIGSEGV"] as const)(
-    "by %s, sent to its process group",
-    async (signal) => {
+describe
+  .skipIf(process.platform === "win32")
+  .concurrent("no process of a server remains after the end of the host", () => {
+    test.for(["exit", "throw", "reject", "abort"])("by itself: %s", async (command, { expect }) => {
       const host = await folder.startHost();
       const watchdog = await host.start(...kinds);
-      const pids = await allPids(host, processes);
-      process.kill(-host.child.pid!, signal);
+      const pids = await allPids(expect, host, processes);
+      host.tell(command);
       await host.closed;
-      await expectEnd([...pids, watchdog]);
-    },
-  );
+      await expectEnd(expect, [...pids, watchdog]);
+    });
 
-  test.runIf(isLinux && existsSync("/usr/bin/script"))("when its terminal is closed", async () => {
-    const wrap = (command: string[]): string[] => [
-      "/usr/bin/script",
-      "-qec",
-      command.map((part) => `'${part}'`).join(" "),
-      "/dev/null",
-    ];
-    const host = await folder.startHost({ wrap });
-    const watchdog = await host.start(...kinds);
-    const pids = await allPids(host, processes);
-    host.child.kill("SIGKILL");
-    await host.closed;
-    await expectEnd([...pids, watchdog]);
+    test.for(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL", "SIGSEGV"] as const)(
+      "by %s, sent to its process group",
+      async (signal, { expect }) => {
+        const host = await folder.startHost();
+        const watchdog = await host.start(...kinds);
+        const pids = await allPids(expect, host, processes);
+        process.kill(-host.child.pid!, signal);
+        await host.closed;
+        await expectEnd(expect, [...pids, watchdog]);
+      },
+    );
+
+    test.runIf(isLinux && existsSync("/usr/bin/script"))("when its terminal is closed", async ({ expect }) => {
+      const wrap = (command: string[]): string[] => [
+        "/usr/bin/script",
+        "-qec",
+        command.map((part) => `'${part}'`).join(" "),
+        "/dev/null",
+      ];
+      const host = await folder.startHost({ wrap });
+      const watchdog = await host.start(...kinds);
+      const pids = await allPids(expect, host, processes);
+      host.child.kill("SIGKILL");
+      await host.closed;
+      await expectEnd(expect, [...pids, watchdog]);
+    });
+
+    test.runIf(isLinux)(
+      "although the host dies before the watchdog has received the process id",
+      async ({ expect }) => {
+        const host = await folder.startHost();
+        const watchdog = await host.start("obedient");
+        host.tell("dieInStart stubborn");
+        await host.closed;
+        // The watchdog is stopped until the server ignores SIGTERM.
+        const pids = await allPids(expect, host, 3);
+        expect(await isAlive(pids[2]!)).toBe(true);
+        process.kill(watchdog, "SIGCONT");
+        await expectEnd(expect, [...pids, watchdog]);
+      },
+    );
+
+    test("although the watchdog receives the signals that end the host", async ({ expect }) => {
+      const host = await folder.startHost();
+      const watchdog = await host.start("stubborn");
+      const pids = await allPids(expect, host, 1);
+      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.kill(watchdog, signal);
+      host.child.kill("SIGKILL");
+      await host.closed;
+      await expectEnd(expect, [...pids, watchdog]);
+    });
   });
 
-  test.runIf(isLinux)("although the host dies before the watchdog has received the process id", async () => {
-    const host = await folder.startHost();
-    const watchdog = await host.start("obedient");
-    host.tell("dieInStart stubborn");
-    await host.closed;
-    // The watchdog is stopped until the server ignores SIGTERM.
-    const pids = await allPids(host, 3);
-    expect(await isAlive(pids[2]!)).toBe(true);
-    process.kill(watchdog, "SIGCONT");
-    await expectEnd([...pids, watchdog]);
-  });
-
-  test("although the watchdog receives the signals that end the host", async () => {
-    const host = await folder.startHost();
-    const watchdog = await host.start("stubborn");
-    const pids = await allPids(host, 1);
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.kill(watchdog, signal);
-    host.child.kill("SIGKILL");
-    await host.closed;
-    await expectEnd([...pids, watchdog]);
-  });
-});
-
-describe.skipIf(process.platform === "win32")("the watchdog", () => {
-  test("does not keep the host alive, and ends with it", async () => {
+describe.skipIf(process.platform === "win32").concurrent("the watchdog", () => {
+  test("does not keep the host alive, and ends with it", async ({ expect }) => {
     const host = await folder.startHost();
     const watchdog = await host.start("obedient", "obedient");
     host.tell("drain");
     expect(await host.closed).toEqual([0, null]);
-    await expectEnd([...(await host.pids()), watchdog]);
+    await expectEnd(expect, [...(await host.pids()), watchdog]);
   });
 
-  test("does not hold the output of the host open", async () => {
+  test("does not hold the output of the host open", async ({ expect }) => {
     const host = await folder.startHost();
     const watchdog = await host.start("stubborn");
-    const pids = await allPids(host, 1);
+    const pids = await allPids(expect, host, 1);
     process.kill(watchdog, "SIGSTOP");
     host.child.kill("SIGKILL");
     await host.closed;
     expect(await isAlive(watchdog)).toBe(true);
     process.kill(watchdog, "SIGCONT");
-    await expectEnd([...pids, watchdog]);
+    await expectEnd(expect, [...pids, watchdog]);
   });
 
-  test("ends the servers that still run, and itself, when it is closed", async () => {
+  test("ends the servers that still run, and itself, when it is closed", async ({ expect }) => {
     const host = await folder.startHost();
     const watchdog = await host.start("family");
-    const pids = await allPids(host, 2);
+    const pids = await allPids(expect, host, 2);
     host.tell("close");
-    await expectEnd([...pids, watchdog]);
+    await expectEnd(expect, [...pids, watchdog]);
     expect(await isAlive(host.child.pid!)).toBe(true);
     host.tell("errors");
     await host.next();
     expect(await host.next()).toEqual({ errors: [] });
   });
 
-  test("is one process for all servers of a host", async () => {
+  test("is one process for all servers of a host", async ({ expect }) => {
     const host = await folder.startHost();
     const first = await host.start("obedient");
     expect(await host.start("obedient", "deaf")).toBe(first);
     host.child.kill("SIGKILL");
-    await expectEnd([...(await host.pids()), first]);
+    await expectEnd(expect, [...(await host.pids()), first]);
   });
 
-  test("is started again with the next server after its death, which is reported once, and watches all servers", async () => {
+  test("is started again with the next server after its death, which is reported once, and watches all servers", async ({
+    expect,
+  }) => {
     const host = await folder.startHost();
     const first = await host.start("stubborn");
     host.tell("endWatchdog");
-    await expectEnd([first]);
+    await expectEnd(expect, [first]);
     await expect
       .poll(async () => {
         host.tell("watchdog");
@@ -144,12 +151,12 @@ describe.skipIf(process.platform === "win32")("the watchdog", () => {
     expect(await host.next()).toEqual({
       errors: [expect.stringMatching(/^The watchdog of the servers' processes has ended: ended by SIGKILL\. If this/)],
     });
-    const pids = await allPids(host, 3);
+    const pids = await allPids(expect, host, 3);
     host.child.kill("SIGKILL");
-    await expectEnd([...pids, second]);
+    await expectEnd(expect, [...pids, second]);
   });
 
-  test("is reported once if it cannot be started, and the servers are used without it", async () => {
+  test("is reported once if it cannot be started, and the servers are used without it", async ({ expect }) => {
     const host = await folder.startHost({ node: "/no/such/node" });
     await host.start("obedient", "obedient");
     host.tell("errors");
@@ -164,16 +171,16 @@ describe.skipIf(process.platform === "win32")("the watchdog", () => {
     expect(await host.closed).toEqual([0, null]);
   });
 
-  test("leaves a process that a server has moved to its own session", async () => {
+  test("leaves a process that a server has moved to its own session", async ({ expect }) => {
     const host = await folder.startHost();
     const watchdog = await host.start("daemon");
-    const pids = await allPids(host, 2);
+    const pids = await allPids(expect, host, 2);
     host.child.kill("SIGKILL");
-    await expectEnd([watchdog]);
+    await expectEnd(expect, [watchdog]);
     expect((await Promise.all(pids.map(isAlive))).filter(Boolean)).toHaveLength(1);
   });
 
-  test.runIf(isLinux)("sends no signal to a process that has the id of a server by now", async () => {
+  test.runIf(isLinux)("sends no signal to a process that has the id of a server by now", async ({ expect }) => {
     // Each look at a process finds another start time, as if its id were used again.
     const changingTimes = `{
       const fs = require("node:fs");

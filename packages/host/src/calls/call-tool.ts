@@ -49,6 +49,9 @@ export function createCallTool(parts: CallParts): CallTool {
   };
 }
 
+/** The minimum level of log messages. Servers of 2026-07-28 send none about a call without a level. */
+export const callLogLevel = "info";
+
 /** Asks for consent. The question is withdrawn if the server is removed. */
 async function decide(
   { consent }: CallParts,
@@ -105,6 +108,7 @@ async function withActivity(
     return await run({
       signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal,
       ...(timeout && { timeout }),
+      logLevel: callLogLevel,
       onProgress: (progress) => report({ type: "progress", progress }),
     });
   } finally {

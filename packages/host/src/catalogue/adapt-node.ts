@@ -1,4 +1,5 @@
 import type { JsonObject } from "mcparley";
+import { isWithinDepth } from "../values/json-depth.ts";
 import { type Adaptation, type Place, MAX_DEPTH, below } from "./adaptation.ts";
 import { adaptUnion, splitTypes } from "./adapt-union.ts";
 import { convertKeywords } from "./convert-keywords.ts";
@@ -48,6 +49,7 @@ function adaptBoolean(schema: unknown, place: Place, run: Adaptation): JsonObjec
 export function adaptKeywords({ keywords, place }: SchemaNode, run: Adaptation): JsonObject {
   convertKeywords(keywords, place, run);
   removeUnknown(keywords, place, run);
+  removeDeep(keywords, place, run);
   keepReference(keywords, place, run);
   if (run.rules.restrictions.has("type-required") && !keywords.has("type")) {
     const description = keywords.get("description");
@@ -87,6 +89,18 @@ function removeUnknown(keywords: Keywords, place: Place, run: Adaptation): void 
     keywords.delete(keyword);
     const kind = annotations.has(keyword) ? "annotation" : "restriction";
     const change = `\`${keyword}\` was removed. The provider does not accept this ${kind}.`;
+    run.lose(place, { keyword, change, effect: "looser" });
+  }
+}
+
+/** Removes values such as `default` that are nested too deep. Copies of them could exhaust the stack. */
+function removeDeep(keywords: Keywords, place: Place, run: Adaptation): void {
+  for (const [keyword, value] of keywords) {
+    const isOfSchemas =
+      schemaKeywords.has(keyword) || schemaListKeywords.has(keyword) || schemaMapKeywords.has(keyword);
+    if (isOfSchemas || isWithinDepth(value, MAX_DEPTH)) continue;
+    keywords.delete(keyword);
+    const change = `\`${keyword}\` was removed, because its value is nested deeper than ${MAX_DEPTH} levels.`;
     run.lose(place, { keyword, change, effect: "looser" });
   }
 }

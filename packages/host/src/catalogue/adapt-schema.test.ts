@@ -560,3 +560,23 @@ describe.each(providers)("any schema for %s", (provider) => {
     );
   });
 });
+
+test.each(providers)("a value that is nested too deep is removed for %s, and reported", (provider) => {
+  const deep = JSON.parse("[".repeat(2000) + "]".repeat(2000)) as unknown;
+  const { schema, losses } = property({ type: "string", description: "A text.", default: deep }, provider);
+  expect(schema).toEqual({ type: "string", description: "A text." });
+  expect(losses).toEqual(["looser /properties/a default"]);
+});
+
+test("4,000 definitions whose pointers end alike have different names", () => {
+  const names = Array.from({ length: 4000 }, (_, number) => `d${number}`);
+  const { schema } = adapt(
+    {
+      type: "object",
+      $defs: Object.fromEntries(names.map((name) => [name, { x: { type: "string" } }])),
+      properties: Object.fromEntries(names.map((name) => [name, { $ref: `#/$defs/${name}/x` }])),
+    },
+    "openai",
+  );
+  expect(Object.keys(Object(schema["$defs"]))).toHaveLength(4000);
+});

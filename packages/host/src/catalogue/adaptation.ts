@@ -1,4 +1,5 @@
 import { printable } from "mcparley";
+import { uniqueNames } from "../values/unique-names.ts";
 import { isJsonObject } from "./json-schema-keywords.ts";
 import type { ProviderRules } from "./providers.ts";
 import type { SchemaLoss } from "./schema-loss.ts";
@@ -62,6 +63,7 @@ export function startAdaptation(root: unknown, rules: ProviderRules, at: SchemaO
   const targets = new Map<unknown, Target | undefined>();
   const definitions = new Map<string, Target>();
   const names = new Map<unknown, string>();
+  const freeName = uniqueNames();
   let membersLeft = MAX_MEMBERS;
   return {
     rules,
@@ -84,7 +86,7 @@ export function startAdaptation(root: unknown, rules: ProviderRules, at: SchemaO
       if (target.schema === root) return "#";
       let name = names.get(target.schema);
       if (name === undefined) {
-        name = freeName(definitions, target.pointer);
+        name = freeName(definitionName(target.pointer));
         names.set(target.schema, name);
         definitions.set(name, target);
       }
@@ -122,12 +124,9 @@ function decode(pointer: string): string | undefined {
 /** Maximum characters of the name of a definition. */
 const MAX_DEFINITION_CHARS = 48;
 
-function freeName(taken: ReadonlyMap<string, unknown>, pointer: string): string {
+function definitionName(pointer: string): string {
   const last = pointer.slice(pointer.lastIndexOf("/") + 1);
-  const base = last.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, MAX_DEFINITION_CHARS) || "definition";
-  let name = base;
-  for (let number = 2; taken.has(name); number++) name = `${base}_${number}`;
-  return name;
+  return last.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, MAX_DEFINITION_CHARS) || "definition";
 }
 
 /** Returns text of a server for the model: visible, valid Unicode, and at most as long as the limit. */

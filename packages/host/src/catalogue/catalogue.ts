@@ -53,6 +53,7 @@ export interface Catalogue {
  * by their URI templates.
  */
 export interface CatalogueChange {
+  /** The server whose entries changed. */
   readonly server: string;
   readonly added: readonly string[];
   readonly removed: readonly string[];

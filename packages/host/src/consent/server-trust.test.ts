@@ -65,7 +65,8 @@ test("a server whose name was never trusted has no previous identity, although o
 test("arguments that look like secrets are shown, and not stored", async () => {
   const storage = memoryState();
   const renderer = answering("trust");
-  const args = ["--token", "abc-one", "--api-key=abc-two", "https://ann:abc-three@example.com", "--verbose", "plain"];
+  const named = ["--token", "abc-one", "--api-key=abc-two", "https://ann:abc-three@example.com"];
+  const args = [...named, "abc-4f9a0b77c1d2e3f00d", "--verbose", "plain"];
   const { consent } = consentFixture({ storage, renderer });
   await consent.requireTrust({ server: "files", target: { command: "serve", args } }, never);
   expect(renderer.requests.at(0)?.identity.command).toEqual(["serve", ...args]);

@@ -1,4 +1,5 @@
 import { redact } from "mcparley";
+import { secretsOf } from "../secrets/secrets-of-target.ts";
 import { parseState } from "../state/json-file.ts";
 import type { StateStorage } from "../state/state-storage.ts";
 import { isObject } from "../values/is-object.ts";
@@ -52,8 +53,11 @@ export async function addTrusted(
 
 /** A secret is recognized by its form, by the name before it, and by the option before it: `--token abc`. */
 function withoutSecrets(words: readonly string[]): string[] {
-  return words.map((word, index) => {
+  const [command = "", ...args] = words;
+  const secrets = secretsOf({ command, args }).filter((secret) => secret !== "");
+  return words.map((given, index) => {
     const before = words[index - 1];
+    const word = secrets.reduce((text, secret) => text.replaceAll(secret, hidden), given);
     const isNamed = before !== undefined && redact(`${before} ${word}`) === `${before} ${hidden}`;
     return isNamed ? hidden : redact(word);
   });

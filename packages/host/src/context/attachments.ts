@@ -47,7 +47,9 @@ export function createAttachments(parts: AttachmentParts, stored: readonly Store
         await resource.refresh(options);
         return resource.shown;
       } catch (error) {
-        await detach({ server, uri });
+        // The user can have detached it and attached it again during the read.
+        if (resources.get(key) === resource) resources.delete(key);
+        await resource.detach();
         throw error;
       }
     },

@@ -38,20 +38,26 @@ export interface Conversation {
   close(this: void): Promise<void>;
 }
 
+/** Options of the methods that send requests. */
 export interface ContextOptions {
+  /** Cancels the requests. */
   readonly signal?: AbortSignal;
 }
 
 /** A resource of a server. */
 export interface ResourceName {
+  /** The name of the server in the host. */
   readonly server: string;
+  /** The URI of the resource at the server. */
   readonly uri: string;
 }
 
 /** A template of a server, with the values of its variables. */
 export interface TemplateInstance {
   readonly server: string;
+  /** The template, as the catalogue has it. */
   readonly uriTemplate: string;
+  /** The values by the names of the variables. */
   readonly variables: Readonly<Record<string, string | readonly string[]>>;
 }
 
@@ -69,6 +75,7 @@ export interface Attachment extends ResourceName {
 export interface CompletionRequest {
   /** The name of a prompt of the catalogue, or a template of a server. */
   readonly of: string | { readonly server: string; readonly uriTemplate: string };
+  /** The name of the argument, and the text that the user has typed. */
   readonly argument: { readonly name: string; readonly value: string };
   /** The arguments that are known already. */
   readonly context?: Readonly<Record<string, string>>;
@@ -77,6 +84,7 @@ export interface CompletionRequest {
 /** Values for an argument: at most 100. */
 export interface Completion {
   readonly values: readonly string[];
+  /** Whether the server has more values. */
   readonly hasMore: boolean;
 }
 
@@ -87,6 +95,7 @@ export interface ConversationJson {
   readonly attachments: readonly StoredAttachment[];
 }
 
+/** An attached resource as JSON. */
 export interface StoredAttachment extends ResourceName {
   /** SHA-256 of the content that was read last. */
   readonly contentHash: string | undefined;

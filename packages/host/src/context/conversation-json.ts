@@ -1,13 +1,22 @@
 import type { Message } from "../conversation/messages.ts";
 import type { ConversationJson, StoredAttachment } from "./conversation-context.ts";
 
-const contents: ReadonlyMap<unknown, { readonly isTextAllowed: boolean; readonly types: ReadonlySet<unknown> }> =
-  new Map([
-    ["system", { isTextAllowed: true, types: new Set<unknown>() }],
-    ["user", { isTextAllowed: true, types: new Set<unknown>(["text", "file"]) }],
-    ["assistant", { isTextAllowed: false, types: new Set<unknown>(["text", "file", "reasoning", "tool-call"]) }],
-    ["tool", { isTextAllowed: false, types: new Set<unknown>(["tool-result"]) }],
-  ]);
+/** The types of parts that a message of a role can have. */
+const partTypes: ReadonlyMap<unknown, ReadonlySet<unknown>> = new Map([
+  ["user", new Set(["text", "file"])],
+  ["assistant", new Set(["text", "file", "reasoning", "tool-call"])],
+  ["tool", new Set(["tool-result"])],
+]);
+const resultTypes: ReadonlySet<unknown> = new Set(["text", "file"]);
+
+/** The members of a part that must be texts. */
+const textMembers: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ["text", ["text"]],
+  ["reasoning", ["text"]],
+  ["file", ["mediaType", "data"]],
+  ["tool-call", ["callId", "name"]],
+  ["tool-result", ["callId", "name"]],
+]);
 
 /** Reads a stored conversation. Throws a `TypeError` that names the invalid member. */
 export function readConversationJson(json: unknown): ConversationJson {
@@ -25,37 +34,49 @@ export function readConversationJson(json: unknown): ConversationJson {
 
 function readMessage(value: unknown, path: string): Message {
   const { role, content } = object(value, path);
-  const allowed = contents.get(role);
-  if (!allowed) throw new TypeError(`${path}.role must be system, user, assistant or tool; got ${String(role)}.`);
-  const isText = typeof content === "string";
-  if (isText && !allowed.isTextAllowed) throw new TypeError(`${path}.content must be an array of parts.`);
-  for (const [index, part] of isText ? [] : list(content, `${path}.content`).entries()) {
-    const { type } = object(part, `${path}.content[${index}]`);
-    if (!allowed.types.has(type)) {
-      throw new TypeError(
-        `${path}.content[${index}].type ${String(type)} is not allowed for the role ${String(role)}.`,
-      );
-    }
-    checkPart(object(part, path), `${path}.content[${index}]`);
+  const types = partTypes.get(role);
+  if (!types && role !== "system") {
+    throw new TypeError(`${path}.role must be system, user, assistant or tool; got ${String(role)}.`);
   }
+  const isText = typeof content === "string";
+  if (role === "system" && !isText) throw new TypeError(`${path}.content must be a string.`);
+  if (isText && role !== "system" && role !== "user") {
+    throw new TypeError(`${path}.content must be an array of parts.`);
+  }
+  if (types && !isText) checkParts(content, `${path}.content`, types);
   // The members that a run reads were checked.
   return value as Message;
 }
 
+function checkParts(parts: unknown, path: string, types: ReadonlySet<unknown>): void {
+  for (const [index, value] of list(parts, path).entries()) {
+    const at = `${path}[${index}]`;
+    const part = object(value, at);
+    if (!types.has(part.type)) {
+      throw new TypeError(`${at}.type must be ${[...types].join(", ")}; got ${String(part.type)}.`);
+    }
+    checkPart(part, at);
+  }
+}
+
 function checkPart(part: Readonly<Record<string, unknown>>, path: string): void {
-  const texts = { text: ["text"], reasoning: ["text"], file: ["mediaType", "data"] }[String(part.type)] ?? [
-    "callId",
-    "name",
-  ];
-  for (const name of texts) {
-    if (typeof part[name] !== "string") throw new TypeError(`${path}.${name} must be a string.`);
+  for (const name of textMembers.get(part.type) ?? []) checkText(part[name], `${path}.${name}`);
+  if (part.filename !== undefined) checkText(part.filename, `${path}.filename`);
+  if (part.providerData !== undefined) object(part.providerData, `${path}.providerData`);
+  if (part.from !== undefined) {
+    const { server, name } = object(part.from, `${path}.from`);
+    checkText(server, `${path}.from.server`);
+    checkText(name, `${path}.from.name`);
   }
   if (part.type === "tool-call") object(part.arguments, `${path}.arguments`);
   if (part.type === "tool-result") {
-    for (const [index, inner] of list(part.content, `${path}.content`).entries()) {
-      checkPart(object(inner, path), `${path}.content[${index}]`);
-    }
+    if (typeof part.isError !== "boolean") throw new TypeError(`${path}.isError must be a boolean.`);
+    checkParts(part.content, `${path}.content`, resultTypes);
   }
+}
+
+function checkText(value: unknown, path: string): void {
+  if (typeof value !== "string") throw new TypeError(`${path} must be a string.`);
 }
 
 function readAttachment(value: unknown, path: string): StoredAttachment {

@@ -55,6 +55,11 @@ function textOf({ messages }: Pick<Conversation, "messages">, index = -1): strin
   return typeof content === "string" ? content : content.map((part) => ("text" in part ? part.text : "")).join("\n");
 }
 
+/** Returns a stored result with other members. */
+function toolResult(members: object): object {
+  return { type: "tool-result", callId: "a", name: "b", content: [], isError: false, ...members };
+}
+
 describe("an attached resource", () => {
   test("becomes a labelled message of the user", async () => {
     const { parts, texts } = testServer();
@@ -237,6 +242,15 @@ describe("a prompt", () => {
     expect(conversation.messages).toEqual([]);
   });
 
+  test("whose list of arguments has entries of other types is expanded", async () => {
+    const { parts } = testServer({ prompt: [{ role: "user", content: { type: "text", text: "Hi" } }] });
+    const odd = { name: "odd", arguments: [null, 5, { name: 7 }, { name: "topic" }] } as never;
+    const catalogue = testCatalogue([], { prompts: [{ name: "notes:odd", server: "notes", prompt: odd }] });
+    const conversation = createConversation({ ...parts, catalogue: () => catalogue });
+    expect(await conversation.prompt("notes:odd", { topic: "a" })).toHaveLength(1);
+    await expect(conversation.prompt("notes:odd", { other: "a" })).rejects.toThrow("It has: topic.");
+  });
+
   test("with too many messages is rejected", async () => {
     const many = Array.from({ length: 51 }, () => messages).flat();
     const conversation = createConversation(testServer({ prompt: many }).parts);
@@ -316,11 +330,31 @@ describe("JSON", () => {
     ],
     [
       { version: 1, messages: [{ role: "user", content: [{ type: "tool-result" }] }], attachments: [] },
-      "messages[0].content[0].type tool-result is not allowed",
+      "messages[0].content[0].type must be text, file; got tool-result.",
     ],
     [
       { version: 1, messages: [{ role: "user", content: [{ type: "text" }] }], attachments: [] },
       "messages[0].content[0].text must be a string.",
+    ],
+    [
+      { version: 1, messages: [{ role: "system", content: [] }], attachments: [] },
+      "messages[0].content must be a string.",
+    ],
+    [
+      { version: 1, messages: [{ role: "user", content: [{ type: "text", text: "", from: {} }] }], attachments: [] },
+      "messages[0].content[0].from.server must be a string.",
+    ],
+    [
+      { version: 1, messages: [{ role: "tool", content: [toolResult({ isError: 0 })] }], attachments: [] },
+      "messages[0].content[0].isError must be a boolean.",
+    ],
+    [
+      {
+        version: 1,
+        messages: [{ role: "tool", content: [toolResult({ content: [toolResult({})] })] }],
+        attachments: [],
+      },
+      "messages[0].content[0].content[0].type must be text, file; got tool-result.",
     ],
     [{ version: 1, messages: [], attachments: [{}] }, "attachments[0] must have a server and a URI."],
   ])("%j is rejected", (stored, message) => {
@@ -344,6 +378,21 @@ describe("a run with a conversation", () => {
     conversation.user("Thanks.");
     await startRun(runParts, { conversation }).finished;
     expect(model.requests[1]?.messages.slice(1)).toEqual(conversation.messages.slice(0, -1));
+  });
+
+  test("keeps messages that are added while it is used", async () => {
+    const { parts } = testServer();
+    const conversation = createConversation(parts);
+    conversation.user("Hello");
+    const model = scriptedStream([
+      async function* () {
+        await conversation.attach(note);
+        yield* answered;
+      },
+    ]);
+    await startRun(testParts(model.stream), { conversation }).finished;
+    expect(conversation.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    expect(textOf(conversation)).toContain("First");
   });
 
   test("ends as cancelled during a refresh", async () => {

@@ -8,7 +8,7 @@ import type { AttachmentParts } from "./attached-resource.ts";
 import { createAttachments } from "./attachments.ts";
 import type { Completion, CompletionRequest, ContextOptions, Conversation } from "./conversation-context.ts";
 import { readConversationJson } from "./conversation-json.ts";
-import { checkPromptArguments, promptMessages } from "./prompt-messages.ts";
+import { argumentsOf, checkPromptArguments, promptMessages } from "./prompt-messages.ts";
 import { expandTemplate, templateVariables } from "./uri-template.ts";
 
 /** The parts of a host that a conversation needs. */
@@ -127,7 +127,7 @@ interface CompletionTarget {
 function completionTarget(catalogue: Catalogue, of: CompletionRequest["of"]): CompletionTarget {
   if (typeof of === "string") {
     const { server, prompt } = promptNamed(catalogue, of);
-    const names = new Set((prompt.arguments ?? []).map(({ name }) => name));
+    const names = new Set(argumentsOf(prompt).map(({ name }) => name));
     return { server, ref: { type: "ref/prompt", name: prompt.name }, names };
   }
   checkTemplate(catalogue, of);

@@ -3,14 +3,25 @@ import type { CataloguePrompt } from "../catalogue/catalogue.ts";
 import type { Message, TextPart } from "../conversation/messages.ts";
 import { type TextLimits, serverTextParts } from "../conversation/text/long-text.ts";
 import { readBlocks } from "../conversation/text/server-content.ts";
+import { isObject } from "../values/is-object.ts";
 
 const MAX_MESSAGES = 200;
+
+/** Returns the arguments of a prompt that have a name. The entries of the list can have any type. */
+export function argumentsOf(prompt: CataloguePrompt["prompt"]): { name: string; isRequired: boolean }[] {
+  const listed: readonly unknown[] = prompt.arguments ?? [];
+  return listed.flatMap((argument) =>
+    isObject(argument) && typeof argument.name === "string"
+      ? [{ name: argument.name, isRequired: argument.required === true }]
+      : [],
+  );
+}
 
 /** Checks the arguments of a prompt. Throws a `TypeError` that names the missing and unknown ones. */
 export function checkPromptArguments({ name, prompt }: CataloguePrompt, args: Readonly<Record<string, string>>): void {
   const given = new Set(Object.keys(args));
-  const known = prompt.arguments ?? [];
-  const missing = known.filter((argument) => argument.required === true && !given.has(argument.name));
+  const known = argumentsOf(prompt);
+  const missing = known.filter((argument) => argument.isRequired && !given.has(argument.name));
   if (missing.length > 0) {
     throw new TypeError(
       `The prompt "${name}" requires the arguments ${missing.map((argument) => argument.name).join(", ")}.`,

@@ -7,10 +7,13 @@ export type Message =
   | { readonly role: "assistant"; readonly content: readonly AssistantPart[] }
   | { readonly role: "tool"; readonly content: readonly ToolResultPart[] };
 
+/** A part of a message of the model. */
 export type AssistantPart = TextPart | FilePart | ReasoningPart | ToolCallPart;
 
+/** A text of the user, the model or a server. */
 export interface TextPart {
   readonly type: "text";
+  /** The text. A text of a server is labelled with its origin. */
   readonly text: string;
   /** The server that the text comes from. Undefined for text of the user and of the model. */
   readonly from?: TextOrigin;
@@ -20,39 +23,55 @@ export interface TextPart {
 
 /** The origin of a text in a conversation. */
 export interface TextOrigin {
+  /** The name of the server in the host. */
   readonly server: string;
   /** The URI of a resource, or the name of a prompt. */
   readonly name: string;
 }
 
+/** A file, such as an image. */
 export interface FilePart {
   readonly type: "file";
+  /** The media type, such as `image/png`. */
   readonly mediaType: string;
   /** The content in base64. */
   readonly data: string;
+  /** The name of the file, which some providers show to the model. */
   readonly filename?: string;
+  /** Data of the model provider, which must be sent back unchanged. */
   readonly providerData?: JsonObject;
 }
 
+/** The reasoning of the model before an answer or a call. */
 export interface ReasoningPart {
   readonly type: "reasoning";
   readonly text: string;
+  /** Data of the model provider, which must be sent back unchanged. */
   readonly providerData?: JsonObject;
 }
 
+/** A tool call of the model. */
 export interface ToolCallPart {
   readonly type: "tool-call";
+  /** Unique in the conversation. */
   readonly callId: string;
   /** The name of the tool for the model. */
   readonly name: string;
+  /** The arguments of the call. */
   readonly arguments: JsonObject;
+  /** Data of the model provider, which must be sent back unchanged. */
   readonly providerData?: JsonObject;
 }
 
+/** The result of a tool call. Each call has exactly one, in the message after it. */
 export interface ToolResultPart {
   readonly type: "tool-result";
+  /** The id of the call. */
   readonly callId: string;
+  /** The name of the tool in the call. */
   readonly name: string;
+  /** The content for the model. Texts of servers are labelled. */
   readonly content: readonly (TextPart | FilePart)[];
+  /** Whether the call failed, was denied, or returned a tool error. */
   readonly isError: boolean;
 }

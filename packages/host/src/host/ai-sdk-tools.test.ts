@@ -117,6 +117,15 @@ test("long results are read on with read_result", async () => {
   expect(rest?.text).toContain("\n56789\n");
 });
 
+test("a long result is readable with the tools of a later call of toAiSdkTools", async () => {
+  const host = testHost(textOutcome("x".repeat(100_000)));
+  const tools = toAiSdkTools(host);
+  const { text } = (await tools["read"]?.execute({}, { toolCallId: "1" })) ?? { text: "" };
+  const handle = /r_[\w-]+/.exec(text)?.[0];
+  const read = await toAiSdkTools(host)["read_result"]?.execute({ handle }, { toolCallId: "2" });
+  expect(read).toMatchObject({ isError: false, text: expect.stringContaining("xxx") as string });
+});
+
 test("version 5 of ai receives files as media", () => {
   const { read } = toAiSdkTools(testHost(textOutcome("")));
   const file = { mediaType: "application/pdf", data: "AAAA" };

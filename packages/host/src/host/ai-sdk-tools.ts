@@ -3,10 +3,10 @@ import type { Host } from "./host.ts";
 import type { FilePart, TextPart, ToolResultPart } from "../conversation/messages.ts";
 import type { TextLimits } from "../conversation/text/long-text.ts";
 import { readResult, readResultTool } from "../loop/read-result.ts";
-import { createResultStore } from "../conversation/result-handles.ts";
 import type { HideSecrets } from "../conversation/text/secrets.ts";
 import { toModelTool } from "../loop/stable-tools.ts";
 import { toResultPart } from "../loop/tool-results.ts";
+import { type ResultStore, createResultStore } from "../conversation/result-handles.ts";
 
 /** Options of `toAiSdkTools`. */
 export interface AiSdkToolsOptions {
@@ -16,10 +16,13 @@ export interface AiSdkToolsOptions {
 
 /** A tool of the package `ai`. */
 export interface AiSdkTool {
+  /** The description for the model. */
   readonly description: string;
   /** A schema of `jsonSchema()` of `ai`. Its type contains a private symbol of that package, so it is opaque here. */
   readonly inputSchema: never;
+  /** Calls the tool through the host, with consent. */
   readonly execute: (this: void, input: unknown, options: AiSdkCall) => Promise<AiSdkResult>;
+  /** Converts a result for the model. */
   readonly toModelOutput: (this: void, given: unknown) => AiSdkModelOutput;
 }
 
@@ -75,7 +78,7 @@ export function toAiSdkTools(
   { maxResultBytes = 32 * 1024 }: AiSdkToolsOptions = {},
 ): Record<string, AiSdkTool> {
   const hideSecrets = secretsOf.get(host) ?? ((text) => text);
-  const limits: TextLimits = { maxBytes: maxResultBytes, store: createResultStore(), hideSecrets };
+  const limits: TextLimits = { maxBytes: maxResultBytes, store: storeOf(host), hideSecrets };
   const tools = host.catalogue.tools.map((tool): readonly [string, AiSdkTool] => {
     const { name, description, inputSchema } = toModelTool(tool, hideSecrets);
     const origin = { server: tool.server, name: tool.tool.name };
@@ -100,6 +103,15 @@ export function toAiSdkTools(
     toModelOutput,
   };
   return Object.fromEntries([...tools, [readResultTool.name, reader] as const]);
+}
+
+const stores = new WeakMap<AiSdkHost, ResultStore>();
+
+/** Returns the long results of a host. They stay readable after a second call of `toAiSdkTools`. */
+function storeOf(host: AiSdkHost): ResultStore {
+  const store = stores.get(host) ?? createResultStore();
+  stores.set(host, store);
+  return store;
 }
 
 /** Returns an object that `ai` accepts as the result of its `jsonSchema()`. The host checks the arguments. */

@@ -95,6 +95,7 @@ interface SharedParts {
 function sharedParts(options: HostOptions): SharedParts {
   const clock = options.clock ?? systemClock;
   const secrets = knownSecrets();
+  if (options.model) secrets.addModels(options.model);
   const events = eventBus(options.onEvent);
   const report = (server: string | undefined, error: Error): void =>
     events.emit({ type: "error", server, error: secrets.hideInError(error) });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { LocalError } from "mcparley";
 import type { Client, RequestOptions } from "mcparley/client";
-import { createCallTool } from "../calls/call-tool.ts";
+import { callLogLevel, createCallTool } from "../calls/call-tool.ts";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
 import { ignoreErrors } from "../values/ignore-errors.ts";
@@ -58,8 +58,10 @@ export function hostCalls(parts: HostParts, servers: HostServers): HostCalls {
           const message = `The server ${JSON.stringify(server)} does not send updates of resources.`;
           throw new LocalError("not_capable", message);
         }
-        const { stop, opened } = supervised.watch(uri, listener);
-        await opened;
+        const { stop, opened } = supervised.watch(uri, (updated) => listener(parts.secrets.hide(updated)));
+        await opened.catch((error: unknown) => {
+          throw error instanceof Error ? parts.secrets.hideInError(error) : error;
+        });
         return stop;
       },
     },
@@ -113,6 +115,7 @@ function otherCalls({ secrets }: HostParts, { servers, closing }: Calling): Send
     const sent: RequestOptions = {
       signal: AbortSignal.any(signals),
       timeout: server.settings.timeout,
+      logLevel: callLogLevel,
       onProgress: (progress) => onActivity({ type: "progress", progress }),
     };
     try {

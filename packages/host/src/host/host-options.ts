@@ -4,7 +4,7 @@ import type { Clock, Implementation } from "mcparley";
 import type { Root } from "mcparley/client";
 import type { Policy } from "../consent/policy.ts";
 import type { HostEvent } from "./host-events.ts";
-import type { InputLimits } from "../input/limits.ts";
+import type { InputLimits } from "../input/input-limits.ts";
 import type { ModelSetting } from "../model/language-model.ts";
 import type { ProviderName } from "../catalogue/providers.ts";
 import type { Renderer } from "../renderer/renderer.ts";
@@ -16,9 +16,9 @@ export interface HostOptions {
   readonly servers?: Readonly<Record<string, ServerEntry>>;
   /** The name and version that the host sends to servers. Default: those of this library. */
   readonly info?: Implementation;
-  /** The model for `run` and for sampling. If omitted, servers cannot request sampling and `run` rejects. */
+  /** The model for `run` and for sampling. If omitted, servers cannot request sampling, and `run` throws. */
   readonly model?: ModelSetting;
-  /** The model provider whose rules the names and schemas of tools follow. Default: rules that all providers accept. */
+  /** The model provider whose rules the schemas of tools follow. Names follow the rules of all. Default: `common`. */
   readonly provider?: ProviderName;
   /** Asks the user. If omitted, everything that needs a question is denied. */
   readonly renderer?: Renderer;

@@ -1,10 +1,10 @@
 import { type Clock, LocalError } from "mcparley";
-import type { Root } from "mcparley/client";
+import type { InputRequestSource, Root } from "mcparley/client";
 import { followTasks } from "mcparley/tasks";
 import { type ActiveCalls, activeCalls } from "../activity/active-calls.ts";
 import type { CatalogueSource } from "../catalogue/create-catalogue.ts";
 import type { Consent } from "../consent/consent.ts";
-import { inputHandlers } from "../input/input-handlers.ts";
+import { type InputHandlers, type InputSettings, inputHandlers } from "../input/input-handlers.ts";
 import { checkLimits } from "../input/input-limits.ts";
 import type { ContextFor } from "../input/sample-handler.ts";
 import type { HostOptions } from "./host-options.ts";
@@ -14,6 +14,7 @@ import type { Watchdog } from "../processes/watchdog.ts";
 import type { KnownSecrets } from "../secrets/known-secrets.ts";
 import type { PreparedTarget } from "../servers/open-connection.ts";
 import { resolveEntry } from "../servers/resolve-entry.ts";
+import type { HostServer } from "../servers/server-state.ts";
 import { type SupervisedServer, superviseServer } from "../servers/supervised-server.ts";
 import type { StateStorage } from "../state/state-storage.ts";
 import type { EventBus } from "./event-bus.ts";
@@ -36,6 +37,8 @@ export interface HostParts {
 
 /** A server with the parts of its host: its connection, its reviewed definitions and its calls. */
 export interface HostedServer {
+  /** The server without secrets, for the program and its user. */
+  readonly shown: HostServer;
   readonly supervised: SupervisedServer;
   readonly reviewed: ReviewedLists;
   readonly calls: ActiveCalls;
@@ -63,7 +66,8 @@ export function hostServer(parts: HostParts, name: string, entry: ServerEntry): 
     connectOptions: connectOptions(parts, { name, settings, calls, target }),
     admit: (signal) => consent.requireTrust({ server: name, target }, signal),
     prepareTarget: (prepared) => prepareTarget(parts, prepared),
-    auth: { signIn: options.signIn, credentials: options.credentials },
+    auth: { signIn: options.signIn, credentials: options.credentials, watchStorage: secrets.watchStorage },
+    hideSecrets: secrets.hideIn,
     storage: parts.storage,
     clock: parts.clock,
     // The user wants the server, so questions that were denied are asked again.
@@ -75,6 +79,7 @@ export function hostServer(parts: HostParts, name: string, entry: ServerEntry): 
   });
   const closing = new AbortController();
   return {
+    shown: shownServer(supervised, secrets),
     supervised,
     reviewed,
     calls,
@@ -101,9 +106,9 @@ function connectOptions(parts: HostParts, { name, settings, calls, target }: Con
   return {
     ...(options.info && { info: options.info }),
     ...(settings.revision !== undefined && { revision: settings.revision }),
-    ...inputHandlers({
+    ...withoutSecrets(secrets, {
       server: name,
-      serverHost: typeof target === "object" && "url" in target ? new URL(target.url).host : undefined,
+      serverHost: typeof target === "object" && "url" in target ? new URL(target.url).hostname : undefined,
       renderer: options.renderer,
       model: options.model,
       roots: hasRoots ? () => settings.roots ?? parts.roots() : undefined,
@@ -117,6 +122,47 @@ function connectOptions(parts: HostParts, { name, settings, calls, target }: Con
     }),
     extensions: [followTasks({ onTask: (task) => calls.task(secrets.hideIn(task)) })],
     onLog: (message) => events.emit({ type: "log", server: name, message: secrets.hideIn(message) }),
+  };
+}
+
+/** Returns the handlers of input requests. The requests contain no secret, because the user and the model receive them. */
+function withoutSecrets({ hideIn }: KnownSecrets, settings: InputSettings): InputHandlers {
+  const { elicit, sample, ...handlers } = inputHandlers(settings);
+  const from = (source: InputRequestSource): InputRequestSource => ({ ...source, server: hideIn(source.server) });
+  return {
+    ...handlers,
+    ...(elicit && { elicit: (params, source) => elicit(hideIn(params), from(source)) }),
+    ...(sample && { sample: (params, source) => sample(hideIn(params), from(source)) }),
+  };
+}
+
+/** Returns a server whose errors contain no secret. */
+function shownServer(server: SupervisedServer, { hideInError }: KnownSecrets): HostServer {
+  const hidden = (error: unknown): never => {
+    throw error instanceof Error ? hideInError(error) : error;
+  };
+  return {
+    name: server.name,
+    get state() {
+      return server.state;
+    },
+    get error() {
+      return server.error && hideInError(server.error);
+    },
+    get retryAt() {
+      return server.retryAt;
+    },
+    get info() {
+      return server.info;
+    },
+    get lists() {
+      return server.lists;
+    },
+    connect: () => server.connect().catch(hidden),
+    reconnect: () => server.reconnect().catch(hidden),
+    signIn: () => server.signIn().catch(hidden),
+    enable: server.enable,
+    disable: () => server.disable().catch(hidden),
   };
 }
 

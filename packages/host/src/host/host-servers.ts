@@ -41,8 +41,8 @@ export function hostServers(parts: HostParts): HostServers {
     if (isClosed) throw new LocalError("closed", "The host is closed. Create a new one.");
     const server = hostServer(parts, name, entry);
     hosted.set(name, server);
-    byName.set(name, server.supervised);
-    return server.supervised;
+    byName.set(name, server.shown);
+    return server.shown;
   }
 
   function remove(name: string): Promise<void> {

@@ -90,6 +90,17 @@ test("several choices have their limits and defaults", () => {
   ]);
 });
 
+test("a missing value of a field is found, also if the field is named like a member of each object", () => {
+  const requestedSchema = {
+    type: "object",
+    properties: { constructor: { type: "string" } },
+    required: ["constructor"],
+  };
+  const check = () => [{ path: "", message: 'must have the required property "constructor"' }];
+  const request = formRequest({ message: "m", requestedSchema: requestedSchema as RequestedSchema }, { check }, origin);
+  expect(request.check({})[0]?.field).toBe("constructor");
+});
+
 test("unknown and malformed fields are texts", () => {
   const unknown = inputs({
     object: { type: "object" },

@@ -109,7 +109,9 @@ function fieldOf(
   }
   // A missing value is a problem of the whole content. Its message ends with the name of the property.
   const isMissing = ({ name, isRequired }: FormField): boolean =>
-    isRequired && content[name] === undefined && message.endsWith(JSON.stringify(name));
+    isRequired &&
+    (!Object.hasOwn(content, name) || content[name] === undefined) &&
+    message.endsWith(JSON.stringify(name));
   return fields.find(isMissing)?.name;
 }
 

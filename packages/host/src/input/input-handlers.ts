@@ -1,13 +1,12 @@
 import type { Clock } from "mcparley";
-import type { ClientObserver, ConnectOptions, Root } from "mcparley/client";
+import type { ClientObserver, ConnectOptions, Root, RootsHandler } from "mcparley/client";
 import type { DecisionRecord } from "../consent/decision-record.ts";
 import type { ModelSetting } from "../model/language-model.ts";
 import type { Renderer } from "../renderer/renderer.ts";
 import { elicitHandler } from "./elicit-handler.ts";
-import type { AskUser, InputContext, OnInputActivity } from "./input-context.ts";
-import type { InputLimits } from "./limits.ts";
+import { type AskUser, type InputContext, type OnInputActivity, decide, withinLimits } from "./input-context.ts";
+import type { InputLimits } from "./input-limits.ts";
 import { requestCounter } from "./request-counter.ts";
-import { rootsHandler } from "./roots.ts";
 import { type ContextFor, sampleHandler } from "./sample-handler.ts";
 import { tokenBudget } from "./token-budget.ts";
 
@@ -76,4 +75,13 @@ function callObserver(callStarted: (label: string) => () => void): ClientObserve
       return { ended: callStarted(name === undefined ? method : `${method} ${JSON.stringify(name.slice(0, 200))}`) };
     },
   };
+}
+
+/** Shares the roots with a server that requests them. `roots` is called for each request, because the roots can change. */
+function rootsHandler(context: InputContext, roots: () => readonly Root[]): RootsHandler {
+  return (source) =>
+    withinLimits(context, { kind: "roots", source }, () => {
+      decide(context, { subject: "roots", name: "roots/list", outcome: "allowed", by: "configuration" });
+      return Promise.resolve(roots());
+    });
 }

@@ -91,8 +91,8 @@ describe("a budget of tokens", () => {
     const finish = (outputTokens: number) =>
       ({ type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens } }) as const;
     expect(tokensOf([text, finish(7)])).toBe(7);
-    expect(tokensOf([text, call, finish(0)])).toBe(3);
-    expect(tokensOf([text])).toBe(2);
+    expect(tokensOf([text, call, finish(0)])).toBe(4);
+    expect(tokensOf([text])).toBe(3);
     expect(tokensOf([])).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 import type { Clock } from "mcparley";
 import type { InputKind } from "../activity/call-activity.ts";
-import type { InputLimits } from "./limits.ts";
+import type { InputLimits } from "./input-limits.ts";
 
 /** Counts the input requests of one server, and the calls that may have caused them. */
 export interface RequestCounter {

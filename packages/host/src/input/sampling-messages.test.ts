@@ -107,7 +107,7 @@ describe("the names of tools", () => {
     const long = "x".repeat(100);
     const { tools, forModel, forServer } = toolNames(["a.b", "a_b", "a/b", "", long].map(tool));
     const names = tools.map(({ name }) => name);
-    expect(names).toEqual(["a_b", "a_b_2", "a_b_3", "tool", "x".repeat(60)]);
+    expect(names).toEqual(["a_b", "a_b_2", "a_b_3", "tool", "x".repeat(56)]);
     expect(names.map(forServer)).toEqual(["a.b", "a_b", "a/b", "", long]);
     expect(forModel("of.an/earlier message")).toBe("of_an_earlier_message");
     expect(forServer("invented")).toBe("invented");
@@ -176,4 +176,14 @@ test("the memory of a provider's data has the last 100 calls", () => {
   expect(memory.recall("50")).toEqual({ reasoning: [], providerData: { p: { call: 50 } } });
   memory.remember([{ type: "tool-call", callId: "plain", name: "a", input: "{}" }]);
   expect(memory.recall("plain")).toBeUndefined();
+});
+
+test("60,000 names that become equal for the model stay different", () => {
+  const tools = Array.from({ length: 60_000 }, (_, number) => ({
+    name: String.fromCodePoint(0x10000 + number),
+    inputSchema: { type: "object" as const },
+  }));
+  const names = new Set(toolNames(tools).tools.map(({ name }) => name));
+  expect(names.size).toBe(60_000);
+  expect([...names].every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name))).toBe(true);
 });

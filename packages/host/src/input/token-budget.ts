@@ -1,5 +1,6 @@
 import type { ModelPart } from "../model/model-request.ts";
-import type { InputLimits } from "./limits.ts";
+import { estimateTokens } from "../model/tokens.ts";
+import type { InputLimits } from "./input-limits.ts";
 
 /** The tokens that the answers for one server may still have. */
 export interface TokenBudget {
@@ -39,16 +40,14 @@ export function tokenBudget({ tokensPerSample, tokensPerServer }: InputLimits): 
   };
 }
 
-/** Returns the tokens of an answer, or of its beginning. They are estimated from its length if the provider reports none. */
+/** Returns the tokens of an answer, or of its beginning. They are estimated if the provider reports none. */
 export function tokensOf(parts: readonly ModelPart[]): number {
   const finish = parts.find((part) => part.type === "finish");
   if (finish && finish.usage.outputTokens > 0) return finish.usage.outputTokens;
-  return Math.ceil(parts.reduce((sum, part) => sum + lengthOf(part), 0) / charactersPerToken);
+  return estimateTokens(parts.map(textOf).join(""));
 }
 
-const charactersPerToken = 4;
-
-function lengthOf(part: ModelPart): number {
-  if (part.type === "text" || part.type === "reasoning") return part.text.length;
-  return part.type === "tool-call" ? part.input.length : 0;
+function textOf(part: ModelPart): string {
+  if (part.type === "text" || part.type === "reasoning") return part.text;
+  return part.type === "tool-call" ? part.input : "";
 }

@@ -2,6 +2,7 @@ import { ErrorCode, ProtocolError } from "mcparley";
 import type { CreateMessageParams } from "mcparley/client";
 import { isObject } from "../values/is-object.ts";
 import type { ModelTool } from "../model/model-request.ts";
+import { uniqueNames } from "../values/unique-names.ts";
 
 /** The names of the tools of a sampling request, in the form that model providers accept. */
 export interface ToolNames {
@@ -17,10 +18,11 @@ export function toolNames(tools: CreateMessageParams["tools"]): ToolNames {
   const given: unknown[] = Array.isArray(tools) ? tools : [];
   const toModel = new Map<string, string>();
   const toServer = new Map<string, string>();
+  const unused = uniqueNames();
   const forModel = (name: string): string => {
     const known = toModel.get(name);
     if (known !== undefined) return known;
-    const converted = unusedName(name, toServer);
+    const converted = convertedName(name, unused);
     toModel.set(name, converted);
     toServer.set(converted, name);
     return converted;
@@ -37,9 +39,7 @@ export function toolNames(tools: CreateMessageParams["tools"]): ToolNames {
 }
 
 /** Returns a name of at most 64 letters, digits, `_` and `-`, which all large providers accept. */
-function unusedName(name: string, used: ReadonlyMap<string, string>): string {
-  const base = name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 60) || "tool";
-  let converted = /^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : base;
-  for (let number = 2; used.has(converted); number++) converted = `${base}_${number}`;
-  return converted;
+function convertedName(name: string, unused: (name: string, base?: string) => string): string {
+  const base = name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 56) || "tool";
+  return unused(/^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : base, base);
 }

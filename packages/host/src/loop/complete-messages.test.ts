@@ -34,6 +34,38 @@ test.each([
   expect(completeMessages(complete)).toEqual(complete);
 });
 
+test("collects the results of several messages, and adds none twice", () => {
+  const complete = completeMessages([calls("a", "b"), results("b"), results("a"), user]);
+  expect(shape(complete)).toEqual([["assistant", "a", "b"], ["tool", "b", "a"], ["user"]]);
+});
+
+test("removes results without a call and second results", () => {
+  const complete = completeMessages([results("x"), user, calls("a"), results("a", "a", "x"), user, results("a")]);
+  expect(shape(complete)).toEqual([["user"], ["assistant", "a"], ["tool", "a"], ["user"]]);
+});
+
+test("removes empty texts and empty messages, but no data of the provider", () => {
+  const data = { provider: { signature: "s" } };
+  const empty: Message[] = [
+    { role: "system", content: "" },
+    { role: "user", content: "" },
+    { role: "user", content: [{ type: "text", text: "" }] },
+    { role: "assistant", content: [] },
+  ];
+  const signed: Message = { role: "assistant", content: [{ type: "reasoning", text: "", providerData: data }] };
+  const mixed: Message = {
+    role: "user",
+    content: [
+      { type: "text", text: "" },
+      { type: "text", text: "Hello" },
+    ],
+  };
+  expect(completeMessages([...empty, signed, mixed])).toEqual([
+    signed,
+    { role: "user", content: [{ type: "text", text: "Hello" }] },
+  ]);
+});
+
 test("does not change a complete conversation", () => {
   const messages = [user, calls("a", "b"), results("a", "b"), calls("c"), results("c")];
   expect(completeMessages(messages)).toEqual(messages);

@@ -1,34 +1,58 @@
-import type { AssistantPart, Message, ToolCallPart, ToolResultPart } from "../conversation/messages.ts";
+import type { Message, ToolCallPart, ToolResultPart } from "../conversation/messages.ts";
 import { hostResult } from "./tool-results.ts";
 
 /**
- * Returns the conversation with a result for each call. A conversation that was stored during a call lacks results, and model providers
- * reject it. The missing results state that the call was interrupted.
+ * Returns the conversation in a form that model providers accept: each call has exactly one result in the message after it, and no
+ * text or message is empty.
+ *
+ * A conversation that was stored during a call lacks results. The added ones state that the call was interrupted. Results without a
+ * call, second results of a call, and empty texts are removed.
  */
 export function completeMessages(messages: readonly Message[]): Message[] {
   const complete: Message[] = [];
   let open: readonly ToolCallPart[] = [];
+  let results: ToolResultPart[] = [];
+  const closeCalls = (): void => {
+    if (open.length > 0) complete.push({ role: "tool", content: resultsOf(open, results) });
+    [open, results] = [[], []];
+  };
   for (const message of messages) {
     if (message.role === "tool") {
-      complete.push({ role: "tool", content: [...message.content, ...missing(open, message.content)] });
-      open = [];
+      results.push(...message.content);
       continue;
     }
-    if (open.length > 0) complete.push({ role: "tool", content: missing(open, []) });
-    complete.push(message);
-    open = message.role === "assistant" ? message.content.filter(isCall) : [];
+    closeCalls();
+    const filled = withoutEmptyTexts(message);
+    if (!filled) continue;
+    complete.push(filled);
+    if (filled.role === "assistant") open = filled.content.filter((part) => part.type === "tool-call");
   }
-  if (open.length > 0) complete.push({ role: "tool", content: missing(open, []) });
+  closeCalls();
   return complete;
 }
 
-function isCall(part: AssistantPart): part is ToolCallPart {
-  return part.type === "tool-call";
+/** Returns one result for each call: the given results in their order, and then the missing ones. */
+function resultsOf(calls: readonly ToolCallPart[], given: readonly ToolResultPart[]): ToolResultPart[] {
+  const left = new Map(calls.map((call) => [call.callId, call]));
+  const results = given.filter(({ callId }) => left.delete(callId));
+  const missing = [...left.values()].map((call) =>
+    hostResult(call, "The call was interrupted. The server may have run it."),
+  );
+  return [...results, ...missing];
 }
 
-function missing(calls: readonly ToolCallPart[], results: readonly ToolResultPart[]): ToolResultPart[] {
-  const ids = new Set(results.map(({ callId }) => callId));
-  return calls
-    .filter(({ callId }) => !ids.has(callId))
-    .map((call) => hostResult(call, "The call was interrupted. The server may have run it."));
+type Spoken = Exclude<Message, { role: "tool" }>;
+
+/** Returns a message without its empty texts, or undefined if nothing is left. Providers reject both. */
+function withoutEmptyTexts(message: Spoken): Spoken | undefined {
+  const { role, content } = message;
+  if (typeof content === "string") return content === "" ? undefined : message;
+  if (content.length > 0 && content.every(isFilled)) return message;
+  const filled = content.filter(isFilled);
+  return filled.length > 0 ? ({ role, content: filled } as Spoken) : undefined;
+}
+
+/** Whether a part has content. An empty text with data of the provider must be sent back. */
+function isFilled(part: Exclude<Spoken["content"], string>[number]): boolean {
+  return !("text" in part) || part.text !== "" || part.providerData !== undefined;
 }

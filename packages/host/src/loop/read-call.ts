@@ -5,6 +5,7 @@ import type { WrittenCall } from "./model-answer.ts";
 import { readResultTool } from "./read-result.ts";
 import { isObject } from "../values/is-object.ts";
 import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
+import { isWithinDepth } from "../values/json-depth.ts";
 import { closeNames } from "./stable-tools.ts";
 
 /** Reads the arguments of a call, which the model wrote as JSON text, by the schema of the tool. */
@@ -17,7 +18,7 @@ type ReadResult = { readonly arguments: JsonObject } | { readonly problem: strin
 export interface ReadCall {
   /** Unique in the run. */
   readonly callId: string;
-  /** The name that the model called, such as `call_tool`. */
+  /** The name in the conversation: the one that the model called, such as `call_tool`. */
   readonly name: string;
   /** The name of the tool that is called in effect. */
   readonly shownName: string;
@@ -29,7 +30,7 @@ export interface ReadCall {
 }
 
 /** The receiver of a call. */
-export type CallTarget =
+type CallTarget =
   | { readonly kind: "tool"; readonly tool: CatalogueTool }
   | { readonly kind: "read_result"; readonly arguments: JsonObject }
   | { readonly kind: "search_tools"; readonly arguments: JsonObject }
@@ -46,7 +47,8 @@ export interface CallReader {
 /** Reads a call of the model. A call that cannot be read becomes a problem for the model. */
 export function readCall(written: WrittenCall, reader: CallReader): ReadCall {
   const callId = reader.uniqueId(written.callId);
-  const { name, providerData } = written;
+  const { providerData } = written;
+  const name = sendableName(written.name);
   const found = findTarget(written, reader);
   const part: ToolCallPart = {
     type: "tool-call",
@@ -56,6 +58,14 @@ export function readCall(written: WrittenCall, reader: CallReader): ReadCall {
     ...(providerData === undefined ? {} : { providerData }),
   };
   return { callId, name, shownName: found.shownName, arguments: found.arguments, target: found.target, part };
+}
+
+/**
+ * Returns the name of a call for the conversation. Providers reject each later request if a call has a name with other characters,
+ * which a model can invent.
+ */
+function sendableName(name: string): string {
+  return name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "tool";
 }
 
 interface FoundTarget {
@@ -74,7 +84,7 @@ function findTarget({ name, input }: WrittenCall, reader: CallReader): FoundTarg
     return found.target.kind === "problem" ? { ...found, written: parseObject(input) ?? {} } : found;
   }
   const args = parseObject(input);
-  if (!args) return problem(name, `The arguments of ${name} must be a JSON object.`);
+  if (!args) return problem(name, `The arguments of ${name} must be a JSON object of at most ${MAX_DEPTH} levels.`);
   if (name === readResultTool.name) return hostTarget("read_result", args);
   if (name === SEARCH_TOOL) return hostTarget("search_tools", args);
   const called = readCallTool(args);
@@ -124,11 +134,14 @@ function unknownTool(name: string, { catalogue, isSearching }: { catalogue: Cata
   return `The tool ${JSON.stringify(name)} does not exist, or its server is no longer available.${names}${cure}`;
 }
 
+/** Maximum depth of arguments in the conversation. Providers and servers refuse deeper ones. */
+const MAX_DEPTH = 64;
+
 function parseObject(text: string): JsonObject | undefined {
   try {
     // An empty text stands for no arguments.
     const value: unknown = JSON.parse(text.trim() || "{}");
-    return isObject(value) ? value : undefined;
+    return isObject(value) && isWithinDepth(value, MAX_DEPTH) ? value : undefined;
   } catch {
     return undefined;
   }

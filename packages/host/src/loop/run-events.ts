@@ -64,6 +64,7 @@ export type RunEvent =
   | { readonly type: "usage"; readonly step: number; readonly usage: Usage }
   | { readonly type: "end"; readonly end: RunEnd };
 
+/** The end of a run. */
 export interface RunEnd {
   /**
    * - `answered`: the model gave its answer
@@ -73,8 +74,10 @@ export interface RunEnd {
    * - `error`: the model failed; `error` is the reason
    */
   readonly reason: "answered" | "steps" | "tokens" | "time" | "length" | "filtered" | "cancelled" | "error";
+  /** The reason of `error`. */
   readonly error?: Error;
   /** The conversation with the new messages. It is complete: each call has a result. */
   readonly messages: readonly Message[];
+  /** The tokens of all steps. */
   readonly usage: Usage;
 }

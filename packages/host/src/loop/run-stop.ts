@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { Clock } from "mcparley";
 
 /** The reasons for which a run is stopped before its next step. */
-export type StopReason = "cancelled" | "time";
+type StopReason = "cancelled" | "time";
 
 /** Stops the request to the model and the calls of a run. */
 export interface RunStop {

@@ -219,6 +219,26 @@ describe("calls", () => {
     expect(parts.calls).toHaveLength(0);
   });
 
+  test("with a name that providers reject have a name that they accept in the conversation", async () => {
+    const model = scriptedStream([[call("functions.read file", {}, "1"), finish("tool-calls")], answered]);
+    const end = await startRun(testParts(model.stream), { messages: question }).finished;
+    expect(end.messages[1]?.content).toMatchObject([{ name: "functions_read_file" }]);
+    expect(resultsOf(end.messages)[0]).toMatchObject({ name: "functions_read_file", isError: true });
+    expect(textOf(resultsOf(end.messages)[0])).toContain("functions.read file");
+  });
+
+  test.each(["read", "read_result", "call_tool"])(
+    "of %s with arguments that are too deep leave a conversation that can be sent",
+    async (name) => {
+      const deep = `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
+      const model = scriptedStream([[call(name, deep), finish("tool-calls")], answered]);
+      const readArguments = (): { problem: string } => ({ problem: "The arguments are nested too deep." });
+      const end = await startRun(testParts(model.stream, { readArguments }), { messages: question }).finished;
+      expect(end.reason).toBe("answered");
+      expect(JSON.stringify(end.messages).length).toBeLessThan(2000);
+    },
+  );
+
   test("with invalid JSON fail, and the conversation has an object as arguments", async () => {
     const model = scriptedStream([[call("read", '{"id": '), finish("tool-calls")], answered]);
     const { messages } = await startRun(testParts(model.stream), { messages: question }).finished;

@@ -18,6 +18,7 @@ import { startRunTimer } from "./run-timer.ts";
 import type { HideSecrets } from "../conversation/text/secrets.ts";
 import { type RunTools, createRunTools } from "./stable-tools.ts";
 import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
+import { uniqueNames } from "../values/unique-names.ts";
 
 /** The parts of a host that a run needs. */
 export interface RunParts {
@@ -77,7 +78,8 @@ interface RunState extends Start {
   readonly messages: Message[];
   readonly tools: RunTools;
   readonly callParts: CallParts;
-  readonly usedIds: Set<string>;
+  /** Returns an id that no call of the conversation has. */
+  readonly uniqueId: (id: string) => string;
   step: number;
   usage: Usage;
 }
@@ -90,25 +92,32 @@ async function runToEnd(start: Start): Promise<RunEnd> {
   const { conversation } = options;
   const timer = startRunTimer({ clock: parts.clock, ms: start.limits.maxTime, onExpired: () => stop.stop("time") });
   const before = (): readonly Message[] => options.messages ?? conversation?.messages ?? [];
+  let taken = before();
   let state: RunState | undefined;
   let ended: Ended;
   try {
     await parts.ready?.(stop.signal);
     await conversation?.refresh({ signal: stop.signal });
-    state = startState(start, { before: before(), timer });
+    taken = before();
+    state = startState(start, { before: taken, timer });
     ended = await runSteps(state);
   } catch (error) {
     ended = stop.reason === undefined ? { reason: "error", error: toError(error) } : { reason: stop.reason };
   }
   timer.close();
   stop.close();
-  const messages = completeMessages(state?.messages ?? before());
+  const messages = completeMessages(state?.messages ?? taken);
   const usage = state?.usage ?? { inputTokens: 0, outputTokens: 0 };
   const end = { ...withoutSecrets(ended, parts.hideSecrets), messages, usage };
-  conversation?.replace(messages);
+  if (conversation) conversation.replace([...messages, ...addedSince(taken, conversation.messages)]);
   events.push({ type: "end", end });
   events.end();
   return end;
+}
+
+/** Returns the messages that were added to a conversation during a run, such as those of another attachment. */
+function addedSince(taken: readonly Message[], now: readonly Message[]): readonly Message[] {
+  return taken.every((message, index) => now[index] === message) ? now.slice(taken.length) : [];
 }
 
 function toError(thrown: unknown): Error {
@@ -135,7 +144,7 @@ function startState(start: Start, given: { before: readonly Message[]; timer: Ca
       clock: parts.clock,
       emit: events.push,
     },
-    usedIds: callIds(messages),
+    uniqueId: uniqueNames(callIds(messages)),
     step: 0,
     usage: { inputTokens: 0, outputTokens: 0 },
   };
@@ -191,7 +200,7 @@ function addAnswer(state: RunState, { parts }: ModelAnswer): ReadCall[] {
     catalogue: state.parts.catalogue,
     readArguments: state.parts.readArguments,
     isSearching: state.tools.isSearching,
-    uniqueId: (id: string) => uniqueId(id, state.usedIds),
+    uniqueId: (id: string) => state.uniqueId(id || "call"),
   };
   const content = parts.map((part): AssistantPart => {
     if (part.type !== "tool-call") return part;
@@ -225,17 +234,9 @@ function skipReason({ reason }: Ended): string {
   return reason === "filtered" ? "the provider filtered the answer" : "the model failed";
 }
 
-function callIds(messages: readonly Message[]): Set<string> {
+function callIds(messages: readonly Message[]): string[] {
   const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
-  return new Set(calls.flatMap((part) => (part.type === "tool-call" ? [part.callId] : [])));
-}
-
-function uniqueId(id: string, used: Set<string>): string {
-  const base = id === "" ? "call" : id;
-  let unique = base;
-  for (let number = 2; used.has(unique); number += 1) unique = `${base}_${number}`;
-  used.add(unique);
-  return unique;
+  return calls.flatMap((part) => (part.type === "tool-call" ? [part.callId] : []));
 }
 
 function withoutSecrets({ reason, error }: Ended, hideSecrets: HideSecrets): Ended {

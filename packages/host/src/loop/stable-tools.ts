@@ -6,6 +6,7 @@ import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
 import { readResultTool } from "./read-result.ts";
 import { type HideSecrets, hideInJson } from "../conversation/text/secrets.ts";
+import { escapeTags } from "../conversation/text/server-text.ts";
 
 /** The tools of one run. */
 export interface RunTools {
@@ -82,7 +83,8 @@ export function toModelTool(tool: CatalogueTool, hideSecrets: HideSecrets): Mode
   const known = modelTools.get(tool);
   if (known?.hideSecrets === hideSecrets) return known.tool;
   const { name, description, inputSchema } = tool;
-  const made = hideInJson({ name, description: printable(description), inputSchema }, hideSecrets);
+  const definition = { name, description: printable(description), inputSchema };
+  const made = hideInJson(definition, (text) => escapeTags(hideSecrets(text)));
   modelTools.set(tool, { tool: made, hideSecrets });
   return made;
 }

@@ -4,6 +4,7 @@ import type { ToolOutcome } from "../calls/tool-call.ts";
 import type { FilePart, TextOrigin, TextPart, ToolResultPart } from "../conversation/messages.ts";
 import { type TextLimits, serverTextParts } from "../conversation/text/long-text.ts";
 import { readBlocks } from "../conversation/text/server-content.ts";
+import { escapeTags } from "../conversation/text/server-text.ts";
 
 /** A call whose outcome becomes a part of the conversation. */
 export interface ResultOf {
@@ -40,7 +41,8 @@ export function toResultPart(call: ResultOf, outcome: ToolOutcome, limits: TextL
 
 /** Returns a result that the host wrote, such as an error before the call. */
 export function hostResult(call: Pick<ResultOf, "callId" | "name">, text: string, isError = true): ToolResultPart {
-  return part(call, [{ type: "text", text }], isError);
+  // The text can contain names and definitions of servers.
+  return part(call, [{ type: "text", text: escapeTags(text) }], isError);
 }
 
 function part(

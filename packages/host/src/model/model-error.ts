@@ -18,13 +18,21 @@ export function modelError(model: LanguageModel, thrown: unknown): Error {
       `The model "${name}" rejected the credentials (HTTP status ${status}). Check the key of its provider.`,
     );
   }
-  const reason = redact(messageOf(thrown)).slice(0, maxMessage);
+  const reason = withoutKeys(redact(messageOf(thrown)), model).slice(0, maxMessage);
   return new Error(`The model "${name}" failed${status === undefined ? "" : ` (HTTP status ${status})`}: ${reason}`);
 }
 
 /** Returns the name of a model for errors and requests: `provider/modelId`. */
 export function modelName({ provider, modelId }: LanguageModel): string {
   return `${provider}/${modelId}`;
+}
+
+/** A long word that mixes letters and digits, such as a key. */
+const keyLike = /(?=[\w.~+/=-]*[a-z])(?=[\w.~+/=-]*\d)[\w.~+/=-]{20,}/gi;
+
+/** Returns a message without words that look like keys. A provider may repeat the key, whatever the status is. */
+function withoutKeys(message: string, { modelId }: LanguageModel): string {
+  return message.replaceAll(keyLike, (word) => (word.includes(modelId) ? word : "[redacted]"));
 }
 
 function messageOf(thrown: unknown): string {

@@ -71,7 +71,7 @@ describe("the prompt", () => {
               { type: "file-data", mediaType: "application/pdf", data: "cGRm", filename: "a.pdf" },
             ],
           }),
-          result("c3", "bad", { type: "error-text", value: "no" }),
+          result("c3", "bad", { type: "error-text", value: "no\n[Files of the error that were left out: 1]" }),
         ],
       },
     ]);
@@ -91,7 +91,7 @@ describe("the prompt", () => {
             type: "content",
             value: [{ type: "text", text: "x" }, wrapped(image), wrapped(pdf)],
           }),
-          result("c3", "bad", { type: "error-text", value: "no" }),
+          result("c3", "bad", { type: "error-text", value: "no\n[Files of the error that were left out: 1]" }),
         ],
       },
     ]);
@@ -113,5 +113,13 @@ test("options that are set are sent, with tools as functions", () => {
     toolChoice: { type: "required" },
     ...limits,
     abortSignal: signal,
+  });
+});
+
+test("an error without a text has one, because some providers reject an empty error", () => {
+  const failed = { type: "tool-result", callId: "c", name: "n", content: [], isError: true } as const;
+  const { prompt } = optionsV3({ messages: [{ role: "tool", content: [failed] }] });
+  expect(prompt[0]?.content[0]).toMatchObject({
+    output: { type: "error-text", value: "The tool failed without a message." },
   });
 });

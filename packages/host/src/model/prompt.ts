@@ -102,7 +102,7 @@ function resultOutput<D, R>(
 ): PromptToolResult<R>["output"] {
   const texts = content.filter((part) => part.type === "text").map((part) => part.text);
   // An error has no form with files. Several providers send the form `content` as JSON text, so plain text has precedence.
-  if (isError) return { type: "error-text", value: texts.join("\n") };
+  if (isError) return { type: "error-text", value: errorText(texts, content.length - texts.length) };
   if (texts.length === content.length) return { type: "text", value: texts.join("\n") };
   return {
     type: "content",
@@ -110,6 +110,12 @@ function resultOutput<D, R>(
       part.type === "file" ? files.resultFile(part) : { type: "text" as const, text: part.text },
     ),
   };
+}
+
+/** Returns the text of an error. Some providers reject an error without a text. */
+function errorText(texts: readonly string[], files: number): string {
+  const remark = files === 0 ? [] : [`[Files of the error that were left out: ${files}]`];
+  return [...texts, ...remark].join("\n") || "The tool failed without a message.";
 }
 
 function text(part: TextPart): PromptText {

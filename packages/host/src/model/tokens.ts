@@ -12,11 +12,6 @@ const SYMBOLS = 3;
  * Returns an estimate of the number of tokens of a text, without a tokenizer.
  *
  * The estimate is usually higher than the real number, so that a budget also holds for the vocabularies of other models.
- *
- * @example
- * ```ts
- * const tokens = estimateTokens("Creates an issue in a repository."); // 8
- * ```
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;
@@ -31,11 +26,6 @@ export function estimateTokens(text: string): number {
 
 /**
  * Returns an estimate of the number of tokens that the definitions of tools add to a prompt.
- *
- * @example
- * ```ts
- * const tokens = estimateToolTokens([{ name: "ping", description: "Pings.", inputSchema: { type: "object" } }]);
- * ```
  */
 export function estimateToolTokens(tools: readonly ModelTool[]): number {
   return tools.reduce((sum, { name, description, inputSchema }) => {

@@ -24,7 +24,9 @@ export interface SampleAnswer {
 /** The answer of the model, before it is sent to the server. */
 export interface SampledRequest {
   readonly origin: InputOrigin;
+  /** The request as it was sent to the model. */
   readonly request: CreateMessageParams;
+  /** The answer that the server would receive. */
   readonly result: CreateMessageResult;
 }
 

@@ -164,6 +164,11 @@ describe("hostile definitions", () => {
     expect(namesOf(searchOver(...copies, ...messages).search("send email"))).toContain("mailbox__send_mail");
   });
 
+  test("reads annotations whose title is not a text", () => {
+    const odd = { ...createIssue, tool: { ...createIssue.tool, annotations: { title: 5 } } } as never;
+    expect(namesOf(searchOver(odd).search("create issue"))).toEqual(["tracker__create_issue"]);
+  });
+
   test("reads names, titles and schemas of any size and form", () => {
     const deep: JsonObject = { properties: {} };
     let inner = deep;

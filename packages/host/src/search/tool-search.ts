@@ -16,7 +16,7 @@ export interface ToolSearchOptions {
 }
 
 /** The answer to a call of `search_tools`. */
-export interface SearchAnswer {
+interface SearchAnswer {
   /** The text for the model. */
   readonly text: string;
   /** Whether the arguments were invalid. The text has the reason. */
@@ -46,13 +46,6 @@ const MAX_LIMIT = 20;
  *
  * The model sees two tools instead of the catalogue, `search_tools` and `call_tool`. A search returns the definitions of the found tools
  * as text, so that the array of tools never changes within a conversation and the prompt cache of the model stays valid.
- *
- * @example
- * ```ts
- * const toolSearch = createToolSearch();
- * toolSearch.update(host.catalogue.tools);
- * const [best] = toolSearch.search("create github issue");
- * ```
  */
 export function createToolSearch({ promptTokens = 2_000, resultTokens = 6_000 }: ToolSearchOptions = {}): ToolSearch {
   const index = createSearchIndex();

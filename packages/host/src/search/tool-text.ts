@@ -16,7 +16,7 @@ export function wordsOfTool({ tool, server }: CatalogueTool): ReadonlyMap<Field,
   const description = (tool.description ?? "").slice(0, MAX_CHARACTERS.summary + MAX_CHARACTERS.details).trim();
   const summary = firstSentence(description);
   const name = wordsOf(tool.name.slice(0, MAX_CHARACTERS.name));
-  const title = wordsOf((tool.title ?? tool.annotations?.title ?? "").slice(0, MAX_CHARACTERS.title));
+  const title = wordsOf(titleOf(tool).slice(0, MAX_CHARACTERS.title));
   return new Map([
     ["name", name],
     // A title that repeats the name would count twice.
@@ -26,6 +26,12 @@ export function wordsOfTool({ tool, server }: CatalogueTool): ReadonlyMap<Field,
     ["details", wordsOf(description.slice(summary.length, summary.length + MAX_CHARACTERS.details))],
     ["parameters", wordsOf(textOfParameters(tool.inputSchema).slice(0, MAX_CHARACTERS.parameters))],
   ]);
+}
+
+/** Returns the title of a tool. The members of `annotations` can have any type. */
+function titleOf({ title, annotations }: CatalogueTool["tool"]): string {
+  const found: unknown = title ?? annotations?.title;
+  return typeof found === "string" ? found : "";
 }
 
 /** Returns the first sentence of a description, and at least 20 characters. */

@@ -1,4 +1,7 @@
-import { LocalError } from "mcparley";
+import { inspect } from "node:util";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { LocalError, ProtocolError } from "mcparley";
+import { memoryCredentials } from "mcparley/auth";
 import type { HttpAuth } from "mcparley/client";
 import { expect, test } from "vitest";
 import { knownSecrets } from "./known-secrets.ts";
@@ -81,9 +84,60 @@ test("hides a secret in an error, and keeps its name and code", () => {
   expect(secrets.hideInError(clean)).toBe(clean);
 });
 
-test("keeps at most 1,000 forms of secrets, the newest ones", () => {
+test("keeps at most 1,000 forms of secrets that change, the newest ones, and all configured ones", () => {
   const secrets = knownSecrets();
+  secrets.addFrom({ command: "x", env: { API_KEY: token } });
   for (let index = 0; index < 2_000; index++) secrets.add(`secret-number-${index}`);
   expect(secrets.hide("secret-number-1999")).toBe("[redacted]");
   expect(secrets.hide("secret-number-1 ")).toBe("secret-number-1 ");
+  expect(secrets.hide(token)).toBe("[redacted]");
+});
+
+test.each(["", "a", "ab", "user:"])("hides a secret in the base64 of a longer text that starts with %j", (before) => {
+  const secrets = knownSecrets();
+  secrets.add(token);
+  for (const encoding of ["base64", "base64url"] as const) {
+    const shown = secrets.hide(Buffer.from(`${before}${token}?after`).toString(encoding));
+    expect(shown).toContain("[redacted]");
+    expect(Buffer.from(shown, encoding).toString()).not.toContain(token.slice(4, -4));
+  }
+});
+
+test("hides a secret in the data, the causes and the stack of an error, and keeps its class", () => {
+  const secrets = knownSecrets();
+  secrets.add(token);
+  const cause = new Error("refused", { cause: { header: token } });
+  const error = new ProtocolError(-32000, "failed", { data: { sent: [token] } });
+  error.cause = cause;
+  const hidden = secrets.hideInError(error);
+  expect(hidden).toBeInstanceOf(ProtocolError);
+  expect(hidden).toMatchObject({ code: -32000, message: "failed", data: { sent: ["[redacted]"] } });
+  expect(inspect(hidden, { depth: 9 })).not.toContain(token);
+  expect(inspect(error, { depth: 9 })).toContain(token);
+  expect(secrets.hideInError(new DOMException(token, "AbortError"))).toMatchObject({ name: "AbortError" });
+});
+
+test("hides the tokens and the client secret of a storage, and keeps the names of methods", async () => {
+  const secrets = knownSecrets();
+  const storage = secrets.watchStorage(memoryCredentials());
+  const stored = {
+    tokens: { access_token: token, refresh_token: `${token}-2` },
+    client: { client_secret: `${token}-3`, token_endpoint_auth_method: "client_secret_basic" },
+  };
+  await storage.compareAndSet("a", undefined, JSON.stringify(stored));
+  expect(secrets.hide(`${token}-2 ${token}-3 ${token} client_secret_basic`)).toBe(
+    "[redacted] [redacted] [redacted] client_secret_basic",
+  );
+});
+
+test("hides the key of a model's provider", () => {
+  const secrets = knownSecrets();
+  secrets.addModels(createOpenAICompatible({ name: "x", baseURL: "http://127.0.0.1:1", apiKey: token })("m"));
+  expect(secrets.hide(`Your key ${token} is wrong.`)).toBe("Your key [redacted] is wrong.");
+});
+
+test("hides the password in a URL of the environment, and keeps the rest", () => {
+  const secrets = knownSecrets();
+  secrets.addFrom({ command: "x", env: { DATABASE: "postgres://ann:hunter22@db.example.com/orders" } });
+  expect(secrets.hide("hunter22 at db.example.com/orders of ann")).toBe("[redacted] at db.example.com/orders of ann");
 });

@@ -1,123 +1,79 @@
-import { redact } from "mcparley";
 import type { HttpAuth } from "mcparley/client";
+import type { CredentialStorage } from "mcparley/node";
+import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
 import type { ServerTarget } from "../values/server-target.ts";
+import { hideInError } from "./hide-in-error.ts";
+import { secretForms } from "./secret-forms.ts";
+import { credentialsIn, secretName, secretsOf } from "./secrets-of-target.ts";
 
 const hidden = "[redacted]";
 
 /** Minimum length of a secret. Shorter values occur inside other words. */
 const MIN_LENGTH = 6;
 
-/** Maximum number of secrets. The oldest one is dropped for a new one, for example a rotated token. */
-const MAX_SECRETS = 1_000;
-
-/** Names of settings whose values are secret. */
-const secretName = /key|token|secret|passw|passphrase|credential|auth|cookie|session|dsn|private|signature|pat$/i;
-
-/** A long word without spaces and slashes that mixes letters and digits, such as a token. */
-const tokenLike = /^(?=.*[a-z])(?=.*\d)[\w.~+=:-]{20,}$/i;
-
-/** Headers whose values are never secret. */
-const publicHeaders = new Set(["accept", "accept-language", "content-type", "user-agent"]);
+/** Maximum number of forms of changing secrets. The oldest ones are dropped for new ones, for example for a rotated token. */
+const MAX_FORMS = 1_000;
 
 /** The secrets of a host's configuration, and a filter that removes them from texts. */
 export interface KnownSecrets {
-  /** Adds a secret. Also its base64 and its percent-encoded form are removed from texts. */
+  /**
+   * Adds a secret that can change, such as a token. Also its base64, its percent-encoded form and its form in JSON are removed from
+   * texts. The oldest ones are forgotten for new ones.
+   */
   add(this: void, secret: string): void;
   /** Adds the secrets in the settings of a server: of its environment, headers and URL. */
   addFrom(this: void, target: ServerTarget): void;
+  /** Adds the credentials that the providers of models send in their headers, as far as they show them. */
+  addModels(this: void, models: ModelSetting): void;
+  /** Returns a storage of credentials that adds the tokens and client secrets which are read and written. */
+  watchStorage(this: void, storage: CredentialStorage): CredentialStorage;
   /** Returns an authorization that adds the credentials of each request. */
   watchAuth(this: void, auth: HttpAuth): HttpAuth;
   /** Returns the text without the secrets. */
   hide(this: void, text: string): string;
   /** Returns the value with the secrets removed from all of its strings. Returns the same object if it has none. */
   hideIn<T>(this: void, value: T): T;
-  /** Returns the error, or one with the same name and code whose message has no secret. */
+  /** Returns the error, or one of the same class without the secrets: in its message, stack, data and causes. */
   hideInError(this: void, error: Error): Error;
 }
 
 /** Creates an empty set of known secrets. */
 export function knownSecrets(): KnownSecrets {
-  const forms = new Set<string>();
+  const configured = new Set<string>();
+  const changing = new Set<string>();
   /** Longer forms are first, because a secret can contain another one. */
-  let ordered: string[] = [];
-  const add = (secret: string): void => {
+  let ordered: readonly string[] = [];
+  const remember = (secret: string, forms: Set<string>): void => {
     const trimmed = secret.trim();
     if (trimmed.length < MIN_LENGTH) return;
-    for (const form of formsOf(trimmed)) {
+    for (const form of secretForms(trimmed)) {
       forms.delete(form);
       forms.add(form);
     }
-    for (const oldest of forms) {
-      if (forms.size <= MAX_SECRETS) break;
-      forms.delete(oldest);
+    for (const oldest of changing) {
+      if (changing.size <= MAX_FORMS) break;
+      changing.delete(oldest);
     }
-    ordered = [...forms].toSorted((a, b) => b.length - a.length);
+    ordered = [...new Set([...configured, ...changing])].toSorted((a, b) => b.length - a.length);
   };
+  const add = (secret: string): void => remember(secret, changing);
+  const addConfigured = (secret: string): void => remember(secret, configured);
   const hide = (text: string): string => {
     let result = text;
     for (const form of ordered) if (result.includes(form)) result = result.replaceAll(form, hidden);
     return result;
   };
+  const hideIn = <T>(value: T): T => hideDeep(value, hide);
   return {
     add,
-    addFrom: (target) => secretsOf(target).forEach(add),
+    addFrom: (target) => secretsOf(target).forEach(addConfigured),
+    addModels: (models) => [models].flat().forEach((model) => addModel(model, addConfigured)),
     watchAuth: (auth) => watched(auth, add),
+    watchStorage: (storage) => watchedStorage(storage, add),
     hide,
-    hideIn: (value) => hideDeep(value, hide),
-    hideInError(error) {
-      const message = hide(redact(error.message));
-      if (message === error.message) return error;
-      const { name, code } = error as Error & { code?: unknown };
-      return Object.assign(new Error(message), { name }, code === undefined ? {} : { code });
-    },
+    hideIn,
+    hideInError: (error) => hideInError(error, { hide, hideIn }),
   };
-}
-
-/** Returns the forms in which a server could send a secret back. */
-function formsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  const forms = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), bytes.toString("base64url")];
-  // Without padding, so that the forms with and without padding match.
-  forms.push(bytes.toString("base64").replace(/=+$/, ""));
-  return forms;
-}
-
-function secretsOf(target: ServerTarget): string[] {
-  if (typeof target === "string" || target instanceof URL) return secretsOfUrl(target);
-  if ("command" in target) {
-    const env = Object.entries(target.env ?? {});
-    return [
-      ...env.filter(([name, value]) => secretName.test(name) || tokenLike.test(value)).map(([, value]) => value),
-      ...secretArguments(target.args ?? []),
-    ];
-  }
-  if (!("url" in target)) return [];
-  const headers = Object.entries(target.headers ?? {}).filter(([name]) => !publicHeaders.has(name.toLowerCase()));
-  return [...secretsOfUrl(target.url), ...headers.flatMap(([, value]) => credentialsIn(value))];
-}
-
-/** Returns the values of arguments such as `--api-key VALUE` and `--token=VALUE`. */
-function secretArguments(args: readonly string[]): string[] {
-  return args.flatMap((arg, index) => {
-    const [, flag, value] = /^--?([\w-]+)=(.*)$/s.exec(arg) ?? [];
-    if (flag !== undefined && value !== undefined) return secretName.test(flag) ? [value] : [];
-    const before = /^--?([\w-]+)$/.exec(args[index - 1] ?? "")?.[1];
-    return (before !== undefined && secretName.test(before)) || tokenLike.test(arg) ? [arg] : [];
-  });
-}
-
-function secretsOfUrl(target: string | URL): string[] {
-  if (!URL.canParse(String(target))) return [];
-  const url = new URL(target);
-  const query = [...url.searchParams].filter(([name, value]) => secretName.test(name) || tokenLike.test(value));
-  const segments = url.pathname.split("/").filter((segment) => tokenLike.test(segment));
-  return [decodeURIComponent(url.password), ...query.map(([, value]) => value), ...segments];
-}
-
-/** Returns a header's value, and the credentials after its scheme, as in `Bearer VALUE`. */
-function credentialsIn(value: string): string[] {
-  const [, credentials] = /^[\w-]+\s+(\S.*)$/.exec(value) ?? [];
-  return credentials === undefined ? [value] : [value, credentials];
 }
 
 function watched(auth: HttpAuth, add: (secret: string) => void): HttpAuth {
@@ -133,14 +89,76 @@ function watched(auth: HttpAuth, add: (secret: string) => void): HttpAuth {
   };
 }
 
+/** Values that the OAuth library keeps under these names are no secrets. */
+const publicMembers = /^(?:token_type|.*_(?:endpoint|supported|methods?|uris?|at|in))$/i;
+
+function watchedStorage(storage: CredentialStorage, add: (secret: string) => void): CredentialStorage {
+  const learn = (text: string | undefined): void => {
+    if (text === undefined) return;
+    try {
+      addMembers(JSON.parse(text), add);
+    } catch {
+      // The value is encrypted or has another format.
+    }
+  };
+  return {
+    async get(key) {
+      const value = await storage.get(key);
+      learn(value);
+      return value;
+    },
+    compareAndSet(key, expected, value) {
+      learn(value);
+      return storage.compareAndSet(key, expected, value);
+    },
+    exclusively: (key, work) => storage.exclusively(key, work),
+  };
+}
+
+/** Adds the members of a JSON value whose names are those of secrets. */
+function addMembers(value: unknown, add: (secret: string) => void): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (typeof member !== "string") addMembers(member, add);
+    else if (secretName.test(name) && !publicMembers.test(name) && !URL.canParse(member)) add(member);
+  }
+}
+
+/** Adds the headers of a model of the AI SDK. Its providers have them as a function of their settings. */
+function addModel(model: LanguageModel, add: (secret: string) => void): void {
+  const { config } = model as { config?: { headers?: unknown } };
+  if (typeof config?.headers !== "function") return;
+  const learn = (headers: unknown): void => {
+    if (typeof headers !== "object" || headers === null) return;
+    for (const [name, value] of Object.entries(headers)) {
+      if (typeof value === "string" && secretName.test(name)) credentialsIn(value).forEach(add);
+    }
+  };
+  try {
+    const headers: unknown = config.headers();
+    // Some providers return a promise, because they request a token.
+    if (headers instanceof Promise) headers.then(learn, () => {});
+    else learn(headers);
+  } catch {
+    // The provider reports a missing key with its first request.
+  }
+}
+
 function hideDeep<T>(value: T, hide: (text: string) => string): T {
   if (typeof value === "string") return hide(value) as T;
   if (Array.isArray(value)) {
     const items = value.map((item: unknown) => hideDeep(item, hide));
     return items.some((item, index) => item !== value[index]) ? (items as T) : value;
   }
-  if (typeof value !== "object" || value === null) return value;
+  if (!isPlain(value)) return value;
   const entries = Object.entries(value).map(([name, member]) => [hide(name), hideDeep(member, hide)] as const);
   const isChanged = entries.some(([name, member]) => (value as Record<string, unknown>)[name] !== member);
   return isChanged ? (Object.fromEntries(entries) as T) : value;
+}
+
+/** Whether a value is an object of JSON, and not one of a class. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }

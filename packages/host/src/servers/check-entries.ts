@@ -59,7 +59,17 @@ export function checkList(list: ListName, given: readonly unknown[], report: (er
   if (Buffer.byteLength(json) > maxListBytes) {
     throw new LocalError("too_large", `The list of ${list} has more than ${maxListBytes} bytes as JSON.`);
   }
-  return { entries, digest: createHash("sha256").update(json).digest("base64") };
+  return { entries, digest: digestOf(json) };
+}
+
+/** Returns the list without the secrets of the host. The digest is that of the returned entries. */
+export function withoutSecrets(list: CheckedList, hideSecrets: <T>(value: T) => T): CheckedList {
+  const entries = hideSecrets(list.entries);
+  return entries === list.entries ? list : { entries, digest: digestOf(JSON.stringify(entries)) };
+}
+
+function digestOf(json: string): string {
+  return createHash("sha256").update(json).digest("base64");
 }
 
 function validEntries(list: ListName, entries: readonly unknown[], report: (error: Error) => void): ListSet[ListName] {

@@ -1,6 +1,6 @@
 import type { Clock } from "mcparley";
 import type { ServerLists } from "../catalogue/server-lists.ts";
-import { type CheckedList, type ListName, type ListSet, listNames } from "./check-entries.ts";
+import { type CheckedList, type ListName, type ListSet, listNames, withoutSecrets } from "./check-entries.ts";
 import type { ListCache } from "./list-cache.ts";
 
 /** The lists of a server, and the number of their version. */
@@ -19,15 +19,17 @@ const empty: ListSet = { tools: [], prompts: [], resources: [], templates: [] };
 export class KnownLists {
   readonly #cache: ListCache;
   readonly #clock: Clock;
+  readonly #hideSecrets: <T>(value: T) => T;
   readonly #digests = new Map<ListName, string>();
   #lists: ServerLists | undefined;
   #version = 0;
   /** Settles when the last write that was started is over. Never rejects. */
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(cache: ListCache, clock: Clock) {
+  constructor(cache: ListCache, { clock, hideSecrets }: { clock: Clock; hideSecrets: <T>(value: T) => T }) {
     this.#cache = cache;
     this.#clock = clock;
+    this.#hideSecrets = hideSecrets;
   }
 
   get current(): VersionedLists {
@@ -58,9 +60,11 @@ export class KnownLists {
   }
 
   #replace(
-    read: ReadonlyMap<ListName, CheckedList>,
+    given: ReadonlyMap<ListName, CheckedList>,
     { listedAt, isCached }: Pick<ServerLists, "listedAt" | "isCached">,
   ): boolean {
+    // Also before they are stored.
+    const read = new Map([...given].map(([name, list]) => [name, withoutSecrets(list, this.#hideSecrets)] as const));
     const before = this.#lists;
     const lists = {
       ...empty,

@@ -1,6 +1,6 @@
 import { LocalError, printableJson, type Clock } from "mcparley";
 import type { CredentialStorage, OAuth, SignIn } from "mcparley/auth";
-import type { HttpTarget } from "mcparley/client";
+import type { HttpAuth, HttpAuthRefusal, HttpTarget } from "mcparley/client";
 import type { ResolvedEntry } from "./resolve-entry.ts";
 
 /** The sign-in of the user, and the storage of the tokens. */
@@ -9,6 +9,8 @@ export interface SignInSetting {
   readonly signIn?: SignIn | undefined;
   /** Stores the tokens. Default: in memory, for this server of this host. */
   readonly credentials?: CredentialStorage | undefined;
+  /** Returns a storage that observes the stored credentials, so that they can be hidden. Default: unchanged. */
+  readonly watchStorage?: (storage: CredentialStorage) => CredentialStorage;
   readonly clock: Clock;
 }
 
@@ -37,6 +39,8 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
   const { url, connection } = server.target;
   /** The number of running sign-ins. One that was aborted can end after the start of the next one. */
   let signIns = 0;
+  /** The scopes that the server required for a call and the token has not. */
+  let missing = new Set<string>();
   let loading: Promise<OAuth> | undefined;
   const gated: SignIn = {
     prepare(previous) {
@@ -47,12 +51,16 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
   };
   // Servers without HTTP do not need the code of the authorization.
   const load = (): Promise<OAuth> =>
-    (loading ??= import("mcparley/auth").then(({ oauth }) => {
-      const { credentials: storage, clock } = setting;
-      return oauth({ signIn: gated, clock, ...(storage && { storage }), ...(connection && { connection }) });
+    (loading ??= import("mcparley/auth").then(({ memoryCredentials, oauth }) => {
+      const { credentials = memoryCredentials(), clock, watchStorage } = setting;
+      const storage = watchStorage?.(credentials) ?? credentials;
+      return oauth({ signIn: gated, clock, storage, ...(connection && { connection }) });
     }));
   return {
-    authorize: async (target) => ({ ...target, auth: await load() }),
+    authorize: async (target) => ({
+      ...target,
+      auth: watchRefusals(await load(), (scopes) => scopes.forEach((scope) => missing.add(scope))),
+    }),
     checkSignIn() {
       if (!setting.signIn)
         throw new LocalError("not_capable", `The host has no sign-in. Pass \`signIn\` to createHost.`);
@@ -61,12 +69,37 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
       const auth = await load();
       signIns++;
       try {
-        await auth.signIn(url, { signal });
+        // Scopes of earlier sign-ins are requested again, so that a sign-in for one call does not undo another one.
+        const account = missing.size > 0 ? await auth.whoami(url) : undefined;
+        const scopes = [...new Set([...(account?.scopes ?? []), ...missing])];
+        await auth.signIn(url, { signal, ...(scopes.length > 0 && { scope: scopes.join(" ") }) });
+        missing = new Set();
       } finally {
         signIns--;
       }
     },
   };
+}
+
+/** Calls `onMissing` with the scopes of a refusal that requires more of them (RFC 6750, 3.1). */
+function watchRefusals(auth: HttpAuth, onMissing: (scopes: readonly string[]) => void): HttpAuth {
+  const { extension } = auth;
+  return {
+    headers: (request) => auth.headers(request),
+    responded: (request, response) => auth.responded?.(request, response) ?? false,
+    challenged(refusal, signal) {
+      onMissing(missingScopes(refusal));
+      return auth.challenged(refusal, signal);
+    },
+    ...(extension !== undefined && { extension }),
+  };
+}
+
+function missingScopes({ status, headers }: HttpAuthRefusal): string[] {
+  const challenge = headers.get("www-authenticate") ?? "";
+  if (status !== 403 || !/\berror="?insufficient_scope\b/i.test(challenge)) return [];
+  const [, scopes = ""] = /[\s,]scope="([^"]*)"/i.exec(challenge) ?? [];
+  return scopes.split(" ").filter(Boolean);
 }
 
 /** Whether an error means that the user must sign in. */

@@ -1,5 +1,5 @@
 import type { Root, Timeouts } from "mcparley/client";
-import type { InputLimits } from "../input/limits.ts";
+import type { InputLimits } from "../input/input-limits.ts";
 import type { ServerTarget } from "../values/server-target.ts";
 
 /** A server of a host, with its settings. */

@@ -1,6 +1,5 @@
 import type { Clock } from "mcparley";
 import type { Client } from "mcparley/client";
-import type { CredentialStorage, SignIn } from "mcparley/auth";
 import type { ServerLists } from "../catalogue/server-lists.ts";
 import type { HostServer, ServerEvent } from "./server-state.ts";
 import type { ServerEntry } from "./server-entry.ts";
@@ -8,6 +7,7 @@ import type { StateStorage } from "../state/state-storage.ts";
 import type { VersionedLists } from "./known-lists.ts";
 import type { PassedOptions, PreparedTarget } from "./open-connection.ts";
 import { resolveEntry } from "./resolve-entry.ts";
+import type { SignInSetting } from "./server-auth.ts";
 import { Supervisor } from "./supervisor.ts";
 import type { WatchedResource } from "./watched-resources.ts";
 
@@ -47,7 +47,9 @@ export interface SupervisorSetting {
   readonly admit?: (signal: AbortSignal) => Promise<void>;
   /** Returns the target to connect to. Called in each attempt. Default: the given target. */
   readonly prepareTarget?: (target: PreparedTarget) => PreparedTarget;
-  readonly auth?: { readonly signIn?: SignIn | undefined; readonly credentials?: CredentialStorage | undefined };
+  readonly auth?: Omit<SignInSetting, "clock">;
+  /** Returns a value without the secrets of the host. It is applied to the lists and the description. Default: unchanged. */
+  readonly hideSecrets?: <T>(value: T) => T;
   /** Stores the lists. */
   readonly storage: StateStorage;
   readonly clock?: Clock;
@@ -71,13 +73,6 @@ export interface SupervisorSetting {
  * at once.
  *
  * Throws `LocalError` `invalid_target` if the name or the entry cannot be used.
- *
- * @example
- * ```ts
- * const server = superviseServer({ name: "notes", entry: { command: "notes-server" }, storage: memoryState() });
- * const tools = await server.use((client) => client.listTools().all());
- * await server.close();
- * ```
  */
 export function superviseServer(setting: SupervisorSetting): SupervisedServer {
   const supervisor = new Supervisor(resolveEntry(setting.name, setting.entry), setting);

@@ -70,7 +70,10 @@ export class Supervisor {
       report,
     };
     this.watched = new WatchedResources({ onUpdated: (uri) => ignoreErrors(() => setting.onUpdated?.(uri)), report });
-    this.#lists = new KnownLists(listCache(entry, setting.storage, report), clock);
+    this.#lists = new KnownLists(listCache(entry, setting.storage, report), {
+      clock,
+      hideSecrets: setting.hideSecrets ?? ((value) => value),
+    });
     this.#situation = { state: entry.settings.disabled ? "disabled" : "idle" };
     this.#loaded = this.#load();
     // Not at once: the caller does not have this server yet, and receives its events.
@@ -90,7 +93,8 @@ export class Supervisor {
   }
 
   get info(): ServerInfo | undefined {
-    return this.#situation.state === "ready" ? this.#situation.connection.client.server : this.#info;
+    const info = this.#situation.state === "ready" ? this.#situation.connection.client.server : this.#info;
+    return this.#setting.hideSecrets?.(info) ?? info;
   }
 
   listsNow(): VersionedLists {

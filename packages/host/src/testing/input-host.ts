@@ -2,8 +2,7 @@ import { type Client, connect, type InProcessServer, openClient, type TransportF
 import { fakeClock } from "mcparley/testing";
 import type { DecisionRecord } from "../consent/decision-record.ts";
 import { inputHandlers, type InputSettings } from "../input/input-handlers.ts";
-import { defaultLimits } from "../input/input-limits.ts";
-import type { InputLimits } from "../input/limits.ts";
+import { type InputLimits, defaultLimits } from "../input/input-limits.ts";
 
 /** A connection whose input requests are answered by the handlers of a host, for tests. */
 export interface InputHost {

@@ -4,50 +4,74 @@ import { writeSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { connect } from "mcparley/client";
 
 /*
  * A host in a process of its own. It prints a line of JSON for each command that it reads from its input, except for those
  * that end it.
  *
- * Arguments: the path of the bundled watchdog, the file to which servers append their process ids, and optionally the path of
- * the program that runs the watchdog.
+ * Arguments: the path of the bundled host, the file to which servers append their process ids, and optionally the path of the
+ * program that runs the watchdog.
  */
-const [library = "", file = "", node] = process.argv.slice(2);
-const { openWatchdog } = await import(library);
+const [library = "", file = "", watchdogProgram] = process.argv.slice(2);
 const server = fileURLToPath(new URL("server.mjs", import.meta.url));
+const node = process.execPath;
+const { spawn } = childProcess;
+/** Replaces `spawn` for all modules. @param {(...args: Parameters<typeof spawn>) => ReturnType<typeof spawn>} replacement */
+function replaceSpawn(replacement) {
+  childProcess.spawn = /** @type {typeof spawn} */ (replacement);
+  syncBuiltinESMExports();
+}
 
-/** @type {string[]} */
+/** The process id of the watchdog, while it runs. @type {number | undefined} */
+let watchdog;
+replaceSpawn((...args) => {
+  const child = spawn(...args);
+  if (!isWatchdog(args)) return child;
+  watchdog = child.pid;
+  child.once("exit", () => (watchdog = watchdog === child.pid ? undefined : watchdog));
+  return child;
+});
+// The host starts the watchdog with the program of this process.
+if (watchdogProgram !== undefined) process.execPath = watchdogProgram;
+
+const { createHost } = await import(library);
+/** @type {import("@mcparley/host").Host} */
+const host = await createHost({ folder: false, policy: { trust: "configured", review: "changes" } });
+/** The errors that belong to no server. @type {string[]} */
 const errors = [];
-/** @type {import("mcparley/client").Client[]} */
-const clients = [];
-const watchdog = openWatchdog({ onError: (/** @type {Error} */ { message }) => errors.push(message), node });
+host.subscribe((event) => {
+  if (event.type === "error" && event.server === undefined) errors.push(event.error.message);
+});
+let servers = 0;
+
+/** @param {Parameters<typeof spawn>} args */
+function isWatchdog([, args]) {
+  return Array.isArray(args) && args.some((arg) => arg.startsWith("MCPARLEY_HOST_ID="));
+}
 
 /** @param {object} line */
 const print = (line) => writeSync(1, `${JSON.stringify(line)}\n`);
 
 /** Connects a server of each kind, and reports the process of the watchdog. @param {string[]} kinds */
 async function start(...kinds) {
-  const connected = kinds.map((kind) => {
-    const target = { command: process.execPath, args: [server, file, kind] };
-    return connect(watchdog.watched(target), { revision: "2025-11-25" });
+  const connected = kinds.map(async (kind) => {
+    const target = { command: node, args: [server, file, kind] };
+    const added = await host.add(`server-${++servers}`, { target, revision: "2025-11-25" });
+    await added.connect();
   });
-  clients.push(...(await Promise.all(connected)));
-  print({ watchdog: watchdog.pid });
+  await Promise.all(connected);
+  print({ watchdog });
 }
 
 /** Starts a server, and dies before the watchdog receives its process id. @param {string} kind */
 async function dieInStart(kind) {
   await start("obedient");
-  const { spawn } = childProcess;
-  childProcess.spawn = /** @type {typeof spawn} */ (
-    (/** @type {Parameters<typeof spawn>} */ ...args) => {
-      spawn(...args);
-      process.kill(process.pid, "SIGKILL");
-    }
-  );
-  syncBuiltinESMExports();
-  process.kill(watchdog.pid, "SIGSTOP");
+  replaceSpawn((...args) => {
+    const child = spawn(...args);
+    process.kill(process.pid, "SIGKILL");
+    return child;
+  });
+  process.kill(watchdog ?? 0, "SIGSTOP");
   await start(kind);
 }
 
@@ -56,21 +80,21 @@ const commands = {
   start,
   dieInStart,
   errors: () => print({ errors }),
-  endWatchdog: () => process.kill(watchdog.pid, "SIGKILL"),
-  watchdog: () => print({ watchdog: watchdog.pid ?? null }),
+  endWatchdog: () => process.kill(watchdog ?? 0, "SIGKILL"),
+  watchdog: () => print({ watchdog: watchdog ?? null }),
   exit: () => process.exit(),
   abort: () => process.abort(),
   throw: () => setImmediate(() => JSON.parse("")),
   reject: () => void Promise.reject(new Error("unhandled")),
-  /** Closes all connections, and ends because nothing keeps the process alive. */
+  /** Closes the host, and ends because nothing keeps the process alive. */
   async drain() {
-    await Promise.all(clients.map((client) => client.close()));
+    await host.close();
     input.close();
     process.stdin.unref();
   },
-  /** Closes the watchdog, which then ends the servers, and stays. */
-  close() {
-    watchdog.close();
+  /** Closes the host, and stays. */
+  async close() {
+    await host.close();
     print({});
   },
 };

@@ -6,6 +6,8 @@ import { guarded } from "../../rpc/guarded.ts";
 import type { ClientCore } from "../calls/call.ts";
 import type { Connection, ConnectionHandlers } from "./connection.ts";
 
+let custom: Promise<typeof import("./custom-notifications.ts")> | undefined;
+
 /** The connection handlers of a client: answers to requests of the server, and the effects of its notifications. */
 export function serverMessages(
   core: ClientCore,
@@ -57,5 +59,6 @@ function handleNotification(core: ClientCore, message: JsonRpcNotification, conn
   core.subscriptions?.notified(message, connection);
   if (!core.options.onNotification) return;
   // Few hosts handle custom notifications. The order of arrival is kept, because all wait for the same module.
-  void import("./custom-notifications.ts").then(({ receiveCustom }) => receiveCustom(core, message));
+  // One `import()` for all, because each takes much longer than the rest of a notification.
+  void (custom ??= import("./custom-notifications.ts")).then(({ receiveCustom }) => receiveCustom(core, message));
 }
