@@ -20,9 +20,12 @@ export interface Host {
    * `wait` milliseconds (default: 5,000). Servers that connect later change the catalogue later.
    */
   ready(this: void, options?: { wait?: number; signal?: AbortSignal }): Promise<Catalogue>;
-  /** Adds a server, or replaces the one with this name. */
+  /**
+   * Adds a server, or replaces the one with this name, whose open questions are withdrawn. Rejects for an entry that cannot be used,
+   * and then replaces no server.
+   */
   add(this: void, name: string, entry: ServerEntry): Promise<HostServer>;
-  /** Closes the connection of a server, and removes it. */
+  /** Removes a server, and closes its connection. Its definitions leave the catalogue at once. Resolves when its program has ended. */
   remove(this: void, name: string): Promise<void>;
   /** Replaces the roots, and notifies the servers. */
   setRoots(this: void, roots: readonly Root[]): Promise<void>;
@@ -61,6 +64,7 @@ export interface Host {
   subscribe(this: void, listener: (event: HostEvent) => void): () => void;
   /** Cancels all runs and calls, closes all connections, and ends the processes of the servers. */
   close(this: void): Promise<void>;
+  /** Calls `close()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

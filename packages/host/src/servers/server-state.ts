@@ -15,9 +15,9 @@ export type ServerState = "idle" | "connecting" | "ready" | "needs-sign-in" | "f
 
 /** A server of a host. */
 export interface HostServer {
-  /** The name in the host. */
+  /** The name of the server in the host. */
   readonly name: string;
-  /** The current state. */
+  /** The state of the connection. */
   readonly state: ServerState;
   /** The reason of the state `failed` or `needs-sign-in`. */
   readonly error: Error | undefined;
@@ -29,7 +29,7 @@ export interface HostServer {
   readonly lists: ServerLists | undefined;
   /** Connects if no connection is open, and reads the lists. Resolves when the server is `ready`. */
   connect(this: void): Promise<void>;
-  /** Closes the connection, and opens a new one without a delay. */
+  /** Closes the connection, and opens a new one without a delay. Denied trust and definitions are asked for again. */
   reconnect(this: void): Promise<void>;
   /** Signs the user in, and connects. Rejects if the host has no `signIn`. */
   signIn(this: void): Promise<void>;
