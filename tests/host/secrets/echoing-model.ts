@@ -30,7 +30,8 @@ export async function echoingModel(apiKey: string): Promise<EchoingModel> {
       const sent = JSON.stringify(request.headers);
       if (status !== 200) {
         response.writeHead(status, { "content-type": "application/json", "x-sent": sent });
-        return void response.end(JSON.stringify({ error: { message: `You sent ${sent}`, param: sent, code: sent } }));
+        response.end(JSON.stringify({ error: { message: `You sent ${sent}`, param: sent, code: sent } }));
+        return;
       }
       response.writeHead(200, { "content-type": "text/event-stream", "x-sent": sent });
       for (const part of answerTo(JSON.parse(body) as Body)) response.write(`data: ${JSON.stringify(part)}\n\n`);
