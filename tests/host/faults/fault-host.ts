@@ -9,7 +9,7 @@ import type { ServerTarget } from "../../../packages/host/src/values/server-targ
 export const revisions = ["2026-07-28", "2025-11-25"] as const;
 
 /** A good server, whose tool must stay usable. */
-export const good = createServer({ name: "good", version: "1.0.0", tools: { ping: tool({ call: () => "pong" }) } });
+const good = createServer({ name: "good", version: "1.0.0", tools: { ping: tool({ call: () => "pong" }) } });
 
 /** A host with a hostile server, `bad`, and a good one. */
 export interface FaultHost extends AsyncDisposable {
