@@ -234,28 +234,6 @@ describe("an answer that is remembered", () => {
   });
 });
 
-describe("calls of a server that samples with tools", () => {
-  const byServer = { origin: { callId: "2", by: { server: "mail" } } } as const;
-
-  test("are asked for, also if a rule or an earlier answer allows the tool to the model", async () => {
-    const host = await prepared(
-      { action: "allow", remember: "session" },
-      { rules: [{ decision: "allow", tool: "other" }] },
-    );
-    await host.call();
-    await host.consent.checkCall(callOf(tool, {}, byServer), never);
-    await host.consent.checkCall(callOf(other, {}, byServer), never);
-    expect(host.requests.map(({ origin }) => origin.by)).toEqual(["model", { server: "mail" }, { server: "mail" }]);
-  });
-
-  test("do not allow later calls of the model", async () => {
-    const host = await prepared({ action: "allow", remember: "always" });
-    await host.consent.checkCall(callOf(tool, {}, byServer), never);
-    await host.call();
-    expect(host.requests).toHaveLength(2);
-  });
-});
-
 describe("a definition", () => {
   test("that was not accepted is not called, whatever the rules allow", async () => {
     const host = consentFixture({ policy: { rules: [{ decision: "allow" }] } });

@@ -64,12 +64,10 @@ export function callConsent(parts: ConsentParts, definitions: DefinitionReview):
   /** The tools that are allowed in this session: by server, the name and the hash of the definition. */
   const allowed = new Map<string, Set<string>>();
 
-  const standing = async ({ tool, origin }: CallToCheck, given: JsonObject): Promise<Standing> => {
+  const standing = async ({ tool }: CallToCheck, given: JsonObject): Promise<Standing> => {
     const subject = subjectOf(tool, given);
     const found = matchRules([...(parts.policy.rules ?? []), ...(await file.read())], subject);
     if (found && found.decision !== "allow") return { ...found, by: "rule" };
-    // The user allowed the tool to the model, and not to a server, so each call of a server is asked for.
-    if (typeof origin.by === "object") return { decision: "ask", by: "rule" };
     if (found) return { ...found, by: found.rule.definition === undefined ? "rule" : "remembered" };
     return { decision: allowed.get(tool.server)?.has(keyOf(subject)) ? "allow" : "ask", by: "remembered" };
   };
@@ -82,7 +80,7 @@ export function callConsent(parts: ConsentParts, definitions: DefinitionReview):
     const given = asJson(call.arguments);
     if (!given) return refuse(parts, call, { by: "limit" });
     const remember = async ({ action, remember: duration }: ApprovalAnswer): Promise<void> => {
-      if (action !== "allow" || !duration || typeof call.origin.by === "object") return;
+      if (action !== "allow" || !duration) return;
       // The answer does not hold for a definition that changed, or a server that was removed, during the question.
       if (!isUsable()) return;
       allowed.set(server, (allowed.get(server) ?? new Set()).add(keyOf(subjectOf(call.tool, given))));

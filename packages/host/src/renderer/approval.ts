@@ -5,8 +5,8 @@ import type { Tool } from "mcparley/client";
 export interface CallOrigin {
   /** The id of the call in its run, or a new one. */
   readonly callId: string;
-  /** The requester: the model of a run, the program, or a server that samples with tools. */
-  readonly by: "model" | "program" | { readonly server: string };
+  /** The requester: the model of a run, or the program. */
+  readonly by: "model" | "program";
 }
 
 /** A question whether a tool may be called. */
