@@ -168,7 +168,11 @@ export class LiveConnection {
     if (this.#server !== this.client.server) this.#refreshAll(); // The client has opened a new session.
     if (++this.#beats % beatsPerPing !== 0) return;
     for (const kind of this.#failed) this.#refresh.changed(kind);
-    if (this.#subscription === "lost") await this.#subscribe();
+    if (this.#subscription === "lost") {
+      await this.#subscribe();
+      // Changes were not reported while no subscription was open.
+      this.#refreshAll();
+    }
     // Requests of a modern revision over HTTP share no connection that could break.
     const { kind } = this.#setting;
     const canBreak = kind === "command" || (kind === "http" && this.client.server.revisionKind === "legacy");
