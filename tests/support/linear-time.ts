@@ -40,7 +40,8 @@ export function grown({ head, unit, tail }: Growing, length: number): string {
  *
  * Only ratios of measurements of the same process are compared, and CPU time instead of wall-clock time, so that a busy
  * machine makes no difference. The input is doubled until its CPU time can be measured, and then compared with an input of
- * 8 times the length. Work that takes longer than a minute is interrupted.
+ * 8 times the length. If that is too steep, the doubled input must be so too: work that grows faster than its input does so at each
+ * length, and the compiler or the caches of a process affect only some. Work that takes longer than a minute is interrupted.
  */
 export async function expectLinearTime<T = string>(
   growing: Growing,
@@ -49,6 +50,7 @@ export async function expectLinearTime<T = string>(
 ): Promise<void> {
   const factor = 2 ** doublings;
   const inputOf = (length: number): T => prepare(grown(growing, length));
+  let found: string | undefined;
   for (let length = 64; length * factor <= largest; length *= 2) {
     const input = inputOf(length);
     if ((await timeOf(run, input)) < measurable) continue;
@@ -60,9 +62,10 @@ export async function expectLinearTime<T = string>(
     }
     if (steepness === Infinity) continue;
     if (steepness <= tooSteep) return;
-    const found = `${factor} times the input takes ${steepness.toFixed(0)} times as long`;
-    throw new Error(`${found}, from ${length} characters on.`);
+    if (found !== undefined) break;
+    found = `${factor} times the input takes ${steepness.toFixed(0)} times as long, from ${length} characters on.`;
   }
+  if (found !== undefined) throw new Error(found);
 }
 
 async function shortest<T>(run: (input: T) => unknown, input: T): Promise<number> {

@@ -136,11 +136,12 @@ test("a sign-in of one user gives the other one no token", async () => {
   expect(ben.server.state).toBe("needs-sign-in");
   expect(new Set(received)).toEqual(new Set([undefined]));
   await ben.server.signIn();
+  // Resolves when the lists are reviewed.
+  await Promise.all([ann.host.ready(), ben.host.ready()]);
   received = [];
   await ann.host.callTool("notes__add", {});
   expect(new Set(received)).toEqual(new Set(["token-of-ann"]));
   received = [];
-  await ben.host.ready();
   await ben.host.callTool("notes__add", {});
   expect(new Set(received)).toEqual(new Set(["token-of-ben"]));
 });

@@ -41,7 +41,8 @@ test("reads the lists again after it has opened a lost subscription again", asyn
   for (let beat = 0; beat < 5; beat++) await clock.advance(15_000);
   expect(client.listen).toHaveBeenCalledTimes(2);
   expect(onLists).toHaveBeenCalledTimes(1);
-  expect(JSON.stringify([...(onLists.mock.calls[0]?.[0] as { lists: Map<string, unknown> }).lists])).toContain('"b"');
+  const [read] = onLists.mock.calls[0] as [{ lists: Map<string, unknown> }];
+  expect(JSON.stringify([...read.lists])).toContain('"b"');
   await connection.close();
   expect(clock.pending).toBe(0);
 });
