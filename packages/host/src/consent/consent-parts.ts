@@ -28,6 +28,8 @@ export interface ConsentOptions {
 export interface ConsentParts extends Omit<ConsentOptions, "onDecision" | "onError" | "env"> {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly queue: QuestionQueue;
+  /** Returns whether a question of the queue has no answer yet. */
+  isAsking(this: void): boolean;
   /** Records a decision. */
   decide(this: void, decision: Omit<DecisionRecord, "at">): void;
   /** Reports an error. */
@@ -42,12 +44,18 @@ export interface ConsentParts extends Omit<ConsentOptions, "onDecision" | "onErr
 /** Returns the shared parts. */
 export function consentParts(options: ConsentOptions): ConsentParts {
   const { onDecision, onError, env = process.env, ...others } = options;
-  const queue = createQuestionQueue();
+  const inOrder = createQuestionQueue();
+  let open = 0;
+  const queue: QuestionQueue = (question, signal) => {
+    open++;
+    return inOrder(question, signal).finally(() => open--);
+  };
   const report = (server: string | undefined, error: Error): void => ignoreErrors(() => onError(server, error));
   return {
     ...others,
     env,
     queue,
+    isAsking: () => open > 0,
     report,
     decide: (decision) => ignoreErrors(() => onDecision({ at: others.clock.now(), ...decision })),
     async ask(server, question, signal) {

@@ -32,6 +32,8 @@ export interface Consent {
   forgetServer(this: void, server: string): void;
   /** Asks other questions of the host, such as forms of servers, one after another with those of consent. */
   readonly queue: QuestionQueue;
+  /** Returns whether a question to the person has no answer yet. */
+  isAsking(this: void): boolean;
 }
 
 /**
@@ -61,6 +63,7 @@ export function createConsent(options: ConsentOptions): Consent {
       calls.forget(server);
     },
     queue: parts.queue,
+    isAsking: parts.isAsking,
   };
 }
 

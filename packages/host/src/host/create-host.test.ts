@@ -1,4 +1,5 @@
 import { createServer, prompt, resource, tool } from "mcparley/server";
+import { fakeClock } from "mcparley/testing";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import type { HostEvent } from "./host-events.ts";
@@ -81,4 +82,34 @@ test("denies calls without a renderer and a rule, and records the decision", asy
     type: "decision",
     decision: expect.objectContaining({ subject: "call", outcome: "denied", by: "no-renderer", name: "add" }) as object,
   });
+});
+
+test("ready() waits for the user who reviews definitions, also if that takes longer than the limit", async () => {
+  const clock = fakeClock();
+  let answer = (): void => {};
+  const review = vi.fn(
+    () => new Promise<{ accepted: "all" }>((resolve) => (answer = () => resolve({ accepted: "all" }))),
+  );
+  await using host = await createHost({ folder: false, servers: { sums }, renderer: { review }, clock });
+  const isReady = vi.fn();
+  const ready = host.ready({ wait: 1_000 }).then(isReady);
+  await vi.waitFor(() => expect(review).toHaveBeenCalledTimes(1));
+  await clock.advance(1_000);
+  await clock.advance(60_000);
+  expect(isReady).not.toHaveBeenCalled();
+  answer();
+  await ready;
+  expect(host.catalogue.tools.map(({ name }) => name)).toEqual(["sums__add"]);
+});
+
+test("ready() resolves after the limit if a server is hung", async () => {
+  const clock = fakeClock();
+  const hung = { name: "hung", attach: () => Promise.resolve() };
+  await using host = await createHost({ ...allowing, servers: { sums, hung }, clock });
+  let isReady = false;
+  const ready = host.ready({ wait: 1_000 }).then(() => (isReady = true));
+  await vi.waitFor(() => expect(host.catalogue.tools).toHaveLength(1));
+  expect(isReady).toBe(false);
+  await clock.advance(1_000);
+  await ready;
 });

@@ -11,6 +11,9 @@ import { type HostParts, type HostedServer, hostServer } from "./host-server.ts"
 /** Milliseconds to wait for servers whose lists are not known. */
 const DEFAULT_WAIT = 5_000;
 
+/** Minimum milliseconds between two checks whether the user has answered. */
+const MIN_WAIT = 100;
+
 /** The servers of a host. */
 export interface HostServers {
   readonly byName: ReadonlyMap<string, HostServer>;
@@ -75,7 +78,7 @@ export function hostServers(parts: HostParts): HostServers {
     remove,
     async ready({ wait = DEFAULT_WAIT, signal } = {}) {
       const loading = Promise.all([...hosted.values()].map(usableOrFailed));
-      await within(loading, { ms: wait, clock: parts.clock, signal });
+      await within(loading, { ms: wait, clock: parts.clock, signal, isPaused: parts.consent.isAsking });
       return parts.catalogue.current;
     },
     async rootsChanged() {
@@ -107,16 +110,22 @@ interface Waiting {
   readonly ms: number;
   readonly clock: HostParts["clock"];
   readonly signal: AbortSignal | undefined;
+  /** Returns whether the time does not count now. It is asked when the time is over, which then starts again. */
+  readonly isPaused: () => boolean;
 }
 
 /** Resolves when the work ends or the time is over. Rejects with the reason of the signal. */
-async function within(work: Promise<unknown>, { ms, clock, signal }: Waiting): Promise<void> {
+async function within(work: Promise<unknown>, { ms, clock, signal, isPaused }: Waiting): Promise<void> {
   signal?.throwIfAborted();
   // The program must not end during the wait if a server in this process is hung.
   const wakeful = clock === systemClock ? wakefulClock : clock;
   let timer: unknown;
   const over = new Promise<void>((resolve) => {
-    if (Number.isFinite(ms)) timer = wakeful.setTimeout(resolve, ms);
+    const expire = (): void => {
+      if (!isPaused()) resolve();
+      else timer = wakeful.setTimeout(expire, Math.max(ms, MIN_WAIT));
+    };
+    if (Number.isFinite(ms)) timer = wakeful.setTimeout(expire, ms);
   });
   try {
     await unlessAborted(Promise.race([work, over]), signal);

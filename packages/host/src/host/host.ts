@@ -17,7 +17,7 @@ export interface Host {
   readonly catalogue: Catalogue;
   /**
    * Connects the servers whose lists are not known yet. Resolves when each is ready or has failed, and at the latest after
-   * `wait` milliseconds (default: 5,000). Servers that connect later change the catalogue later.
+   * `wait` milliseconds (default: 5,000), without the time in which the user answers questions. Servers that connect later change the catalogue later.
    */
   ready(this: void, options?: { wait?: number; signal?: AbortSignal }): Promise<Catalogue>;
   /**
