@@ -93,6 +93,15 @@ test("keeps at most 1,000 forms of secrets that change, the newest ones, and all
   expect(secrets.hide(token)).toBe("[redacted]");
 });
 
+test("keeps a token that requests still carry, while other secrets change", () => {
+  const secrets = knownSecrets();
+  for (let index = 0; index < 2_000; index++) {
+    secrets.add(token);
+    secrets.add(`secret-number-${index}`);
+  }
+  expect(secrets.hide(`${token} secret-number-1999`)).toBe("[redacted] [redacted]");
+});
+
 test.each(["", "a", "ab", "user:"])("hides a secret in the base64 of a longer text that starts with %j", (before) => {
   const secrets = knownSecrets();
   secrets.add(token);

@@ -39,22 +39,28 @@ export interface KnownSecrets {
 
 /** Creates an empty set of known secrets. */
 export function knownSecrets(): KnownSecrets {
-  const configured = new Set<string>();
-  const changing = new Set<string>();
+  /** The forms of each secret. The one that was seen last is last. */
+  const configured = new Map<string, readonly string[]>();
+  const changing = new Map<string, readonly string[]>();
   /** Longer forms are first, because a secret can contain another one. */
   let ordered: readonly string[] = [];
-  const remember = (secret: string, forms: Set<string>): void => {
+  const remember = (secret: string, secrets: Map<string, readonly string[]>): void => {
     const trimmed = secret.trim();
     if (trimmed.length < MIN_LENGTH) return;
-    for (const form of secretForms(trimmed)) {
-      forms.delete(form);
-      forms.add(form);
-    }
-    for (const oldest of changing) {
-      if (changing.size <= MAX_FORMS) break;
+    const known = secrets.get(trimmed);
+    secrets.delete(trimmed);
+    secrets.set(trimmed, known ?? secretForms(trimmed));
+    // Each request with a token comes here. Forms are made and sorted only for a new one.
+    if (known) return;
+    let forms = [...changing.values()].reduce((sum, { length }) => sum + length, 0);
+    for (const [oldest, { length }] of changing) {
+      if (forms <= MAX_FORMS) break;
       changing.delete(oldest);
+      forms -= length;
     }
-    ordered = [...new Set([...configured, ...changing])].toSorted((a, b) => b.length - a.length);
+    ordered = [...new Set([...configured.values(), ...changing.values()].flat())].toSorted(
+      (a, b) => b.length - a.length,
+    );
   };
   const add = (secret: string): void => remember(secret, changing);
   const addConfigured = (secret: string): void => remember(secret, configured);

@@ -6,7 +6,7 @@ export function secretForms(secret: string): string[] {
   const base64 = [0, 1, 2].flatMap((bytesBefore) => base64Within(secret, bytesBefore));
   // Without padding, so that the forms with and without padding match.
   const whole = Buffer.from(secret).toString("base64url");
-  return [secret, percent, lowerCase, json, whole, standardBase64(whole), ...base64];
+  return [...new Set([secret, percent, lowerCase, json, whole, standardBase64(whole), ...base64])];
 }
 
 /**
