@@ -6,13 +6,43 @@ import type { ClientOptions } from "../options.ts";
 import type { Screen } from "../screen.ts";
 import type { Stop } from "../stop.ts";
 
-/** A line-based dialog with the user at the terminal: questions on stderr, answers on stdin. */
+/** A dialog with the user at the terminal. */
 export interface Prompter {
-  /** Shows lines. */
+  /** Shows lines. Texts of servers must have passed `visibleLine` or `printable`. */
   say(text: string): void;
-  /** Asks for one line. Throws `Dismissed` if the input ends or the question is withdrawn. */
-  ask(prompt: string): Promise<string>;
+  /** Asks for a text. Throws `Dismissed` if the input ends or the question is withdrawn. */
+  ask(prompt: string, options?: AskOptions): Promise<string>;
   close(): void;
+}
+
+/** Options of a question. A terminal without cursor movement has no menus and asks for one line. */
+export interface AskOptions {
+  /** The text that is in the input at the start. */
+  readonly initial?: string;
+  /** Whether the answer can have several lines. Default: false. */
+  readonly isMultiline?: boolean;
+  /** Returns the menu for the text in the input. */
+  readonly suggest?: Suggest;
+}
+
+/** Returns the menu for the text before the cursor, or undefined for none. `signal` is aborted when the text changes. */
+export type Suggest = (before: string, signal: AbortSignal) => Menu | undefined | Promise<Menu | undefined>;
+
+/** The entries of a menu below the input. */
+export interface Menu {
+  readonly entries: readonly MenuEntry[];
+  /** The number of characters before the cursor that the chosen entry replaces. */
+  readonly replaces: number;
+}
+
+/** An entry of a menu. */
+export interface MenuEntry {
+  /** The text that the entry inserts. */
+  readonly value: string;
+  /** The text to show. Default: `value`. */
+  readonly label?: string;
+  /** A description, which is shown dimmed. */
+  readonly detail?: string;
 }
 
 /** The input has ended, or the question was withdrawn. */
@@ -37,10 +67,11 @@ export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: ()
   if (signal.aborted) withdraw();
   return {
     say: (text) => writeText(io.stderr, `${text}\n`),
-    ask: (prompt) => {
+    ask: (prompt, { initial } = {}) => {
       if (signal.aborted) return Promise.reject(new Dismissed());
       lines.setPrompt(forTerminal(prompt));
       if (!answers.ended) lines.prompt();
+      if (terminal && initial !== undefined && !initial.includes("\n")) lines.write(initial);
       return answers.next();
     },
     close: () => {
