@@ -30,3 +30,11 @@ export function writeExactly(
 ): void {
   stream.write(chunk, done);
 }
+
+/** A control sequence of this command, or a text that cannot control the terminal. */
+export type FramePart = { readonly control: string } | { readonly text: string };
+
+/** Writes a frame of the chat to a terminal in one piece. Only its controls reach the terminal as such. */
+export function writeFrame(stream: Writable, parts: readonly FramePart[]): void {
+  stream.write(parts.map((part) => ("control" in part ? part.control : forTerminal(part.text))).join(""));
+}

@@ -19,7 +19,7 @@ export interface ProgramOutput {
 }
 
 /** Collects the output of a server. `live` shows each line of stderr as it arrives. */
-export function programOutput(screen: Screen, live: boolean): ProgramOutput {
+export function programOutput(screen: Pick<Screen, "note" | "err">, live: boolean): ProgramOutput {
   let kept = "";
   let unfinished = "";
   let strayLine: string | undefined;

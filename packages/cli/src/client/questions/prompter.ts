@@ -28,11 +28,13 @@ export interface AskOptions {
 /** Returns the menu for the text before the cursor, or undefined for none. `signal` is aborted when the text changes. */
 export type Suggest = (before: string, signal: AbortSignal) => Menu | undefined | Promise<Menu | undefined>;
 
-/** The entries of a menu below the input. */
+/** The entries of a menu beside the input. */
 export interface Menu {
   readonly entries: readonly MenuEntry[];
   /** The number of characters before the cursor that the chosen entry replaces. */
   readonly replaces: number;
+  /** Whether the first entry is selected at the start, so that Enter chooses it. Default: false, and Enter submits the text. */
+  readonly isPreselected?: boolean;
 }
 
 /** An entry of a menu. */
@@ -82,7 +84,7 @@ export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: ()
 }
 
 /** The lines of an interface in their order. The `question` of `readline` drops lines that arrive between two questions. */
-class LineQueue {
+export class LineQueue {
   ended = false;
   readonly #lines: string[] = [];
   #waiting: { resolve(line: string): void; reject(error: Error): void } | undefined;
@@ -100,13 +102,26 @@ class LineQueue {
     });
   }
 
-  next(): Promise<string> {
-    const line = this.#lines.shift();
-    if (line !== undefined) return Promise.resolve(line);
-    if (this.ended) return Promise.reject(new Dismissed());
-    return new Promise((resolve, reject) => {
+  /** Returns the next line. Rejects with `Dismissed` if there is none, or if the signal is aborted, which keeps later lines. */
+  next(signal?: AbortSignal): Promise<string> {
+    const typed = this.#lines.shift();
+    if (typed !== undefined) return Promise.resolve(typed);
+    if (this.ended || signal?.aborted) return Promise.reject(new Dismissed());
+    let withdraw = (): void => {};
+    const line = new Promise<string>((resolve, reject) => {
       this.#waiting = { resolve, reject };
+      withdraw = () => {
+        this.#waiting = undefined;
+        reject(new Dismissed());
+      };
     });
+    signal?.addEventListener("abort", withdraw, { once: true });
+    return line.finally(() => signal?.removeEventListener("abort", withdraw));
+  }
+
+  /** Returns the lines that have arrived, and removes them. */
+  takeAll(): string[] {
+    return this.#lines.splice(0);
   }
 }
 

@@ -1,0 +1,87 @@
+import { type Key, emitKeypressEvents } from "node:readline";
+import type { Readable } from "node:stream";
+
+/** A key that was pressed, or a text that was pasted. */
+export type KeyEvent =
+  | {
+      readonly type: "key";
+      /** The name of the key, such as `up`, `return` or `a`. Empty for a character without a name. */
+      readonly name: string;
+      /** The typed characters. Empty for a key without a character. */
+      readonly text: string;
+      readonly ctrl: boolean;
+      readonly meta: boolean;
+      readonly key: Key;
+    }
+  | { readonly type: "paste"; readonly text: string };
+
+/** A chunk of input with a line break before its end. Nobody types this fast, so it was pasted. */
+const severalLines = /[\r\n](?![\r\n]*$)/;
+
+/**
+ * Calls the listener with each key and each paste of a terminal in raw mode. Returns a function that ends it.
+ *
+ * A paste is recognized by the markers of the terminal (bracketed paste mode). Terminals without them send the text as keys. A chunk of
+ * several lines is then one paste, so that the line breaks in it do not submit.
+ */
+export function readKeys(input: Readable, onKey: (event: KeyEvent) => void): () => void {
+  let pasted: string | undefined;
+  let isMarked = false;
+  const endPaste = (): void => {
+    const text = pasted ?? "";
+    pasted = undefined;
+    isMarked = false;
+    if (text !== "") onKey({ type: "paste", text: text.replaceAll(/\r\n?/g, "\n") });
+  };
+  const before = (chunk: Buffer | string): void => {
+    if (!isMarked && !String(chunk).includes("\u001b[200~") && severalLines.test(String(chunk))) pasted = "";
+  };
+  const after = (): void => {
+    if (pasted !== undefined && !isMarked) endPaste();
+  };
+  const onKeypress = (text: string | undefined, key: Key): void => {
+    const isInterrupt = key.ctrl === true && key.name === "c";
+    if (key.name === "paste-start") {
+      pasted = "";
+      isMarked = true;
+    } else if (key.name === "paste-end") {
+      endPaste();
+    } else if (pasted !== undefined && !isInterrupt) {
+      pasted += pastedText(text ?? key.sequence ?? "");
+    } else {
+      // The end marker of a paste can be lost, and Ctrl-C must always work.
+      if (isInterrupt) pasted = undefined;
+      onKey(toEvent(text, key));
+    }
+  };
+  input.prependListener("data", before);
+  emitKeypressEvents(input);
+  input.on("keypress", onKeypress);
+  input.on("data", after);
+  return () => {
+    input.off("data", before);
+    input.off("keypress", onKeypress);
+    input.off("data", after);
+  };
+}
+
+function toEvent(text: string | undefined, key: Key): KeyEvent {
+  const isTyped = text !== undefined && isPrintable(text) && !key.ctrl && !key.meta;
+  return {
+    type: "key",
+    name: key.name ?? "",
+    text: isTyped ? text : "",
+    ctrl: key.ctrl === true,
+    meta: key.meta === true,
+    key,
+  };
+}
+
+/** Returns the part of a paste that is text. */
+function pastedText(text: string): string {
+  return isPrintable(text) || /^[\r\n\t]$/.test(text) ? text : "";
+}
+
+function isPrintable(text: string): boolean {
+  return text !== "" && !/\p{Cc}/u.test(text);
+}

@@ -1,0 +1,315 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { Dismissed } from "../../client/questions/prompter.ts";
+import { type EmulatedTerminal, emulatedTerminal, keys } from "../testing/emulated-terminal.ts";
+import { openRichTerminal } from "./rich-terminal.ts";
+import type { ChatTerminal, InputOptions } from "./terminal.ts";
+
+interface Opened {
+  readonly screen: EmulatedTerminal;
+  readonly terminal: ChatTerminal;
+  readonly onInterrupt: ReturnType<typeof vi.fn>;
+}
+
+function open(size: { columns?: number; rows?: number } = {}): Opened {
+  const screen = emulatedTerminal(size);
+  const onInterrupt = vi.fn();
+  const terminal = openRichTerminal(screen.io, { onInterrupt });
+  onTestFinished(() => terminal.close());
+  return { screen, terminal, onInterrupt };
+}
+
+/** Starts a question, and returns its answer. */
+function ask({ terminal }: Opened, options: InputOptions = {}, signal?: AbortSignal): Promise<string> {
+  const answer = terminal.ask("> ", options, signal);
+  answer.catch(() => {});
+  return answer;
+}
+
+test("shows the question, and returns the typed text", async () => {
+  const opened = open();
+  const answer = ask(opened);
+  opened.screen.press("hello");
+  expect(await opened.screen.lines()).toEqual(["> hello"]);
+  expect(await opened.screen.cursor()).toEqual({ row: 0, column: 7 });
+  opened.screen.press(keys.enter);
+  expect(await answer).toBe("hello");
+  expect(await opened.screen.lines()).toEqual(["> hello"]);
+});
+
+test("prints above an open input", async () => {
+  const opened = open();
+  void ask(opened);
+  opened.screen.press("hel");
+  opened.terminal.print("a notice\nof two lines");
+  opened.screen.press("lo");
+  expect(await opened.screen.lines()).toEqual(["a notice", "of two lines", "> hello"]);
+  expect(await opened.screen.cursor()).toEqual({ row: 2, column: 7 });
+});
+
+test("wraps an input that is wider than the terminal", async () => {
+  const opened = open({ columns: 10 });
+  void ask(opened);
+  opened.screen.press("abcdefghijkl");
+  expect(await opened.screen.lines()).toEqual(["> abcdefgh", "  ijkl"]);
+  opened.terminal.print("note");
+  expect(await opened.screen.lines()).toEqual(["note", "> abcdefgh", "  ijkl"]);
+});
+
+test("places the cursor after wide characters", async () => {
+  const opened = open();
+  void ask(opened);
+  opened.screen.press("日本");
+  expect(await opened.screen.lines()).toEqual(["> 日本"]);
+  expect(await opened.screen.cursor()).toEqual({ row: 0, column: 6 });
+});
+
+test("moves and edits within the text", async () => {
+  const opened = open();
+  const answer = ask(opened);
+  opened.screen.press("helo");
+  opened.screen.press(keys.left);
+  opened.screen.press("l");
+  expect(await opened.screen.cursor()).toEqual({ row: 0, column: 6 });
+  opened.screen.press(keys.enter);
+  expect(await answer).toBe("hello");
+});
+
+test("offers earlier texts by the arrow keys", async () => {
+  const opened = open();
+  const first = ask(opened, { hasHistory: true });
+  opened.screen.press("one");
+  opened.screen.press(keys.enter);
+  await first;
+  const second = ask(opened, { hasHistory: true });
+  opened.screen.press(keys.up);
+  opened.screen.press(keys.enter);
+  expect(await second).toBe("one");
+});
+
+test("a paste of several lines does not submit", async () => {
+  const opened = open();
+  const answer = ask(opened, { isMultiline: true });
+  opened.screen.press("\u001b[200~one\rtwo\rthree\u001b[201~");
+  expect(await opened.screen.lines()).toEqual(["> one", "  two", "  three"]);
+  opened.screen.press(keys.enter);
+  expect(await answer).toBe("one\ntwo\nthree");
+});
+
+test("a paste of several lines without the markers of a terminal does not submit", async () => {
+  const opened = open();
+  const answer = ask(opened, { isMultiline: true });
+  opened.screen.press("one\rtwo\r");
+  expect(await opened.screen.lines()).toEqual(["> one", "  two"]);
+  opened.screen.press(keys.enter);
+  expect(await answer).toBe("one\ntwo");
+});
+
+test("a paste into a question of one line becomes one line", async () => {
+  const opened = open();
+  const answer = ask(opened);
+  opened.screen.press("\u001b[200~one\ntwo\u001b[201~");
+  opened.screen.press(keys.enter);
+  expect(await answer).toBe("one two");
+});
+
+test("a paste inserts no control characters", async () => {
+  const opened = open();
+  const answer = ask(opened, { isMultiline: true });
+  opened.screen.press("\u001b[200~a\u001b[31mb\u0007c\u001b[201~");
+  opened.screen.press(keys.enter);
+  expect(await answer).toBe("abc");
+});
+
+test("Alt-Enter, Ctrl-J and a backslash insert a line break", async () => {
+  const opened = open();
+  const answer = ask(opened, { isMultiline: true });
+  opened.screen.press("a");
+  opened.screen.press(keys.altEnter);
+  opened.screen.press("b");
+  opened.screen.press("\n");
+  opened.screen.press("c\\");
+  opened.screen.press(keys.enter);
+  opened.screen.press("d");
+  opened.screen.press(keys.enter);
+  expect(await answer).toBe("a\nb\nc\nd");
+});
+
+test("the arrow keys move between the lines of a text", async () => {
+  const opened = open();
+  const answer = ask(opened, { isMultiline: true });
+  opened.screen.press("\u001b[200~first\nsecond\u001b[201~");
+  opened.screen.press(keys.up);
+  opened.screen.press("X");
+  expect(await opened.screen.lines()).toEqual(["> firstX", "  second"]);
+  opened.screen.press(keys.down);
+  opened.screen.press("Y");
+  opened.screen.press(keys.enter);
+  expect(await answer).toBe("firstX\nsecondY");
+});
+
+const fruits: InputOptions = {
+  suggest: (before) => ({
+    entries: ["apple", "banana", "cherry"]
+      .filter((name) => name.startsWith(before))
+      .map((value) => ({ value, detail: `a ${value}` })),
+    replaces: before.length,
+  }),
+};
+
+test("shows a menu, whose entry is chosen by the arrow keys and Enter", async () => {
+  const opened = open();
+  const answer = ask(opened, fruits);
+  expect(await opened.screen.lines()).toEqual(["  apple   a apple", "  banana  a banana", "  cherry  a cherry", ">"]);
+  opened.screen.press(keys.down);
+  opened.screen.press(keys.down);
+  expect((await opened.screen.lines())[1]).toBe("* banana  a banana");
+  opened.screen.press(keys.enter);
+  expect((await opened.screen.lines()).at(-1)).toBe("> banana");
+  opened.screen.press(keys.enter);
+  expect(await answer).toBe("banana");
+});
+
+test("Tab inserts the first entry of the menu", async () => {
+  const opened = open();
+  const answer = ask(opened, fruits);
+  opened.screen.press("ch");
+  opened.screen.press(keys.tab);
+  opened.screen.press(keys.enter);
+  expect(await answer).toBe("cherry");
+});
+
+test("Enter submits the typed text if no entry is selected", async () => {
+  const opened = open();
+  const answer = ask(opened, fruits);
+  opened.screen.press("b");
+  opened.screen.press(keys.enter);
+  expect(await answer).toBe("b");
+});
+
+test("drops the entries for an earlier text", async () => {
+  const opened = open();
+  const resolvers: ((values: string[]) => void)[] = [];
+  void ask(opened, {
+    suggest: async (before) => ({
+      entries: (await new Promise<string[]>((resolve) => resolvers.push(resolve))).map((value) => ({ value })),
+      replaces: before.length,
+    }),
+  });
+  opened.screen.press("a");
+  resolvers[1]?.(["second"]);
+  await vi.waitFor(async () => expect(await opened.screen.lines()).toEqual(["  second", "> a"]));
+  resolvers[0]?.(["first"]);
+  expect(await opened.screen.lines()).toEqual(["  second", "> a"]);
+});
+
+test("a menu that fails is empty", async () => {
+  const opened = open();
+  const answer = ask(opened, { suggest: () => Promise.reject(new Error("no completion")) });
+  opened.screen.press("a");
+  opened.screen.press(keys.enter);
+  expect(await answer).toBe("a");
+});
+
+test("asks a second question in place of the first, which continues with its text", async () => {
+  const opened = open();
+  const first = ask(opened);
+  opened.screen.press("mess");
+  const second = opened.terminal.ask("Allow? ");
+  opened.screen.press("yes");
+  expect(await opened.screen.lines()).toEqual(["Allow? yes"]);
+  opened.screen.press(keys.enter);
+  expect(await second).toBe("yes");
+  opened.screen.press("age");
+  opened.screen.press(keys.enter);
+  expect(await first).toBe("message");
+});
+
+test("drops the keys that are pressed while nothing is asked", async () => {
+  const opened = open();
+  opened.screen.press("y\r");
+  const answer = opened.terminal.ask("Allow? ");
+  opened.screen.press("no");
+  opened.screen.press(keys.enter);
+  expect(await answer).toBe("no");
+});
+
+test("draws again after the terminal became narrower and wider", async () => {
+  const opened = open({ columns: 30 });
+  void ask(opened, { hint: () => "a hint above the input" });
+  opened.screen.press("a text of several words");
+  opened.terminal.print("above");
+  await opened.screen.resize(14, 12);
+  expect(await opened.screen.lines()).toEqual(["above", "a hint above…", "> a text of se", "  veral words"]);
+  await opened.screen.resize(40, 12);
+  expect(await opened.screen.lines()).toEqual(["above", "a hint above the input", "> a text of several words"]);
+});
+
+test("shows the end of an input that is higher than the terminal", async () => {
+  const opened = open({ rows: 12 });
+  void ask(opened, { isMultiline: true });
+  const text = Array.from({ length: 50 }, (_, index) => `line ${index}`).join("\n");
+  opened.screen.press(`\u001b[200~${text}\u001b[201~`);
+  expect(await opened.screen.lines()).toEqual(["  line 46", "  line 47", "  line 48", "  line 49"]);
+});
+
+test("shows a text that arrives in parts, and prints after it", async () => {
+  const opened = open({ columns: 20 });
+  opened.terminal.status(["working"]);
+  opened.terminal.write("Hello ");
+  expect(await opened.screen.lines()).toEqual(["Hello", "working"]);
+  opened.terminal.write("world, this is long\nand n");
+  expect(await opened.screen.lines()).toEqual(["Hello world, this is", "long", "and n", "working"]);
+  opened.terminal.write("ew");
+  opened.terminal.print("done");
+  opened.terminal.status([]);
+  expect((await opened.screen.lines()).slice(-2)).toEqual(["and new", "done"]);
+});
+
+test("text cannot control the terminal, although it is printed without escaping", async () => {
+  const opened = open();
+  opened.terminal.print("a\u001b]52;c;aGk=\u0007b\u001b[2Jc");
+  opened.terminal.status(["s\u001b[5;5Hs"]);
+  expect(opened.screen.raw()).not.toContain("\u001b]52");
+  expect(opened.screen.raw()).not.toContain("\u001b[2J");
+  expect(opened.screen.raw()).not.toContain("\u001b[5;5H");
+});
+
+test("an aborted signal withdraws the question", async () => {
+  const opened = open();
+  const controller = new AbortController();
+  const answer = ask(opened, {}, controller.signal);
+  controller.abort();
+  await expect(answer).rejects.toThrow(Dismissed);
+  expect(await opened.screen.lines()).toEqual([]);
+});
+
+test("Ctrl-C interrupts, and Ctrl-D dismisses an empty input", async () => {
+  const opened = open();
+  const answer = ask(opened);
+  opened.screen.press("x");
+  opened.screen.press(keys.ctrlD);
+  opened.screen.press(keys.ctrlC);
+  expect(opened.onInterrupt).toHaveBeenCalledTimes(1);
+  expect(opened.terminal.clearInput()).toBe(true);
+  expect(opened.terminal.clearInput()).toBe(false);
+  opened.screen.press(keys.ctrlD);
+  await expect(answer).rejects.toThrow(Dismissed);
+});
+
+test("Ctrl-C works within a paste whose end was lost", () => {
+  const opened = open();
+  void ask(opened);
+  opened.screen.press("\u001b[200~text");
+  opened.screen.press(keys.ctrlC);
+  expect(opened.onInterrupt).toHaveBeenCalledTimes(1);
+});
+
+test("restores the terminal when it is closed", async () => {
+  const { screen, terminal } = open();
+  const answer = terminal.ask("> ");
+  answer.catch(() => {});
+  terminal.close();
+  await expect(answer).rejects.toThrow(Dismissed);
+  expect(screen.raw().endsWith("\u001b[?2004l")).toBe(true);
+  expect(await screen.lines()).toEqual([]);
+});

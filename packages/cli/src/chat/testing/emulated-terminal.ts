@@ -1,0 +1,85 @@
+import { PassThrough, Writable } from "node:stream";
+import { Terminal } from "@xterm/headless";
+import { fakeIo } from "../../client/testing/fake-io.ts";
+import type { CommandIo } from "../../client/io.ts";
+
+/** An emulated terminal, with the streams of a command that runs in it. */
+export interface EmulatedTerminal {
+  readonly io: CommandIo;
+  /** All bytes that were written. */
+  readonly raw: () => string;
+  /** The visible lines without the spaces at their ends, and without empty lines at the end. */
+  lines(): Promise<string[]>;
+  /** The position of the cursor on the screen. */
+  cursor(): Promise<{ row: number; column: number }>;
+  /** Sends keys in one chunk. */
+  press(keys: string): void;
+  resize(columns: number, rows: number): Promise<void>;
+}
+
+/** Names of keys and their sequences. */
+export const keys = {
+  up: "\u001b[A",
+  down: "\u001b[B",
+  left: "\u001b[D",
+  right: "\u001b[C",
+  home: "\u001b[H",
+  tab: "\t",
+  enter: "\r",
+  altEnter: "\u001b\r",
+  backspace: "\u007f",
+  ctrlC: "\u0003",
+  ctrlD: "\u0004",
+} as const;
+
+export function emulatedTerminal({
+  columns = 40,
+  rows = 12,
+  env = {} as Record<string, string>,
+} = {}): EmulatedTerminal {
+  const emulator = new Terminal({ cols: columns, rows, allowProposedApi: true });
+  const written: string[] = [];
+  const stdin = new PassThrough();
+  const stdout = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      written.push(chunk.toString());
+      // A real terminal converts line feeds.
+      emulator.write(chunk.toString().replaceAll("\n", "\r\n"));
+      done();
+    },
+  });
+  Object.assign(stdout, { columns, rows });
+  /** Resolves when the emulator has processed what was written. */
+  const settled = (): Promise<void> => new Promise((resolve) => emulator.write("", resolve));
+  const io: CommandIo = {
+    ...fakeIo({ terminal: true, env: { HOME: "/no/such/home", ...env } }),
+    stdin,
+    stdout,
+    columns: () => emulator.cols,
+  };
+  return {
+    io,
+    raw: () => written.join(""),
+    async lines() {
+      await settled();
+      const { active } = emulator.buffer;
+      const lines = Array.from({ length: emulator.rows }, (_, row) =>
+        (active.getLine(active.baseY + row)?.translateToString(true) ?? "").trimEnd(),
+      );
+      while (lines.at(-1) === "") lines.pop();
+      return lines;
+    },
+    async cursor() {
+      await settled();
+      const { cursorX, cursorY } = emulator.buffer.active;
+      return { row: cursorY, column: cursorX };
+    },
+    press: (text) => void stdin.write(text),
+    async resize(newColumns, newRows) {
+      await settled();
+      emulator.resize(newColumns, newRows);
+      Object.assign(stdout, { columns: newColumns, rows: newRows });
+      stdout.emit("resize");
+    },
+  };
+}
