@@ -31,7 +31,7 @@ export function replyError(endpoint: Endpoint, reply: FailedReply): EndpointErro
   const { provider, model, keyEnv } = endpoint;
   const title = titleOf(endpoint);
   const message = messageOf(endpoint, reply.text);
-  const said = message === undefined ? "" : `: ${message}`;
+  const said = message === undefined ? "." : `: ${message}`;
   if (/\bhtml\b/i.test(contentType)) {
     const fact = `${title} answered with a web page (HTTP status ${status}) instead of the answer of a model.`;
     return new EndpointError(`${fact} ${addressCure(endpoint)}`);
@@ -60,7 +60,7 @@ export function replyError(endpoint: Endpoint, reply: FailedReply): EndpointErro
   }
   if (status >= 200 && status < 300) {
     const fact = `${title} answered with ${visibleLine(contentType) || "no content type"} instead of an event stream${said}`;
-    return new EndpointError(`${withStop(fact)} ${addressCure(endpoint)}`);
+    return new EndpointError(`${fact} ${addressCure(endpoint)}`);
   }
   const cure = /does not support tools|tool[ -]call|tool choice/i.test(message ?? "")
     ? "Choose a model that can call tools, or enable them in the settings of the endpoint."
