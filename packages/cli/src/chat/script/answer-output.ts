@@ -35,7 +35,7 @@ export function answerOutput(screen: Pick<Screen, "out" | "print">): AnswerOutpu
       // The last part of the pattern is short, so only the end of the text is searched.
       const start = Math.max(0, text.length - 40);
       const end = start + openEnd.exec(text.slice(start))!.index;
-      const isPair = /[\ud800-\udbff]/.test(text.charAt(end - 1)) && /[\udc00-\udfff]/.test(text.charAt(end));
+      const isPair = /^(?:[\ud800-\udbff][\udc00-\udfff]|\r\n)$/.test(text.slice(Math.max(0, end - 1), end + 1));
       const cut = isPair ? end - 1 : end;
       held = text.slice(cut);
       await print(text.slice(0, cut));

@@ -1,5 +1,6 @@
 import type { Conversation, Host, RunEnd, RunEvent, RunOptions, Usage } from "@mcparley/host";
 import { printableJson } from "mcparley";
+import { UsageError } from "../../client/io.ts";
 import { type Screen, paragraph } from "../../client/screen.ts";
 import { cut, visibleLine } from "../../client/terminal-text.ts";
 import { answerOutput } from "./answer-output.ts";
@@ -24,6 +25,11 @@ export interface ScriptSetting {
     readonly model: string;
   };
   readonly limits?: Pick<RunOptions, "maxSteps" | "maxTokens" | "maxTime">;
+  /**
+   * Stores the conversation after the run, and returns its id for the document, which can differ from `meta.id`. If it rejects, the
+   * reason is a note and the document has no id.
+   */
+  readonly save?: () => Promise<string>;
 }
 
 /** The JSON document of `mcparley chat --prompt --json`. Later versions may add members. */
@@ -83,7 +89,8 @@ export async function runScript(setting: ScriptSetting): Promise<ScriptResult> {
   }
   const end = await run.finished;
   out.endProgress();
-  const document = documentOf(setting, { end, answer, steps, calls: calls.finish(end.messages) });
+  const id = await savedId(setting);
+  const document = documentOf(setting, { end, answer, steps, calls: calls.finish(end.messages), id });
   if (json) await out.print(`${printableJson(document, 2)}\n`);
   else noteEnd(document, out);
   return { exitCode: exitCodeOfRun(end, document.calls.some(isDenied)), document };
@@ -91,9 +98,22 @@ export async function runScript(setting: ScriptSetting): Promise<ScriptResult> {
 
 interface Ended extends Pick<ChatResult, "answer" | "steps" | "calls"> {
   readonly end: RunEnd;
+  readonly id: string | undefined;
 }
 
-function documentOf({ host, meta }: ScriptSetting, { end, answer, steps, calls }: Ended): ChatResult {
+async function savedId({ save, meta, out }: ScriptSetting): Promise<string | undefined> {
+  if (!save) return meta.id;
+  try {
+    return await save();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const hint = error.hint === undefined ? "" : ` ${error.hint}`;
+    out.note(paragraph(`mcparley: ${error.message}${hint}`, out.err));
+    return undefined;
+  }
+}
+
+function documentOf({ host, meta }: ScriptSetting, { end, answer, steps, calls, id }: Ended): ChatResult {
   const { reason, usage, error } = end;
   return {
     answer,
@@ -103,7 +123,7 @@ function documentOf({ host, meta }: ScriptSetting, { end, answer, steps, calls }
     steps,
     model: meta.model,
     unavailable: unavailableServers(host),
-    conversation: meta.id ?? null,
+    conversation: id ?? null,
     ...(error && { error: { message: error.message } }),
   };
 }
