@@ -1,7 +1,8 @@
 // @ts-check
-import { copyFileSync, rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { rolldown } from "rolldown";
+import { licensesOf } from "./bundle/licenses.mjs";
 import { copies, escapeOthers, inlineRuntime, texts } from "./bundle/plugins.mjs";
 import { declaredEntries, excludeUnreachable } from "./declarations.mjs";
 import { root } from "./ready.mjs";
@@ -13,7 +14,7 @@ import { root } from "./ready.mjs";
  *
  * An entry has its own copy of the modules that are `copied` for it. They must not have state or classes that are compared.
  *
- * Dependencies are not part of it, except the `inlined` modules: each is one file with the parts of a dependency that it exports.
+ * Dependencies are not part of it, except the `inlined` modules: each is one file with the parts of dependencies that it exports.
  *
  * @typedef {{ neededBy: readonly string[]; with?: readonly string[] }} Together
  */
@@ -135,12 +136,26 @@ const packages = [
   { folder: "packages/redis", entries: ["index.ts"], together: {}, copied: {} },
   { folder: "packages/config", entries: ["index.ts"], together: {}, copied: {} },
   { folder: "packages/host", entries: ["index.ts"], together: {}, copied: {} },
-  { folder: "packages/cli", entries: ["main.ts"], together: {}, copied: {} },
+  {
+    folder: "packages/cli",
+    entries: ["main.ts"],
+    together: {},
+    copied: {},
+    inlined: ["chat/model/openai-compatible.ts"],
+  },
 ];
 
-/** Modules of undici for `fetch`, HTTP/2 and SOCKS, which are not used. They are a fifth of the code. */
-const unused =
-  /[\\/]undici[\\/]lib[\\/](?:dispatcher[\\/]client-h2|web[\\/]fetch[\\/][\w-]+|web[\\/]webidl[\\/]index|core[\\/]socks5-client)\.js$/;
+/** Modules that are not used, with the code that replaces them. */
+const unused = [
+  // Modules of undici for `fetch`, HTTP/2 and SOCKS. They are a fifth of its code.
+  {
+    modules:
+      /[\\/]undici[\\/]lib[\\/](?:dispatcher[\\/]client-h2|web[\\/]fetch[\\/][\w-]+|web[\\/]webidl[\\/]index|core[\\/]socks5-client)\.js$/,
+    code: "module.exports = {};",
+  },
+  // Version 3 of zod, which the AI SDK imports for the schemas of its callers. Its own schemas are of version 4.
+  { modules: /[\\/]zod[\\/]v3[\\/]index\.js$/, code: "export const ZodFirstPartyTypeKind = {};" },
+];
 
 for (const { folder, entries, together, copied, inlined = [] } of packages) {
   const source = path.join(root, folder, "src");
@@ -191,7 +206,7 @@ for (const { folder, entries, together, copied, inlined = [] } of packages) {
 }
 
 /**
- * Bundles a module with its dependency, and puts the license of the dependency beside it.
+ * Bundles a module with its dependencies, and puts the licenses of the dependencies beside it.
  *
  * @param {string} input
  * @param {string} output
@@ -199,13 +214,13 @@ for (const { folder, entries, together, copied, inlined = [] } of packages) {
 async function inlineDependency(input, output) {
   const withoutUnused = {
     name: "without-unused",
-    load: (/** @type {string} */ id) => (unused.test(id) ? "module.exports = {};" : null),
+    load: (/** @type {string} */ id) => unused.find(({ modules }) => modules.test(id))?.code ?? null,
   };
   const bundle = await rolldown({ input, platform: "node", plugins: [withoutUnused] });
   const file = output.replace(/\.ts$/, ".js");
-  await bundle.write({ file, format: "esm", minify: true, codeSplitting: false });
+  const { output: chunks } = await bundle.write({ file, format: "esm", minify: true, codeSplitting: false });
   await bundle.close();
-  copyFileSync(path.join(root, "node_modules", path.basename(input, ".ts"), "LICENSE"), `${file}.LICENSE.txt`);
+  writeFileSync(`${file}.LICENSE.txt`, licensesOf(chunks[0].moduleIds));
 }
 
 /**

@@ -41,9 +41,8 @@ interface Setting extends TalkSetting {
  */
 export async function approve(origin: Origin, setting: Setting): Promise<void> {
   if (setting.options.yes || (!origin.command && origin.sends.length === 0)) return;
-  const file = approvalsFile(setting.io);
-  const hash = hashOf(origin);
-  if (readTrusted(file)?.split("\n").includes(hash)) return;
+  const subject = subjectOf(origin);
+  if (isApproved(list, subject, setting.io)) return;
   const name = JSON.stringify(origin.name);
   if (!isAttended(setting)) {
     throw new Declined(
@@ -56,8 +55,7 @@ export async function approve(origin: Origin, setting: Setting): Promise<void> {
     return choose(`${origin.command ? "Start it" : "Connect"}? [y]es or [n]o? `, { y: true, n: false }, prompter);
   });
   if (!agreed) throw new Declined(`The server ${name} of ${origin.file} was not approved.`);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  appendFileSync(file, `${hash}\n`, { mode: 0o600 });
+  rememberApproval(list, subject, setting.io);
 }
 
 /** Variables that make a program load or run other code. Their values are shown. */
@@ -92,14 +90,39 @@ function sorted(texts: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(texts).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function hashOf({ folder, command, cwd, url, headers, env, envFile, sends }: Origin): string {
-  const subject = [folder, command, cwd, url, sorted(headers), sorted(env), envFile.toSorted(), sends.toSorted()];
+function subjectOf({ folder, command, cwd, url, headers, env, envFile, sends }: Origin): readonly unknown[] {
+  return [folder, command, cwd, url, sorted(headers), sorted(env), envFile.toSorted(), sends.toSorted()];
+}
+
+/** The list of the approved commands. */
+const list = "approved-commands";
+
+/** Returns whether the user has approved a subject. `list` is the name of a file in the user's folder for state. */
+export function isApproved(
+  list: string,
+  subject: readonly unknown[],
+  io: Pick<CommandIo, "env" | "platform">,
+): boolean {
+  return readTrusted(approvalsFile(list, io))?.split("\n").includes(hashOf(subject)) ?? false;
+}
+
+/** Adds the hash of a subject to a list of approvals, which only the user can read. */
+export function rememberApproval(
+  list: string,
+  subject: readonly unknown[],
+  io: Pick<CommandIo, "env" | "platform">,
+): void {
+  const file = approvalsFile(list, io);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  appendFileSync(file, `${hashOf(subject)}\n`, { mode: 0o600 });
+}
+
+function hashOf(subject: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(subject)).digest("hex");
 }
 
-/** Returns the file of the approved hashes, in the user's folder for state. */
-function approvalsFile(io: Pick<CommandIo, "env" | "platform">): string {
-  return join(stateFolder(io), "mcparley", "approved-commands");
+function approvalsFile(list: string, io: Pick<CommandIo, "env" | "platform">): string {
+  return join(stateFolder(io), "mcparley", list);
 }
 
 /** Returns the user's folder for state. */

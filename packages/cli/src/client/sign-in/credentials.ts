@@ -23,7 +23,7 @@ export function credentialsPlace(io: Surroundings, wantsKeychain: boolean): Cred
 }
 
 /** Returns the user's folder for the settings of this command, by the conventions of the system. */
-function configFolder({ env, platform }: Surroundings): string {
+export function configFolder({ env, platform }: Surroundings): string {
   const home = env.HOME || homedir();
   if (platform === "win32")
     return join(env.LOCALAPPDATA || join(env.USERPROFILE || home, "AppData", "Local"), "mcparley");

@@ -1,0 +1,197 @@
+import { redact } from "mcparley";
+import { isObject } from "../../client/json.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** Maximum number of characters of an endpoint's message. */
+const maxMessage = 300;
+
+/**
+ * The failure of a request to an endpoint. The message is for the user: fact, value and cure, without the key.
+ *
+ * It has no cause, because errors of `fetch` and of providers contain the request with its headers.
+ */
+export class EndpointError extends Error {
+  override readonly name = "EndpointError";
+}
+
+/** A reply of an endpoint that is not an answer of the model. */
+export interface FailedReply {
+  readonly status: number;
+  readonly contentType: string;
+  /** The value of the header `Retry-After`. */
+  readonly retryAfter: string | null;
+  /** The start of the body. */
+  readonly text: string;
+}
+
+/** Returns the error for a reply that is not an answer of the model. */
+export function replyError(endpoint: Endpoint, reply: FailedReply): EndpointError {
+  const { status, contentType, retryAfter } = reply;
+  const { provider, model, keyEnv } = endpoint;
+  const title = titleOf(endpoint);
+  const message = messageOf(endpoint, reply.text);
+  const said = message === undefined ? "." : `: ${message}`;
+  if (/\bhtml\b/i.test(contentType)) {
+    const fact = `${title} answered with a web page (HTTP status ${status}) instead of the answer of a model.`;
+    return new EndpointError(`${fact} ${addressCure(endpoint)}`);
+  }
+  // Endpoints repeat parts of the key in this message.
+  if (status === 401) return new EndpointError(`${title} ${keyError(keyEnv, status)}`);
+  if (status === 403)
+    return new EndpointError(`${title} refused the request (HTTP status 403)${said} ${keyCure(keyEnv)}`);
+  if (status === 404) {
+    const cures = [
+      provider?.install && `Install it: ${provider.install(model)}.`,
+      provider?.list && `List the models: ${provider.list}.`,
+    ].filter(Boolean);
+    const cure = cures.length > 0 ? cures.join(" ") : `Check the name of the model. ${addressCure(endpoint)}`;
+    return new EndpointError(
+      `${title} did not find the model "${visibleLine(model)}" (HTTP status 404)${said} ${cure}`,
+    );
+  }
+  if (status === 429) {
+    const wait = /^\d{1,6}$/.test(retryAfter ?? "") ? `Try again in ${retryAfter} seconds` : "Try again later";
+    const cure = `${wait}, or check the limits and the credit of your account.`;
+    return new EndpointError(`${title} limits the requests (HTTP status 429)${said} ${cure}`);
+  }
+  if (status >= 500) {
+    return new EndpointError(`${title} failed (HTTP status ${status})${said} Try again later.`);
+  }
+  if (status >= 200 && status < 300) {
+    const fact = `${title} answered with ${visibleLine(contentType) || "no content type"} instead of an event stream${said}`;
+    return new EndpointError(`${fact} ${addressCure(endpoint)}`);
+  }
+  const cure = /does not support tools|tool[ -]call|tool choice/i.test(message ?? "")
+    ? "Choose a model that can call tools, or enable them in the settings of the endpoint."
+    : "Check the name of the model and its limits.";
+  return new EndpointError(`${title} rejected the request (HTTP status ${status})${said} ${cure}`);
+}
+
+/** Returns the error for a redirect. The request, its key and the conversation are not sent to the target. */
+export function redirectError(endpoint: Endpoint, status: number, location: string | null): EndpointError {
+  const base = `${endpoint.href}/chat/completions`;
+  const target = location !== null && URL.canParse(location, base) ? new URL(location, base) : undefined;
+  const fact = `${titleOf(endpoint)} redirects to ${target ? target.origin : "an invalid address"} (HTTP status ${status}).`;
+  const cure =
+    target && target.origin !== endpoint.origin
+      ? `Nothing was sent there. If you trust it, name it: --base-url ${target.origin}/... with --api-key-env NAME.`
+      : addressCure(endpoint);
+  return new EndpointError(`${fact} ${cure}`);
+}
+
+/** Errors of a connection, by their codes, with the cure. */
+const connectionErrors: readonly (readonly [codes: RegExp, fact: string, cure: string])[] = [
+  [/^(?:ENOTFOUND|EAI_AGAIN)$/, "has a host that is not found", "Check its name and your connection to the network."],
+  [
+    /^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH)$/,
+    "cannot be reached",
+    "Check its address, the network and firewalls.",
+  ],
+  [/^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/, "sent nothing for five minutes", "Try again, or use a smaller model."],
+  [
+    /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/,
+    "has a certificate that is not trusted",
+    "Name the file with the certificate of its authority in the variable NODE_EXTRA_CA_CERTS.",
+  ],
+  [/^(?:EPROTO|ERR_SSL_\w+)$/, "does not speak TLS", "Write its address with http:// if it is on this machine."],
+  [/^HPE_/, "does not speak HTTP", "Check its port."],
+];
+
+/** Returns the error for a request without a complete reply. */
+export function connectionError(endpoint: Endpoint, thrown: unknown): EndpointError {
+  const code = codeOf(thrown);
+  const { provider, origin } = endpoint;
+  if (code === "ECONNREFUSED") {
+    const name = provider ? provider.title : "A model endpoint";
+    const cure =
+      provider?.start === undefined ? "Start it, or check its address." : `Start it with \`${provider.start}\`.`;
+    return new EndpointError(`${name} is not running at ${origin}. ${cure}`);
+  }
+  const [, fact, cure] = connectionErrors.find(([codes]) => codes.test(code)) ?? [
+    undefined,
+    "closed the connection before the answer was complete",
+    "Try again.",
+  ];
+  return new EndpointError(`${titleOf(endpoint)} ${fact}${code === "" ? "" : ` (${code})`}. ${cure}`);
+}
+
+/** Returns the error for a part of the answer that the endpoint or the reader of its format reports. */
+export function streamError(endpoint: Endpoint, thrown: unknown): EndpointError {
+  if (thrown instanceof EndpointError) return thrown;
+  const message = typeof thrown === "string" ? thrown : isObject(thrown) ? thrown.message : undefined;
+  const shown = shownMessage(endpoint, typeof message === "string" ? message : "unknown error");
+  if (thrown instanceof Error && /JSONParse|TypeValidation/.test(thrown.name)) {
+    const cure = "Use a package for its provider: --provider PACKAGE#export.";
+    return new EndpointError(`${titleOf(endpoint)} sent an answer in another format: ${shown} ${cure}`);
+  }
+  return new EndpointError(`${titleOf(endpoint)} failed within the answer: ${shown} Try again.`);
+}
+
+/** Returns the start of an error's sentence: the provider or the endpoint, with its origin. */
+function titleOf({ provider, origin }: Endpoint): string {
+  return provider ? `${provider.title} at ${origin}` : `The endpoint ${origin}`;
+}
+
+function keyError(keyEnv: string | undefined, status: number): string {
+  return keyEnv === undefined
+    ? `requires a key (HTTP status ${status}). Name the variable that has it with --api-key-env NAME.`
+    : `rejected the key (HTTP status ${status}). ${keyCure(keyEnv)}`;
+}
+
+function keyCure(keyEnv: string | undefined): string {
+  return keyEnv === undefined
+    ? "If it requires a key, name the variable that has it with --api-key-env NAME."
+    : `Check the key in the variable ${keyEnv}.`;
+}
+
+function addressCure({ provider }: Endpoint): string {
+  return provider
+    ? "Check that no proxy or other program answers in its place."
+    : 'Check the address of --base-url. It usually ends with "/v1".';
+}
+
+/** Returns the message in the body of a reply, as a sentence without the key. */
+function messageOf(endpoint: Endpoint, body: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  const message = messageIn(value);
+  return message === undefined ? undefined : shownMessage(endpoint, message);
+}
+
+/** Returns the message of an error document. Endpoints differ in the member that has it. */
+function messageIn(value: unknown, depth = 0): string | undefined {
+  if (typeof value === "string") return value.trim() === "" ? undefined : value;
+  if (Array.isArray(value)) return messageIn(value[0], depth + 1);
+  if (!isObject(value) || depth > 4) return undefined;
+  for (const name of ["error", "message", "detail", "msg"]) {
+    const found = messageIn(value[name], depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Returns an endpoint's message as one safe sentence without the key. */
+function shownMessage({ key }: Endpoint, message: string): string {
+  const withoutKey = key === undefined ? message : message.replaceAll(key, "[redacted]");
+  const line = visibleLine(redact(withoutKey));
+  return withStop(line.length > maxMessage ? `${line.slice(0, maxMessage)}…` : line);
+}
+
+function withStop(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}
+
+/** Returns the code of a failed connection, which is in one of the causes of an error of `fetch`. */
+function codeOf(thrown: unknown): string {
+  for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth += 1) {
+    if ("code" in error && typeof error.code === "string") return error.code;
+    // An attempt for each address of a name.
+    if (error instanceof AggregateError) return codeOf(error.errors[0]);
+  }
+  return "";
+}

@@ -1,0 +1,178 @@
+import type { LanguageModel, ProviderName } from "@mcparley/host";
+import { UsageError } from "../../client/io.ts";
+import { nearest } from "../../did-you-mean.ts";
+import { type ChatSettings, isVariableName, readChatSettings } from "../settings/chat-settings.ts";
+import { type BaseUrl, readBaseUrl } from "./base-url.ts";
+import { type BuiltInProvider, addressOf, builtInProviders, schemasOf } from "./built-in-providers.ts";
+import { endpointModel } from "./endpoint-model.ts";
+import { type PackageExport, readPackageExport } from "./package-export.ts";
+import type { ModelSurroundings } from "./provider-approval.ts";
+
+export type { ModelSurroundings, ProviderQuestion } from "./provider-approval.ts";
+
+/** The options of the command that choose the model. */
+export interface ModelWords {
+  readonly model: string | undefined;
+  readonly baseUrl: string | undefined;
+  /** The name of an environment variable. */
+  readonly apiKeyEnv: string | undefined;
+  /** An export of a package: `PACKAGE#export`. */
+  readonly provider: string | undefined;
+}
+
+/** The model of a chat. */
+export interface ChosenModel {
+  /** The name for the user, such as `ollama/qwen3`. */
+  readonly name: string;
+  readonly model: LanguageModel;
+  /** The rules for the schemas of tools, for the option `provider` of a host. */
+  readonly schemas: ProviderName;
+  /** Origin and path of the endpoint, without secrets. Undefined for a package. */
+  readonly endpoint: string | undefined;
+}
+
+/** A model with all that belongs to it, from one source. */
+interface Choice {
+  readonly model: string;
+  readonly baseUrl: string | undefined;
+  readonly apiKeyEnv: string | undefined;
+  readonly provider: string | undefined;
+  /** Names the source of the model in errors. */
+  readonly from: string;
+}
+
+/**
+ * Opens the model of a chat: that of the options, of the variable `MCPARLEY_MODEL`, or of the user's settings, in this
+ * order. Returns undefined if none of them names a model.
+ *
+ * Nothing is sent to the model yet. Throws `UsageError` for an unknown provider, a missing key or package, and an unsafe
+ * address, and `Declined` if the user does not confirm a package.
+ */
+export async function openModel(words: ModelWords, surroundings: ModelSurroundings): Promise<ChosenModel | undefined> {
+  const settings = readChatSettings(surroundings);
+  const choice = choose(words, settings, surroundings.env);
+  if (!choice) return undefined;
+  if (choice.provider !== undefined) {
+    return ofPackage(readPackageExport(choice.provider, "--provider"), choice, surroundings);
+  }
+  if (choice.baseUrl !== undefined) return ofAddress(choice, choice.baseUrl, surroundings);
+  const { name, model } = splitModel(choice);
+  const wanted = settings.providers.get(name);
+  if (wanted) return ofPackage(wanted, { ...choice, model }, surroundings);
+  const provider = builtInProviders.get(name);
+  if (provider) return ofBuiltIn({ name, model, provider }, choice, surroundings);
+  throw unknownProvider(name, choice, settings);
+}
+
+/** Returns the model of the first source that names one. Settings of several sources are never combined, so that a key of one source is not sent to the address of another. */
+function choose(words: ModelWords, settings: ChatSettings, env: ModelSurroundings["env"]): Choice | undefined {
+  const { model, baseUrl, apiKeyEnv, provider } = words;
+  if (model !== undefined) return { model, baseUrl, apiKeyEnv, provider, from: "--model" };
+  const [alone] = Object.entries({ "--base-url": baseUrl, "--api-key-env": apiKeyEnv, "--provider": provider })
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => name);
+  if (alone !== undefined) {
+    throw new UsageError(`${alone} belongs to a model, and --model is missing.`, "Add --model NAME.");
+  }
+  const none = { baseUrl: undefined, apiKeyEnv: undefined, provider: undefined };
+  if (env.MCPARLEY_MODEL) return { ...none, model: env.MCPARLEY_MODEL, from: "MCPARLEY_MODEL" };
+  if (settings.model === undefined) return undefined;
+  return { ...settings, model: settings.model, provider: undefined, from: settings.file };
+}
+
+function splitModel({ model, from }: Choice): { name: string; model: string } {
+  const [, name, rest] = /^([^/]+)\/(.+)$/s.exec(model) ?? [];
+  if (name !== undefined && rest !== undefined) return { name, model: rest };
+  throw new UsageError(
+    `${from}: ${JSON.stringify(model)} names no provider and model.`,
+    "Write PROVIDER/NAME, such as ollama/qwen3. For another endpoint, add --base-url URL.",
+  );
+}
+
+/** Returns a model of a provider's package. It reads its key itself. */
+async function ofPackage(
+  wanted: PackageExport,
+  { model, baseUrl, apiKeyEnv }: Choice,
+  surroundings: ModelSurroundings,
+): Promise<ChosenModel> {
+  if (baseUrl !== undefined || apiKeyEnv !== undefined) {
+    throw new UsageError(
+      `${baseUrl !== undefined ? "A base URL" : "The variable of a key"} cannot be set for a provider of a package.`,
+      "Leave it out. The documentation of the package names the variables that it reads.",
+    );
+  }
+  // Other models do not need the code that finds and loads packages.
+  const { packageModel } = await import("./provider-package.ts");
+  const opened = await packageModel(wanted, model, surroundings);
+  return { name: `${wanted.package}/${model}`, model: opened, schemas: schemasOfPackage(wanted), endpoint: undefined };
+}
+
+/** Returns the rules for the schemas of a package: those of the company whose models it has, if the name says so. */
+function schemasOfPackage({ specifier }: PackageExport): ProviderName {
+  const [, maker] = /^@ai-sdk\/(?:[\w-]+\/)?(openai|anthropic|google)$/.exec(specifier) ?? [];
+  return maker === "openai" || maker === "anthropic" || maker === "google" ? maker : "common";
+}
+
+/** Returns a model at the endpoint of `--base-url`. Its whole name is that of the model. */
+async function ofAddress(choice: Choice, baseUrl: string, { env }: ModelSurroundings): Promise<ChosenModel> {
+  const { model, apiKeyEnv: keyEnv, from } = choice;
+  const where = from === "--model" ? "--base-url" : `${from}: "baseUrl"`;
+  const address = readBaseUrl(baseUrl, where, keyEnv !== undefined);
+  const key = keyEnv === undefined ? undefined : readKey(keyEnv, "The endpoint", env);
+  const { host } = new URL(address.href);
+  const opened = await endpointModel({ ...address, model, key, keyEnv, provider: undefined }, host);
+  return { name: `${host}/${model}`, model: opened, schemas: "common", endpoint: address.shown };
+}
+
+async function ofBuiltIn(
+  { name, model, provider }: { name: string; model: string; provider: BuiltInProvider },
+  choice: Choice,
+  { env }: ModelSurroundings,
+): Promise<ChosenModel> {
+  const keyEnv = choice.apiKeyEnv ?? provider.keyEnv;
+  const { url, from } = addressOf(name, provider, env);
+  const address: BaseUrl = readBaseUrl(url, from ?? name, keyEnv !== undefined);
+  const key = keyEnv === undefined ? undefined : readKey(keyEnv, provider.title, env);
+  const opened = await endpointModel({ ...address, model, key, keyEnv, provider }, name);
+  return {
+    name: `${name}/${model}`,
+    model: opened,
+    schemas: schemasOf(name, provider, model),
+    endpoint: address.shown,
+  };
+}
+
+/** Returns the key in a variable. No error contains it. */
+function readKey(name: string, title: string, env: ModelSurroundings["env"]): string {
+  if (!isVariableName(name)) {
+    throw new UsageError(
+      "--api-key-env needs the name of an environment variable, and not a key.",
+      "Set a variable to the key, and write its name, such as --api-key-env LLM_KEY.",
+    );
+  }
+  const key = env[name]?.trim();
+  if (!key) {
+    throw new UsageError(
+      `${title} needs a key, and the environment variable ${name} is not set.`,
+      `Set ${name} to the key, or name another variable with --api-key-env NAME.`,
+    );
+  }
+  // Node would repeat the key in its error.
+  if (!/^[\x21-\x7E]+$/.test(key)) {
+    throw new UsageError(
+      `The environment variable ${name} contains characters that a key cannot have.`,
+      `Set ${name} to the key only, on one line.`,
+    );
+  }
+  return key;
+}
+
+function unknownProvider(name: string, { from }: Choice, settings: ChatSettings): UsageError {
+  const known = [...builtInProviders.keys(), ...settings.providers.keys()];
+  const meant = nearest(name, known);
+  return new UsageError(
+    `${from}: there is no model provider ${JSON.stringify(name)}.`,
+    `${meant === undefined ? `Available: ${known.join(", ")}.` : `Did you mean "${meant}"?`} ` +
+      "Others need a package of the AI SDK, such as --provider @ai-sdk/anthropic#anthropic.",
+  );
+}

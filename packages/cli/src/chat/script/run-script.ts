@@ -1,0 +1,189 @@
+import type { Conversation, Host, RunEnd, RunEvent, RunOptions, Usage } from "@mcparley/host";
+import { printableJson } from "mcparley";
+import { UsageError } from "../../client/io.ts";
+import { type Screen, paragraph } from "../../client/screen.ts";
+import { cut, visibleLine } from "../../client/terminal-text.ts";
+import { answerOutput } from "./answer-output.ts";
+import { type CallRecorder, type ScriptCall, recordCalls } from "./script-calls.ts";
+import { exitCodeOfRun } from "./script-exit.ts";
+
+/** The settings of one run of `mcparley chat --prompt`. */
+export interface ScriptSetting {
+  readonly host: Host;
+  /** The conversation, without the prompt. The run adds the prompt and the new messages to it. */
+  readonly conversation: Conversation;
+  readonly prompt: string;
+  /** Cancels the run. */
+  readonly signal: AbortSignal;
+  /** Whether the result is one JSON document on stdout, in place of the text of the model. */
+  readonly json: boolean;
+  readonly out: Pick<Screen, "out" | "err" | "print" | "note" | "progress" | "endProgress">;
+  readonly meta: {
+    /** The id under which the conversation is stored. Undefined without history. */
+    readonly id: string | undefined;
+    /** The model, such as `ollama/qwen3`. */
+    readonly model: string;
+  };
+  readonly limits?: Pick<RunOptions, "maxSteps" | "maxTokens" | "maxTime">;
+  /**
+   * Stores the conversation after the run, and returns its id for the document, which can differ from `meta.id`. If it rejects, the
+   * reason is a note and the document has no id.
+   */
+  readonly save?: () => Promise<string>;
+}
+
+/** The JSON document of `mcparley chat --prompt --json`. Later versions may add members. */
+export interface ChatResult {
+  /** The text of the last step. It is incomplete if `reason` is not `answered`. */
+  readonly answer: string;
+  readonly reason: RunEnd["reason"];
+  /** The calls of the model, in order. */
+  readonly calls: readonly ScriptCall[];
+  /** The tokens of all steps. They are estimated if the provider reports none. */
+  readonly usage: Usage;
+  /** The number of requests to the model. */
+  readonly steps: number;
+  readonly model: string;
+  /** The servers that are not connected although they are enabled. */
+  readonly unavailable: readonly UnavailableServer[];
+  /** The id for `--resume`. Null without history. */
+  readonly conversation: string | null;
+  /** Only if `reason` is `error`. */
+  readonly error?: { readonly message: string };
+}
+
+/** A server whose tools the model may have lacked. */
+export interface UnavailableServer {
+  readonly name: string;
+  readonly state: "failed" | "needs-sign-in";
+  readonly message: string;
+}
+
+/** The outcome of a script. */
+export interface ScriptResult {
+  readonly exitCode: number;
+  readonly document: ChatResult;
+}
+
+/**
+ * Runs the model once with a prompt, and writes its answer to stdout. Calls, denials and progress are notes on stderr.
+ *
+ * Rejects if the host has no model, a limit is invalid, or stdout cannot be written. An error of the model is a part of the result.
+ */
+export async function runScript(setting: ScriptSetting): Promise<ScriptResult> {
+  const { host, conversation, signal, json, out, limits } = setting;
+  const before = conversation.messages;
+  conversation.user(setting.prompt);
+  const calls = recordCalls(before, () => host.catalogue);
+  const text = json ? undefined : answerOutput(out);
+  let answer = "";
+  let steps = 0;
+  const run = host.run({ conversation, signal, ...limits });
+  for await (const event of run) {
+    if (event.type === "step") [steps, answer] = [event.step, ""];
+    if (event.type === "text") answer += event.text;
+    if (event.type === "text") await text?.write(event.text);
+    // It follows the text of each step.
+    if (event.type === "usage") await text?.endText();
+    noteEvent(event, calls, out);
+  }
+  const end = await run.finished;
+  out.endProgress();
+  const id = await savedId(setting);
+  const document = documentOf(setting, { end, answer, steps, calls: calls.finish(end.messages), id });
+  if (json) await out.print(`${printableJson(document, 2)}\n`);
+  else noteEnd(document, out);
+  return { exitCode: exitCodeOfRun(end, document.calls.some(isDenied)), document };
+}
+
+interface Ended extends Pick<ChatResult, "answer" | "steps" | "calls"> {
+  readonly end: RunEnd;
+  readonly id: string | undefined;
+}
+
+async function savedId({ save, meta, out }: ScriptSetting): Promise<string | undefined> {
+  if (!save) return meta.id;
+  try {
+    return await save();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const hint = error.hint === undefined ? "" : ` ${error.hint}`;
+    out.note(paragraph(`mcparley: ${error.message}${hint}`, out.err));
+    return undefined;
+  }
+}
+
+function documentOf({ host, meta }: ScriptSetting, { end, answer, steps, calls, id }: Ended): ChatResult {
+  const { reason, usage, error } = end;
+  return {
+    answer,
+    reason,
+    calls,
+    usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens },
+    steps,
+    model: meta.model,
+    unavailable: unavailableServers(host),
+    conversation: id ?? null,
+    ...(error && { error: { message: error.message } }),
+  };
+}
+
+function unavailableServers({ servers }: Host): UnavailableServer[] {
+  return [...servers.values()].flatMap(({ name, state, error }) =>
+    state === "failed" || state === "needs-sign-in" ? [{ name, state, message: error?.message ?? state }] : [],
+  );
+}
+
+function isDenied({ status }: ScriptCall): boolean {
+  return status === "denied";
+}
+
+/** Maximum columns of a note about a call. */
+const widestNote = 200;
+
+/** Writes a note about a call: its start, its progress, and each outcome except a result. */
+function noteEvent(event: RunEvent, calls: CallRecorder, out: ScriptSetting["out"]): void {
+  const { dim, yellow } = out.err.style;
+  const ended = calls.take(event);
+  if (event.type === "call") {
+    const name = event.server === undefined ? event.name : `${event.name} of ${event.server}`;
+    out.note(dim(cut(visibleLine(`call: ${name} ${JSON.stringify(event.arguments)}`), widestNote)));
+  }
+  if (event.type === "activity" && event.activity.type === "progress") out.progress(event.activity.progress);
+  if (event.type === "activity" && event.activity.type === "input-request" && event.activity.state === "declined") {
+    out.note(yellow(`declined: an input request of the call (${event.activity.kind})`));
+  }
+  if (event.type === "result") out.endProgress();
+  if (ended && ended.status !== "result") {
+    out.note(yellow(cut(visibleLine(`${ended.status}: ${ended.name}: ${ended.text}`), widestNote)));
+  }
+}
+
+/** The sentences about runs without a complete answer. */
+const endings: Readonly<Record<RunEnd["reason"], string | undefined>> = {
+  answered: undefined,
+  steps: "The answer is incomplete: the run reached its limit of steps.",
+  tokens: "The answer is incomplete: the run reached its limit of tokens.",
+  time: "The answer is incomplete: the run reached its limit of time.",
+  length: "The answer is incomplete: it reached the output limit of the model.",
+  filtered: "The answer is incomplete: the provider filtered it.",
+  cancelled: "The run was cancelled.",
+  error: "The model failed.",
+};
+
+/** Writes notes about what a reader of the answer does not see: an early end, denied calls, and unavailable servers. */
+function noteEnd(document: ChatResult, out: ScriptSetting["out"]): void {
+  const { reason, error, calls, unavailable } = document;
+  for (const { name, message } of unavailable) {
+    out.note(paragraph(`mcparley: The server ${JSON.stringify(name)} is unavailable: ${message}`, out.err));
+  }
+  const denied = calls.filter(isDenied).length;
+  if (denied > 0) {
+    const subject = denied === 1 ? "1 call was denied" : `${denied} calls were denied`;
+    out.note(paragraph(`mcparley: ${subject}. Allow calls with rules of the policy.`, out.err));
+  }
+  const ending = error?.message ?? endings[reason];
+  if (ending === undefined) return;
+  const prefix = "mcparley:";
+  out.note(out.err.style.red(prefix) + paragraph(`${prefix} ${ending}`, out.err).slice(prefix.length));
+}

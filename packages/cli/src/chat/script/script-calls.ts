@@ -1,0 +1,102 @@
+import type { Catalogue, Message, RunEvent, ToolResultPart } from "@mcparley/host";
+import type { JsonObject } from "mcparley";
+import { resultText } from "../history/message-text.ts";
+
+/**
+ * The outcome of a call:
+ *
+ * - `result`: the tool returned a result
+ * - `error`: the tool ran and returned an error
+ * - `denied`: consent was not given; the server received nothing
+ * - `failed`: there is no result: invalid arguments, an unknown tool, or a lost connection
+ * - `cancelled`: the run ended before the result
+ */
+export type CallStatus = "result" | "error" | "denied" | "failed" | "cancelled";
+
+/** A call of the model in the document of `--json`. */
+export interface ScriptCall {
+  /** The name of the tool for the model. */
+  readonly name: string;
+  /** The name of the server. Null for a tool of the host, and for a tool that does not exist. */
+  readonly server: string | null;
+  /** The name of the tool at the server. */
+  readonly tool: string | null;
+  readonly arguments: JsonObject;
+  readonly status: CallStatus;
+  /** The text of the result, or the reason why there is none. Files are named. */
+  readonly text: string;
+}
+
+/** Collects the calls of a run from its events. */
+export interface CallRecorder {
+  /** Reads an event. Returns the call that it starts or ends. */
+  take(this: void, event: RunEvent): ScriptCall | undefined;
+  /** Returns all calls, in the order in which the model wrote them, when the run has ended with these messages. */
+  finish(this: void, messages: readonly Message[]): ScriptCall[];
+}
+
+type Started = Pick<ScriptCall, "name" | "server" | "tool" | "arguments">;
+
+/** Returns a recorder for a run. `before` are the messages of the conversation at its start, whose calls are left out. */
+export function recordCalls(before: readonly Message[], catalogue: () => Catalogue): CallRecorder {
+  const known = new Set(callParts(before).map(({ callId }) => callId));
+  const started = new Map<string, Started>();
+  const toolOf = (name: string): Pick<Started, "server" | "tool"> => {
+    const found = catalogue().tool(name);
+    return { server: found?.server ?? null, tool: found?.tool.name ?? null };
+  };
+  return {
+    take(event) {
+      if (event.type === "call") {
+        const { callId, name, server = null, arguments: args } = event;
+        const { tool } = toolOf(name);
+        started.set(callId, { name, server, tool: server === null ? null : tool, arguments: args });
+        return undefined;
+      }
+      if (event.type !== "result") return undefined;
+      const call = started.get(event.callId);
+      return call && ended(call, event.result);
+    },
+    finish(messages) {
+      const results = new Map(resultParts(messages).map((result) => [result.callId, result]));
+      return callParts(messages).flatMap(({ callId, name, arguments: args }) => {
+        const result = results.get(callId);
+        if (known.has(callId) || !result) return [];
+        // A call that the end of the run prevented has no events.
+        return [ended(started.get(callId) ?? { name, ...toolOf(name), arguments: args }, result)];
+      });
+    },
+  };
+}
+
+function ended(call: Started, result: ToolResultPart): ScriptCall {
+  return { ...call, status: statusOf(result), text: resultText(result.content) };
+}
+
+/** The starts of the texts that the host writes in place of a result, with their statuses. */
+const hostTexts: readonly (readonly [start: RegExp, status: CallStatus])[] = [
+  [/^The call was not run, because consent was denied\./, "denied"],
+  [/^The call was not run, because it has failed /, "failed"],
+  [/^The call was (?:not run|cancelled|interrupted)\b/, "cancelled"],
+  [/^The tool returned no content\.$/, "error"],
+];
+
+/**
+ * Returns the status of a call. Texts of servers name their origin, so that a server cannot imitate the texts of the host. The events
+ * of a run do not have the status: a call that a rule denies has no event of an approval.
+ */
+function statusOf({ isError, content }: ToolResultPart): CallStatus {
+  if (!isError) return "result";
+  const [first] = content;
+  if (first?.type !== "text" || first.from !== undefined) return "error";
+  return hostTexts.find(([start]) => start.test(first.text))?.[1] ?? "failed";
+}
+
+function callParts(messages: readonly Message[]) {
+  const parts = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
+  return parts.filter((part) => part.type === "tool-call");
+}
+
+function resultParts(messages: readonly Message[]): readonly ToolResultPart[] {
+  return messages.flatMap((message) => (message.role === "tool" ? message.content : []));
+}

@@ -1,0 +1,41 @@
+import type { RunEnd } from "@mcparley/host";
+import { LocalError, ProtocolError } from "mcparley";
+import { exitCodeOf, exitCodes } from "../../client/report-error.ts";
+
+/** The exit code of an answer that a limit of the run or the provider ended early. */
+export const incompleteExitCode = 8;
+
+/** Returns the exit code of a run. `isDenied` is whether a call was denied. */
+export function exitCodeOfRun({ reason, error }: RunEnd, isDenied: boolean): number {
+  switch (reason) {
+    case "answered":
+      return isDenied ? exitCodes.declined : exitCodes.ok;
+    case "time":
+      return exitCodes.timeout;
+    case "cancelled":
+      return exitCodes.interrupted;
+    case "error":
+      return exitCodeOfModelError(error);
+    default:
+      return incompleteExitCode;
+  }
+}
+
+/** The error of a model, as the host writes it: with the status if the provider answered, and the reason of the provider. */
+const modelFailure =
+  /^The model "[^"]*" (?:rejected the credentials|failed)(?: \(HTTP status (\d{3})\))?(?:: ([\s\S]*))?/;
+
+/** Reasons of requests that received no response. They are those of Node, and of the packages of the AI SDK. */
+const noConnection =
+  /\b(?:Cannot connect to API|fetch failed|ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|UND_ERR_\w+)\b/i;
+
+/**
+ * Returns the exit code of an error that ended a run: 3 for the HTTP statuses 401 and 403, 4 if no connection was made, and otherwise
+ * 2. The host removes the provider's error from its own, so only the text has the reason.
+ */
+function exitCodeOfModelError(error: Error | undefined): number {
+  if (error instanceof LocalError || error instanceof ProtocolError) return exitCodeOf(error);
+  const [, status, reason = ""] = modelFailure.exec(error?.message ?? "") ?? [];
+  if (status === "401" || status === "403") return exitCodes.authorization;
+  return status === undefined && noConnection.test(reason) ? exitCodes.unreachable : exitCodes.protocol;
+}
