@@ -7,6 +7,7 @@ import type { ToolResultPart } from "../conversation/messages.ts";
 import type { TextLimits } from "../conversation/text/long-text.ts";
 import type { ReadCall } from "./read-call.ts";
 import { readResult } from "./read-result.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import { MAX_FAILURES, type RepeatedFailures } from "./repeated-failures.ts";
 import type { RunEvent } from "./run-events.ts";
 import { type RunStop, settled } from "./run-stop.ts";
@@ -21,10 +22,17 @@ export interface CallParts {
   readonly search: ToolSearch | undefined;
   readonly limits: TextLimits;
   readonly failures: RepeatedFailures;
+  readonly openCalls: OpenCalls;
   readonly stop: RunStop;
   readonly timer: RunTimer;
   readonly clock: Clock;
   readonly emit: (event: RunEvent) => void;
+}
+
+/** The parts of a run, and the cancellation of one call. */
+interface OneCallParts extends CallParts {
+  /** Aborted when the user cancels the call. */
+  readonly cancelled: AbortSignal;
 }
 
 /** Number of calls that run at the same time. */
@@ -33,9 +41,12 @@ const MAX_PARALLEL = 8;
 /** Runs the calls of one answer. Returns their results in the order of the calls. It never rejects. */
 export async function runCalls(calls: readonly ReadCall[], parts: CallParts): Promise<ToolResultPart[]> {
   const results = Array.from<ToolResultPart>({ length: calls.length });
-  const waiting = calls.entries();
+  const waiting = calls.map((call) => ({ call, open: parts.openCalls.begin() })).entries();
   async function work(): Promise<void> {
-    for (const [index, call] of waiting) results[index] = await runCall(call, parts);
+    for (const [index, { call, open }] of waiting) {
+      results[index] = await runCall(call, { ...parts, cancelled: open.cancelled });
+      open.end();
+    }
   }
   await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, calls.length) }, work));
   return results;
@@ -47,7 +58,7 @@ export function skippedResult({ callId, name }: Pick<ReadCall, "callId" | "name"
 }
 
 /** Runs one call, and emits its events. */
-async function runCall(call: ReadCall, parts: CallParts): Promise<ToolResultPart> {
+async function runCall(call: ReadCall, parts: OneCallParts): Promise<ToolResultPart> {
   const { callId, name, target } = call;
   if (parts.stop.reason !== undefined) return skippedResult(call, stopText(parts.stop.reason));
   const server = target.kind === "tool" ? target.tool.server : undefined;
@@ -59,9 +70,12 @@ async function runCall(call: ReadCall, parts: CallParts): Promise<ToolResultPart
   return result;
 }
 
-async function resultOf(call: ReadCall, parts: CallParts): Promise<ToolResultPart> {
+async function resultOf(call: ReadCall, parts: OneCallParts): Promise<ToolResultPart> {
   const { target, callId, name } = call;
   const { limits, search } = parts;
+  if (parts.cancelled.aborted) {
+    return hostResult({ callId, name }, `The call was not run, because the user cancelled it. ${NO_REPETITION}`);
+  }
   if (target.kind === "problem") return hostResult({ callId, name }, limits.hideSecrets(target.problem));
   if (target.kind === "read_result") {
     const read = readResult(target.arguments, { store: limits.store, maxBytes: limits.maxBytes });
@@ -72,13 +86,11 @@ async function resultOf(call: ReadCall, parts: CallParts): Promise<ToolResultPar
     const { text, isError } = search.answer(target.arguments);
     return hostResult({ callId, name }, limits.hideSecrets(text), isError);
   }
-  const result = await callServer(call, target.tool, parts);
-  parts.failures.record({ name: call.shownName, arguments: call.arguments, isError: result.isError });
-  return result;
+  return callServer(call, target.tool, parts);
 }
 
 /** Calls the tool of a server, unless the same call has failed too often. */
-async function callServer(call: ReadCall, tool: CatalogueTool, parts: CallParts): Promise<ToolResultPart> {
+async function callServer(call: ReadCall, tool: CatalogueTool, parts: OneCallParts): Promise<ToolResultPart> {
   const { callId, name } = call;
   if (parts.failures.isBlocked(call.shownName, call.arguments)) {
     const text = `The call was not run, because it has failed ${MAX_FAILURES} times with the same arguments.`;
@@ -88,21 +100,35 @@ async function callServer(call: ReadCall, tool: CatalogueTool, parts: CallParts)
     );
   }
   const outcome = await outcomeOf(call, tool, parts);
-  if (outcome === undefined) {
-    const reason = stopText(parts.stop.reason ?? "cancelled");
-    return hostResult({ callId, name }, `The call was cancelled, because ${reason}. The server may have run it.`);
-  }
-  return toResultPart({ callId, name, origin: { server: tool.server, name: tool.tool.name } }, outcome, parts.limits);
+  // A call that was cancelled has not failed. The user may want the model to repeat it.
+  if (outcome.status === "cancelled") return hostResult({ callId, name }, cancelledText(outcome, parts));
+  const origin = { server: tool.server, name: tool.tool.name };
+  const result = toResultPart({ callId, name, origin }, outcome, parts.limits);
+  parts.failures.record({ name: call.shownName, arguments: call.arguments, isError: result.isError });
+  return result;
 }
 
-/** Returns the outcome of a call, or undefined if the run was stopped before. */
-async function outcomeOf(call: ReadCall, tool: CatalogueTool, parts: CallParts): Promise<ToolOutcome | undefined> {
+/** The end of a call that was cancelled before it had an outcome. */
+interface CancelledOutcome {
+  readonly status: "cancelled";
+  /** Whether the user was asked for approval and had not answered, so that the server received nothing. */
+  readonly isUnanswered: boolean;
+}
+
+/** Returns the outcome of a call, or its end if the user or the end of the run cancelled it. */
+async function outcomeOf(
+  call: ReadCall,
+  tool: CatalogueTool,
+  parts: OneCallParts,
+): Promise<ToolOutcome | CancelledOutcome> {
   const { callId } = call;
-  const { signal } = parts.stop;
+  const signal = AbortSignal.any([parts.stop.signal, parts.cancelled]);
   let outcome: ToolOutcome | undefined;
   let isOpen = true;
+  let isUnanswered = false;
   const onActivity = (activity: CallActivity): void => {
     if (!isOpen) return;
+    if (activity.type === "approval") isUnanswered = activity.state === "waiting";
     parts.timer.activity(callId, activity);
     parts.emit({ type: "activity", callId, activity: hideInJson(activity, parts.limits.hideSecrets) });
   };
@@ -117,14 +143,24 @@ async function outcomeOf(call: ReadCall, tool: CatalogueTool, parts: CallParts):
   await settled(calling, { signal, clock: parts.clock });
   isOpen = false;
   parts.timer.ended(callId);
-  return outcome;
+  return outcome ?? { status: "cancelled", isUnanswered };
 }
 
-/** A rejection of `callTool` is the abort of the run. Any other one is a defect, which the model sees as a failed call. */
+/** A rejection of `callTool` is the abort of the call. Any other one is a defect, which the model sees as a failed call. */
 function failedOutcome(error: unknown, signal: AbortSignal): ToolOutcome | undefined {
   if (signal.aborted) return undefined;
   const failure = error instanceof Error ? error : new Error(String(error));
   return { status: "failed", message: failure.message, error: failure, mayHaveRun: true };
+}
+
+/** The advice after a call that the user cancelled. */
+const NO_REPETITION = "Do not repeat it without a new request of the user.";
+
+/** Returns the result of a call that was cancelled, for the model. */
+function cancelledText({ isUnanswered }: CancelledOutcome, { cancelled, stop }: OneCallParts): string {
+  const effect = isUnanswered ? "The server did not run it." : "The server may have run it.";
+  if (cancelled.aborted) return `The user cancelled the call. ${effect} ${NO_REPETITION}`;
+  return `The call was cancelled, because ${stopText(stop.reason ?? "cancelled")}. ${effect}`;
 }
 
 /** Returns the reason of a stop, as the end of a sentence. */

@@ -43,6 +43,23 @@ export interface Run extends AsyncIterable<RunEvent> {
   readonly finished: Promise<RunEnd>;
   /** Cancels the run and its calls. */
   cancel(this: void): void;
+  /**
+   * Cancels the calls in flight, and returns their number. The model receives a result that names the user as the reason, and the run
+   * goes on. Calls that wait for an approval, an input request or their turn are cancelled too, and their questions are withdrawn. The
+   * run waits at most 5 seconds for a call that ignores its cancellation. Calls that were cancelled before are not counted. Returns 0
+   * and does nothing if no call is in flight.
+   *
+   * @example
+   * ```ts
+   * import type { Run } from "@mcparley/host";
+   *
+   * export function onInterrupt(run: Run): void {
+   *   // The first Ctrl-C cancels the calls. The next one, or one without a call in flight, cancels the run.
+   *   if (run.cancelCalls() === 0) run.cancel();
+   * }
+   * ```
+   */
+  cancelCalls(this: void): number;
 }
 
 /** An event of a run. */

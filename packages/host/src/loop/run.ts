@@ -10,6 +10,7 @@ import { type ModelAnswer, type StreamModel, askModel } from "./model-answer.ts"
 import { type ReadArguments, type ReadCall, readCall } from "./read-call.ts";
 import { createRepeatedFailures } from "./repeated-failures.ts";
 import type { ResultStore } from "../conversation/result-handles.ts";
+import { type OpenCalls, createOpenCalls } from "./open-calls.ts";
 import { type CallParts, runCalls, skippedResult, stopText } from "./run-calls.ts";
 import type { Run, RunEnd, RunOptions } from "./run-events.ts";
 import { type RunLimits, reachedLimit, readRunLimits } from "./run-limits.ts";
@@ -44,11 +45,13 @@ export function startRun(parts: RunParts, options: RunOptions): Run {
   const limits = readRunLimits(options);
   const stop = createStop(options.signal);
   const events = createEventQueue();
-  const finished = runToEnd({ parts, options, limits, stop, events });
+  const openCalls = createOpenCalls();
+  const finished = runToEnd({ parts, options, limits, stop, events, openCalls });
   const cancel = (): void => stop.stop("cancelled");
   return {
     finished,
     cancel,
+    cancelCalls: openCalls.cancel,
     [Symbol.asyncIterator]: () =>
       events.iterate(async () => {
         cancel();
@@ -70,6 +73,7 @@ interface Start {
   readonly limits: RunLimits;
   readonly stop: RunStop;
   readonly events: EventQueue;
+  readonly openCalls: OpenCalls;
 }
 
 /** The state of a run. */
@@ -125,7 +129,7 @@ function toError(thrown: unknown): Error {
 }
 
 function startState(start: Start, given: { before: readonly Message[]; timer: CallParts["timer"] }): RunState {
-  const { parts, options, limits, stop, events } = start;
+  const { parts, options, limits, stop, events, openCalls } = start;
   const { catalogue, search, hideSecrets } = parts;
   const messages = completeMessages(given.before);
   return {
@@ -139,6 +143,7 @@ function startState(start: Start, given: { before: readonly Message[]; timer: Ca
       search,
       limits: { maxBytes: limits.maxResultBytes, store: parts.results, hideSecrets },
       failures: createRepeatedFailures(),
+      openCalls,
       stop,
       timer: given.timer,
       clock: parts.clock,
