@@ -11,25 +11,29 @@ export interface OptionDefinition {
   readonly commands?: readonly string[];
 }
 
-/** The commands that connect to a server. */
-const connecting: readonly string[] = ["list", "call", "prompt", "read", "complete", "watch"];
+/** The commands that connect to one server. */
+const usingOne: readonly string[] = ["list", "call", "prompt", "read", "complete", "watch"];
+/** The commands that connect to servers. */
+const connecting: readonly string[] = [...usingOne, "chat"];
 /** The commands during which a server may ask for input. */
 const asked: readonly string[] = ["call", "prompt", "read"];
-const signingIn: readonly string[] = [...connecting, "login"];
+const signingIn: readonly string[] = [...usingOne, "login"];
 
 /** The commands that edit the configurations of hosts. */
 const editing: readonly string[] = ["add", "remove"];
-/** The commands that use a target. */
+/** The commands that use one target. */
 const using: readonly string[] = [...signingIn, "logout", "whoami"];
+/** The commands that store credentials. */
+const storing: readonly string[] = [...using, "chat"];
 /** The commands that read configurations. */
-const reading: readonly string[] = [...using, "servers", "add"];
+const reading: readonly string[] = [...storing, "servers", "add"];
 /** The commands that connect, ask or write. */
-const acting: readonly string[] = [...using, ...editing];
+const acting: readonly string[] = [...storing, ...editing];
 /** The commands that have a time limit. */
-const limited: readonly string[] = [...using, "add"];
-const all: readonly string[] = [...using, "servers", ...editing];
+const limited: readonly string[] = [...storing, "add"];
+const all: readonly string[] = [...storing, "servers", ...editing];
 /** The options of these commands are described with the common ones. */
-const shared: readonly (readonly string[] | undefined)[] = [undefined, connecting, using, reading, acting, limited];
+const shared: readonly (readonly string[] | undefined)[] = [undefined, connecting, storing, reading, acting, limited];
 
 /** Returns the commands that have an option. */
 export function commandsOf({ commands = all }: OptionDefinition): readonly string[] {
@@ -141,10 +145,66 @@ export const optionDefinitions: readonly OptionDefinition[] = [
     description: "show the connection, all log messages, and the stderr of a started server",
   },
   { name: "help", short: "h", description: "show this help" },
+  ...chatOptions(),
   ...editOptions(),
   ...networkOptions(),
   ...signInOptions(),
 ];
+
+/** The options of `chat`. Some have another meaning in other commands. */
+function chatOptions(): OptionDefinition[] {
+  const commands = ["chat"];
+  return [
+    {
+      name: "model",
+      short: "m",
+      value: "PROVIDER/NAME",
+      commands,
+      description: "the model: ollama/NAME, lmstudio/NAME, vllm/NAME, openai/NAME, or NAME at --base-url",
+    },
+    { name: "base-url", value: "URL", commands, description: "an endpoint in the format of OpenAI's chat completions" },
+    {
+      name: "api-key-env",
+      value: "NAME",
+      commands,
+      description: "the environment variable with the key of the endpoint of --base-url",
+    },
+    {
+      name: "provider",
+      value: "PACKAGE#EXPORT",
+      commands,
+      description: "an installed provider package of the AI SDK, such as @ai-sdk/anthropic#anthropic",
+    },
+    { name: "system", value: "TEXT", commands, description: "instructions for the model, before those of the servers" },
+    {
+      name: "prompt",
+      short: "p",
+      value: "TEXT",
+      commands,
+      description: "send this message, print the answer and end; nothing is asked",
+    },
+    {
+      name: "allow",
+      value: "TOOL",
+      commands,
+      description: "call this tool without asking: NAME or SERVER:NAME, * stands for any characters; repeatable",
+    },
+    {
+      name: "resume",
+      value: "ID",
+      commands,
+      description: "continue a stored conversation, or the last one: --resume last",
+    },
+    { name: "no-history", commands, description: "do not store the conversation" },
+    { name: "yes", short: "y", commands, description: "start commands of configuration files without asking" },
+    {
+      topic: "sign-in",
+      name: "no-browser",
+      commands,
+      description: "show the address of a sign-in, and ask for the address at which the browser ends",
+    },
+  ];
+}
 
 /** The options of `add` and `remove`. Some have another meaning in other commands. */
 function editOptions(): OptionDefinition[] {
@@ -183,7 +243,7 @@ function editOptions(): OptionDefinition[] {
 
 function networkOptions(): OptionDefinition[] {
   const topic = "network";
-  const commands = [...signingIn, "logout", "add"];
+  const commands = [...signingIn, "chat", "logout", "add"];
   return [
     {
       topic,
@@ -253,7 +313,7 @@ function signInOptions(): OptionDefinition[] {
     {
       topic,
       name: "keychain",
-      commands: using,
+      commands: storing,
       description: "store the key of the credentials in the system's keychain from now on",
     },
   ];

@@ -54,6 +54,18 @@ export interface ClientOptions {
   noPin: boolean;
   noCheck: boolean;
   dryRun: boolean;
+  /** The model of a chat, and its endpoint or package. */
+  model: string | undefined;
+  baseUrl: string | undefined;
+  /** The name of the environment variable that holds the key of the endpoint. */
+  apiKeyEnv: string | undefined;
+  provider: string | undefined;
+  system: string | undefined;
+  /** The only message of a chat that ends with its answer. */
+  prompt: string | undefined;
+  /** The stored conversation to continue. */
+  resume: string | undefined;
+  noHistory: boolean;
   help: boolean;
 }
 
@@ -174,6 +186,14 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
     noPin: values.has("no-pin"),
     noCheck: values.has("no-check"),
     dryRun: values.has("dry-run"),
+    model: last("model"),
+    baseUrl: last("base-url"),
+    apiKeyEnv: last("api-key-env"),
+    provider: last("provider"),
+    system: last("system"),
+    prompt: last("prompt"),
+    resume: last("resume"),
+    noHistory: values.has("no-history"),
     help: values.has("help"),
   };
 }

@@ -24,7 +24,7 @@ export interface ScriptSetting {
     /** The model, such as `ollama/qwen3`. */
     readonly model: string;
   };
-  readonly limits?: Pick<RunOptions, "maxSteps" | "maxTokens" | "maxTime">;
+  readonly limits?: Pick<RunOptions, "maxSteps" | "maxTokens" | "maxTime" | "system">;
   /**
    * Stores the conversation after the run, and returns its id for the document, which can differ from `meta.id`. If it rejects, the
    * reason is a note and the document has no id.

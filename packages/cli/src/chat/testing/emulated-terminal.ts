@@ -17,6 +17,12 @@ export interface EmulatedTerminal {
   resize(columns: number, rows: number): Promise<void>;
 }
 
+interface EmulatorOptions {
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly env?: Record<string, string>;
+}
+
 /** Names of keys and their sequences. */
 export const keys = {
   up: "\u001b[A",
@@ -32,11 +38,9 @@ export const keys = {
   ctrlD: "\u0004",
 } as const;
 
-export function emulatedTerminal({
-  columns = 40,
-  rows = 12,
-  env = {} as Record<string, string>,
-} = {}): EmulatedTerminal {
+/** Returns a terminal of 40 columns and 12 rows, unless another size is given. */
+export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTerminal {
+  const { columns = 40, rows = 12, env = {} } = options;
   const emulator = new Terminal({ cols: columns, rows, allowProposedApi: true });
   const written: string[] = [];
   const stdin = new PassThrough();

@@ -38,7 +38,14 @@ export interface Surroundings {
  * Rejects with a `UsageError` that has a suggestion for anything else.
  */
 export async function resolveTarget(words: TargetWords, surroundings: Surroundings): Promise<Target> {
-  const target = await find(words, surroundings);
+  return withWords(await findTarget(words, surroundings), words, surroundings);
+}
+
+/** The words of the command line that add to a target. */
+type AddedWords = Pick<TargetWords, "headers" | "env" | "envAll" | "connection">;
+
+/** Returns a target with the headers, the variables and the connection of the command line. Throws `UsageError` if one does not apply. */
+export function withWords(target: Target, words: AddedWords, surroundings: Surroundings): Target {
   if (target.kind === "url") {
     if (words.envAll || Object.keys(words.env).length > 0) {
       throw new UsageError("--env applies to servers that mcparley starts. This server is at a URL.");
@@ -58,7 +65,7 @@ export async function resolveTarget(words: TargetWords, surroundings: Surroundin
   return { ...target, env: { ...shellOf(words, surroundings), ...target.env, ...namedOf(words, surroundings) } };
 }
 
-function shellOf({ envAll }: TargetWords, { env }: Surroundings): Record<string, string> {
+function shellOf({ envAll }: AddedWords, { env }: Surroundings): Record<string, string> {
   if (!envAll) return {};
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
@@ -66,7 +73,7 @@ function shellOf({ envAll }: TargetWords, { env }: Surroundings): Record<string,
 }
 
 /** Returns the variables of `--env`. One without a value has that of this environment. */
-function namedOf({ env: named }: TargetWords, { env }: Surroundings): Record<string, string> {
+function namedOf({ env: named }: AddedWords, { env }: Surroundings): Record<string, string> {
   return Object.fromEntries(
     Object.entries(named).map(([name, given]) => {
       const value = given ?? env[name];
@@ -76,7 +83,11 @@ function namedOf({ env: named }: TargetWords, { env }: Surroundings): Record<str
   );
 }
 
-async function find({ word, command, config }: TargetWords, surroundings: Surroundings): Promise<Target> {
+/** Returns the target as it is named, without the other words of the command line. */
+export async function findTarget(
+  { word, command, config }: Pick<TargetWords, "word" | "command" | "config">,
+  surroundings: Surroundings,
+): Promise<Target> {
   if (command !== undefined) return started(command, surroundings.cwd);
   if (word === undefined) throw missingTarget(surroundings);
   if (/^https?:\/\//i.test(word)) {

@@ -37,7 +37,7 @@ export function configFolder({ env, platform }: Surroundings): string {
 const patience = 1_500;
 
 /** Opens the storage of a place. The folder is created with the first write. */
-export async function openStorage(place: CredentialsPlace, screen: Screen): Promise<CredentialStorage> {
+export async function openStorage(place: CredentialsPlace, screen: Pick<Screen, "note">): Promise<CredentialStorage> {
   const storage = await openFolder(place);
   return {
     get: (key) => storage.get(key),
