@@ -1,5 +1,4 @@
-import type { FieldProblem, FormContent } from "@mcparley/host";
-import type { ElicitResult } from "mcparley";
+import type { FieldProblem, FormAnswer, FormContent } from "@mcparley/host";
 import type { View } from "../screen.ts";
 import { type Style, cut, visibleLine } from "../terminal-text.ts";
 import { type Talk, choose } from "./choose.ts";
@@ -21,7 +20,7 @@ export interface Form {
  * A user must be able to review and change the answers before they are sent, and to decline or cancel at any point
  * (client/elicitation, User Interaction Model).
  */
-export async function askForm({ fields, given, check = () => [] }: Form, talk: Talk): Promise<ElicitResult> {
+export async function askForm({ fields, given, check = () => [] }: Form, talk: Talk): Promise<FormAnswer> {
   if (fields.length === 0) return agree(talk);
   const { prompter, view } = talk;
   const rule = "Your answers are sent only after you confirm them. Type /decline to decline, /cancel to cancel.";
@@ -81,7 +80,7 @@ function review(fields: readonly Field[], { values, problems }: Answers, { promp
 }
 
 /** A form without fields only asks for confirmation. */
-async function agree({ prompter }: Talk): Promise<ElicitResult> {
+async function agree({ prompter }: Talk): Promise<FormAnswer> {
   const keys = { y: "accept", n: "decline", d: "decline", c: "cancel" } as const;
   const action = await choose("[y]es, [n]o (decline) or [c]ancel? ", keys, prompter);
   return action === "accept" ? { action, content: {} } : { action };
@@ -111,7 +110,7 @@ async function askField(
   { place, current }: FieldState,
   { prompter, view }: Talk,
 ): Promise<{ value: FieldValue | undefined } | Refusal> {
-  prompter.say(describeField(field, place, view));
+  prompter.say(describeField(field, { place, most: maxLines }, view));
   const { suggest } = field;
   for (;;) {
     const typed = await prompter.ask(promptFor(field, current, view.style), suggest && { suggest });
@@ -119,7 +118,7 @@ async function askField(
     const refusal = refusals.get(word);
     if (refusal) return refusal;
     if (word === "/view") {
-      prompter.say(describeField(field, place, view, Infinity));
+      prompter.say(describeField(field, { place, most: Infinity }, view));
       continue;
     }
     if (word === "") {
@@ -136,7 +135,7 @@ async function askField(
   }
 }
 
-function describeField(field: Field, place: string, view: View, most = maxLines): string {
+function describeField(field: Field, { place, most }: { place: string; most: number }, view: View): string {
   const { bold, dim } = view.style;
   const facts = `${field.expects}${field.required ? ", required" : ", optional"}`;
   const description = field.description === undefined ? [] : serverLines(field.description, view, "  ");

@@ -69,7 +69,7 @@ function kindOf(input: FormField["input"]): Kind {
       const suggest = suggestChoices(typedChoices(choices));
       return { expects: "number of a choice", choices, suggest, read: (typed) => choose(typed, choices) };
     }
-    case "choices":
+    default:
       return severalChoices(input);
   }
 }

@@ -29,7 +29,10 @@ describe("serverLines", () => {
 
 test("ownLines and row indent further lines", () => {
   expect(ownLines("one two three four five six", view)).toEqual(["one two three four", "  five six"]);
-  expect(row("Folder", "/home/ann/documents", view)).toEqual(["  Folder      /home/ann/", "              documents"]);
+  expect(row("Folder", "/home/ann/documents", view)).toEqual([
+    "  Folder        /home/ann/",
+    "                documents",
+  ]);
 });
 
 test("quoted writes a name on one line, and escapes its quotes", () => {

@@ -23,6 +23,16 @@ export function serverLines(text: string, view: View, before: string = gutter): 
   return lines.map((line) => (before + line).trimEnd());
 }
 
+/**
+ * Returns the lines of an untrusted text that must be read exactly, such as JSON. They are broken at the width, and nothing is
+ * removed: not even spaces at a break.
+ */
+export function exactLines(text: string, view: View, before: string): string[] {
+  const columns = Math.max(columnsOf(view) - widthOf(before), 10);
+  const lines = printable(text).split("\n");
+  return lines.flatMap((line) => pieces(line, columns)).map((line) => before + line);
+}
+
 /** Returns a line of this command, broken at the width. `safe` can have colours; texts of servers in it are made safe. */
 export function ownLines(safe: string, view: View, indents: readonly [string, string] = ["", "  "]): string[] {
   const [first, others] = indents;
@@ -32,7 +42,7 @@ export function ownLines(safe: string, view: View, indents: readonly [string, st
 
 /** Returns a fact with its label. Further lines of the fact begin below its first one. */
 export function row(label: string, safe: string, view: View): string[] {
-  const start = `  ${label.padEnd(11)} `;
+  const start = `  ${label.padEnd(13)} `;
   return ownLines(safe, view, [start, " ".repeat(start.length)]);
 }
 

@@ -26,9 +26,12 @@ export function suggestChoices(choices: readonly TypedChoice[], separator?: stri
 
 /** Returns the entries in the order in which the field reads typed text: an exact one, the number, and then parts. */
 function matching(entries: readonly MenuEntry[], wanted: string): MenuEntry[] {
-  const texts = ({ value, label = value }: MenuEntry): string[] => [value.toLowerCase(), label.toLowerCase()];
   const numbered = /^\d+$/.test(wanted) ? entries[Number(wanted) - 1] : undefined;
   const exact = entries.filter((entry) => texts(entry).includes(wanted));
   const others = entries.filter((entry) => texts(entry).some((text) => text.includes(wanted)));
   return [...new Set([...exact, ...(numbered ? [numbered] : []), ...others])];
+}
+
+function texts({ value, label = value }: MenuEntry): string[] {
+  return [value.toLowerCase(), label.toLowerCase()];
 }
