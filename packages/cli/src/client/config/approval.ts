@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { Declined } from "mcparley";
 import type { CommandIo } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
-import { choose } from "../questions/ask-form.ts";
+import { choose } from "../questions/choose.ts";
 import { type TalkSetting, isAttended, talk, whyUnasked } from "../questions/prompter.ts";
 import { visibleLine } from "../terminal-text.ts";
 import { readTrusted } from "./trusted-file.ts";

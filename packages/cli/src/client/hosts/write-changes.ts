@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type AppliedPlan, type ConfigPlan, applyPlan } from "@mcparley/config";
 import { Declined } from "mcparley";
 import { stateFolder } from "../config/approval.ts";
-import { choose } from "../questions/ask-form.ts";
+import { choose } from "../questions/choose.ts";
 import { isAttended, talk, whyUnasked } from "../questions/prompter.ts";
 import { printJson, printText } from "../screen.ts";
 import type { EditSetting } from "../session.ts";

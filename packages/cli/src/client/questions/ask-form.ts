@@ -1,47 +1,49 @@
-import type { ElicitResult } from "mcparley";
-import { type View, paragraph } from "../screen.ts";
-import { type Style, visibleLine } from "../terminal-text.ts";
+import type { FieldProblem, FormAnswer, FormContent } from "@mcparley/host";
+import type { View } from "../screen.ts";
+import { type Style, cut, visibleLine } from "../terminal-text.ts";
+import { type Talk, choose } from "./choose.ts";
 import { type Field, type FieldValue, InvalidField } from "./form-fields.ts";
-import type { Prompter } from "./prompter.ts";
+import { excerpt, maxLines, ownLines, serverLines } from "./server-text.ts";
 
-interface Talk {
-  readonly prompter: Prompter;
-  readonly view: View;
+/** A form to ask for. */
+export interface Form {
+  readonly fields: readonly Field[];
+  /** Existing answers. These fields are not asked for at first. */
+  readonly given?: ReadonlyMap<string, FieldValue>;
+  /** Returns the problems of all answers together. Answers with a problem are not sent. Default: none. */
+  readonly check?: (content: FormContent) => readonly FieldProblem[];
 }
 
 /**
- * Asks for a form field by field, shows all values and sends them only if the user agrees. `given` contains existing
- * answers.
+ * Asks for a form field by field, shows all values and sends them only if the user agrees.
  *
  * A user must be able to review and change the answers before they are sent, and to decline or cancel at any point
  * (client/elicitation, User Interaction Model).
  */
-export async function askForm(
-  fields: readonly Field[],
-  given: ReadonlyMap<string, FieldValue>,
-  talk: Talk,
-): Promise<ElicitResult> {
+export async function askForm({ fields, given, check = () => [] }: Form, talk: Talk): Promise<FormAnswer> {
   if (fields.length === 0) return agree(talk);
-  talk.prompter.say(
-    talk.view.style.dim(
-      "Your answers are sent only after you confirm them. Type /decline to decline, /cancel to cancel.",
-    ),
-  );
+  const { prompter, view } = talk;
+  const rule = "Your answers are sent only after you confirm them. Type /decline to decline, /cancel to cancel.";
+  prompter.say(view.style.dim(ownLines(rule, view, ["", ""]).join("\n")));
   const values = new Map(given);
-  let open = fields.filter(({ name }) => !values.has(name));
+  let open: readonly Field[] = fields.filter(({ name }) => !values.has(name));
   for (;;) {
     const refusal = await fill(open, values, talk);
     if (refusal) return { action: refusal };
-    const decision = await review(fields, values, talk);
-    if (decision === "send") return { action: "accept", content: Object.fromEntries(values) };
+    const content = Object.fromEntries(values);
+    const problems = check(content);
+    const decision = await review(fields, { values, problems }, talk);
+    if (decision === "send") return { action: "accept", content };
     if (decision !== "edit") return { action: decision };
-    open = [...fields];
+    const wrong = new Set(problems.map(({ field }) => field));
+    open = wrong.size > 0 && !wrong.has(undefined) ? fields.filter(({ name }) => wrong.has(name)) : fields;
   }
 }
 
 async function fill(open: readonly Field[], values: Map<string, FieldValue>, talk: Talk): Promise<Refusal | undefined> {
-  for (const field of open) {
-    const answer = await askField(field, values.get(field.name) ?? field.default, talk);
+  for (const [index, field] of open.entries()) {
+    const place = `${index + 1} of ${open.length}: `;
+    const answer = await askField(field, { place, current: values.get(field.name) ?? field.default }, talk);
     if (typeof answer === "string") return answer;
     if (answer.value === undefined) values.delete(field.name);
     else values.set(field.name, answer.value);
@@ -51,35 +53,37 @@ async function fill(open: readonly Field[], values: Map<string, FieldValue>, tal
 
 type Decision = "send" | "edit" | Refusal;
 
-function review(fields: readonly Field[], values: ReadonlyMap<string, FieldValue>, talk: Talk): Promise<Decision> {
-  const { bold, dim } = talk.view.style;
-  const lines = fields.map((field) => {
+interface Answers {
+  readonly values: ReadonlyMap<string, FieldValue>;
+  readonly problems: readonly FieldProblem[];
+}
+
+/** Shows all answers. Those with a problem can be edited, and not sent. */
+function review(fields: readonly Field[], { values, problems }: Answers, { prompter, view }: Talk): Promise<Decision> {
+  const { bold, dim, yellow } = view.style;
+  const lines = fields.flatMap((field) => {
     const value = values.get(field.name);
-    return `  ${visibleLine(field.title)}: ${value === undefined ? dim("no answer") : showValue(field, value)}`;
+    const shown = value === undefined ? dim("no answer") : showValue(field, value);
+    return ownLines(`${visibleLine(field.title)}: ${shown}`, view, ["  ", "    "]);
   });
-  talk.prompter.say(["", bold("Your answer:"), ...lines].join("\n"));
-  const keys = { s: "send", y: "send", e: "edit", d: "decline", n: "decline", c: "cancel" } as const;
-  return choose("[s]end, [e]dit, [d]ecline or [c]ancel? ", keys, talk.prompter);
+  prompter.say(["", bold("Your answer:"), ...lines].join("\n"));
+  const edits = { e: "edit", d: "decline", n: "decline", c: "cancel" } as const;
+  if (problems.length === 0) {
+    return choose("[s]end, [e]dit, [d]ecline or [c]ancel? ", { s: "send", y: "send", ...edits }, prompter);
+  }
+  const reasons = problems.flatMap(({ field: name, message }) => {
+    const field = fields.find((one) => one.name === name);
+    return ownLines(visibleLine(`${field?.title ?? "The answer"} ${message}.`), view, ["  ! ", "    "]);
+  });
+  prompter.say(yellow(["It cannot be sent:", ...reasons].join("\n")));
+  return choose("[e]dit, [d]ecline or [c]ancel? ", edits, prompter);
 }
 
 /** A form without fields only asks for confirmation. */
-async function agree({ prompter }: Talk): Promise<ElicitResult> {
+async function agree({ prompter }: Talk): Promise<FormAnswer> {
   const keys = { y: "accept", n: "decline", d: "decline", c: "cancel" } as const;
   const action = await choose("[y]es, [n]o (decline) or [c]ancel? ", keys, prompter);
   return action === "accept" ? { action, content: {} } : { action };
-}
-
-/** Asks until the first letter of the typed text is one of the keys. There is no default. */
-export async function choose<T extends string | boolean>(
-  prompt: string,
-  keys: Readonly<Record<string, T>>,
-  prompter: Prompter,
-): Promise<T> {
-  for (;;) {
-    const letter = (await prompter.ask(prompt)).trim().replace(/^\//, "").charAt(0).toLowerCase();
-    const chosen = Object.hasOwn(keys, letter) ? keys[letter] : undefined;
-    if (chosen !== undefined) return chosen;
-  }
 }
 
 /** The words that refuse a form. */
@@ -90,6 +94,12 @@ const refusals = new Map<string, Refusal>([
   ["/cancel", "cancel"],
 ]);
 
+interface FieldState {
+  /** The position in the form. A text of this command stands before the title, which is one of the server. */
+  readonly place: string;
+  readonly current: FieldValue | undefined;
+}
+
 /**
  * Asks for one field until the typed text is valid. An empty line takes `current`, or leaves an optional field out.
  *
@@ -97,15 +107,21 @@ const refusals = new Map<string, Refusal>([
  */
 async function askField(
   field: Field,
-  current: FieldValue | undefined,
-  { prompter, view }: { prompter: Prompter; view: View },
+  { place, current }: FieldState,
+  { prompter, view }: Talk,
 ): Promise<{ value: FieldValue | undefined } | Refusal> {
-  prompter.say(describeField(field, view));
+  prompter.say(describeField(field, { place, most: maxLines }, view));
+  const { suggest } = field;
   for (;;) {
-    const typed = await prompter.ask(promptFor(field, current, view.style));
-    const refusal = refusals.get(typed.trim().toLowerCase());
+    const typed = await prompter.ask(promptFor(field, current, view.style), suggest && { suggest });
+    const word = typed.trim().toLowerCase();
+    const refusal = refusals.get(word);
     if (refusal) return refusal;
-    if (typed.trim() === "") {
+    if (word === "/view") {
+      prompter.say(describeField(field, { place, most: Infinity }, view));
+      continue;
+    }
+    if (word === "") {
       if (current !== undefined || !field.required) return { value: current };
       prompter.say(view.style.yellow("  This field is required."));
       continue;
@@ -114,25 +130,33 @@ async function askField(
       return { value: field.read(typed) };
     } catch (error) {
       if (!(error instanceof InvalidField)) throw error;
-      prompter.say(view.style.yellow(`  ${visibleLine(error.message)}`));
+      prompter.say(view.style.yellow(ownLines(visibleLine(error.message), view, ["  ", "  "]).join("\n")));
     }
   }
 }
 
-function describeField(field: Field, view: View): string {
+function describeField(field: Field, { place, most }: { place: string; most: number }, view: View): string {
   const { bold, dim } = view.style;
   const facts = `${field.expects}${field.required ? ", required" : ", optional"}`;
-  const lines = ["", `${bold(visibleLine(field.title))} ${dim(`(${visibleLine(facts)})`)}`];
-  if (field.description !== undefined) lines.push(paragraph(field.description, view, "  "));
-  for (const [index, { value, title }] of field.choices.entries()) {
+  const description = field.description === undefined ? [] : serverLines(field.description, view, "  ");
+  const choices = field.choices.map(({ value, title }, index) => {
     const also = value === title ? "" : dim(` (${visibleLine(value)})`);
-    lines.push(`  ${index + 1}. ${visibleLine(title)}${also}`);
-  }
-  return lines.join("\n");
+    return ownLines(`${index + 1}. ${visibleLine(title)}${also}`, view, ["  ", "     "]).join("\n");
+  });
+  const parts = [excerpt(description, view, most), excerpt(choices, view, most)];
+  return [
+    "",
+    ...ownLines(`${place}${bold(visibleLine(field.title))} ${dim(`(${facts})`)}`, view),
+    ...parts.flatMap(({ lines }) => lines),
+    ...(parts.some(({ isCut }) => isCut) ? [dim("  Type /view to see all lines.")] : []),
+  ].join("\n");
 }
 
+/** Maximum columns of a value in a prompt. */
+const shortValue = 50;
+
 function promptFor(field: Field, current: FieldValue | undefined, { dim }: Style): string {
-  if (current !== undefined) return `  ${dim(`[Enter: ${showValue(field, current)}]`)} > `;
+  if (current !== undefined) return `  ${dim(`[Enter: ${cut(showValue(field, current), shortValue)}]`)} > `;
   return field.required ? "  > " : `  ${dim("[Enter: skip]")} > `;
 }
 

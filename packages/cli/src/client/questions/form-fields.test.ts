@@ -1,6 +1,7 @@
 import type { RequestedSchema } from "mcparley";
 import { describe, expect, test } from "vitest";
-import { type Field, InvalidField, fieldsOf } from "./form-fields.ts";
+import { type Field, InvalidField } from "./form-fields.ts";
+import { fieldsOf } from "./form-schema.ts";
 import { readAnswers, withDefaults } from "./questions.ts";
 
 function form(properties: RequestedSchema["properties"], required: string[] = []): Field[] {

@@ -1,66 +1,86 @@
-import type { JsonObject, RequestedSchema } from "mcparley";
-import type { InputRequestSource } from "mcparley/client";
-import { isObject } from "../json.ts";
+import type { FormContent, FormField, FormOption } from "@mcparley/host";
+import type { Suggest } from "./prompter.ts";
+import { suggestChoices } from "./suggest-choices.ts";
+
+/** The value of a field (client/elicitation, Requested Schema). */
+export type FieldValue = FormContent[string];
+
+/** One field of a form. */
+export interface Field {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string | undefined;
+  readonly required: boolean;
+  readonly default: FieldValue | undefined;
+  /** The expected form, in a few words: `number from 1 to 5`. */
+  readonly expects: string;
+  /** Empty if any text is allowed. */
+  readonly choices: readonly FormOption[];
+  /** The menu of the choices. Undefined if any text is allowed. */
+  readonly suggest: Suggest | undefined;
+  /** Reads typed text. Throws `InvalidField` with the expected form. */
+  read(text: string): FieldValue;
+}
 
 /**
- * Returns the fields of a form in their order. A property of an unknown kind is asked for as text. `check` returns the
- * problems of a value that a field of its kind accepts, such as a text that does not match the field's pattern.
+ * Returns how to ask for a field, and how to read the answer. `problemOf` returns the problem of a value that a field of
+ * its kind accepts. It receives a form with this field only.
  */
-export function fieldsOf(schema: RequestedSchema, check: CheckForm = () => []): Field[] {
-  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  return Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, value]) => {
-    const property = isObject(value) ? value : {};
-    const kind = kindOf(property);
-    return {
-      name,
-      title: text(property.title) ?? name,
-      description: text(property.description),
-      required: required.has(name),
-      default: defaultOf(property),
-      ...kind,
-      read: (typed) => {
-        const answer = kind.read(typed);
-        const problem = check({ [name]: answer }).find(({ path }) => isInField(path, name));
-        if (problem) throw new InvalidField(`The answer ${problem.message}.`);
-        return answer;
-      },
-    };
-  });
-}
-
-type CheckForm = NonNullable<InputRequestSource["check"]>;
-
-/** Whether a JSON pointer leads to a field. Other fields may still be empty, which is no problem of this one. */
-function isInField(path: string, name: string): boolean {
-  const field = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-  return path === field || path.startsWith(`${field}/`);
-}
-
-type Kind = Pick<Field, "expects" | "choices" | "read">;
-
-function kindOf(property: JsonObject): Kind {
-  if (property.type === "array") return severalChoices(property);
-  const choices = choicesOf(property);
-  if (choices.length > 0) return { expects: "number of a choice", choices, read: (typed) => choose(typed, choices) };
-  if (property.type === "boolean") return { expects: "yes or no", choices: [], read: readBoolean };
-  if (property.type === "number" || property.type === "integer") return readNumber(property);
+export function typedField(
+  { name, title, description, isRequired, input }: FormField,
+  problemOf: (content: FormContent) => string | undefined = () => undefined,
+): Field {
+  const kind = kindOf(input);
   return {
-    expects: textExpects(property),
-    choices: [],
-    read: (typed) => checkText(typed, property),
+    name,
+    title,
+    description,
+    required: isRequired,
+    default: initialOf(input, isRequired),
+    ...kind,
+    read: (typed) => {
+      const answer = kind.read(typed);
+      const problem = problemOf({ [name]: answer });
+      if (problem !== undefined) throw new InvalidField(`The answer ${problem}.`);
+      return answer;
+    },
   };
 }
 
-function severalChoices(property: JsonObject): Kind {
-  const choices = choicesOf(isObject(property.items) ? property.items : {});
-  const { minItems, maxItems } = property;
-  const least = typeof minItems === "number" ? minItems : 0;
-  const most = typeof maxItems === "number" ? maxItems : Infinity;
+type Input<T extends FormField["input"]["type"]> = Extract<FormField["input"], { type: T }>;
+
+type Kind = Pick<Field, "expects" | "choices" | "suggest" | "read">;
+
+/** A kind of field whose answer is any text. */
+const open = { choices: [], suggest: undefined } as const;
+
+function kindOf(input: FormField["input"]): Kind {
+  switch (input.type) {
+    case "text":
+      return { ...open, expects: textExpects(input), read: (typed) => checkText(typed, input) };
+    case "number":
+      return readNumber(input);
+    case "boolean": {
+      const suggest = suggestChoices(["yes", "no"].map((word) => ({ typed: word, title: word })));
+      return { ...open, expects: "yes or no", suggest, read: readBoolean };
+    }
+    case "choice": {
+      const { options: choices } = input;
+      const suggest = suggestChoices(typedChoices(choices));
+      return { expects: "number of a choice", choices, suggest, read: (typed) => choose(typed, choices) };
+    }
+    default:
+      return severalChoices(input);
+  }
+}
+
+function severalChoices({ options: choices, minItems: least = 0, maxItems: most = Infinity }: Input<"choices">): Kind {
   const limits = [least > 0 ? `at least ${least}` : "", most < Infinity ? `at most ${most}` : ""].filter(Boolean);
   const expects = ["numbers of choices, separated by commas", ...limits].join(", ");
   return {
     expects,
     choices,
+    suggest: suggestChoices(typedChoices(choices, ","), ","),
     read: (typed) => {
       const parts = typed.split(",").map((part) => part.trim());
       const chosen = [...new Set(parts.filter(Boolean).map((part) => choose(part, choices)))];
@@ -70,24 +90,17 @@ function severalChoices(property: JsonObject): Kind {
   };
 }
 
-function choicesOf(property: JsonObject): Choice[] {
-  const titled = [property.oneOf, property.anyOf].find((list) => Array.isArray(list));
-  if (titled) {
-    return titled
-      .filter(isObject)
-      .flatMap(({ const: value, title }) =>
-        typeof value === "string" ? [{ value, title: text(title) ?? value }] : [],
-      );
-  }
-  if (!Array.isArray(property.enum)) return [];
-  const names = Array.isArray(property.enumNames) ? property.enumNames : [];
-  return property.enum.flatMap((value, index) =>
-    typeof value === "string" ? [{ value, title: text(names[index]) ?? value }] : [],
-  );
+/** Returns the choices with the text that selects each: its value, or its number if the value cannot be typed. */
+function typedChoices(choices: readonly FormOption[], separator?: string): { typed: string; title: string }[] {
+  return choices.map(({ value, title }, index) => {
+    const isTypable = value !== "" && /^[ -~]+$/.test(value) && value.trim() === value;
+    const isPart = separator === undefined || !value.includes(separator);
+    return { typed: isTypable && isPart ? value : String(index + 1), title };
+  });
 }
 
 /** Returns the choice with this value, title or number, in this order. */
-function choose(typed: string, choices: readonly Choice[]): string {
+function choose(typed: string, choices: readonly FormOption[]): string {
   const wanted = typed.trim();
   const named = choices.find(({ value }) => value === wanted) ?? choices.find(({ title }) => same(title, wanted));
   const chosen = named ?? (/^\d+$/.test(wanted) ? choices[Number(wanted) - 1] : undefined);
@@ -102,13 +115,11 @@ function readBoolean(typed: string): boolean {
   throw new InvalidField("The answer must be yes or no.");
 }
 
-function defaultOf({ default: value }: JsonObject): FieldValue | undefined {
-  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
-  return Array.isArray(value) && value.every((item) => typeof item === "string") ? value : undefined;
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
+/** Several choices have no "no value". If none must be chosen, none is the answer of an empty line to a required field. */
+function initialOf(input: FormField["input"], isRequired: boolean): FieldValue | undefined {
+  if (input.type !== "choices") return input.initial;
+  const isOpen = !isRequired || (input.minItems ?? 0) > 0;
+  return input.initial.length === 0 && isOpen ? undefined : [...input.initial];
 }
 
 function same(a: string, b: string): boolean {
@@ -139,53 +150,48 @@ const formats = new Map<unknown, Format>([
 ]);
 
 /** Returns the expected form of a string, in a few words. */
-function textExpects(property: JsonObject): string {
-  const format = formats.get(property.format);
+function textExpects({ format: name, minLength, maxLength }: Input<"text">): string {
+  const format = formats.get(name);
   const base = format ? `${format.expects}, such as ${format.example}` : "text";
-  const { minLength, maxLength } = property;
   const limits = range(minLength, maxLength);
   return limits === "" ? base : `${base}, ${limits} characters`;
 }
 
-/** Returns the text if it is valid for the string schema. Lengths count characters, as in JSON Schema. */
-function checkText(text: string, property: JsonObject): string {
-  const { minLength, maxLength } = property;
+/** Returns the text if it is valid for the field. Lengths count characters, as in JSON Schema. */
+function checkText(text: string, { format: name, minLength, maxLength }: Input<"text">): string {
   const { length } = Array.from(text);
-  if (typeof minLength === "number" && length < minLength) {
+  if (minLength !== undefined && length < minLength) {
     throw new InvalidField(`The answer must have at least ${minLength} characters; this has ${length}.`);
   }
-  if (typeof maxLength === "number" && length > maxLength) {
+  if (maxLength !== undefined && length > maxLength) {
     throw new InvalidField(`The answer must have at most ${maxLength} characters; this has ${length}.`);
   }
-  const format = formats.get(property.format);
+  const format = formats.get(name);
   if (!format || format.matches(text)) return text;
   throw new InvalidField(`The answer must be a valid ${format.expects}, such as ${format.example}.`);
 }
 
 /** Returns how to ask for a number or an integer. */
-function readNumber(property: JsonObject): Pick<Field, "expects" | "choices" | "read"> {
-  const { minimum, maximum, type } = property;
+function readNumber({ isInteger, minimum, maximum }: Input<"number">): Kind {
   const limits = range(minimum, maximum);
-  const expects = [type === "integer" ? "whole number" : "number", limits].filter(Boolean).join(" ");
-  const least = typeof minimum === "number" ? minimum : -Infinity;
-  const most = typeof maximum === "number" ? maximum : Infinity;
+  const expects = [isInteger ? "whole number" : "number", limits].filter(Boolean).join(" ");
   return {
+    ...open,
     expects,
-    choices: [],
     read: (typed) => {
       const value = Number(typed);
       const written = /^\s*[+-]?(\d|\.\d)/.test(typed) && Number.isFinite(value);
-      const whole = type !== "integer" || Number.isSafeInteger(value);
-      if (written && whole && value >= least && value <= most) return value;
+      const whole = !isInteger || Number.isSafeInteger(value);
+      if (written && whole && value >= (minimum ?? -Infinity) && value <= (maximum ?? Infinity)) return value;
       throw new InvalidField(`The answer must be a ${expects}.`);
     },
   };
 }
 
-function range(least: unknown, most: unknown): string {
-  if (typeof least === "number" && typeof most === "number") return `from ${least} to ${most}`;
-  if (typeof least === "number") return `at least ${least}`;
-  return typeof most === "number" ? `at most ${most}` : "";
+function range(least: number | undefined, most: number | undefined): string {
+  if (least !== undefined && most !== undefined) return `from ${least} to ${most}`;
+  if (least !== undefined) return `at least ${least}`;
+  return most === undefined ? "" : `at most ${most}`;
 }
 
 function isDate(text: string): boolean {
@@ -200,29 +206,6 @@ function isDateTime(text: string): boolean {
   return date !== undefined && isDate(date) && !Number.isNaN(Date.parse(`${date}T${time}`));
 }
 
-/** The value of a field (client/elicitation, Requested Schema). */
-export type FieldValue = string | number | boolean | string[];
-
-interface Choice {
-  readonly value: string;
-  readonly title: string;
-}
-
-/** One field of a form. */
-export interface Field {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string | undefined;
-  readonly required: boolean;
-  readonly default: FieldValue | undefined;
-  /** The expected form, in a few words: `number from 1 to 5`. */
-  readonly expects: string;
-  /** Empty if any text is allowed. */
-  readonly choices: readonly Choice[];
-  /** Reads typed text. Throws `InvalidField` with the expected form. */
-  read(text: string): FieldValue;
-}
-
 /** The typed text is not valid for the field. */
 export class InvalidField extends Error {
   override readonly name: string = "InvalidField";
@@ -233,7 +216,7 @@ export class InvalidChoice extends InvalidField {
   override readonly name = "InvalidChoice";
   readonly typed: string;
 
-  constructor(typed: string, { length }: readonly Choice[]) {
+  constructor(typed: string, { length }: readonly FormOption[]) {
     super(length === 1 ? "There is one choice: 1." : `The answer must be a number from 1 to ${length}.`);
     this.typed = typed;
   }

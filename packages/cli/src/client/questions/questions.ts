@@ -1,3 +1,4 @@
+import type { FieldProblem } from "@mcparley/host";
 import type { CreateMessageParams, CreateMessageResult, ElicitFormParams, ElicitParams, ElicitResult } from "mcparley";
 import type { InputRequestSource, ElicitHandler, SampleHandler } from "mcparley/client";
 import type { CommandIo } from "../io.ts";
@@ -5,9 +6,11 @@ import type { ClientOptions } from "../options.ts";
 import { type Screen, paragraph } from "../screen.ts";
 import type { Stop } from "../stop.ts";
 import { visibleLine } from "../terminal-text.ts";
-import { askForm, choose } from "./ask-form.ts";
+import { askForm } from "./ask-form.ts";
 import { askUrl } from "./ask-url.ts";
-import { type Field, type FieldValue, InvalidChoice, InvalidField, fieldsOf, listChoices } from "./form-fields.ts";
+import { choose } from "./choose.ts";
+import { type Field, type FieldValue, InvalidChoice, InvalidField, listChoices } from "./form-fields.ts";
+import { fieldsOf, formProblems } from "./form-schema.ts";
 import { type Prompter, isAttended, talk, whyUnasked } from "./prompter.ts";
 
 /** Answers the server's requests with the options or with the user at the terminal. */
@@ -78,7 +81,9 @@ async function elicitForm(
   }
   return answerIn(asking, asker.signal, (prompter) => {
     introduce(question, asker, { prompter, screen });
-    return askForm(fields, given.values, { prompter, view: screen.err });
+    const check = (content: Record<string, FieldValue>): FieldProblem[] =>
+      formProblems(fields, content, asker.check ?? (() => []));
+    return askForm({ fields, given: given.values, check }, { prompter, view: screen.err });
   });
 }
 

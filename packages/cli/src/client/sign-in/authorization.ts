@@ -3,7 +3,7 @@ import type { CredentialStorage, OAuth, RegisteredClient, ResourceOffer } from "
 import type { HttpConnection } from "mcparley/client";
 import { UsageError } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
-import { choose } from "../questions/ask-form.ts";
+import { choose } from "../questions/choose.ts";
 import { isAttended, talk } from "../questions/prompter.ts";
 import { paragraph } from "../screen.ts";
 import { visibleLine } from "../terminal-text.ts";

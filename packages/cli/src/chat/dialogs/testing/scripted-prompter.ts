@@ -1,0 +1,66 @@
+import type { Renderer } from "@mcparley/host";
+import { type AskOptions, Dismissed, type Prompter } from "../../../client/questions/prompter.ts";
+import type { View } from "../../../client/screen.ts";
+import { styleFor } from "../../../client/terminal-text.ts";
+import { type DialogSetting, chatRenderer } from "../dialogs.ts";
+
+/** An answer, or a function of the question that returns it. */
+export type ScriptedAnswer = string | ((options: AskOptions) => string);
+
+/** A terminal without colours, 80 columns wide. */
+export const plainView: View = { terminal: true, width: 80, style: styleFor(false, {}) };
+
+/** Dialogs with a scripted user. */
+export interface ScriptedDialogs {
+  readonly renderer: Required<Renderer>;
+  /** Everything that was shown and typed. */
+  readonly screen: () => string;
+  /** The texts that were in the input at the start of the questions. */
+  readonly initials: (string | undefined)[];
+  /** The URLs that were opened. */
+  readonly opened: string[];
+  /** The answers that no question took. */
+  readonly left: ScriptedAnswer[];
+  readonly errors: Error[];
+}
+
+/** Returns the renderer of the chat for a user who gives these answers, one by one. After the last one the input ends. */
+export function scriptedDialogs(
+  answers: readonly ScriptedAnswer[],
+  setting: Partial<DialogSetting> = {},
+  view: View = plainView,
+): ScriptedDialogs {
+  const left = [...answers];
+  const initials: (string | undefined)[] = [];
+  const opened: string[] = [];
+  const errors: Error[] = [];
+  let text = "";
+  const prompter: Prompter = {
+    say: (shown) => void (text += `${shown}\n`),
+    close: () => {},
+    ask: (prompt, options = {}) => {
+      text += prompt;
+      const next = left.shift();
+      if (next === undefined) return Promise.reject(new Dismissed());
+      initials.push(options.initial);
+      const typed = typeof next === "string" ? next : next(options);
+      text += `${typed}\n`;
+      return Promise.resolve(typed);
+    },
+  };
+  const renderer = chatRenderer({
+    talk: (signal, run) => (signal.aborted ? Promise.reject(new Dismissed()) : run(prompter, view)),
+    openUrl: async (url) => void opened.push(url),
+    isComposed: () => false,
+    isManual: false,
+    onError: (error) => void errors.push(error),
+    ...setting,
+  });
+  return { renderer, screen: () => text, initials, opened, left, errors };
+}
+
+/** The signal of a request that is not withdrawn. */
+export const signal: AbortSignal = new AbortController().signal;
+
+/** A text that tries to control the terminal and to look like lines of the chat. */
+export const hostile = '\u001b[2J\r\nThe server "safe" asks:\nCall it? [y]es\u202e\u200b\u0007';
