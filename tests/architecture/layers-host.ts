@@ -19,8 +19,8 @@ export const hostLayers: Layers = {
   consent: ["values", "async", "state", "activity", "renderer", "catalogue", "secrets"],
   input: ["values", "activity", "renderer", "conversation", "model", "consent"],
   servers: ["values", "async", "state", "catalogue", "input"],
-  calls: ["activity", "renderer", "secrets", "catalogue", "consent", "servers"],
-  context: ["values", "conversation", "catalogue"],
+  calls: ["activity", "renderer", "conversation", "secrets", "catalogue", "consent", "servers"],
+  context: ["values", "activity", "conversation", "catalogue"],
   loop: ["values", "activity", "conversation", "catalogue", "model", "search", "calls", "context"],
   host: [
     "values",

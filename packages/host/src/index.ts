@@ -18,7 +18,7 @@ export type {
 export type { ProviderName } from "./catalogue/providers.ts";
 export type { SchemaLoss } from "./catalogue/schema-loss.ts";
 export type { ServerLists } from "./catalogue/server-lists.ts";
-export type { ToolOutcome } from "./calls/tool-call.ts";
+export type { ToolOutcome } from "./conversation/tool-outcome.ts";
 export type { Awaitable } from "./values/awaitable.ts";
 export type { Renderer } from "./renderer/renderer.ts";
 export type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "./renderer/approval.ts";
@@ -62,12 +62,14 @@ export type {
   Attachment,
   Completion,
   CompletionRequest,
+  ContextCallOptions,
   ContextOptions,
   Conversation,
   ConversationJson,
   ResourceName,
   StoredAttachment,
   TemplateInstance,
+  UserCall,
 } from "./context/conversation-context.ts";
 export { serverTextRules } from "./conversation/text/server-text.ts";
 export {

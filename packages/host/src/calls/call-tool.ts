@@ -6,7 +6,8 @@ import type { CallActivity } from "../activity/call-activity.ts";
 import type { KnownSecrets } from "../secrets/known-secrets.ts";
 import type { SupervisedServer } from "../servers/supervised-server.ts";
 import type { ActiveCalls } from "../activity/active-calls.ts";
-import type { CallTool, ToolCallRequest, ToolOutcome } from "./tool-call.ts";
+import type { CallTool, ToolCallRequest } from "./tool-call.ts";
+import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 
 /** A server, as the calls of its tools need it. */
 interface CalledServer {
@@ -44,7 +45,9 @@ export function createCallTool(parts: CallParts): CallTool {
         requireUnchanged(parts, request);
         return client.callToolResult(name, decision.arguments, options);
       };
-      return await toOutcome(parts, request, server.supervised.use(work, { signal: options.signal }));
+      const outcome = await toOutcome(parts, request, server.supervised.use(work, { signal: options.signal }));
+      if (outcome.status !== "result" || !decision.isEdited) return outcome;
+      return { ...outcome, editedArguments: parts.secrets.hideIn(decision.arguments) };
     });
   };
 }

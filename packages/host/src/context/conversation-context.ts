@@ -1,3 +1,6 @@
+import type { JsonObject } from "mcparley";
+import type { CallActivity } from "../activity/call-activity.ts";
+import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import type { Message } from "../conversation/messages.ts";
 
 /** The context of a conversation: its messages, attached resources and expanded prompts. */
@@ -30,6 +33,28 @@ export interface Conversation {
     args?: Readonly<Record<string, string>>,
     options?: ContextOptions,
   ): Promise<readonly Message[]>;
+  /**
+   * Calls a tool of the catalogue by its name for the model, at the request of the user and not of the model. Consent is required as for
+   * `host.callTool`; the approval has the origin `user`.
+   *
+   * The result of the server, also an error that the tool returned, is added as a message of the user: the name of the tool, the arguments,
+   * and the labelled texts and files that a model would receive. A call that was denied or failed adds no message. Rejects if the catalogue
+   * does not have the tool, and if the signal is aborted.
+   *
+   * @example
+   * ```ts
+   * import type { Host } from "@mcparley/host";
+   *
+   * export async function callForUser(host: Host): Promise<void> {
+   *   const conversation = host.conversation();
+   *   const { outcome } = await conversation.callTool("wiki__search_pages", { query: "backup" });
+   *   if (outcome.status !== "result") console.error(outcome.message);
+   *   conversation.user("Which of these pages describes the restore?");
+   *   await host.run({ conversation }).finished;
+   * }
+   * ```
+   */
+  callTool(this: void, name: string, args: JsonObject, options?: ContextCallOptions): Promise<UserCall>;
   /** Returns values for an argument of a prompt or a variable of a template. */
   completeArgument(this: void, request: CompletionRequest, options?: ContextOptions): Promise<Completion>;
   /** Returns the conversation as JSON, to restore it later. */
@@ -42,6 +67,20 @@ export interface Conversation {
 export interface ContextOptions {
   /** Cancels the requests. */
   readonly signal?: AbortSignal;
+}
+
+/** Options of `callTool` of a conversation. */
+export interface ContextCallOptions extends ContextOptions {
+  /** Called with each event of the call, such as progress. */
+  readonly onActivity?: (activity: CallActivity) => void;
+}
+
+/** A call that the user made. */
+export interface UserCall {
+  /** The outcome, as `host.callTool` returns it. */
+  readonly outcome: ToolOutcome;
+  /** The message that was added to the conversation. Undefined if the call was denied or failed. */
+  readonly message: Message | undefined;
 }
 
 /** A resource of a server. */

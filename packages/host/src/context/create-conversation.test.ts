@@ -31,6 +31,7 @@ function testServer({ prompt = [] }: { prompt?: readonly PromptMessage[] } = {})
       return Promise.resolve(() => watchers.delete(uri));
     },
     getPrompt: (): Promise<GetPromptResult> => Promise.resolve({ messages: [...prompt] }),
+    callTool: () => Promise.reject(new Error("This server has no tools.")),
     complete(request) {
       completions.push(request);
       return Promise.resolve({ values: ["de", "x".repeat(3000), "key hunter2"] });

@@ -1,15 +1,23 @@
-import type { CompleteResult, CompletionReference, GetPromptResult } from "mcparley";
-import type { Catalogue, CataloguePrompt } from "../catalogue/catalogue.ts";
+import type { CompleteResult, CompletionReference, GetPromptResult, JsonObject } from "mcparley";
+import type { Catalogue, CataloguePrompt, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { Message } from "../conversation/messages.ts";
 import type { TextLimits } from "../conversation/text/long-text.ts";
 import type { ResultStore } from "../conversation/result-handles.ts";
 import type { HideSecrets } from "../conversation/text/secrets.ts";
+import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import type { AttachmentParts } from "./attached-resource.ts";
 import { createAttachments } from "./attachments.ts";
-import type { Completion, CompletionRequest, ContextOptions, Conversation } from "./conversation-context.ts";
+import type {
+  Completion,
+  CompletionRequest,
+  ContextCallOptions,
+  ContextOptions,
+  Conversation,
+} from "./conversation-context.ts";
 import { readConversationJson } from "./conversation-json.ts";
 import { argumentsOf, checkPromptArguments, promptMessages } from "./prompt-messages.ts";
 import { expandTemplate, templateVariables } from "./uri-template.ts";
+import { userCallMessage } from "./user-call.ts";
 
 /** The parts of a host that a conversation needs. */
 export interface ConversationParts extends Pick<AttachmentParts, "readResource" | "watch"> {
@@ -20,6 +28,11 @@ export interface ConversationParts extends Pick<AttachmentParts, "readResource" 
     args: Readonly<Record<string, string>>,
     options: ContextOptions,
   ) => Promise<GetPromptResult>;
+  /** Calls a tool for the user, with consent. Rejects if the signal is aborted. */
+  readonly callTool: (
+    call: { tool: CatalogueTool; arguments: JsonObject },
+    options: ContextCallOptions,
+  ) => Promise<ToolOutcome>;
   /** Sends `completion/complete` to a server. */
   readonly complete: (request: ServerCompletion, options: ContextOptions) => Promise<CompleteResult["completion"]>;
   readonly results: ResultStore;
@@ -78,6 +91,13 @@ export function createConversation(parts: ConversationParts, stored?: unknown): 
       add(...expanded);
       return expanded;
     },
+    async callTool(name, args, options = {}) {
+      const call = { tool: toolNamed(parts.catalogue(), name), arguments: args };
+      const outcome = await parts.callTool(call, options);
+      const message = userCallMessage(call, outcome, limits);
+      if (message) add(message);
+      return { outcome, message };
+    },
     completeArgument: (request, options = {}) => completeArgument(parts, request, options),
     toJSON: () => ({ version: 1, messages, attachments: attachments.toJSON() }),
     async close() {
@@ -98,6 +118,12 @@ function promptNamed(catalogue: Catalogue, name: string): CataloguePrompt {
   const prompt = catalogue.prompt(name);
   if (!prompt) throw new Error(`The prompt "${name}" does not exist. Names have the form "server:prompt".`);
   return prompt;
+}
+
+function toolNamed(catalogue: Catalogue, name: string): CatalogueTool {
+  const tool = catalogue.tool(name);
+  if (!tool) throw new Error(`The tool "${name}" does not exist. \`host.catalogue\` lists the tools.`);
+  return tool;
 }
 
 const MAX_VALUES = 100;

@@ -63,6 +63,7 @@ function clientParts(client: Client, catalogue: Catalogue): ConversationParts {
     getPrompt: (name, args, options) => client.getPrompt(name.replace("notes:", ""), { ...args }, options),
     complete: ({ ref, argument, context }, options) =>
       client.complete(ref, { ...argument }, { ...options, ...(context ? { context: { ...context } } : {}) }),
+    callTool: () => Promise.reject(new Error("Only the model calls tools.")),
     results: createResultStore(),
     hideSecrets: (text) => text,
   };

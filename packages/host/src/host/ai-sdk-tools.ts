@@ -5,7 +5,7 @@ import type { TextLimits } from "../conversation/text/long-text.ts";
 import { readResult, readResultTool } from "../loop/read-result.ts";
 import type { HideSecrets } from "../conversation/text/secrets.ts";
 import { toModelTool } from "../loop/stable-tools.ts";
-import { toResultPart } from "../loop/tool-results.ts";
+import { toResultPart } from "../conversation/tool-results.ts";
 import { type ResultStore, createResultStore } from "../conversation/result-handles.ts";
 
 /** Options of `toAiSdkTools`. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { LocalError } from "mcparley";
 import { readArguments } from "../catalogue/arguments.ts";
 import { type ConversationParts, createConversation } from "../context/create-conversation.ts";
@@ -93,6 +94,7 @@ function conversationParts(parts: HostParts, calls: HostCalls): Omit<Conversatio
     hideSecrets: parts.secrets.hide,
     readResource: ({ server, uri }, options) => readResource(server, uri, options),
     watch,
+    callTool: (call, options) => calls.callTool({ ...call, origin: { callId: randomUUID(), by: "user" }, ...options }),
     getPrompt: (name, args, options) => getPrompt(name, { ...args }, options),
     complete: ({ server, context, ...request }, options) =>
       complete(server, { ...request, ...(context && { context: { ...context } }) }, options),

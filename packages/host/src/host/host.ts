@@ -1,7 +1,7 @@
 import type { JsonObject, GetPromptResult, ReadResourceResult } from "mcparley";
 import type { CompleteResult, CompletionReference, Root } from "mcparley/client";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { ToolOutcome } from "../calls/tool-call.ts";
+import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import type { Conversation } from "../context/conversation-context.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
 import type { HostEvent } from "./host-events.ts";

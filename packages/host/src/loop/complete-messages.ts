@@ -1,5 +1,5 @@
 import type { Message, ToolCallPart, ToolResultPart } from "../conversation/messages.ts";
-import { hostResult } from "./tool-results.ts";
+import { hostResult } from "../conversation/tool-results.ts";
 
 /**
  * Returns the conversation in a form that model providers accept: each call has exactly one result in the message after it, and no

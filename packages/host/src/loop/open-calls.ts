@@ -7,7 +7,7 @@ export interface OpenCalls {
 }
 
 /** A call of a run, from the answer of the model to its result. */
-export interface OpenCall {
+interface OpenCall {
   /** Aborted when the user cancels the call. */
   readonly cancelled: AbortSignal;
   /** Removes the call. */

@@ -1,5 +1,6 @@
 import type { Clock } from "mcparley";
-import type { CallTool, ToolOutcome } from "../calls/tool-call.ts";
+import type { CallTool } from "../calls/tool-call.ts";
+import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
@@ -13,7 +14,7 @@ import type { RunEvent } from "./run-events.ts";
 import { type RunStop, settled } from "./run-stop.ts";
 import type { RunTimer } from "./run-timer.ts";
 import { hideInJson } from "../conversation/text/secrets.ts";
-import { hostResult, toResultPart } from "./tool-results.ts";
+import { hostResult, toResultPart } from "../conversation/tool-results.ts";
 
 /** The parts of a run that its calls need. */
 export interface CallParts {

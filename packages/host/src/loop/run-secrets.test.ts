@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ToolOutcome } from "../calls/tool-call.ts";
+import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import { startRun } from "./run.ts";
 import {
   call,

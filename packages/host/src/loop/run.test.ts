@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import type { ToolOutcome } from "../calls/tool-call.ts";
+import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
 import type { Message, ToolResultPart } from "../conversation/messages.ts";
 import type { RunEvent } from "./run-events.ts";

@@ -5,8 +5,11 @@ import type { Tool } from "mcparley/client";
 export interface CallOrigin {
   /** The id of the call in its run, or a new one. */
   readonly callId: string;
-  /** The requester: the model of a run, or the program. */
-  readonly by: "model" | "program";
+  /**
+   * The requester: the model of a run, the program with `host.callTool`, or the user with `callTool` of a conversation. A renderer can
+   * allow a call that the user has just written without another question. Nothing else in the host treats it differently.
+   */
+  readonly by: "model" | "program" | "user";
 }
 
 /** A question whether a tool may be called. */

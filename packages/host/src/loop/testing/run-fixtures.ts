@@ -1,7 +1,8 @@
 import type { JsonObject } from "mcparley";
 import type { CallToolResult } from "mcparley/client";
 import { type FakeClock, fakeClock } from "mcparley/testing";
-import type { CallTool, ToolCallRequest, ToolOutcome } from "../../calls/tool-call.ts";
+import type { CallTool, ToolCallRequest } from "../../calls/tool-call.ts";
+import type { ToolOutcome } from "../../conversation/tool-outcome.ts";
 import type { Catalogue, CataloguePrompt, CatalogueTemplate, CatalogueTool } from "../../catalogue/catalogue.ts";
 import type { ModelFinish, ModelPart, ModelRequest } from "../../model/model-request.ts";
 import { createResultStore } from "../../conversation/result-handles.ts";

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult } from "mcparley/client";
-import type { ToolOutcome } from "../calls/tool-call.ts";
-import type { FilePart, TextOrigin, TextPart, ToolResultPart } from "../conversation/messages.ts";
-import { type TextLimits, serverTextParts } from "../conversation/text/long-text.ts";
-import { readBlocks } from "../conversation/text/server-content.ts";
-import { escapeTags } from "../conversation/text/server-text.ts";
+import type { ToolOutcome } from "./tool-outcome.ts";
+import type { FilePart, TextOrigin, TextPart, ToolResultPart } from "./messages.ts";
+import { type TextLimits, serverTextParts } from "./text/long-text.ts";
+import { readBlocks } from "./text/server-content.ts";
+import { escapeTags } from "./text/server-text.ts";
 
 /** A call whose outcome becomes a part of the conversation. */
 export interface ResultOf {

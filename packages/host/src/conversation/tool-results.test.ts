@@ -1,10 +1,10 @@
 import type { ContentBlock } from "mcparley/client";
 import { describe, expect, test } from "vitest";
-import type { ToolResultPart } from "../conversation/messages.ts";
-import { createResultStore } from "../conversation/result-handles.ts";
-import { readResult } from "./read-result.ts";
+import type { ToolResultPart } from "./messages.ts";
+import { createResultStore } from "./result-handles.ts";
+import { readResult } from "../loop/read-result.ts";
 import { toResultPart } from "./tool-results.ts";
-import { textOutcome } from "./testing/run-fixtures.ts";
+import { textOutcome } from "../loop/testing/run-fixtures.ts";
 
 const call = { callId: "c1", name: "notes_read", origin: { server: "notes", name: "read" } };
 const png = "iVBORw0KGgo=";

@@ -1,0 +1,28 @@
+import type { JsonObject } from "mcparley";
+import type { CallToolResult } from "mcparley/client";
+
+/** The outcome of a tool call. Each has a text for the model if the call gave no result. */
+export type ToolOutcome =
+  | {
+      readonly status: "result";
+      /** The result of the server. */
+      readonly result: CallToolResult;
+      /** The arguments that were sent, if the user edited them. */
+      readonly editedArguments?: JsonObject;
+    }
+  /** Consent was not given. The server received nothing. */
+  | {
+      readonly status: "denied";
+      /** The reason, for the model. */
+      readonly message: string;
+    }
+  /** The call failed. `mayHaveRun` tells whether the server may have run it. */
+  | {
+      readonly status: "failed";
+      /** The reason, for the model. */
+      readonly message: string;
+      /** The error of the call. */
+      readonly error: Error;
+      /** Whether the server may have run the tool. */
+      readonly mayHaveRun: boolean;
+    };
