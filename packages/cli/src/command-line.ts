@@ -6,8 +6,9 @@ import type { ServeIo } from "./serve/serve.ts";
 
 export type ProgramIo = CommandIo & ServeIo;
 
-/** The commands that use a server. */
+/** The commands that use servers. */
 export const clientCommandNames: readonly string[] = [
+  "chat",
   "list",
   "call",
   "prompt",
@@ -27,6 +28,7 @@ export const help: string = `mcparley: serve a folder to MCP clients, and use an
 
 Usage
   mcparley serve DIR                 serve a folder of prompts, resources, tools
+  mcparley chat [TARGET ...]         talk to a model that uses servers
   mcparley list TARGET               show what a server offers
   mcparley call TARGET TOOL k=v      call a tool
   mcparley prompt TARGET NAME k=v    get a prompt
@@ -65,6 +67,7 @@ export async function run(argv: readonly string[], io: ProgramIo): Promise<numbe
     }
     // Server and client are loaded lazily, so a host that starts a server does not wait for client code.
     if (command === "serve") return await (await import("./serve/serve.ts")).runServe(rest, io);
+    if (command === "chat") return await (await import("./chat/run-chat.ts")).runChat(rest, io);
     if (clientCommandNames.includes(command)) {
       return await (await import("./client/run.ts")).runClientCommand(command, rest, io);
     }

@@ -1,0 +1,81 @@
+import type { CatalogueTool } from "@mcparley/host";
+import type { JsonObject } from "mcparley";
+import { type Given, readArguments, sourcesOf } from "../../client/arguments.ts";
+import { UsageError } from "../../client/io.ts";
+import { isObject } from "../../client/json.ts";
+import type { Suggest } from "../../client/questions/prompter.ts";
+import { resolveReference, typesOf } from "../../client/schema-types.ts";
+import { summarizeArguments } from "../../client/schema-summary.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
+import { toolArguments } from "../../client/tool-arguments.ts";
+import { didYouMean } from "../../did-you-mean.ts";
+import { askValues } from "../session/ask-values.ts";
+import { callByUser } from "../session/call-by-user.ts";
+import type { Chat } from "../session/chat.ts";
+import type { ChatCommand } from "./command.ts";
+import { toolEntries } from "./lists.ts";
+import { splitWords, wordMenu } from "./words.ts";
+
+/** Calls a tool that the user chooses, and adds the result to the conversation. */
+export const callCommand: ChatCommand = {
+  usage: "TOOL [key=text | key:=json | JSON ...]",
+  summary: "call a tool, and add its result to the conversation",
+  async run(text, chat) {
+    const [name, ...words] = splitWords(text);
+    if (name === undefined) throw new UsageError("Which tool?", "/tools shows them. Such as /call TOOL key=text");
+    const tool = findTool(name, chat);
+    const given = await readArguments(words, sourcesOf(chat.io));
+    const args = given.length > 0 ? toolArguments(tool.tool, given) : await askArguments(tool, chat);
+    await callByUser(tool, args, chat);
+  },
+  suggest: (words, chat) => (words.includes(" ") ? undefined : wordMenu(words, toolEntries(chat))),
+};
+
+/** Finds a tool by its name for the model, by `server:tool`, or by its name at the only server that has it. */
+function findTool(name: string, { host }: Chat): CatalogueTool {
+  const { catalogue } = host;
+  const exact = catalogue.tool(name);
+  if (exact) return exact;
+  const named = catalogue.tools.filter(({ server, tool }) => tool.name === name || `${server}:${tool.name}` === name);
+  const [only, ...others] = named;
+  if (only && others.length === 0) return only;
+  const names = catalogue.tools.map((tool) => tool.name);
+  if (!only) throw new UsageError(`There is no tool ${JSON.stringify(name)}.`, didYouMean(name, names));
+  throw new UsageError(
+    `Several servers have a tool ${JSON.stringify(name)}.`,
+    `Choose one: ${named.map((tool) => tool.name).join(", ")}`,
+  );
+}
+
+/** Asks for the arguments of a tool, one after another. They are converted by its schema. */
+async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<JsonObject> {
+  const required = new Set(Array.isArray(tool.inputSchema.required) ? tool.inputSchema.required : []);
+  const values = summarizeArguments(tool.inputSchema).map((argument) => ({
+    name: argument.name,
+    description: argument.description,
+    facts: argument.facts === "" ? "any" : argument.facts,
+    isRequired: required.has(argument.name),
+  }));
+  if (values.length === 0) return {};
+  const answers = await chat.dialogs.talk(new AbortController().signal, async (prompter, view) => {
+    prompter.say(view.style.bold(visibleLine(`Arguments of ${name}`)));
+    return askValues(values, { prompter, view, suggestFor: (argument) => choices(tool.inputSchema, argument) });
+  });
+  const given = Object.entries(answers).map(([key, value]): Given => ({ key, form: "text", value }));
+  return toolArguments(tool, given);
+}
+
+/** Returns the menu for an argument with a list of values, or with yes and no. */
+function choices(schema: JsonObject, name: string): Suggest | undefined {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const property = resolveReference(Object.hasOwn(properties, name) ? properties[name] : undefined, schema);
+  const isBoolean = typesOf(property, schema)?.has("boolean") === true;
+  const values =
+    isObject(property) && Array.isArray(property.enum) ? property.enum : isBoolean ? ["true", "false"] : [];
+  if (values.length === 0) return undefined;
+  return (before) =>
+    wordMenu(
+      before,
+      values.map((value) => ({ value: String(value) })),
+    );
+}

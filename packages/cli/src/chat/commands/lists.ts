@@ -1,0 +1,104 @@
+import type { Tool } from "mcparley/client";
+import { printableJson } from "mcparley";
+import { UsageError } from "../../client/io.ts";
+import { type Offer, showOffer } from "../../client/show-list.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
+import { didYouMean } from "../../did-you-mean.ts";
+import type { Chat } from "../session/chat.ts";
+import { mentionText } from "../session/mentions.ts";
+import type { ChatCommand } from "./command.ts";
+import { splitWords, wordMenu } from "./words.ts";
+
+/** Shows the tools of all servers, or the definition of one. */
+export const toolsCommand: ChatCommand = {
+  usage: "[TOOL]",
+  summary: "show the tools, or the definition of one",
+  run(text, chat) {
+    const [word] = splitWords(text);
+    const { tools } = chat.host.catalogue;
+    if (word === undefined)
+      return showByServer(tools, ({ name, tool }) => ({ tools: [{ ...tool, name } as Tool] }), chat);
+    const found = chat.host.catalogue.tool(word);
+    if (!found)
+      throw new UsageError(
+        `There is no tool ${JSON.stringify(word)}.`,
+        didYouMean(
+          word,
+          tools.map(({ name }) => name),
+        ),
+      );
+    const { name, server, tool, description, inputSchema } = found;
+    chat.terminal.print(showOffer({ tools: [{ ...tool, name } as Tool] }, chat.view));
+    chat.terminal.print(chat.view.style.dim(`Server ${visibleLine(server)}. The definition for the model:`));
+    chat.terminal.print(printableJson({ name, description, inputSchema }, 2));
+  },
+  suggest: (words, chat) => wordMenu(words, toolEntries(chat)),
+};
+
+/** Shows the prompts of all servers. */
+export const promptsCommand: ChatCommand = {
+  usage: "",
+  summary: "show the prompts",
+  run: (_text, chat) =>
+    showByServer(
+      chat.host.catalogue.prompts,
+      ({ name, prompt }) => ({ prompts: [{ ...prompt, name: `/${name}` }] }),
+      chat,
+    ),
+};
+
+/** Shows the resources and the templates of all servers. */
+export const resourcesCommand: ChatCommand = {
+  usage: "",
+  summary: "show the resources and templates",
+  run(_text, chat) {
+    const { resources, templates } = chat.host.catalogue;
+    const entries = [...resources, ...templates];
+    showByServer(
+      entries,
+      (entry) =>
+        "resource" in entry
+          ? { resources: [{ ...entry.resource, uri: mentionText(entry.server, entry.resource.uri) }] }
+          : {
+              resourceTemplates: [
+                { ...entry.template, uriTemplate: mentionText(entry.server, entry.template.uriTemplate) },
+              ],
+            },
+      chat,
+    );
+  },
+};
+
+/** Returns the menu entries of the tools by their names for the model. */
+export function toolEntries({ host }: Chat): { value: string; detail: string }[] {
+  return host.catalogue.tools.map(({ name, tool }) => ({ value: name, detail: tool.description ?? "" }));
+}
+
+/** Prints the entries of a list below the names of their servers. */
+function showByServer<T extends { server: string }>(
+  entries: readonly T[],
+  offerOf: (entry: T) => Offer,
+  chat: Chat,
+): void {
+  const { terminal, view } = chat;
+  if (entries.length === 0) {
+    terminal.print("The servers offer none. /servers shows their state.");
+    return;
+  }
+  for (const server of new Set(entries.map((entry) => entry.server))) {
+    const offers = entries.filter((entry) => entry.server === server).map(offerOf);
+    terminal.print(view.style.inverse(` ${visibleLine(server)} `));
+    terminal.print(showOffer(merged(offers), view));
+  }
+}
+
+function merged(offers: readonly Offer[]): Offer {
+  const offer: Offer = {};
+  for (const { tools, prompts, resources, resourceTemplates } of offers) {
+    if (tools) offer.tools = [...(offer.tools ?? []), ...tools];
+    if (prompts) offer.prompts = [...(offer.prompts ?? []), ...prompts];
+    if (resources) offer.resources = [...(offer.resources ?? []), ...resources];
+    if (resourceTemplates) offer.resourceTemplates = [...(offer.resourceTemplates ?? []), ...resourceTemplates];
+  }
+  return offer;
+}

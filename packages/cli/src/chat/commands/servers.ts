@@ -1,0 +1,123 @@
+import type { HostServer } from "@mcparley/host";
+import { printable } from "mcparley";
+import { UsageError } from "../../client/io.ts";
+import { paragraph } from "../../client/screen.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
+import { type Chat, interruptible } from "../session/chat.ts";
+import type { ChatCommand } from "./command.ts";
+import { requireNamed, splitWords, wordMenu } from "./words.ts";
+
+type ServerAction = (server: HostServer, chat: Chat) => Promise<void>;
+
+const actions: ReadonlyMap<string, ServerAction> = new Map<string, ServerAction>([
+  [
+    "on",
+    async (server) => {
+      server.enable();
+      await server.connect();
+    },
+  ],
+  ["off", (server) => server.disable()],
+  ["reconnect", (server) => server.reconnect()],
+  ["sign-in", (server) => server.signIn()],
+]);
+
+/** Shows the servers, and turns one on or off, connects it again, or signs in to it. */
+export const serversCommand: ChatCommand = {
+  usage: "[on|off|reconnect|sign-in NAME]",
+  summary: "show the servers, or change one",
+  async run(text, chat) {
+    const [word, name, ...more] = splitWords(text);
+    if (word === undefined) return showServers(chat);
+    const action = requireNamed("action", word, actions);
+    if (name === undefined || more.length > 0) {
+      throw new UsageError(
+        `/servers ${word} needs the name of one server.`,
+        `Such as /servers ${word} ${firstName(chat)}`,
+      );
+    }
+    const server = requireNamed("server", name, chat.host.servers);
+    chat.terminal.status([`${word} ${visibleLine(name)} (Ctrl-C stops waiting)`]);
+    try {
+      await interruptible(chat, (signal) => unlessAborted(action(server, chat), signal));
+    } finally {
+      chat.terminal.status([]);
+    }
+    showServer(server, chat);
+  },
+  suggest(words, chat) {
+    if (!words.includes(" "))
+      return wordMenu(
+        words,
+        [...actions.keys()].map((value) => ({ value: `${value} ` })),
+      );
+    return wordMenu(
+      words,
+      [...chat.host.servers].map(([value, { state }]) => ({ value, detail: stateText(state) })),
+    );
+  },
+};
+
+function firstName({ host }: Chat): string {
+  return [...host.servers.keys()][0] ?? "NAME";
+}
+
+/** Waits for work that has no signal. The work goes on after an abort, and its error is then ignored. */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  work.catch(() => {});
+  await Promise.race([
+    work,
+    new Promise<never>((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(new UsageError("Stopped waiting for the server.")), { once: true });
+    }),
+  ]);
+}
+
+function showServers(chat: Chat): void {
+  const { host, terminal } = chat;
+  if (host.servers.size === 0) {
+    terminal.print("There are no servers. Name some on the command line: mcparley chat TARGET...");
+    return;
+  }
+  for (const server of host.servers.values()) showServer(server, chat);
+}
+
+function showServer({ name, state, info, lists, error, retryAt }: HostServer, { terminal, view }: Chat): void {
+  const { bold, dim, red, yellow } = view.style;
+  const mark = state === "failed" ? red : state === "needs-sign-in" ? yellow : dim;
+  const claims = info?.info === undefined ? "" : `${info.info.name} ${info.info.version}, revision ${info.revision}`;
+  const label = `${visibleLine(name)}  `;
+  terminal.print(`${bold(label)}${mark(stateText(state))}${claims === "" ? "" : dim(`  ${visibleLine(claims)}`)}`);
+  if (lists && state !== "disabled") terminal.print(dim(`  ${countsText(lists)}${lists.isCached ? ", stored" : ""}`));
+  if (error) terminal.print(paragraph(printable(error.message), view, "  "));
+  if (state === "needs-sign-in") terminal.print(yellow(`  Sign in: /servers sign-in ${visibleLine(name)}`));
+  if (state === "failed" && retryAt !== undefined)
+    terminal.print(dim("  It is tried again later, or now with /servers reconnect."));
+}
+
+/** Returns the state of a server in words. */
+export function stateText(state: HostServer["state"]): string {
+  const texts: Record<HostServer["state"], string> = {
+    idle: "not connected",
+    connecting: "connecting",
+    ready: "ready",
+    "needs-sign-in": "needs a sign-in",
+    failed: "failed",
+    disabled: "off",
+  };
+  return texts[state];
+}
+
+/** Returns the number of definitions of each kind, such as `3 tools, 1 prompt`. */
+export function countsText({ tools, prompts, resources, templates }: NonNullable<HostServer["lists"]>): string {
+  const counts: [number, string][] = [
+    [tools.length, "tool"],
+    [prompts.length, "prompt"],
+    [resources.length, "resource"],
+    [templates.length, "template"],
+  ];
+  const texts = counts
+    .filter(([count]) => count > 0)
+    .map(([count, noun]) => `${count} ${noun}${count === 1 ? "" : "s"}`);
+  return texts.length === 0 ? "no tools, prompts or resources" : texts.join(", ");
+}

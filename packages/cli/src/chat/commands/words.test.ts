@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { UsageError } from "../../client/io.ts";
+import { requireNamed, splitWords, wordMenu } from "./words.ts";
+
+test("splits words at spaces, and keeps quoted ones together", () => {
+  expect(splitWords("  a  b ")).toEqual(["a", "b"]);
+  expect(splitWords(`add "my folder" 'it is "x"' key="a b"`)).toEqual(["add", "my folder", 'it is "x"', "key=a b"]);
+  expect(splitWords(String.raw`text="say \"hi\" \\ now"`)).toEqual([String.raw`text=say "hi" \ now`]);
+  expect(splitWords("")).toEqual([]);
+});
+
+test("keeps JSON as one word", () => {
+  expect(splitWords(`search {"query": "a b", "limit": 3}`)).toEqual(["search", `{"query": "a b", "limit": 3}`]);
+});
+
+test("rejects a quote without its end", () => {
+  expect(() => splitWords(`say "hello`)).toThrow(UsageError);
+});
+
+test("offers the entries for the last word", () => {
+  const entries = [{ value: "on" }, { value: "off" }, { value: "reconnect" }];
+  expect(wordMenu("o", entries).entries.map(({ value }) => value)).toEqual(["on", "off", "reconnect"]);
+  expect(wordMenu("", entries)).toMatchObject({ replaces: 0 });
+  expect(wordMenu("on of", entries)).toMatchObject({ entries: [{ value: "off" }], replaces: 2 });
+});
+
+test("names the most similar entry for an unknown one", () => {
+  expect(() => requireNamed("server", "nots", new Map([["notes", 1]]))).toThrow('There is no server "nots".');
+});

@@ -1,0 +1,126 @@
+import { printable } from "mcparley";
+import { Dismissed } from "../client/questions/prompter.ts";
+import { exitCodeOf, exitCodes } from "../client/report-error.ts";
+import { type ChatSetting, openChat } from "./open-chat.ts";
+import type { Chat } from "./session/chat.ts";
+import { type DialogQueue, createDialogQueue } from "./session/dialog-queue.ts";
+import { showError } from "./session/show-error.ts";
+import { submit } from "./session/submit.ts";
+import { messageMenu } from "./session/suggestions.ts";
+import { showWelcome } from "./session/welcome.ts";
+import { openTerminal } from "./terminal/open-terminal.ts";
+import type { ChatTerminal } from "./terminal/terminal.ts";
+
+/** A chat that runs, for Ctrl-C. */
+interface Running {
+  terminal: ChatTerminal | undefined;
+  dialogs: DialogQueue | undefined;
+  chat: Chat | undefined;
+  readonly leaving: AbortController;
+}
+
+/** Runs a chat with the user until the user leaves or the input ends. Returns the exit code. */
+export async function runInteractive(
+  setting: ChatSetting,
+  onTerminate: (listener: () => void) => () => void,
+): Promise<number> {
+  const running: Running = { terminal: undefined, dialogs: undefined, chat: undefined, leaving: new AbortController() };
+  const leave = (): void => running.leaving.abort();
+  const terminal = openTerminal(setting.io, {
+    onInterrupt: () => interrupt(running),
+    onEmptied: () => running.dialogs?.inputEmptied(),
+  });
+  const dialogs = createDialogQueue(terminal);
+  Object.assign(running, { terminal, dialogs });
+  const stopListening = onTerminate(leave);
+  const isAttended = setting.io.isTerminal.stdin && !setting.options.noInput;
+  let chat: Chat | undefined;
+  try {
+    chat = await openChat(setting, { terminal, dialogs, isAttended, leave });
+    running.chat = chat;
+    showWelcome(chat, setting.resumed);
+    connectAll(chat);
+    const code = await readMessages(chat, running.leaving.signal);
+    showResume(chat, setting);
+    return code;
+  } finally {
+    terminal.close();
+    stopListening();
+    await chat?.host.close();
+  }
+}
+
+/** Connects the servers while the user types. Their failures are shown as notices. */
+function connectAll({ host }: Chat): void {
+  void host.ready().catch(() => {});
+}
+
+/** Ctrl-C: cancels the work that runs, empties the input, closes a question, and then leaves. */
+function interrupt({ terminal, dialogs, chat, leaving }: Running): void {
+  if (chat?.work?.interrupt()) return;
+  if (!chat?.work && (terminal?.clearInput() || dialogs?.dismiss())) return;
+  leaving.abort();
+}
+
+/** Reads messages until the user leaves. Returns the exit code: of pipes, that of the last failure. */
+async function readMessages(chat: Chat, leaving: AbortSignal): Promise<number> {
+  const left = new Promise<void>((resolve) => leaving.addEventListener("abort", () => resolve(), { once: true }));
+  let code: number = exitCodes.ok;
+  while (!leaving.aborted) {
+    const text = await nextMessage(chat, leaving);
+    if (text === undefined) return code;
+    if (text.trim() === "") continue;
+    const failed = await Promise.race([tryToSubmit(text, chat), left]);
+    if (failed && !chat.io.isTerminal.stdin) code = failed.code;
+  }
+  return code;
+}
+
+/** Returns the next text, or undefined if the user leaves or the input has ended. */
+async function nextMessage(chat: Chat, leaving: AbortSignal): Promise<string | undefined> {
+  const { terminal, view, draft } = chat;
+  chat.draft = undefined;
+  const options = { hasHistory: true, isMultiline: true, suggest: messageMenu(chat), hint: () => hintOf(chat) };
+  try {
+    return await terminal.ask(
+      view.style.bold("> "),
+      { ...options, ...(draft !== undefined && { initial: draft }) },
+      leaving,
+    );
+  } catch (error) {
+    if (error instanceof Dismissed) return undefined;
+    throw error;
+  }
+}
+
+/** Runs a text. Shows an error and returns its exit code; the text is then offered again. */
+async function tryToSubmit(text: string, chat: Chat): Promise<{ code: number } | undefined> {
+  try {
+    await submit(text, chat);
+    return undefined;
+  } catch (error) {
+    chat.terminal.status([]);
+    if (error instanceof Dismissed) {
+      chat.terminal.print(chat.view.style.dim("Cancelled."));
+      return undefined;
+    }
+    showError(error, chat);
+    if (chat.terminal.isRich) chat.draft = text;
+    return { code: exitCodeOf(error) };
+  }
+}
+
+function hintOf({ model, host }: Chat): string {
+  const states = [...host.servers.values()];
+  const ready = states.filter(({ state }) => state === "ready").length;
+  const servers = `${ready} of ${states.length} servers connected`;
+  return printable(`${model ?? "no model"} - ${servers} - / commands, @ resources`);
+}
+
+function showResume(chat: Chat, { resumed }: ChatSetting): void {
+  const id = chat.storedId();
+  const isChanged = chat.conversation.messages.length > 0;
+  if (id !== undefined && (isChanged || resumed)) {
+    chat.terminal.print(chat.view.style.dim(`Continue this conversation with: mcparley chat --resume ${id}`));
+  }
+}

@@ -1,0 +1,146 @@
+import { statSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { ServerEntry } from "@mcparley/host";
+import type { Root } from "mcparley/client";
+import { approve } from "../../client/config/approval.ts";
+import { configEntries } from "../../client/config/config-files.ts";
+import type { Target } from "../../client/config/config-target.ts";
+import { readConnection } from "../../client/config/network.ts";
+import { findTarget, withWords } from "../../client/config/target.ts";
+import { type CommandIo, UsageError } from "../../client/io.ts";
+import type { ClientOptions } from "../../client/options.ts";
+import { readGivenFile } from "../../client/hosts/config-file.ts";
+import type { Screen } from "../../client/screen.ts";
+import type { Stop } from "../../client/stop.ts";
+import { serverName, uniqueName } from "./server-names.ts";
+
+/** The words and the options that name the servers of a chat. */
+export interface ServerWords {
+  /** Each is a URL or a name of a configuration. */
+  readonly targets: readonly string[];
+  /** The words after `--`. Undefined without `--`. */
+  readonly command: readonly string[] | undefined;
+}
+
+/** The terminal before the chat is shown. */
+export interface StartSetting {
+  readonly io: CommandIo;
+  readonly screen: Screen;
+  readonly options: ClientOptions;
+  readonly stop: Stop;
+}
+
+/** A server of a chat, by its name. */
+export interface ChatServer {
+  readonly name: string;
+  readonly entry: ServerEntry;
+}
+
+/** Called with a part of the stderr of a started server. */
+type OnStderr = (server: string, chunk: string) => void;
+
+/**
+ * Returns the servers of the command line. Without words, these are the servers of `--config`, or of the nearest configuration file of
+ * this folder or one above it.
+ *
+ * Servers of a configuration are approved by the user. Throws `UsageError` for a word that names no server.
+ */
+export async function chatServers(
+  words: ServerWords,
+  setting: StartSetting,
+  onStderr: OnStderr,
+): Promise<ChatServer[]> {
+  const { io } = setting;
+  const { config } = setting.options;
+  const named = words.targets.length > 0 || words.command ? words.targets : configuredNames(setting);
+  const targets: { target: Target; word: string | undefined }[] = [];
+  for (const word of named) targets.push({ target: await findTarget({ word, command: undefined, config }, io), word });
+  if (words.command)
+    targets.push({
+      target: await findTarget({ word: undefined, command: words.command, config }, io),
+      word: undefined,
+    });
+  checkShared(
+    targets.map(({ target }) => target),
+    setting.options,
+  );
+  const taken = new Set<string>();
+  const servers: ChatServer[] = [];
+  for (const { target, word } of targets) {
+    if (target.origin) await approve(target.origin, setting);
+    const name = uniqueName(serverName(target, word), taken);
+    taken.add(name);
+    servers.push({ name, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) });
+  }
+  return servers;
+}
+
+/** Returns the names in the file of `--config`, or in the nearest folder with a configuration file. */
+function configuredNames({ io, options }: StartSetting): readonly string[] {
+  if (options.config !== undefined) {
+    const { servers } = readGivenFile(options.config, io.cwd);
+    return servers.filter(({ isDisabled }) => !isDisabled).map(({ name }) => name);
+  }
+  const names = new Set<string>();
+  let nearest: string | undefined;
+  for (const { name, workspaceFolder } of configEntries(io.cwd, io.env)) {
+    nearest ??= workspaceFolder;
+    if (workspaceFolder !== nearest) break;
+    names.add(name);
+  }
+  return [...names];
+}
+
+/** Throws `UsageError` if an option with a possible secret would be sent to several servers. */
+function checkShared(targets: readonly Target[], { headers, env, envAll }: ClientOptions): void {
+  const urls = targets.filter(({ kind }) => kind === "url").length;
+  const commands = targets.length - urls;
+  const cure = "Write it into the configuration of the server that needs it.";
+  if (Object.keys(headers).length > 0 && urls !== 1) {
+    throw new UsageError(`--header needs exactly one server at a URL; there are ${urls}.`, cure);
+  }
+  if ((envAll || Object.keys(env).length > 0) && commands !== 1) {
+    throw new UsageError(`--env needs exactly one server that is started; there are ${commands}.`, cure);
+  }
+}
+
+/** Returns a target with the options that apply to its kind. */
+function withOptions(target: Target, { io, options }: StartSetting): Target {
+  const { headers, env, envAll, network } = options;
+  if (target.kind === "url")
+    return withWords(target, { headers, env: {}, connection: readConnection(network, io) }, io);
+  return withWords(target, { headers: {}, env, envAll }, io);
+}
+
+interface EntryParts {
+  readonly setting: StartSetting;
+  readonly onStderr: OnStderr;
+}
+
+function toEntry(name: string, target: Target, { setting, onStderr }: EntryParts): ServerEntry {
+  const { maxReply, revision } = setting.options;
+  const settings = revision === undefined ? {} : { revision };
+  if (target.kind === "url") {
+    const { url, headers, connection } = target;
+    const limits = maxReply === undefined ? {} : { limits: { message: maxReply } };
+    return { target: { url, headers, ...(connection && { connection }), ...limits }, ...settings };
+  }
+  const { command, args, env, cwd } = target;
+  const limit = maxReply === undefined ? {} : { maxLineBytes: maxReply };
+  const stderr = (chunk: string): void => onStderr(name, chunk);
+  return { target: { command, args, env, cwd, stderr, ...limit }, ...settings };
+}
+
+/** Returns the folder as a root. Throws `UsageError` for a path that is not a folder. */
+export function readRoot(folder: string, { cwd }: Pick<CommandIo, "cwd">): Root {
+  const path = resolve(cwd, folder);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isDirectory()) {
+    throw new UsageError(
+      `${folder} ${found ? "is a file, not a folder" : "does not exist"}.`,
+      "Name a folder, such as . for this one.",
+    );
+  }
+  return { uri: pathToFileURL(path).href, name: basename(path) || path };
+}

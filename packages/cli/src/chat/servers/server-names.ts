@@ -1,0 +1,63 @@
+import { basename, extname } from "node:path";
+import type { Target } from "../../client/config/config-target.ts";
+import { readRunner } from "../../client/hosts/package-runner.ts";
+
+/** Parts of host names that say nothing about a server. */
+const common: ReadonlySet<string> = new Set(["www", "api", "mcp", "com", "org", "net", "io", "dev", "app", "ai", "co"]);
+/** Programs that run the file or the package after them. */
+const runtimes: ReadonlySet<string> = new Set([
+  "node",
+  "bun",
+  "deno",
+  "python",
+  "python3",
+  "tsx",
+  "ts-node",
+  "uv",
+  "ruby",
+  "java",
+]);
+const longest = 40;
+
+/**
+ * Returns a name for a server of the command line: that of its configuration, of its host, or of its program. The name is shown to the
+ * user and to the model.
+ */
+export function serverName(target: Target, word: string | undefined): string {
+  if (target.origin) return usable(target.origin.name);
+  if (word !== undefined && target.kind === "command") return usable(word);
+  return usable(target.kind === "url" ? nameOfUrl(target.url) : nameOfCommand([target.command, ...target.args]));
+}
+
+/** Returns a name that no other server has: with a number if necessary. */
+export function uniqueName(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name;
+  for (let number = 2; ; number++) if (!taken.has(`${name}-${number}`)) return `${name}-${number}`;
+}
+
+function nameOfUrl(url: string): string {
+  const { hostname, port } = new URL(url);
+  if (/^[\d.]+$|^\[|^localhost$/.test(hostname)) return port === "" ? "local" : `local-${port}`;
+  const labels = hostname.split(".");
+  return labels.find((label) => !common.has(label)) ?? hostname;
+}
+
+function nameOfCommand(words: readonly string[]): string {
+  const spec = readRunner(words)?.packages[0]?.spec;
+  if (spec !== undefined) return spec.replace(/^@[^/]+\//, "").replace(/@[^@]*$/, "");
+  const program = fileName(words[0] ?? "");
+  if (program === "mcparley" && words[1] === "serve") return fileName(words[2] ?? program);
+  if (!runtimes.has(program)) return program;
+  const script = words.slice(1).find((word) => !word.startsWith("-"));
+  return script === undefined ? program : fileName(script);
+}
+
+function fileName(path: string): string {
+  return basename(path, extname(path));
+}
+
+/** Returns a name in the form that a host accepts, without characters that the model's providers refuse. */
+function usable(name: string): string {
+  const text = name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-").replaceAll(/^[-_.]+|[-_.]+$/g, "");
+  return Array.from(text).slice(0, longest).join("") || "server";
+}

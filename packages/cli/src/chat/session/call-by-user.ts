@@ -1,0 +1,29 @@
+import type { CatalogueTool } from "@mcparley/host";
+import { type JsonObject, printable } from "mcparley";
+import { visibleLine } from "../../client/terminal-text.ts";
+import { type Chat, interruptible } from "./chat.ts";
+import { callLine, showForModel } from "./show-message.ts";
+import { activityText } from "./turn.ts";
+
+/** Calls a tool for the user, and shows the message that is added to the conversation. */
+export async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Chat): Promise<void> {
+  const { terminal, view, conversation } = chat;
+  const { name } = tool;
+  terminal.print(view.style.bold(callLine(name, args)));
+  chat.composed = { tool: tool.tool.name, json: JSON.stringify(args) };
+  try {
+    const { outcome, message } = await interruptible(chat, (signal) => {
+      terminal.status([`${visibleLine(name)}: running (Ctrl-C cancels)`]);
+      return conversation.callTool(name, args, {
+        signal,
+        onActivity: (activity) => terminal.status([`${visibleLine(name)}: ${activityText(activity)} (Ctrl-C cancels)`]),
+      });
+    });
+    if (message) showForModel([message], chat);
+    else if (outcome.status !== "result") terminal.print(view.style.red(printable(outcome.message)));
+  } finally {
+    chat.composed = undefined;
+    terminal.status([]);
+  }
+  await chat.store();
+}

@@ -1,0 +1,110 @@
+import type { CataloguePrompt, CompletionRequest } from "@mcparley/host";
+import type { Suggest } from "../../client/questions/prompter.ts";
+import { type Given } from "../../client/arguments.ts";
+import { UsageError } from "../../client/io.ts";
+import { didYouMean } from "../../did-you-mean.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
+import { type AskedValue, askValues } from "./ask-values.ts";
+import type { Chat } from "./chat.ts";
+
+/** Asks for the arguments of a prompt that were not given, with the suggestions of the server. */
+export async function promptValues(
+  { name, server, prompt }: CataloguePrompt,
+  given: readonly Given[],
+  chat: Chat,
+): Promise<Record<string, string>> {
+  const known = prompt.arguments ?? [];
+  const names = known.map((argument) => argument.name);
+  for (const { key } of given) {
+    if (!names.includes(key))
+      throw new UsageError(`The prompt ${name} has no argument ${JSON.stringify(key)}.`, didYouMean(key, names));
+  }
+  const values = Object.fromEntries(
+    given.map(({ key, value }) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
+  );
+  // With arguments on the line, only those that the prompt cannot be expanded without are asked for.
+  const asked = known.filter(
+    (argument) => !(argument.name in values) && (given.length === 0 || argument.required === true),
+  );
+  const answers = await ask(
+    asked.map(toValue),
+    { title: `Arguments of ${name}`, server, of: name, given: values },
+    chat,
+  );
+  return { ...values, ...answers };
+}
+
+/** Asks for the variables of a template, with the suggestions of the server. */
+export async function templateValues(
+  { server, uriTemplate }: { server: string; uriTemplate: string },
+  chat: Chat,
+): Promise<Record<string, string>> {
+  const values = templateVariables(uriTemplate);
+  const title = `Variables of ${server}:${uriTemplate}`;
+  return ask(values, { title, server, of: { server, uriTemplate }, given: {} }, chat);
+}
+
+interface Asked {
+  readonly title: string;
+  readonly server: string;
+  readonly of: CompletionRequest["of"];
+  /** The values that were given on the line. */
+  readonly given: Readonly<Record<string, string>>;
+}
+
+async function ask(
+  values: readonly AskedValue[],
+  { title, server, of, given }: Asked,
+  chat: Chat,
+): Promise<Record<string, string>> {
+  if (values.length === 0) return {};
+  const canComplete = chat.host.servers.get(server)?.info?.capabilities.completions !== undefined;
+  const suggestFor = (name: string, known: Readonly<Record<string, string>>): Suggest | undefined =>
+    canComplete ? completions(of, { name, known: { ...given, ...known } }, chat) : undefined;
+  return chat.dialogs.talk(new AbortController().signal, async (prompter, view) => {
+    prompter.say(view.style.bold(visibleLine(title)));
+    return askValues(values, { prompter, view, suggestFor });
+  });
+}
+
+function completions(
+  of: CompletionRequest["of"],
+  { name, known }: { name: string; known: Readonly<Record<string, string>> },
+  { conversation }: Chat,
+): Suggest {
+  return async (before, signal) => {
+    const { values } = await conversation.completeArgument(
+      { of, argument: { name, value: before }, context: known },
+      { signal },
+    );
+    return { entries: values.map((value) => ({ value })), replaces: before.length };
+  };
+}
+
+function toValue({
+  name,
+  description,
+  title,
+  required,
+}: NonNullable<CataloguePrompt["prompt"]["arguments"]>[number]): AskedValue {
+  return {
+    name,
+    description: description ?? title,
+    facts: required ? "required" : "optional",
+    isRequired: required === true,
+  };
+}
+
+/** Returns the variables of a URI template (RFC 6570). Those of `{x}` and `{+x}` are required. */
+function templateVariables(template: string): AskedValue[] {
+  const found = [...template.matchAll(/\{([+#./;?&]?)([^{}]*)\}/g)].flatMap(([, operator = "", list = ""]) =>
+    list
+      .split(",")
+      .map((spec) => ({ name: spec.replace(/(?:\*|:\d+)$/, "").trim(), isRequired: /^\+?$/.test(operator) })),
+  );
+  const names = [...new Set(found.map(({ name }) => name))];
+  return names.map((name) => {
+    const isRequired = found.some((one) => one.name === name && one.isRequired);
+    return { name, description: undefined, facts: isRequired ? "required" : "optional", isRequired };
+  });
+}

@@ -1,0 +1,45 @@
+import type { Conversation } from "@mcparley/host";
+import type { ChatHistory, StoredChat } from "../history/stored-chats.ts";
+import { titleOf } from "../history/stored-chats.ts";
+
+/** Stores the conversation of a chat, each time under the same id. */
+export interface Keeping {
+  /** The id for `--resume`. Undefined if nothing was stored. */
+  readonly id: string | undefined;
+  save(this: void, conversation: Conversation): Promise<void>;
+  /** Stores the next conversation under a new id. */
+  restart(this: void): void;
+}
+
+interface KeepSetting {
+  /** Undefined if conversations are not stored. */
+  readonly history: ChatHistory | undefined;
+  readonly resumed: StoredChat | undefined;
+  readonly model: string | undefined;
+  readonly targets: readonly string[];
+}
+
+/** Returns the storage of a conversation. A conversation without messages is not stored. */
+export function keepConversation({ history, resumed, model, targets }: KeepSetting): Keeping {
+  let id = resumed?.id;
+  let createdAt = resumed?.createdAt;
+  return {
+    get id() {
+      return id;
+    },
+    async save(conversation) {
+      const { messages } = conversation;
+      if (!history || messages.length === 0) return;
+      const now = Date.now();
+      createdAt ??= now;
+      id ??= history.newId();
+      const title = titleOf(messages);
+      const stored = conversation.toJSON();
+      id = await history.save({ id, createdAt, updatedAt: now, title, model, targets, conversation: stored });
+    },
+    restart() {
+      id = undefined;
+      createdAt = undefined;
+    },
+  };
+}

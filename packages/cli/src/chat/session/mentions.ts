@@ -1,0 +1,54 @@
+import type { Catalogue } from "@mcparley/host";
+
+/** A resource or a template that a message names, such as `@notes:note://today`. */
+export interface Mention {
+  readonly server: string;
+  readonly uri: string;
+  /** Whether the URI has variables that must be asked for. */
+  readonly isTemplate: boolean;
+}
+
+/** `@server:uri`, or `@<server:uri>` for a URI with spaces, at the start of a word. */
+const pattern = /(?<=^|\s)@(?:<([^<>\n]+)>|(\S+))/g;
+
+/**
+ * Returns the resources that a text names, each once. A word whose server does not exist is text, such as an e-mail address. Punctuation
+ * at the end of a word belongs to the text, unless the catalogue has the URI with it.
+ */
+export function findMentions(text: string, { catalogue, servers }: Known): Mention[] {
+  const found = new Map<string, Mention>();
+  for (const [, quoted, word] of text.matchAll(pattern)) {
+    const name = quoted ?? word ?? "";
+    const mention =
+      readMention(name, { catalogue, servers }) ?? readMention(withoutPunctuation(name), { catalogue, servers });
+    if (mention) found.set(JSON.stringify([mention.server, mention.uri]), mention);
+  }
+  return [...found.values()];
+}
+
+/** Returns the text that names a resource in a message. */
+export function mentionText(server: string, uri: string): string {
+  const name = `${server}:${uri}`;
+  return /[\s<>]/.test(name) ? `@<${name}>` : `@${name}`;
+}
+
+/** The names that a message can refer to. */
+export interface Known {
+  readonly catalogue: Catalogue;
+  readonly servers: ReadonlyMap<string, unknown>;
+}
+
+function readMention(name: string, { catalogue, servers }: Known): Mention | undefined {
+  const at = name.indexOf(":");
+  const server = name.slice(0, at);
+  const uri = name.slice(at + 1);
+  if (at < 1 || uri === "" || !servers.has(server)) return undefined;
+  const isTemplate = catalogue.templates.some((entry) => entry.server === server && entry.template.uriTemplate === uri);
+  const isListed = catalogue.resources.some((entry) => entry.server === server && entry.resource.uri === uri);
+  // A resource that is not listed can exist, for example one of a template.
+  return isTemplate || isListed || !/[.,;:!?)\]}'"]$/.test(uri) ? { server, uri, isTemplate } : undefined;
+}
+
+function withoutPunctuation(name: string): string {
+  return name.replace(/[.,;:!?)\]}'"]+$/, "");
+}

@@ -1,0 +1,102 @@
+import type { HostEvent } from "@mcparley/host";
+import { type LoggingLevel, loggingLevels, printable } from "mcparley";
+import { paragraph } from "../../client/screen.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
+import { countsText } from "../commands/servers.ts";
+import type { ServerOutputs } from "../servers/server-outputs.ts";
+import type { Chat } from "./chat.ts";
+
+interface NoticeSetting {
+  /** The lowest level of log messages that are shown. */
+  readonly logLevel: LoggingLevel;
+  readonly isVerbose: boolean;
+  /** The stderr of the servers that were started. */
+  readonly outputs: ServerOutputs;
+}
+
+/** Returns a listener that shows the events of a host that a user must know: connections, changes, log messages and errors. */
+export function noticeListener(open: () => Chat | undefined, setting: NoticeSetting): (event: HostEvent) => void {
+  const shown = new Map<string, string>();
+  return (event) => {
+    const chat = open();
+    if (!chat) return;
+    if (event.type === "server") showState(event, { chat, shown, setting });
+    else if (event.type === "catalogue") showChange(event.change, chat, shown);
+    else if (event.type === "log") showLog(event, chat, setting);
+    else if (event.type === "updated") showUpdate(event, chat);
+    else if (event.type === "error" && setting.isVerbose) {
+      const from = event.server === undefined ? "" : `${visibleLine(event.server)}: `;
+      chat.terminal.print(chat.view.style.dim(from + printable(event.error.message)));
+    }
+  };
+}
+
+interface Shown {
+  readonly chat: Chat;
+  /** The notice of each server that was shown last. A failure that repeats is shown once. */
+  readonly shown: Map<string, string>;
+  readonly setting: NoticeSetting;
+}
+
+function showState({ server, state, error }: HostEvent & { type: "server" }, { chat, shown, setting }: Shown): void {
+  const { terminal, view, host } = chat;
+  const { dim, red, yellow } = view.style;
+  const name = visibleLine(server);
+  const key = `${state} ${error?.message ?? ""}`;
+  if (state !== "ready" && state !== "failed" && state !== "needs-sign-in") return;
+  if (shown.get(server) === key) return;
+  shown.set(server, key);
+  if (state === "needs-sign-in") terminal.print(yellow(`${name} requires a sign-in: /servers sign-in ${name}`));
+  if (state === "failed") {
+    terminal.print(red(paragraph(`${name} failed: ${printable(error?.message ?? "no reason was given")}`, view)));
+    const tail = setting.outputs.tail(server);
+    if (tail !== "" && !error?.message.includes(tail)) terminal.print(dim(paragraph(printable(tail), view, "  ")));
+  }
+  const lists = host.servers.get(server)?.lists;
+  if (state === "ready" && lists) terminal.print(dim(`${name} is connected: ${countsText(lists)}`));
+}
+
+function showChange(
+  { server, added, removed, changed }: Extract<HostEvent, { type: "catalogue" }>["change"],
+  { terminal, view, host }: Chat,
+  shown: ReadonlyMap<string, string>,
+): void {
+  // The first definitions of a server are counted by the notice of its connection.
+  if (!shown.get(server)?.startsWith("ready") || host.servers.get(server)?.state !== "ready") return;
+  const parts = [
+    ["new", added],
+    ["removed", removed],
+    ["changed", changed],
+  ] as const;
+  const texts = parts.filter(([, names]) => names.length > 0).map(([label, names]) => `${label}: ${listed(names)}`);
+  if (texts.length > 0) terminal.print(view.style.dim(`${visibleLine(server)} has changed: ${texts.join("; ")}`));
+}
+
+/** Maximum names of a change that are shown. */
+const mostNames = 5;
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, mostNames).map(visibleLine).join(", ");
+  return names.length > mostNames ? `${shown} and ${names.length - mostNames} more` : shown;
+}
+
+function showLog(
+  { server, message }: HostEvent & { type: "log" },
+  { terminal, view }: Chat,
+  { logLevel }: NoticeSetting,
+): void {
+  const { level, logger, data } = message;
+  if (loggingLevels.indexOf(level) < loggingLevels.indexOf(logLevel)) return;
+  const { dim, yellow, red } = view.style;
+  const colour = ["debug", "info", "notice"].includes(level) ? dim : level === "warning" ? yellow : red;
+  const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+  const from = logger === undefined ? visibleLine(server) : `${visibleLine(server)} ${visibleLine(logger)}`;
+  terminal.print(colour(`[${level}] ${from}: ${visibleLine(text.slice(0, 2000))}`));
+}
+
+function showUpdate({ server, uri }: HostEvent & { type: "updated" }, { terminal, view, conversation }: Chat): void {
+  if (!conversation.attachments.some((one) => one.server === server && one.uri === uri)) return;
+  terminal.print(
+    view.style.dim(visibleLine(`${server}:${uri} has changed. Its new content is sent with the next message.`)),
+  );
+}

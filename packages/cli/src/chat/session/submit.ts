@@ -1,0 +1,68 @@
+import { type Message } from "@mcparley/host";
+import { readArguments, sourcesOf } from "../../client/arguments.ts";
+import { UsageError } from "../../client/io.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
+import { didYouMean } from "../../did-you-mean.ts";
+import { chatCommands } from "../commands/commands.ts";
+import { splitWords } from "../commands/words.ts";
+import { type Chat, interruptible } from "./chat.ts";
+import { promptValues, templateValues } from "./expand.ts";
+import { findMentions, mentionText } from "./mentions.ts";
+import { showForModel } from "./show-message.ts";
+import { runTurn } from "./turn.ts";
+
+/**
+ * Runs a text that the user submitted: a command, a prompt of a server, or a message. Throws if it could not be sent; the conversation
+ * is then as before, except for resources that were attached.
+ */
+export async function submit(text: string, chat: Chat): Promise<void> {
+  const [, name, words = ""] = /^\/(\S+)\s*(.*)$/s.exec(text) ?? [];
+  if (name === undefined) return sendMessage(text, chat);
+  const command = chatCommands.get(name);
+  if (command) return command.run(words, chat);
+  const prompt = chat.host.catalogue.prompt(name);
+  if (prompt) return sendPrompt(name, words, chat);
+  const names = [...chatCommands.keys(), ...chat.host.catalogue.prompts.map((one) => one.name)];
+  throw new UsageError(
+    `There is no command or prompt /${name}.`,
+    didYouMean(name, names) ?? "/help shows the commands, /prompts the prompts.",
+  );
+}
+
+/** Attaches the resources that a message names, adds the message, and lets the model answer. */
+async function sendMessage(text: string, chat: Chat): Promise<void> {
+  const { conversation, host } = chat;
+  const before = conversation.messages.length;
+  for (const { server, uri, isTemplate } of findMentions(text, host)) {
+    if (isTemplate) {
+      const variables = await templateValues({ server, uriTemplate: uri }, chat);
+      await interruptible(chat, (signal) =>
+        conversation.attachTemplate({ server, uriTemplate: uri, variables }, { signal }),
+      );
+    } else if (!conversation.attachments.some((one) => one.server === server && one.uri === uri)) {
+      chat.terminal.status([`Reading ${visibleLine(mentionText(server, uri))} (Ctrl-C cancels)`]);
+      await interruptible(chat, (signal) => conversation.attach({ server, uri }, { signal }));
+    }
+  }
+  conversation.user(text);
+  await answer(conversation.messages.slice(before), chat);
+}
+
+/** Expands a prompt of a server, adds its messages, and lets the model answer. */
+async function sendPrompt(name: string, words: string, chat: Chat): Promise<void> {
+  const prompt = chat.host.catalogue.prompt(name);
+  if (!prompt) return;
+  const given = await readArguments(splitWords(words), sourcesOf(chat.io));
+  const values = await promptValues(prompt, given, chat);
+  chat.terminal.status([`Expanding ${visibleLine(name)} (Ctrl-C cancels)`]);
+  const messages = await interruptible(chat, (signal) => chat.conversation.prompt(name, values, { signal }));
+  await answer(messages, chat);
+}
+
+/** Lets the model answer. Without a model, shows the new messages as a model would receive them. */
+async function answer(added: readonly Message[], chat: Chat): Promise<void> {
+  chat.terminal.status([]);
+  if (chat.model !== undefined) return runTurn(chat);
+  showForModel(added, chat);
+  await chat.store();
+}

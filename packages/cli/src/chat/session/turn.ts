@@ -1,0 +1,144 @@
+import type { CallActivity, RunEnd, RunEvent } from "@mcparley/host";
+import { printable } from "mcparley";
+import { visibleLine } from "../../client/terminal-text.ts";
+import { type Chat, duringRun } from "./chat.ts";
+import { callLine, showResult } from "./show-message.ts";
+
+/** Runs the model on the conversation until it answers, and shows what happens. Resolves also if the run fails. */
+export async function runTurn(chat: Chat): Promise<void> {
+  const { host, conversation, terminal, system } = chat;
+  const run = host.run({ conversation, ...(system !== undefined && { system }) });
+  const status = callStatus(chat);
+  status.waiting();
+  try {
+    await duringRun(chat, run, async () => {
+      for await (const event of run) showEvent(event, { chat, status });
+    });
+  } finally {
+    terminal.status([]);
+    terminal.endText();
+  }
+  const end = await run.finished;
+  showEnd(end, chat);
+  await chat.store();
+}
+
+interface Shown {
+  readonly chat: Chat;
+  readonly status: CallStatus;
+}
+
+function showEvent(event: RunEvent, { chat, status }: Shown): void {
+  const { terminal, view } = chat;
+  switch (event.type) {
+    case "step":
+      return status.waiting();
+    case "text":
+      status.answering();
+      return terminal.write(printable(event.text));
+    case "reasoning":
+      return status.thinking();
+    case "call":
+      terminal.print(view.style.bold(callLine(event.name, event.arguments)));
+      return status.started(event.callId, event.name);
+    case "activity":
+      return status.activity(event.callId, event.activity);
+    case "result":
+      status.ended(event.callId);
+      return showResult(event.result, chat);
+    default:
+  }
+}
+
+/** The reasons for which a run ends before its answer is complete. */
+const endTexts: Readonly<Record<Exclude<RunEnd["reason"], "answered" | "error">, string>> = {
+  steps: "The model reached the limit of requests in one turn. Send another message to let it continue.",
+  tokens: "The turn reached its limit of tokens.",
+  time: "The turn reached its limit of time.",
+  length: "The answer reached the maximum length of the model.",
+  filtered: "The provider of the model filtered the answer.",
+  cancelled: "Stopped.",
+};
+
+function showEnd({ reason, error, usage }: RunEnd, { terminal, view }: Chat): void {
+  const { red, yellow, dim } = view.style;
+  if (reason === "error")
+    terminal.print(red(`The model failed: ${visibleLine(error?.message ?? "no reason was given")}`));
+  else if (reason !== "answered") terminal.print(yellow(endTexts[reason]));
+  const { inputTokens, outputTokens } = usage;
+  if (inputTokens + outputTokens > 0) terminal.print(dim(`${inputTokens} tokens in, ${outputTokens} out`));
+}
+
+/** The lines above the input during a turn: one for the model, and one for each call that runs. */
+interface CallStatus {
+  waiting(this: void): void;
+  thinking(this: void): void;
+  answering(this: void): void;
+  started(this: void, callId: string, name: string): void;
+  activity(this: void, callId: string, activity: CallActivity): void;
+  ended(this: void, callId: string): void;
+}
+
+function callStatus({ terminal }: Chat): CallStatus {
+  const calls = new Map<string, { name: string; state: string }>();
+  let model: string | undefined;
+  const show = (): void => {
+    const lines = [...calls.values()].map(({ name, state }) => `${visibleLine(name)}: ${state} (Ctrl-C cancels)`);
+    terminal.status(lines.length > 0 || model === undefined ? lines : [`${model} (Ctrl-C stops)`]);
+  };
+  const setModel = (text: string | undefined): void => {
+    if (model === text) return;
+    model = text;
+    show();
+  };
+  return {
+    waiting: () => setModel("Waiting for the model"),
+    thinking: () => setModel("The model is thinking"),
+    answering: () => setModel(undefined),
+    started(callId, name) {
+      model = "Waiting for the model";
+      calls.set(callId, { name, state: "running" });
+      show();
+    },
+    activity(callId, activity) {
+      const call = calls.get(callId);
+      if (!call) return;
+      call.state = activityText(activity);
+      show();
+    },
+    ended(callId) {
+      calls.delete(callId);
+      show();
+    },
+  };
+}
+
+/** Returns the state of a call in a few words. */
+export function activityText(activity: CallActivity): string {
+  switch (activity.type) {
+    case "approval":
+      return activity.state === "waiting" ? "waits for your approval" : activity.state;
+    case "input-request":
+      return activity.state === "waiting"
+        ? `waits for your answer (${activity.kind})`
+        : `running, ${activity.kind} ${activity.state}`;
+    case "task": {
+      const { status, statusMessage } = activity.task;
+      const message = statusMessage === undefined ? "" : `: ${visibleLine(statusMessage)}`;
+      return `task ${status.replace("_", " ")}${message}`;
+    }
+    case "progress":
+      return progressText(activity.progress);
+  }
+}
+
+/** Width of the bar of a progress. */
+const barWidth = 20;
+
+function progressText({ progress, total, message }: Extract<CallActivity, { type: "progress" }>["progress"]): string {
+  const about = message === undefined ? "" : ` ${visibleLine(message)}`;
+  if (total === undefined || total <= 0) return `${progress}${about}`;
+  const share = Math.min(1, Math.max(0, progress / total));
+  const bar = "#".repeat(Math.round(share * barWidth)).padEnd(barWidth, ".");
+  return `[${bar}] ${Math.floor(share * 100)}%${about}`;
+}
