@@ -1,8 +1,8 @@
 import { printable } from "mcparley";
 
 /**
- * The control sequences that the command itself writes: some colours, movements of the cursor, deletions, the visibility of
- * the cursor, bracketed paste and synchronized output.
+ * The control sequences that the command itself writes: some colours, movements of the cursor, deletions up to the end
+ * of the screen, the visibility of the cursor, bracketed paste and synchronized output.
  *
  * The styles are those of `styleFor`. A carriage return is allowed, because the command returns to the start of a line with it.
  */
@@ -10,9 +10,9 @@ const allowed: readonly RegExp[] = [
   // oxlint-disable-next-line no-control-regex -- matches escape sequences
   /^\u001b\[(?:0|1|2|7|22|27|31|33|39)?m$/,
   // oxlint-disable-next-line no-control-regex -- matches escape sequences
-  /^\u001b\[\d*[ABCDEFGJK]$/,
+  /^\u001b\[(?:\d*[ABCDEFGK]|0?J)$/,
   // oxlint-disable-next-line no-control-regex -- matches escape sequences
-  /^\u001b\[(?:\d+;\d+)?H$/,
+  /^\u001b\[\d+;\d+H$/,
   // oxlint-disable-next-line no-control-regex -- matches escape sequences
   /^\u001b\[\?(?:25|2004|2026)[hl]$/,
   /^\r$/,
