@@ -50,9 +50,9 @@ export async function runInteractive(
   }
 }
 
-/** Connects the servers while the user types. Their failures are shown as notices. */
+/** Connects the servers while the user types, also those whose lists are stored. Their failures are shown as notices. */
 function connectAll({ host }: Chat): void {
-  void host.ready().catch(() => {});
+  for (const server of host.servers.values()) void server.connect().catch(() => {});
 }
 
 /** Ctrl-C: cancels the work that runs, empties the input, closes a question, and then leaves. */

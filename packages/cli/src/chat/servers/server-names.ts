@@ -46,7 +46,9 @@ function nameOfCommand(words: readonly string[]): string {
   const spec = readRunner(words)?.packages[0]?.spec;
   if (spec !== undefined) return spec.replace(/^@[^/]+\//, "").replace(/@[^@]*$/, "");
   const program = fileName(words[0] ?? "");
-  if (program === "mcparley" && words[1] === "serve") return fileName(words[2] ?? program);
+  const served = words.indexOf("serve");
+  // A folder that is served has the better name.
+  if (served > 0 && fileName(words[served - 1] ?? "") === "mcparley") return fileName(words[served + 1] ?? program);
   if (!runtimes.has(program)) return program;
   const script = words.slice(1).find((word) => !word.startsWith("-"));
   return script === undefined ? program : fileName(script);

@@ -1,4 +1,4 @@
-import type { HostEvent } from "@mcparley/host";
+import type { CatalogueChange, HostEvent } from "@mcparley/host";
 import { type LoggingLevel, loggingLevels, printable } from "mcparley";
 import { paragraph } from "../../client/screen.ts";
 import { visibleLine } from "../../client/terminal-text.ts";
@@ -17,11 +17,12 @@ interface NoticeSetting {
 /** Returns a listener that shows the events of a host that a user must know: connections, changes, log messages and errors. */
 export function noticeListener(open: () => Chat | undefined, setting: NoticeSetting): (event: HostEvent) => void {
   const shown = new Map<string, string>();
+  const introduced = new Set<string>();
   return (event) => {
     const chat = open();
     if (!chat) return;
     if (event.type === "server") showState(event, { chat, shown, setting });
-    else if (event.type === "catalogue") showChange(event.change, chat, shown);
+    else if (event.type === "catalogue") showChange(event.change, chat, introduced);
     else if (event.type === "log") showLog(event, chat, setting);
     else if (event.type === "updated") showUpdate(event, chat);
     else if (event.type === "error" && setting.isVerbose) {
@@ -43,6 +44,7 @@ function showState({ server, state, error }: HostEvent & { type: "server" }, { c
   const { dim, red, yellow } = view.style;
   const name = visibleLine(server);
   const key = `${state} ${error?.message ?? ""}`;
+  terminal.refresh();
   if (state !== "ready" && state !== "failed" && state !== "needs-sign-in") return;
   if (shown.get(server) === key) return;
   shown.set(server, key);
@@ -56,13 +58,14 @@ function showState({ server, state, error }: HostEvent & { type: "server" }, { c
   if (state === "ready" && lists) terminal.print(dim(`${name} is connected: ${countsText(lists)}`));
 }
 
-function showChange(
-  { server, added, removed, changed }: Extract<HostEvent, { type: "catalogue" }>["change"],
-  { terminal, view, host }: Chat,
-  shown: ReadonlyMap<string, string>,
-): void {
+function showChange({ server, added, removed, changed }: CatalogueChange, chat: Chat, introduced: Set<string>): void {
+  const { terminal, view } = chat;
+  terminal.refresh();
   // The first definitions of a server are counted by the notice of its connection.
-  if (!shown.get(server)?.startsWith("ready") || host.servers.get(server)?.state !== "ready") return;
+  if (!introduced.has(server)) {
+    introduced.add(server);
+    return;
+  }
   const parts = [
     ["new", added],
     ["removed", removed],

@@ -22,11 +22,13 @@ export async function submit(text: string, chat: Chat): Promise<void> {
   if (command) return command.run(words, chat);
   const prompt = chat.host.catalogue.prompt(name);
   if (prompt) return sendPrompt(name, words, chat);
-  const names = [...chatCommands.keys(), ...chat.host.catalogue.prompts.map((one) => one.name)];
-  throw new UsageError(
-    `There is no command or prompt /${name}.`,
-    didYouMean(name, names) ?? "/help shows the commands, /prompts the prompts.",
-  );
+  throw new UsageError(`There is no command or prompt /${name}.`, hintFor(name, chat));
+}
+
+function hintFor(name: string, { host }: Chat): string | undefined {
+  const connecting = [...host.servers.values()].filter(({ state }) => state === "connecting").map((server) => server.name);
+  if (name.includes(":") && connecting.length > 0) return `Still connecting: ${connecting.join(", ")}. Try again.`;
+  return didYouMean(name, [...chatCommands.keys(), ...host.catalogue.prompts.map((prompt) => prompt.name)]);
 }
 
 /** Attaches the resources that a message names, adds the message, and lets the model answer. */

@@ -14,6 +14,7 @@ export class InputMenu {
   #menu: Menu | undefined;
   #selected: number | undefined;
   #pending = new AbortController();
+  #isUsed = false;
 
   /** `onChange` is called when entries arrive later than the text. */
   constructor(suggest: Suggest | undefined, onChange: () => void) {
@@ -23,6 +24,7 @@ export class InputMenu {
 
   /** Requests the entries for a text. Entries for an earlier text are dropped. */
   update(before: string): void {
+    this.#isUsed = false;
     this.#pending.abort();
     const { signal } = (this.#pending = new AbortController());
     const found = this.#suggest?.(before, signal);
@@ -45,8 +47,14 @@ export class InputMenu {
 
   /** Removes the entries until the text changes. */
   close(): void {
+    this.#isUsed = true;
     this.#pending.abort();
     this.#set(undefined);
+  }
+
+  /** Whether the user has closed the menu, or moved in it, since the text changed. */
+  get isUsed(): boolean {
+    return this.#isUsed;
   }
 
   get isOpen(): boolean {
@@ -57,6 +65,7 @@ export class InputMenu {
   move(step: 1 | -1): void {
     const count = this.#menu?.entries.length ?? 0;
     if (count === 0) return;
+    this.#isUsed = true;
     const from = this.#selected ?? (step === 1 ? -1 : 0);
     this.#selected = (from + step + count) % count;
   }

@@ -56,6 +56,11 @@ export class OpenInput {
     this.#suggest();
   }
 
+  /** Requests the menu again, unless the user has closed it or moves in it. */
+  refresh(): void {
+    if (!this.#menu.isUsed) this.#suggest();
+  }
+
   /** Edits the text, or submits it. */
   press(event: KeyEvent): void {
     if (event.type === "paste") this.#insert(event.text.replace(/\n$/, ""));

@@ -72,6 +72,7 @@ export function openPlainTerminal(
       for (const line of shown) if (!shownStatus.includes(line)) writeText(io.stderr, `${line}\n`);
       shownStatus = shown;
     },
+    refresh: () => {},
     image: () => false,
     async ask(prompt, input = {}, signal) {
       if (signal?.aborted) throw new Dismissed();

@@ -97,6 +97,11 @@ class RichTerminal implements ChatTerminal {
     this.#draw();
   }
 
+  refresh(): void {
+    this.#inputs.at(-1)?.refresh();
+    this.#draw();
+  }
+
   image(data: Uint8Array, mimeType: string): boolean {
     const control = imageSequence(data, mimeType, this.#io.env);
     if (control === undefined) return false;

@@ -15,6 +15,8 @@ export interface ChatTerminal {
   endText(): void;
   /** Shows lines above the input until they are replaced, such as the progress of calls. */
   status(lines: readonly string[]): void;
+  /** Draws the hint and the menu of the input again, because their content has changed. */
+  refresh(): void;
   /** Shows an image. Returns false if the terminal cannot. */
   image(data: Uint8Array, mimeType: string): boolean;
   /**
