@@ -66,6 +66,7 @@ describe("the answer", () => {
     const asked = request({ origin: { callId: "1", by: "program" } });
     expect(await renderer.approve(asked, signal)).toEqual({ action: "deny" });
     expect(screen()).toContain('You asked to call the tool "delete_page"');
+    expect(screen()).not.toContain("Reason for the model");
     expect(left).toEqual([]);
   });
 

@@ -2,9 +2,8 @@ import type { ApprovalAnswer, ApprovalRequest } from "@mcparley/host";
 import { type JsonObject, printableJson } from "mcparley";
 import type { Tool, ToolAnnotations } from "mcparley/client";
 import { type Talk, choose } from "../../client/questions/choose.ts";
-import { ownLines, quoted, row, serverLines } from "../../client/questions/server-text.ts";
+import { ownLines, quoted, row, serverLines, shortLine } from "../../client/questions/server-text.ts";
 import type { View } from "../../client/screen.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
 import { type Question, type Shown, chooseOrView, heading, present, stack } from "./dialog.ts";
 import { editJson } from "./edit-json.ts";
 import { shortJson, wholeJson } from "./json-text.ts";
@@ -80,7 +79,7 @@ function describeTool({ origin, server, tool }: ApprovalRequest, view: View): Sh
   return {
     lines: [
       ...heading(`${who} the tool ${quoted(tool.name)} of the server ${quoted(server)}.`, view),
-      ...(typeof title === "string" ? row("Title", visibleLine(title), view) : []),
+      ...(typeof title === "string" ? row("Title", shortLine(title), view) : []),
       ...row("Server says", says === "" ? "nothing about what it changes" : `${says} (not verified)`, view),
       ...(tool.description === undefined ? [] : ["  Description by the server:", ...shown]),
       ...(left > 0 ? [view.style.dim(`  … ${left} more ${left === 1 ? "line" : "lines"}: [v]iew`)] : []),

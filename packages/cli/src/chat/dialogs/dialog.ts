@@ -1,6 +1,6 @@
 import type { InputOrigin } from "@mcparley/host";
 import { type Talk, choose } from "../../client/questions/choose.ts";
-import { excerpt, ownLines, quoted, serverLines } from "../../client/questions/server-text.ts";
+import { excerpt, ownLines, quoted, serverLines, shortLine } from "../../client/questions/server-text.ts";
 import type { View } from "../../client/screen.ts";
 import { visibleLine } from "../../client/terminal-text.ts";
 
@@ -52,7 +52,7 @@ export function heading(text: string, view: View): string[] {
 
 /** Returns the first lines of a request of a server. `wants` follows the name of the server. */
 export function requestHeading({ server, claims, during }: InputOrigin, wants: string, view: View): string[] {
-  const call = during === undefined ? "" : ` (during ${visibleLine(during)})`;
+  const call = during === undefined ? "" : ` (during ${shortLine(during)})`;
   return [
     ...heading(`The server ${quoted(server)} ${wants}${call}.`, view),
     ...(claims ? ownLines(claimText(claims), view).map(view.style.dim) : []),

@@ -1,9 +1,8 @@
 import type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "@mcparley/host";
 import type { CreateMessageParams } from "mcparley/client";
 import type { Talk } from "../../client/questions/choose.ts";
-import { excerpt, ownLines, quoted, row } from "../../client/questions/server-text.ts";
+import { excerpt, ownLines, quoted, row, shortLine } from "../../client/questions/server-text.ts";
 import type { View } from "../../client/screen.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
 import { chooseOrView, present, requestHeading, stack } from "./dialog.ts";
 import { editRequest, editText, replaceText, textOf } from "./edit-text.ts";
 import { contentLines, conversationLines, requestLines } from "./show-messages.ts";
@@ -38,8 +37,8 @@ export async function askSampled({ origin, result: answered }: SampledRequest, t
   const text = (): string[] => contentLines(result.content, view);
   const { model, stopReason } = answered;
   const facts = [
-    ...row("Model", visibleLine(model), view),
-    ...(stopReason === undefined ? [] : row("Ended by", visibleLine(stopReason), view)),
+    ...row("Model", shortLine(model), view),
+    ...(stopReason === undefined ? [] : row("Ended by", shortLine(stopReason), view)),
   ];
   const wants = "will receive this answer of your model if you agree";
   present(stack(requestHeading(origin, wants, view), facts, excerpt(text(), view)), talk);
@@ -64,7 +63,7 @@ function factsOf({ request, model, contextOf, tokensLeft }: SampleRequest, isMan
   const { maxTokens, tools = [] } = request;
   const texts = contextOf.map((server) => quoted(server)).join(", ");
   return [
-    ...(isManual ? [] : row("Model", visibleLine(model), view)),
+    ...(isManual ? [] : row("Model", shortLine(model), view)),
     ...row("Tokens", `at most ${maxTokens} for the answer; ${tokensLeft} left for this server`, view),
     ...row("Context", contextOf.length === 0 ? "only the messages below" : `also texts of the servers ${texts}`, view),
     ...(tools.length === 0 ? [] : row("Tools", toolsText(tools), view)),

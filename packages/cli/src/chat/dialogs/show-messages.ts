@@ -1,9 +1,8 @@
 import { type SamplingContent, type SamplingMessage, printableJson } from "mcparley";
 import type { CreateMessageParams } from "mcparley/client";
-import { ownLines, quoted, serverLines } from "../../client/questions/server-text.ts";
+import { ownLines, quoted, serverLines, shortLine } from "../../client/questions/server-text.ts";
 import type { View } from "../../client/screen.ts";
 import { showSize } from "../../client/show-content.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
 import { blocksOf } from "./edit-text.ts";
 import { wholeJson } from "./json-text.ts";
 
@@ -38,7 +37,7 @@ function blockLines(block: SamplingContent, view: View): string[] {
     case "image":
     case "audio":
       return summary(
-        `${block.type} ${visibleLine(block.mimeType)}, ${showSize(Buffer.byteLength(block.data, "base64"))}`,
+        `${block.type} ${shortLine(block.mimeType)}, ${showSize(Buffer.byteLength(block.data, "base64"))}`,
       );
     case "tool_use":
       return [

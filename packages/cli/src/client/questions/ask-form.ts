@@ -3,10 +3,10 @@ import type { View } from "../screen.ts";
 import { type Style, cut, visibleLine } from "../terminal-text.ts";
 import { type Talk, choose } from "./choose.ts";
 import { type Field, type FieldValue, InvalidField } from "./form-fields.ts";
-import { excerpt, maxLines, ownLines, serverLines } from "./server-text.ts";
+import { excerpt, maxLines, ownLines, serverLines, shortLine } from "./server-text.ts";
 
 /** A form to ask for. */
-export interface Form {
+interface Form {
   readonly fields: readonly Field[];
   /** Existing answers. These fields are not asked for at first. */
   readonly given?: ReadonlyMap<string, FieldValue>;
@@ -64,7 +64,7 @@ function review(fields: readonly Field[], { values, problems }: Answers, { promp
   const lines = fields.flatMap((field) => {
     const value = values.get(field.name);
     const shown = value === undefined ? dim("no answer") : showValue(field, value);
-    return ownLines(`${visibleLine(field.title)}: ${shown}`, view, ["  ", "    "]);
+    return ownLines(`${shortLine(field.title)}: ${shown}`, view, ["  ", "    "]);
   });
   prompter.say(["", bold("Your answer:"), ...lines].join("\n"));
   const edits = { e: "edit", d: "decline", n: "decline", c: "cancel" } as const;
@@ -140,13 +140,13 @@ function describeField(field: Field, { place, most }: { place: string; most: num
   const facts = `${field.expects}${field.required ? ", required" : ", optional"}`;
   const description = field.description === undefined ? [] : serverLines(field.description, view, "  ");
   const choices = field.choices.map(({ value, title }, index) => {
-    const also = value === title ? "" : dim(` (${visibleLine(value)})`);
-    return ownLines(`${index + 1}. ${visibleLine(title)}${also}`, view, ["  ", "     "]).join("\n");
+    const also = value === title ? "" : dim(` (${shortLine(value)})`);
+    return ownLines(`${index + 1}. ${shortLine(title)}${also}`, view, ["  ", "     "]).join("\n");
   });
   const parts = [excerpt(description, view, most), excerpt(choices, view, most)];
   return [
     "",
-    ...ownLines(`${place}${bold(visibleLine(field.title))} ${dim(`(${facts})`)}`, view),
+    ...ownLines(`${place}${bold(shortLine(field.title))} ${dim(`(${facts})`)}`, view),
     ...parts.flatMap(({ lines }) => lines),
     ...(parts.some(({ isCut }) => isCut) ? [dim("  Type /view to see all lines.")] : []),
   ].join("\n");

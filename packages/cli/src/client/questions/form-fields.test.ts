@@ -1,7 +1,7 @@
 import type { RequestedSchema } from "mcparley";
 import { describe, expect, test } from "vitest";
 import { type Field, InvalidField } from "./form-fields.ts";
-import { fieldsOf } from "./form-schema.ts";
+import { fieldsOf, formProblems } from "./form-schema.ts";
 import { readAnswers, withDefaults } from "./questions.ts";
 
 function form(properties: RequestedSchema["properties"], required: string[] = []): Field[] {
@@ -85,6 +85,18 @@ test("refuses a typed value if the check of the form refuses it in this field", 
   ]);
   expect(() => first?.read("y")).toThrow("The answer must match the pattern ^x.");
   expect(second?.read("y")).toBe("y");
+});
+
+test("the problems of a whole form name their fields", () => {
+  const fields = fieldsOf({ type: "object", properties: { "a/b": { type: "string" }, c: { type: "string" } } });
+  const check = (): { path: string; message: string }[] => [
+    { path: "/a~1b/0", message: "must differ" },
+    { path: "", message: "must name two places" },
+  ];
+  expect(formProblems(fields, {}, check)).toEqual([
+    { field: "a/b", message: "must differ" },
+    { field: undefined, message: "must name two places" },
+  ]);
 });
 
 describe("readAnswers", () => {

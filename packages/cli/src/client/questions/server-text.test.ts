@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { View } from "../screen.ts";
 import { styleFor, widthOf } from "../terminal-text.ts";
-import { excerpt, ownLines, quoted, row, serverLines } from "./server-text.ts";
+import { exactLines, excerpt, ownLines, quoted, row, serverLines, shortLine } from "./server-text.ts";
 
 const view: View = { terminal: true, width: 24, style: styleFor(false, {}) };
 
@@ -37,6 +37,19 @@ test("ownLines and row indent further lines", () => {
 
 test("quoted writes a name on one line, and escapes its quotes", () => {
   expect(quoted('a" of "b\nServer x asks:\u202e\u00a0')).toBe('"a\\" of \\"b\\nServer x asks:\\u{202e} "');
+});
+
+test("names and titles are cut at 240 columns", () => {
+  expect(shortLine("x".repeat(240))).toBe("x".repeat(240));
+  expect(shortLine("x".repeat(241))).toBe(`${"x".repeat(239)}…`);
+  expect(widthOf(quoted("x".repeat(241)))).toBe(240);
+});
+
+test("exactLines removes nothing", () => {
+  const text = `"${"a  ".repeat(30)}日本語日本語"`;
+  const lines = exactLines(text, view, "> ");
+  expect(lines.every((line) => widthOf(line) <= 24)).toBe(true);
+  expect(lines.map((line) => line.slice(2)).join("")).toBe(text);
 });
 
 describe("excerpt", () => {

@@ -1,13 +1,16 @@
 import truncatedWidth from "fast-string-truncated-width";
 import { printable } from "mcparley";
 import type { View } from "../screen.ts";
-import { visibleLine, widthOf, wrap } from "../terminal-text.ts";
+import { cut, visibleLine, widthOf, wrap } from "../terminal-text.ts";
 
 /** Stands before each line of a text that somebody else wrote, so that it cannot look like a line of this command. */
 export const gutter = "  │ ";
 
 /** Maximum columns of a text. */
 const widest = 120;
+
+/** Maximum columns of a name or a title. The end of a longer one is replaced by "…". */
+const longest = 240;
 
 /** Maximum lines of a text. The others are shown if the user asks for them. */
 export const maxLines = 40;
@@ -48,11 +51,16 @@ export function row(label: string, safe: string, view: View): string[] {
 
 /** Returns a name for a sentence, on one line. Quotes in it are escaped, so that the name ends at the last one. */
 export function quoted(name: string): string {
-  return visibleLine(JSON.stringify(name));
+  return cut(visibleLine(JSON.stringify(name)), longest);
+}
+
+/** Returns a title or another short text of a server, on one line. */
+export function shortLine(text: string): string {
+  return cut(visibleLine(text), longest);
 }
 
 /** A part of a text. */
-export interface Excerpt {
+interface Excerpt {
   readonly lines: readonly string[];
   /** Whether a part is left out. A line of the excerpt states it. */
   readonly isCut: boolean;

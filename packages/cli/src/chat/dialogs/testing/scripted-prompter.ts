@@ -5,13 +5,13 @@ import { styleFor } from "../../../client/terminal-text.ts";
 import { type DialogSetting, chatRenderer } from "../dialogs.ts";
 
 /** An answer, or a function of the question that returns it. */
-export type ScriptedAnswer = string | ((options: AskOptions) => string);
+type ScriptedAnswer = string | ((options: AskOptions) => string);
 
 /** A terminal without colours, 80 columns wide. */
 export const plainView: View = { terminal: true, width: 80, style: styleFor(false, {}) };
 
 /** Dialogs with a scripted user. */
-export interface ScriptedDialogs {
+interface ScriptedDialogs {
   readonly renderer: Required<Renderer>;
   /** Everything that was shown and typed. */
   readonly screen: () => string;
