@@ -57,7 +57,7 @@ const orders = createServer({
       description: "Reports progress and waits for its cancellation.",
       input: z.object({}),
       call: async (_, ctx) => {
-        ctx.progress(1, { total: 2, message: "half" });
+        ctx.progress(1, 2, "half");
         await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve, { once: true }));
         return "late";
       },
@@ -109,7 +109,13 @@ async function run(options: Options): Promise<Outcome> {
   const meta = { id: "abcdefghjk", model: "scripted/model" };
   const conversation = host.conversation();
   const running = runScript({
-    ...{ host, conversation, prompt: "Go.", signal: stop.signal, json, out: new Screen(io, () => {}), meta },
+    host,
+    conversation,
+    prompt: "Go.",
+    signal: stop.signal,
+    json,
+    out: new Screen(io, () => {}),
+    meta,
     ...(limits && { limits }),
     ...(save && { save }),
   });
@@ -150,7 +156,8 @@ describe("text", () => {
       name: `orders__${name}`,
       input: name === "remove" ? { number: 1 } : {},
     }));
-    const { io } = await run({ model: [callStep(calls)], limits: { maxSteps: 1 } });
+    const renderer = { form: () => ({ action: "decline" as const }) };
+    const { io } = await run({ model: [callStep(calls)], limits: { maxSteps: 1 }, host: { renderer } });
     expect(io.out()).toBe("");
     expect(io.err()).toContain("error: orders__fail: There is no order \\x1b[2J.\n");
     expect(io.err()).toContain("denied: orders__remove: The call was not run, because consent was denied.");
@@ -274,10 +281,10 @@ describe("the JSON document", () => {
 
 describe("the exit code", () => {
   test.each([
-    ["the answer is too long", [[...textParts("Half"), finishPart("length")]], "length", 8],
-    ["the provider filters the answer", [[finishPart("content-filter")]], "filtered", 8],
-    ["the steps are used up", [find], "steps", 8],
-    ["the model fails", [new Error("overloaded")], "error", 2],
+    ["is 8 if the answer is too long", [[...textParts("Half"), finishPart("length")]], "length", 8],
+    ["is 8 if the provider filters the answer", [[finishPart("content-filter")]], "filtered", 8],
+    ["is 8 if the steps are used up", [find], "steps", 8],
+    ["is 2 if the model fails", [new Error("overloaded")], "error", 2],
   ] as const)("%s", async (_, model, reason, code) => {
     const { printed, exitCode } = await runJson({ model, limits: { maxSteps: 1 } });
     expect([printed.reason, exitCode]).toEqual([reason, code]);
