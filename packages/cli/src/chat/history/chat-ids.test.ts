@@ -51,8 +51,8 @@ test("escapes an unknown word and the titles of other conversations", () => {
   const titled = chats.map((chat) => ({ ...chat, title: "\u001b[2Jx" }));
   expect(() => findChatId("\u001b[2Jabcd", ids, titled)).toThrow(
     expect.objectContaining({
-      message: expect.stringMatching(/^[^\u001b]*$/),
-      hint: expect.stringMatching(/^[^\u001b]*\\x1b\[2Jx[^\u001b]*$/),
+      message: 'There is no stored conversation "\\\\x1b[2Jabcd".',
+      hint: expect.stringMatching(/^Stored are: abcdefghjk \(\\x1b\[2Jx\), /),
     }),
   );
 });

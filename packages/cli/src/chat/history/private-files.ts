@@ -32,7 +32,7 @@ export async function hasPrivateFolder(folder: string, uid: Uid): Promise<boolea
 }
 
 /** The limits of `readPrivateFile`. */
-export interface ReadLimits {
+interface ReadLimits {
   readonly uid: Uid;
   /** Maximum size of the file in bytes. */
   readonly maxBytes: number;

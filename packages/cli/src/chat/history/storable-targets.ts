@@ -2,7 +2,7 @@ import { isSecretValue } from "../../client/hosts/safe-target.ts";
 import { visibleLine } from "../../client/terminal-text.ts";
 
 /** The words of a command line that can be stored, and those that cannot. */
-export interface StorableTargets {
+interface StorableTargets {
   /** Names of configured servers, and URLs without secrets. */
   readonly targets: readonly string[];
   /** The other words, without their secrets, so that they can be shown. */

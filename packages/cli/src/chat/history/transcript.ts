@@ -46,7 +46,7 @@ export function toJson(messages: readonly Message[], { id, title, model, servers
 }
 
 /** A transcript to write. */
-export interface TranscriptToSave {
+interface TranscriptToSave {
   readonly messages: readonly Message[];
   readonly meta: TranscriptMeta;
   /** The folder for a relative path. */

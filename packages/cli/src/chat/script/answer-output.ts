@@ -2,7 +2,7 @@ import type { Screen } from "../../client/screen.ts";
 import { showText } from "../../client/show-content.ts";
 
 /** Writes the text of the model to stdout while it arrives. */
-export interface AnswerOutput {
+interface AnswerOutput {
   /** Writes the next part of a text. */
   write(this: void, text: string): Promise<void>;
   /** Ends the text of a step, and its last line. The text of the next step begins after an empty line. */

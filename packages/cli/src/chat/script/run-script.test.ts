@@ -6,6 +6,7 @@ import { type Host, type HostOptions, type LanguageModel, createHost } from "@mc
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { ToolError } from "mcparley";
 import { createServer, tool } from "mcparley/server";
+import { fakeClock } from "mcparley/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import {
@@ -16,7 +17,9 @@ import {
   textParts,
   textStep,
 } from "../../../../host/src/testing/scripted-model.ts";
+import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { UsageError } from "../../client/io.ts";
+import { openHistory, titleOf } from "../history/stored-chats.ts";
 import { Screen } from "../../client/screen.ts";
 import { type FakeIo, fakeIo } from "../../client/testing/fake-io.ts";
 import { type ChatResult, type ScriptResult, type ScriptSetting, runScript } from "./run-script.ts";
@@ -57,7 +60,7 @@ const orders = createServer({
       description: "Reports progress and waits for its cancellation.",
       input: z.object({}),
       call: async (_, ctx) => {
-        ctx.progress(1, { total: 2, message: "half" });
+        ctx.progress(1, 2, "half");
         await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve, { once: true }));
         return "late";
       },
@@ -109,7 +112,13 @@ async function run(options: Options): Promise<Outcome> {
   const meta = { id: "abcdefghjk", model: "scripted/model" };
   const conversation = host.conversation();
   const running = runScript({
-    ...{ host, conversation, prompt: "Go.", signal: stop.signal, json, out: new Screen(io, () => {}), meta },
+    host,
+    conversation,
+    prompt: "Go.",
+    signal: stop.signal,
+    json,
+    out: new Screen(io, () => {}),
+    meta,
     ...(limits && { limits }),
     ...(save && { save }),
   });
@@ -150,7 +159,8 @@ describe("text", () => {
       name: `orders__${name}`,
       input: name === "remove" ? { number: 1 } : {},
     }));
-    const { io } = await run({ model: [callStep(calls)], limits: { maxSteps: 1 } });
+    const renderer = { form: () => ({ action: "decline" as const }) };
+    const { io } = await run({ model: [callStep(calls)], limits: { maxSteps: 1 }, host: { renderer } });
     expect(io.out()).toBe("");
     expect(io.err()).toContain("error: orders__fail: There is no order \\x1b[2J.\n");
     expect(io.err()).toContain("denied: orders__remove: The call was not run, because consent was denied.");
@@ -274,10 +284,10 @@ describe("the JSON document", () => {
 
 describe("the exit code", () => {
   test.each([
-    ["the answer is too long", [[...textParts("Half"), finishPart("length")]], "length", 8],
-    ["the provider filters the answer", [[finishPart("content-filter")]], "filtered", 8],
-    ["the steps are used up", [find], "steps", 8],
-    ["the model fails", [new Error("overloaded")], "error", 2],
+    ["is 8 if the answer is too long", [[...textParts("Half"), finishPart("length")]], "length", 8],
+    ["is 8 if the provider filters the answer", [[finishPart("content-filter")]], "filtered", 8],
+    ["is 8 if the steps are used up", [find], "steps", 8],
+    ["is 2 if the model fails", [new Error("overloaded")], "error", 2],
   ] as const)("%s", async (_, model, reason, code) => {
     const { printed, exitCode } = await runJson({ model, limits: { maxSteps: 1 } });
     expect([printed.reason, exitCode]).toEqual([reason, code]);
@@ -289,9 +299,15 @@ describe("the exit code", () => {
   });
 
   test("is 6 at the limit of time, and the unfinished call is cancelled", async () => {
+    const clock = fakeClock();
     const { printed, exitCode } = await runJson({
       model: [callStep([{ name: "orders__wait" }])],
-      limits: { maxTime: 300 },
+      limits: { maxTime: 60_000 },
+      host: { clock },
+      during: async (io) => {
+        await io.seen("progress: 50% (1/2) half");
+        await clock.advance(60_000);
+      },
     });
     expect([printed.reason, exitCode]).toEqual(["time", 6]);
     expect(printed.calls).toMatchObject([{ name: "orders__wait", server: "orders", status: "cancelled" }]);
@@ -345,6 +361,43 @@ describe("the exit code", () => {
     const error = Object.assign(new Error("upstream: ECONNREFUSED"), { statusCode: 502 });
     expect((await run({ model: [error] })).exitCode).toBe(2);
   });
+});
+
+test("the sample of the guide is valid by the schema of the guide", () => {
+  const sample: unknown = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(guide)?.[1] ?? "null");
+  expect(isValid(sample)).toBe(true);
+  expect(isValid({ ...Object(sample), steps: "2" })).toBe(false);
+});
+
+test("continues a conversation that another process has stored", async () => {
+  const base = await temporaryFolder();
+  const surroundings = { env: { HOME: base, XDG_STATE_HOME: base }, platform: "linux" as const };
+  const history = openHistory(surroundings);
+  const model = scriptedModel([find, textStep("It is open."), textStep("As I said.")]);
+  const host = await createHost({ folder: false, servers: { orders }, model, policy: { review: "changes" } });
+  onTestFinished(() => host.close());
+  const start = host.conversation();
+  const about = { createdAt: 1, updatedAt: 2, model: "scripted/model", targets: ["orders"] };
+  const setting = {
+    host,
+    prompt: "Go.",
+    json: true,
+    signal: new AbortController().signal,
+    meta: { id: undefined, model: "m" },
+  };
+  const out = new Screen(fakeIo(), () => {});
+  const { document } = await runScript({
+    ...setting,
+    conversation: start,
+    out,
+    save: () => history.save({ ...about, id: history.newId(), title: titleOf(start.messages), conversation: start }),
+  });
+  const stored = await openHistory(surroundings).load(document.conversation ?? "");
+  expect(stored).toMatchObject({ ...about, title: "Go." });
+  const resumed = host.conversation(stored.conversation);
+  expect(resumed.messages).toEqual(start.messages);
+  expect((await runScript({ ...setting, conversation: resumed, out })).document.answer).toBe("As I said.");
+  expect(resumed.messages.length).toBe(start.messages.length + 2);
 });
 
 test("rejects without a model", async () => {

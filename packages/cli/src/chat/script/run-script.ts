@@ -53,7 +53,7 @@ export interface ChatResult {
 }
 
 /** A server whose tools the model may have lacked. */
-export interface UnavailableServer {
+interface UnavailableServer {
   readonly name: string;
   readonly state: "failed" | "needs-sign-in";
   readonly message: string;

@@ -11,7 +11,7 @@ import { resultText } from "../history/message-text.ts";
  * - `failed`: there is no result: invalid arguments, an unknown tool, or a lost connection
  * - `cancelled`: the run ended before the result
  */
-export type CallStatus = "result" | "error" | "denied" | "failed" | "cancelled";
+type CallStatus = "result" | "error" | "denied" | "failed" | "cancelled";
 
 /** A call of the model in the document of `--json`. */
 export interface ScriptCall {
