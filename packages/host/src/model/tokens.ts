@@ -12,6 +12,17 @@ const SYMBOLS = 3;
  * Returns an estimate of the number of tokens of a text, without a tokenizer.
  *
  * The estimate is usually higher than the real number, so that a budget also holds for the vocabularies of other models.
+ * The data of a file in base64 is not text for a model: count a file separately.
+ *
+ * @example
+ * ```ts
+ * import { type Host, estimateTokens } from "@mcparley/host";
+ *
+ * export function toolTokens({ catalogue }: Host): string {
+ *   const tools = catalogue.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+ *   return `tools: about ${estimateTokens(JSON.stringify(tools))} tokens`;
+ * }
+ * ```
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;
