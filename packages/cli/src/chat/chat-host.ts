@@ -12,8 +12,7 @@ import type { SignIn } from "mcparley/auth";
 import { type CommandIo, version } from "../client/io.ts";
 import type { ClientOptions } from "../client/options.ts";
 import { configFolder, credentialsPlace, openStorage } from "../client/sign-in/credentials.ts";
-import type { ChatServer } from "./servers/chat-servers.ts";
-import { readRoot } from "./servers/chat-servers.ts";
+import { type ChatServer, readRoot } from "./servers/chat-servers.ts";
 
 /** The parts of the host of a chat. */
 export interface ChatHostSetting {

@@ -12,7 +12,7 @@ import type { ServerOutputs } from "./servers/server-outputs.ts";
 import { chatSignIn } from "./servers/sign-in.ts";
 import type { Chat } from "./session/chat.ts";
 import type { DialogQueue } from "./session/dialog-queue.ts";
-import { keepConversation } from "./session/keep-conversation.ts";
+import { keepConversation, restoredConversation } from "./session/keep-conversation.ts";
 import { noticeListener } from "./session/notices.ts";
 import { showError } from "./session/show-error.ts";
 import type { ChatTerminal } from "./terminal/terminal.ts";
@@ -130,7 +130,7 @@ async function createHost(setting: ChatSetting, { front, recorded, onEvent, chat
 /** Returns the stored conversation, or an empty one. Closes the host if the stored one is not valid. */
 async function restored(host: Host, stored: StoredChat | undefined): Promise<Conversation> {
   try {
-    return host.conversation(stored?.conversation);
+    return restoredConversation(host, stored);
   } catch (error) {
     await host.close();
     throw error;

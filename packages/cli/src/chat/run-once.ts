@@ -3,7 +3,7 @@ import type { ChatSetting } from "./open-chat.ts";
 import { runScript } from "./script/run-script.ts";
 import type { StartSetting } from "./servers/chat-servers.ts";
 import { findMentions } from "./session/mentions.ts";
-import { keepConversation } from "./session/keep-conversation.ts";
+import { keepConversation, restoredConversation } from "./session/keep-conversation.ts";
 import { UsageError } from "../client/io.ts";
 
 /** Runs `mcparley chat --prompt`: one message and its answer, without questions. Returns the exit code. */
@@ -22,7 +22,7 @@ export async function runOnce(chat: ChatSetting, { io, screen, options, stop }: 
     note: (text) => screen.note(text),
   });
   try {
-    const conversation = host.conversation(resumed?.conversation);
+    const conversation = restoredConversation(host, resumed);
     const keeping = keepConversation({ history, resumed, model: model.name, targets: chat.targets });
     await attachMentions(prompt, { host, conversation, signal: stop.signal });
     const { exitCode } = await runScript({

@@ -185,6 +185,7 @@ export const exitCodes = {
   toolError: 5,
   timeout: 6,
   declined: 7,
+  incomplete: 8,
   internal: 70,
   interrupted: 130,
 } as const;
@@ -199,6 +200,7 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [exitCodes.toolError, "the tool ran and failed"],
   [exitCodes.timeout, "no answer in time"],
   [exitCodes.declined, "you said no, a yes was needed and nobody could be asked, or --answer did not answer a form"],
+  [exitCodes.incomplete, "chat: a limit or the model's provider ended the answer early"],
   [exitCodes.internal, "mcparley itself failed: please report it"],
   [exitCodes.interrupted, "ended with Ctrl-C"],
 ];

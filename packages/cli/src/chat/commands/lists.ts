@@ -1,4 +1,3 @@
-import type { Tool } from "mcparley/client";
 import { printableJson } from "mcparley";
 import { UsageError } from "../../client/io.ts";
 import { type Offer, showOffer } from "../../client/show-list.ts";
@@ -16,8 +15,7 @@ export const toolsCommand: ChatCommand = {
   run(text, chat) {
     const [word] = splitWords(text);
     const { tools } = chat.host.catalogue;
-    if (word === undefined)
-      return showByServer(tools, ({ name, tool }) => ({ tools: [{ ...tool, name } as Tool] }), chat);
+    if (word === undefined) return showByServer(tools, ({ name, tool }) => ({ tools: [{ ...tool, name }] }), chat);
     const found = chat.host.catalogue.tool(word);
     if (!found)
       throw new UsageError(
@@ -28,7 +26,7 @@ export const toolsCommand: ChatCommand = {
         ),
       );
     const { name, server, tool, description, inputSchema } = found;
-    chat.terminal.print(showOffer({ tools: [{ ...tool, name } as Tool] }, chat.view));
+    chat.terminal.print(showOffer({ tools: [{ ...tool, name }] }, chat.view));
     chat.terminal.print(chat.view.style.dim(`Server ${visibleLine(server)}. The definition for the model:`));
     chat.terminal.print(printableJson({ name, description, inputSchema }, 2));
   },

@@ -2,9 +2,6 @@ import type { RunEnd } from "@mcparley/host";
 import { LocalError, ProtocolError } from "mcparley";
 import { exitCodeOf, exitCodes } from "../../client/report-error.ts";
 
-/** The exit code of an answer that a limit of the run or the provider ended early. */
-export const incompleteExitCode = 8;
-
 /** Returns the exit code of a run. `isDenied` is whether a call was denied. */
 export function exitCodeOfRun({ reason, error }: RunEnd, isDenied: boolean): number {
   switch (reason) {
@@ -17,7 +14,7 @@ export function exitCodeOfRun({ reason, error }: RunEnd, isDenied: boolean): num
     case "error":
       return exitCodeOfModelError(error);
     default:
-      return incompleteExitCode;
+      return exitCodes.incomplete;
   }
 }
 

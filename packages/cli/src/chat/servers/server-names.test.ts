@@ -42,7 +42,7 @@ test("uses the name of a configuration, without characters that hosts and provid
     envFile: [],
     sends: [],
   };
-  expect(serverName({ ...command("x"), origin } as Target, "my: notes")).toBe("my-notes");
+  expect(serverName({ ...command("x"), origin }, "my: notes")).toBe("my-notes");
 });
 
 test("numbers the names that are taken", () => {

@@ -1,6 +1,6 @@
-import type { Conversation } from "@mcparley/host";
-import type { ChatHistory, StoredChat } from "../history/stored-chats.ts";
-import { titleOf } from "../history/stored-chats.ts";
+import type { Conversation, Host } from "@mcparley/host";
+import { UsageError } from "../../client/io.ts";
+import { type ChatHistory, type StoredChat, titleOf } from "../history/stored-chats.ts";
 
 /** Stores the conversation of a chat, each time under the same id. */
 export interface Keeping {
@@ -42,4 +42,17 @@ export function keepConversation({ history, resumed, model, targets }: KeepSetti
       createdAt = undefined;
     },
   };
+}
+
+/** Returns the conversation that was stored, or an empty one. Throws `UsageError` if the stored one is not valid. */
+export function restoredConversation(host: Host, stored: StoredChat | undefined): Conversation {
+  try {
+    return host.conversation(stored?.conversation);
+  } catch (error) {
+    if (!(error instanceof TypeError) || !stored) throw error;
+    throw new UsageError(
+      `The conversation ${stored.id} cannot be continued: ${error.message}`,
+      "Start a new one, without --resume.",
+    );
+  }
 }

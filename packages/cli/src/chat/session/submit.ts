@@ -26,7 +26,9 @@ export async function submit(text: string, chat: Chat): Promise<void> {
 }
 
 function hintFor(name: string, { host }: Chat): string | undefined {
-  const connecting = [...host.servers.values()].filter(({ state }) => state === "connecting").map((server) => server.name);
+  const connecting = [...host.servers.values()]
+    .filter(({ state }) => state === "connecting")
+    .map((server) => server.name);
   if (name.includes(":") && connecting.length > 0) return `Still connecting: ${connecting.join(", ")}. Try again.`;
   return didYouMean(name, [...chatCommands.keys(), ...host.catalogue.prompts.map((prompt) => prompt.name)]);
 }

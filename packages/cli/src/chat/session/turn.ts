@@ -115,21 +115,15 @@ function callStatus({ terminal }: Chat): CallStatus {
 
 /** Returns the state of a call in a few words. */
 export function activityText(activity: CallActivity): string {
-  switch (activity.type) {
-    case "approval":
-      return activity.state === "waiting" ? "waits for your approval" : activity.state;
-    case "input-request":
-      return activity.state === "waiting"
-        ? `waits for your answer (${activity.kind})`
-        : `running, ${activity.kind} ${activity.state}`;
-    case "task": {
-      const { status, statusMessage } = activity.task;
-      const message = statusMessage === undefined ? "" : `: ${visibleLine(statusMessage)}`;
-      return `task ${status.replace("_", " ")}${message}`;
-    }
-    case "progress":
-      return progressText(activity.progress);
+  if (activity.type === "progress") return progressText(activity.progress);
+  if (activity.type === "approval") return activity.state === "waiting" ? "waits for your approval" : activity.state;
+  if (activity.type === "input-request") {
+    const { kind, state } = activity;
+    return state === "waiting" ? `waits for your answer (${kind})` : `running, ${kind} ${state}`;
   }
+  const { status, statusMessage } = activity.task;
+  const message = statusMessage === undefined ? "" : `: ${visibleLine(statusMessage)}`;
+  return `task ${status.replace("_", " ")}${message}`;
 }
 
 /** Width of the bar of a progress. */

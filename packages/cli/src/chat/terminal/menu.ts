@@ -1,11 +1,10 @@
 import type { Menu, MenuEntry, Suggest } from "../../client/questions/prompter.ts";
-import type { Style } from "../../client/terminal-text.ts";
-import { cut, visibleLine, widthOf } from "../../client/terminal-text.ts";
+import { type Style, cut, visibleLine, widthOf } from "../../client/terminal-text.ts";
 
 /** Maximum rows of a menu. */
 const mostRows = 8;
-/** Maximum columns of the texts of the entries. Their descriptions follow. */
-const widestLabel = 40;
+/** The share of the width for the texts of the entries. Their descriptions follow. */
+const labelShare = 0.6;
 
 /** The menu above an input. It follows the text, and has at most one selected entry. */
 export class InputMenu {
@@ -83,7 +82,9 @@ export class InputMenu {
     const selected = this.#selected ?? -1;
     const first = Math.max(0, Math.min(selected - mostRows + 2, entries.length - mostRows));
     const shown = entries.slice(first, first + mostRows);
-    const labels = shown.map(({ value, label }) => cut(visibleLine(label ?? value), widestLabel));
+    const labels = shown.map(({ value, label }) =>
+      cut(visibleLine(label ?? value), Math.max(20, Math.floor(columns * labelShare))),
+    );
     const width = Math.max(0, ...labels.map(widthOf));
     const rows = shown.map(({ detail }, index) => {
       const label = labels[index] ?? "";

@@ -1,6 +1,5 @@
 import { Dismissed } from "../../client/questions/prompter.ts";
-import type { Style } from "../../client/terminal-text.ts";
-import { cut } from "../../client/terminal-text.ts";
+import { type Style, cut } from "../../client/terminal-text.ts";
 import type { AreaContent, Size } from "./bottom-area.ts";
 import { inputRows } from "./input-rows.ts";
 import type { KeyEvent } from "./keys.ts";

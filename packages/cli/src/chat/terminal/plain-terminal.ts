@@ -1,90 +1,118 @@
-import { createInterface } from "node:readline";
-import { writeExactly, writeText } from "../../output.ts";
+import { type Interface, createInterface } from "node:readline";
 import type { CommandIo } from "../../client/io.ts";
 import { Dismissed, LineQueue } from "../../client/questions/prompter.ts";
 import { styleFor } from "../../client/terminal-text.ts";
+import { writeExactly, writeText } from "../../output.ts";
 import type { ChatTerminal, InputOptions, TerminalOptions } from "./terminal.ts";
 
 /** Milliseconds within which the lines of a paste arrive. Nobody types two lines in this time. */
 const pasteTime = 50;
 
+/** Resolves when the lines of a paste have arrived. */
+type Settle = () => Promise<void>;
+const waitForPaste: Settle = () => new Promise((resolve) => setTimeout(resolve, pasteTime));
+
 /**
  * Opens a terminal without cursor movement, or pipes: lines are read from stdin, text goes to stdout, and questions to stderr.
  *
- * `settle` resolves when the lines of a paste have arrived. For tests. Default: after 50 ms.
+ * `settle` waits for the lines of a paste. For tests. Default: 50 ms.
  */
 export function openPlainTerminal(
   io: CommandIo,
   options: TerminalOptions,
-  settle: () => Promise<void> = () => new Promise((resolve) => setTimeout(resolve, pasteTime)),
+  settle: Settle = waitForPaste,
 ): ChatTerminal {
-  const lines = createInterface({ input: io.stdin, terminal: false });
-  const queue = new LineQueue(lines);
-  const stopListening = io.onInterrupt(options.onInterrupt);
-  const { stdin: isTerminal, stdout: isShown } = io.isTerminal;
-  const style = styleFor(isShown, io.env);
-  let isInLine = false;
-  let shownStatus: readonly string[] = [];
+  return new PlainTerminal(io, options, settle);
+}
 
-  function writeOut(text: string): void {
-    if (isShown) writeText(io.stdout, text);
-    else writeExactly(io.stdout, text);
+class PlainTerminal implements ChatTerminal {
+  readonly isRich = false;
+  readonly isTyping = false;
+  readonly #io: CommandIo;
+  readonly #settle: Settle;
+  readonly #lines: Interface;
+  readonly #queue: LineQueue;
+  readonly #stopListening: () => void;
+  /** Whether the last text has no line break at its end. */
+  #isInLine = false;
+  #status: readonly string[] = [];
+
+  constructor(io: CommandIo, { onInterrupt }: TerminalOptions, settle: Settle) {
+    this.#io = io;
+    this.#settle = settle;
+    this.#lines = createInterface({ input: io.stdin, terminal: false });
+    this.#queue = new LineQueue(this.#lines);
+    this.#stopListening = io.onInterrupt(onInterrupt);
   }
 
-  function endText(): void {
-    if (isInLine) writeOut("\n");
-    isInLine = false;
+  get view(): ChatTerminal["view"] {
+    const { isTerminal, env } = this.#io;
+    const width = isTerminal.stdout ? this.#io.columns() : undefined;
+    return { terminal: isTerminal.stdout, width: width ?? Infinity, style: styleFor(isTerminal.stdout, env) };
   }
 
-  /** Returns a line. The lines of a paste are one text, which is returned after one more Enter. */
-  async function read({ isMultiline }: InputOptions, signal: AbortSignal | undefined): Promise<string> {
-    const first = await queue.next(signal);
-    if (!isTerminal || !isMultiline) return first;
-    await settle();
-    const more = queue.takeAll();
+  get hasEnded(): boolean {
+    return this.#queue.ended;
+  }
+
+  print(text: string): void {
+    this.endText();
+    this.#write(`${text}\n`);
+  }
+
+  write(text: string): void {
+    if (text === "") return;
+    this.#isInLine = !text.endsWith("\n");
+    this.#write(text);
+  }
+
+  endText(): void {
+    if (this.#isInLine) this.#write("\n");
+    this.#isInLine = false;
+  }
+
+  /** Prints the lines that were not in the last status, because none can be replaced. */
+  status(lines: readonly string[]): void {
+    for (const line of lines) if (!this.#status.includes(line)) this.#ask(`${line}\n`);
+    this.#status = lines;
+  }
+
+  refresh(): void {}
+
+  image(): boolean {
+    return false;
+  }
+
+  async ask(prompt: string, options: InputOptions = {}, signal?: AbortSignal): Promise<string> {
+    if (signal?.aborted) throw new Dismissed();
+    this.endText();
+    if (this.#io.isTerminal.stdin) this.#ask(prompt);
+    const first = await this.#queue.next(signal);
+    if (!this.#io.isTerminal.stdin || !options.isMultiline) return first;
+    await this.#settle();
+    const more = this.#queue.takeAll();
     if (more.length === 0) return first;
-    const text = [first, ...more].join("\n");
-    writeText(
-      io.stderr,
-      `${more.length + 1} lines were pasted. Press Enter to send them, or type "no" to discard them. `,
-    );
-    const answer = await queue.next(signal);
-    return answer.trim() === "" ? text : read({ isMultiline }, signal);
+    this.#ask(`${more.length + 1} lines were pasted. Press Enter to send them, or type "no" to discard them. `);
+    const answer = await this.#queue.next(signal);
+    return answer.trim() === "" ? [first, ...more].join("\n") : this.ask(prompt, options, signal);
   }
 
-  return {
-    isRich: false,
-    view: { terminal: isShown, width: (isShown ? io.columns() : undefined) ?? Infinity, style },
-    isTyping: false,
-    get hasEnded() {
-      return queue.ended;
-    },
-    print(text) {
-      endText();
-      writeOut(`${text}\n`);
-    },
-    write(text) {
-      isInLine = text === "" ? isInLine : !text.endsWith("\n");
-      writeOut(text);
-    },
-    endText,
-    status(shown) {
-      for (const line of shown) if (!shownStatus.includes(line)) writeText(io.stderr, `${line}\n`);
-      shownStatus = shown;
-    },
-    refresh: () => {},
-    image: () => false,
-    async ask(prompt, input = {}, signal) {
-      if (signal?.aborted) throw new Dismissed();
-      endText();
-      if (isTerminal) writeText(io.stderr, prompt);
-      return read(input, signal);
-    },
-    clearInput: () => false,
-    close() {
-      endText();
-      stopListening();
-      lines.close();
-    },
-  };
+  clearInput(): boolean {
+    return false;
+  }
+
+  close(): void {
+    this.endText();
+    this.#stopListening();
+    this.#lines.close();
+  }
+
+  #write(text: string): void {
+    if (this.#io.isTerminal.stdout) writeText(this.#io.stdout, text);
+    else writeExactly(this.#io.stdout, text);
+  }
+
+  #ask(text: string): void {
+    writeText(this.#io.stderr, text);
+  }
 }

@@ -1,8 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { wrapAnsi } from "fast-wrap-ansi";
 import type { CommandIo } from "../../client/io.ts";
-import type { FramePart } from "../../output.ts";
-import { writeFrame } from "../../output.ts";
+import { type FramePart, writeFrame } from "../../output.ts";
 import { Dismissed } from "../../client/questions/prompter.ts";
 import { type Style, cut, styleFor } from "../../client/terminal-text.ts";
 import { type AreaContent, BottomArea, type Size } from "./bottom-area.ts";
