@@ -28,7 +28,7 @@ export interface FailedReply {
 /** Returns the error for a reply that is not an answer of the model. */
 export function replyError(endpoint: Endpoint, reply: FailedReply): EndpointError {
   const { status, contentType, retryAfter } = reply;
-  const { provider, model, keyEnv } = endpoint;
+  const { model, keyEnv } = endpoint;
   const title = titleOf(endpoint);
   const message = messageOf(endpoint, reply.text);
   const said = message === undefined ? "." : `: ${message}`;
@@ -41,14 +41,8 @@ export function replyError(endpoint: Endpoint, reply: FailedReply): EndpointErro
   if (status === 403)
     return new EndpointError(`${title} refused the request (HTTP status 403)${said} ${keyCure(keyEnv)}`);
   if (status === 404) {
-    const cures = [
-      provider?.install && `Install it: ${provider.install(model)}.`,
-      provider?.list && `List the models: ${provider.list}.`,
-    ].filter(Boolean);
-    const cure = cures.length > 0 ? cures.join(" ") : `Check the name of the model. ${addressCure(endpoint)}`;
-    return new EndpointError(
-      `${title} did not find the model "${visibleLine(model)}" (HTTP status 404)${said} ${cure}`,
-    );
+    const fact = `${title} did not find the model "${visibleLine(model)}" (HTTP status 404)${said}`;
+    return new EndpointError(`${fact} ${modelCure(endpoint)}`);
   }
   if (status === 429) {
     const wait = /^\d{1,6}$/.test(retryAfter ?? "") ? `Try again in ${retryAfter} seconds` : "Try again later";
@@ -143,6 +137,13 @@ function keyCure(keyEnv: string | undefined): string {
   return keyEnv === undefined
     ? "If it requires a key, name the variable that has it with --api-key-env NAME."
     : `Check the key in the variable ${keyEnv}.`;
+}
+
+function modelCure(endpoint: Endpoint): string {
+  const { provider, model } = endpoint;
+  const install = provider?.install && `Install it: ${provider.install(visibleLine(model))}.`;
+  const list = provider?.list && `List the models: ${provider.list}.`;
+  return [install, list].filter(Boolean).join(" ") || `Check the name of the model. ${addressCure(endpoint)}`;
 }
 
 function addressCure({ provider }: Endpoint): string {

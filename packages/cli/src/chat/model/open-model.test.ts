@@ -210,7 +210,7 @@ test.each<[string, Partial<ModelWords>, Setting, string, string]>([
     "The environment variable OLLAMA_HOST is not an address.",
     "Set it to HOST, HOST:PORT or http://HOST:PORT, such as 127.0.0.1:11434.",
   ],
-])("refuses %s with the cure", async (_, words, setting, message, hint) => {
+])("refuses %s with the cure", async (_, words, setting, ...[message, hint]) => {
   await expect(open(words, setting)).rejects.toMatchObject({ name: "UsageError", message, hint });
 });
 

@@ -170,9 +170,9 @@ function readKey(name: string, title: string, env: ModelSurroundings["env"]): st
 function unknownProvider(name: string, { from }: Choice, settings: ChatSettings): UsageError {
   const known = [...builtInProviders.keys(), ...settings.providers.keys()];
   const meant = nearest(name, known);
+  const suggestion = meant === undefined ? `Available: ${known.join(", ")}.` : `Did you mean "${meant}"?`;
   return new UsageError(
     `${from}: there is no model provider ${JSON.stringify(name)}.`,
-    `${meant === undefined ? `Available: ${known.join(", ")}.` : `Did you mean "${meant}"?`} ` +
-      "Others need a package of the AI SDK, such as --provider @ai-sdk/anthropic#anthropic.",
+    `${suggestion} Others need a package of the AI SDK, such as --provider @ai-sdk/anthropic#anthropic.`,
   );
 }

@@ -119,7 +119,7 @@ describe("a provider of a package", () => {
       "acme of m1",
     ],
     ["at a subpath", simple, "acme-ai/sub/path#acme", { exports: { "./sub/*": "./index.js" } }, "acme of m1"],
-  ])("%s makes the model", async (_, code, provider, manifest, answer) => {
+  ])("%s makes the model", async (_, code, ...[provider, manifest, answer]) => {
     expect(await answerOf(await user(packageFiles("project", code, manifest)), provider)).toBe(answer);
   });
 
@@ -226,8 +226,8 @@ describe("refuses", () => {
   test("a package that is not installed, with the command that installs it", async () => {
     const someone = await user({});
     await expect(someone.open("@acme/no-such#acme")).rejects.toMatchObject({
-      message: `The package @acme/no-such is not installed in ${someone.folder}/config/mcparley, in the current folder or above it, or globally.`,
-      hint: `Install it for this command: npm install --prefix ${someone.folder}/config/mcparley @acme/no-such`,
+      message: `The package @acme/no-such is not installed in ${join(someone.folder, "config/mcparley")}, in the current folder or above it, or globally.`,
+      hint: `Install it for this command: npm install --prefix ${join(someone.folder, "config/mcparley")} @acme/no-such`,
     });
   });
 
@@ -258,8 +258,8 @@ describe("refuses", () => {
       "an older specification",
       `${modelCode('"v2"')} export const acme = modelOf("acme");`,
       "acme-ai#acme",
-      'acme-ai#acme (version 1.2.3) makes a model of the specification "v2", and v3 or v4 is needed.',
-      /^Install a newer version: npm install --prefix ".*project" acme-ai@latest$/,
+      'acme-ai#acme makes a model of version "v2" of the specification, and "v3" or "v4" is needed.',
+      /^Install a newer version: npm install --prefix .*mcparley acme-ai@latest$/,
     ],
     [
       "a package with an error",
@@ -282,7 +282,7 @@ describe("refuses", () => {
       /^acme-ai\/sub in .* cannot be loaded/,
       /^Install acme-ai again/,
     ],
-  ])("%s with the cure", async (_, code, provider, message, hint) => {
+  ])("%s with the cure", async (_, code, provider, ...[message, hint]) => {
     const someone = await user(packageFiles("project", code));
     const refused = someone.open(provider, { confirm: true });
     const expected = (text: string | RegExp): unknown =>

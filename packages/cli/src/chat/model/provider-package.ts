@@ -25,16 +25,21 @@ export async function packageModel(
   const exports = await load(wanted, found);
   const exported = exportOf(exports, wanted);
   const made = await callProvider(exported, wanted, model);
-  return checkModel(made, wanted, found);
+  if (isModel(made)) return made;
+  throw notUsable(made, wanted, installCommand(`${wanted.package}@latest`, surroundings));
 }
 
 function notInstalled({ package: name }: PackageExport, surroundings: ModelSurroundings): UsageError {
-  const folder = configFolder(surroundings);
-  const quoted = /^[\w@%+=:,./-]+$/.test(folder) ? folder : JSON.stringify(folder);
   return new UsageError(
-    `The package ${name} is not installed in ${folder}, in the current folder or above it, or globally.`,
-    `Install it for this command: npm install --prefix ${quoted} ${name}`,
+    `The package ${name} is not installed in ${configFolder(surroundings)}, in the current folder or above it, or globally.`,
+    `Install it for this command: ${installCommand(name, surroundings)}`,
   );
+}
+
+/** Returns the command that installs a package in the folder that is searched first. */
+function installCommand(name: string, surroundings: ModelSurroundings): string {
+  const folder = configFolder(surroundings);
+  return `npm install --prefix ${/^[\w@%+=:,./\\-]+$/.test(folder) ? folder : JSON.stringify(folder)} ${name}`;
 }
 
 /** Loads a package as an ES module or as CommonJS. */
@@ -97,23 +102,23 @@ async function callProvider(
   );
 }
 
-/** Returns the model if it has a version of the specification that a host can use. */
-function checkModel(
-  made: unknown,
-  { specifier, package: name, export: exported }: PackageExport,
-  found: FoundPackage,
-): LanguageModel {
+/** Returns whether a value is a model with a version of the specification that a host can use. */
+function isModel(made: unknown): made is LanguageModel {
   const { specificationVersion: version, doStream } = members(made);
-  if (isFunction(doStream) && (version === "v3" || version === "v4")) return made as LanguageModel;
+  return isFunction(doStream) && (version === "v3" || version === "v4");
+}
+
+function notUsable(made: unknown, { specifier, export: name }: PackageExport, newer: string): UsageError {
+  const { specificationVersion: version, doStream } = members(made);
   if (!isFunction(doStream)) {
-    throw new UsageError(
-      `${specifier}#${exported} makes no language model.`,
+    return new UsageError(
+      `${specifier}#${name} makes no language model.`,
       "Name an export that is called with the name of a model, such as @ai-sdk/anthropic#anthropic.",
     );
   }
-  throw new UsageError(
-    `${specifier}#${exported} (version ${found.version || "unknown"}) makes a model of the specification ${JSON.stringify(version)}, and v3 or v4 is needed.`,
-    `Install a newer version: npm install --prefix ${JSON.stringify(found.from)} ${name}@latest`,
+  return new UsageError(
+    `${specifier}#${name} makes a model of version ${JSON.stringify(version) ?? "undefined"} of the specification, and "v3" or "v4" is needed.`,
+    `Install a newer version: ${newer}`,
   );
 }
 

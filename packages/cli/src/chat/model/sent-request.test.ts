@@ -26,7 +26,7 @@ test("passes a request on, and returns its parts with estimated tokens and files
   const calls: unknown[] = [];
   const { model, last } = recordRequests(modelOf("v3", calls), count);
   expect(model).toMatchObject({ provider: "p", modelId: "m", specificationVersion: "v3" });
-  if (model.specificationVersion !== "v3") return;
+  if (model.specificationVersion !== "v3") throw new Error("unexpected version");
   const request: Parameters<typeof model.doStream>[0] = {
     prompt: [
       { role: "system", content: "Be brief." },

@@ -34,7 +34,7 @@ const members: Readonly<Record<string, string>> = {
  * Throws `UsageError` with file, line and cure for an invalid file, and for one that other users can write.
  */
 export function readChatSettings(surroundings: Pick<CommandIo, "env" | "platform">): ChatSettings {
-  const file = chatSettingsFile(surroundings);
+  const file = join(configFolder(surroundings), "chat.json");
   const text = readTrusted(file);
   if (text === undefined) {
     return { file, model: undefined, baseUrl: undefined, apiKeyEnv: undefined, providers: new Map() };
@@ -65,11 +65,6 @@ export function readChatSettings(surroundings: Pick<CommandIo, "env" | "platform
     throw new UsageError(`${where(name)}: "${name}" belongs to a model, and the file names none.`, 'Add "model".');
   }
   return { file, model, baseUrl, apiKeyEnv, providers: readProviders(value.providers, where) };
-}
-
-/** Returns the path of the user's settings for the chat. */
-export function chatSettingsFile(surroundings: Pick<CommandIo, "env" | "platform">): string {
-  return join(configFolder(surroundings), "chat.json");
 }
 
 /** Returns whether a text can be the name of an environment variable, and is not a key. */

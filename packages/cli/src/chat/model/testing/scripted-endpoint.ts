@@ -28,7 +28,7 @@ export async function scriptedEndpoint(...replies: readonly ScriptedReply[]): Pr
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const { url = "", headers } = request;
-      requests.push({ path: url, headers, body: JSON.parse(body) as Record<string, unknown> });
+      requests.push({ path: url, headers, body: JSON.parse(body || "{}") as Record<string, unknown> });
       send(response, replies[Math.min(requests.length, replies.length) - 1] ?? { status: 500 });
     });
   });
