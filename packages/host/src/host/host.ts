@@ -48,9 +48,10 @@ export interface Host {
     options?: HostCallOptions,
   ): Promise<CompleteResult["completion"]>;
   /**
-   * Calls the listener with each update of a resource while a connection is open, and once after each reconnect. Resolves with a
-   * function that removes the listener, when the server has acknowledged the subscription or no connection is open. Rejects with
-   * `not_capable` if the server is known not to send updates.
+   * Calls the listener with each update of a resource while a connection is open, and once after each time in which updates may have
+   * been missed: after a reconnect, and after the server has ended the subscription. Resolves with a function that removes the
+   * listener, when the server has acknowledged the subscription or no connection is open. Rejects with `not_capable` if the server is
+   * known not to send updates.
    */
   watch(this: void, resource: { server: string; uri: string }, listener: (uri: string) => void): Promise<() => void>;
   /** Runs the model with the tools of all servers until it answers. */

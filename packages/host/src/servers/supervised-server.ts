@@ -25,7 +25,7 @@ export interface SupervisedServer extends HostServer {
   listsNow(this: void): VersionedLists;
   /**
    * Calls the listener with the URI of each update of a resource or of its parts, while a connection is open, and once after
-   * each reconnect. Opens no connection.
+   * each reconnect and each loss of the subscription. Opens no connection.
    */
   watch(this: void, uri: string, listener: (uri: string) => void): WatchedResource;
   /** Resolves when the stored lists were read and no attempt to connect is running. Never rejects. */

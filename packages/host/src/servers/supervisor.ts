@@ -69,7 +69,11 @@ export class Supervisor {
       onLists: (read) => this.#listed(read),
       report,
     };
-    this.watched = new WatchedResources({ onUpdated: (uri) => ignoreErrors(() => setting.onUpdated?.(uri)), report });
+    this.watched = new WatchedResources({
+      clock,
+      onUpdated: (uri) => ignoreErrors(() => setting.onUpdated?.(uri)),
+      report,
+    });
     this.#lists = new KnownLists(listCache(entry, setting.storage, report), {
       clock,
       hideSecrets: setting.hideSecrets ?? ((value) => value),

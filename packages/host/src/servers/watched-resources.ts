@@ -1,9 +1,13 @@
+import { type Clock, ErrorCode, LocalError, ProtocolError } from "mcparley";
 import type { Client, Subscription } from "mcparley/client";
+import { BackOff, stableTime } from "./back-off.ts";
+import { isSignInError } from "./server-auth.ts";
 
 /** Milliseconds for the acknowledgment of a subscription. */
 const acknowledgeTime = 30_000;
 
 interface WatchSetting {
+  readonly clock: Clock;
   /** Called with each update, in addition to the listeners. */
   onUpdated(this: void, uri: string): void;
   report(this: void, error: unknown): void;
@@ -30,6 +34,10 @@ export class WatchedResources {
   /** Settles when the subscription has the current URIs. Never rejects. */
   #updating: Promise<void> | undefined;
   #isOutdated = false;
+  /** Whether no subscription was open for a time on this connection, so that updates may have been missed. */
+  #isInterrupted = false;
+  readonly #backOff = new BackOff();
+  #timer: unknown;
 
   constructor(setting: WatchSetting) {
     this.#setting = setting;
@@ -41,6 +49,7 @@ export class WatchedResources {
     // Each call has its own entry, even with the same function.
     const entry = (updated: string): void => listener(updated);
     this.#listeners.set(uri, listeners.add(entry));
+    this.#backOff.used();
     const stop = (): void => {
       if (!listeners.delete(entry) || listeners.size > 0) return;
       this.#listeners.delete(uri);
@@ -53,6 +62,7 @@ export class WatchedResources {
   /** Subscribes on a new connection. Reports the resources of the one before as updated. */
   connected(client: Client): void {
     this.#client = client;
+    this.#backOff.used();
     for (const uri of this.#subscribed) this.#updated(uri);
     void this.#update();
   }
@@ -61,6 +71,8 @@ export class WatchedResources {
   disconnected(): void {
     this.#client = undefined;
     this.#subscription = undefined;
+    this.#isInterrupted = false;
+    this.#setting.clock.clearTimeout(this.#timer);
   }
 
   /** Replaces the subscription by one for the current URIs. Changes in the meantime lead to one more replacement. */
@@ -77,7 +89,9 @@ export class WatchedResources {
       this.#isOutdated = false;
       const client = this.#client;
       await this.#replace(client).catch((error: unknown) => {
-        if (client === this.#client) this.#setting.report(error);
+        if (client !== this.#client) return;
+        this.#setting.report(error);
+        this.#interrupted(error);
       });
     }
     // In the same turn as the last check, so that no later change is missed.
@@ -95,15 +109,49 @@ export class WatchedResources {
       const timeout = { total: acknowledgeTime };
       const opened = await client.listen({ uris }, onChange, { timeout });
       if (client !== this.#client) return;
-      this.#subscription = opened;
-      this.#open = new Set(uris);
-      for (const uri of uris) this.#subscribed.add(uri);
+      this.#opened(opened, uris);
     } else {
       this.#subscription = undefined;
       this.#open = new Set();
+      this.#isInterrupted = false;
+      this.#setting.clock.clearTimeout(this.#timer);
     }
     // The new subscription is open before the old one ends, so no update is missed.
     await previous?.close();
+  }
+
+  /** Follows a subscription. If updates may have been missed before, it reports the resources as updated. */
+  #opened(subscription: Subscription, uris: readonly string[]): void {
+    const wasInterrupted = this.#isInterrupted;
+    const openedAt = this.#setting.clock.now();
+    this.#isInterrupted = false;
+    this.#subscription = subscription;
+    this.#open = new Set(uris);
+    void subscription.closed.then((reason) => {
+      if (!reason || subscription !== this.#subscription) return;
+      this.#subscription = undefined;
+      const isStable = this.#setting.clock.now() - openedAt >= stableTime;
+      if (isStable) {
+        this.#backOff.reset();
+        this.#backOff.used();
+      }
+      // The client has reported the reason.
+      this.#interrupted(reason.cause);
+    });
+    for (const uri of uris) {
+      this.#subscribed.add(uri);
+      if (wasInterrupted) this.#updated(uri);
+    }
+  }
+
+  /** Plans another attempt to open the subscription, unless the server refuses it or no attempt is left. */
+  #interrupted(error: unknown): void {
+    const { clock } = this.#setting;
+    this.#isInterrupted = true;
+    clock.clearTimeout(this.#timer);
+    if (isRefusal(error) || !this.#backOff.hasAutomatic) return;
+    this.#backOff.takeAutomatic();
+    this.#timer = clock.setTimeout(() => void this.#update(), this.#backOff.failed(error));
   }
 
   #updated(uri: string): void {
@@ -119,6 +167,12 @@ export class WatchedResources {
       }
     }
   }
+}
+
+/** Whether another attempt cannot succeed: the server refuses the resources, or the user must sign in first. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof ProtocolError) return error.code !== ErrorCode.InternalError;
+  return isSignInError(error) || (error instanceof LocalError && error.code === "not_capable");
 }
 
 /** Whether a URI is a watched one, or a part of it: `note://1/a` and `note://1#a` are parts of `note://1`. */
