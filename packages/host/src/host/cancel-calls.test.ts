@@ -34,7 +34,7 @@ function unanswered() {
 }
 
 test.each(["2025-11-25", "2026-07-28"])(
-  "cancelCalls withdraws the form of a call of a server of revision %s, and the run goes on",
+  "cancelCalls withdraws the form of a call of a server of revision %s, and the run continues",
   async (revision) => {
     const { signals, ask } = unanswered();
     const model = scriptedModel([callStep([{ name: "shop__order" }]), textStep("Nothing was ordered.")]);

@@ -26,7 +26,7 @@ function textOf(result: ToolResultPart | undefined): string {
 }
 
 describe("cancelCalls", () => {
-  test("cancels the calls in flight, and the run goes on with results that name the user", async () => {
+  test("cancels the calls in flight, and the run continues with results that name the user", async () => {
     const model = scriptedStream([[call("read"), call("write"), finish("tool-calls")], answered]);
     const parts = testParts(model.stream, { callTool: ({ signal }) => untilAborted(signal) });
     const run = startRun(parts, { messages: question });

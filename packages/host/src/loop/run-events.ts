@@ -45,7 +45,7 @@ export interface Run extends AsyncIterable<RunEvent> {
   cancel(this: void): void;
   /**
    * Cancels the calls in flight, and returns their number. The model receives a result that names the user as the reason, and the run
-   * goes on. Calls that wait for an approval, an input request or their turn are cancelled too, and their questions are withdrawn. The
+   * continues. Calls that wait for an approval, an input request or their turn are cancelled too, and their questions are withdrawn. The
    * run waits at most 5 seconds for a call that ignores its cancellation. Calls that were cancelled before are not counted. Returns 0
    * and does nothing if no call is in flight.
    *
