@@ -41,6 +41,7 @@ export async function runInteractive(
     showWelcome(chat, setting.resumed);
     connectAll(chat);
     const code = await readMessages(chat, running.leaving.signal);
+    await chat.stored();
     showResume(chat, setting);
     return code;
   } finally {

@@ -73,7 +73,9 @@ export async function openChat(setting: ChatSetting, front: ChatFront): Promise<
     storedId: () => keeping.id,
     // A conversation that cannot be stored goes on.
     store: () => keeping.save(chat.conversation).catch((error: unknown) => showError(error, chat)),
+    stored: keeping.settled,
     async restart() {
+      await keeping.settled();
       await chat.conversation.close();
       chat.conversation = host.conversation();
       keeping.restart();

@@ -25,5 +25,5 @@ export async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Ch
     chat.composed = undefined;
     terminal.status([]);
   }
-  await chat.store();
+  void chat.store();
 }

@@ -35,8 +35,10 @@ export interface Chat {
   draft: string | undefined;
   /** Returns the id under which the conversation is stored. Undefined if it is not. */
   storedId(this: void): string | undefined;
-  /** Stores the conversation. */
+  /** Stores the conversation. A failure is shown. */
   store(this: void): Promise<void>;
+  /** Resolves when the conversation is stored. */
+  stored(this: void): Promise<void>;
   /** Starts a new conversation. */
   restart(this: void): Promise<void>;
   /** Ends the chat after the present command. */

@@ -6,7 +6,10 @@ import { type ChatHistory, type StoredChat, titleOf } from "../history/stored-ch
 export interface Keeping {
   /** The id for `--resume`. Undefined if nothing was stored. */
   readonly id: string | undefined;
+  /** Stores the conversation as it is now. */
   save(this: void, conversation: Conversation): Promise<void>;
+  /** Resolves when all conversations are stored. */
+  settled(this: void): Promise<void>;
   /** Stores the next conversation under a new id. */
   restart(this: void): void;
 }
@@ -23,20 +26,29 @@ interface KeepSetting {
 export function keepConversation({ history, resumed, model, targets }: KeepSetting): Keeping {
   let id = resumed?.id;
   let createdAt = resumed?.createdAt;
+  let last: Promise<void> = Promise.resolve();
+
+  async function save(conversation: Conversation): Promise<void> {
+    const { messages } = conversation;
+    if (!history || messages.length === 0) return;
+    const now = Date.now();
+    createdAt ??= now;
+    id ??= history.newId();
+    const title = titleOf(messages);
+    const stored = conversation.toJSON();
+    id = await history.save({ id, createdAt, updatedAt: now, title, model, targets, conversation: stored });
+  }
+
   return {
     get id() {
       return id;
     },
-    async save(conversation) {
-      const { messages } = conversation;
-      if (!history || messages.length === 0) return;
-      const now = Date.now();
-      createdAt ??= now;
-      id ??= history.newId();
-      const title = titleOf(messages);
-      const stored = conversation.toJSON();
-      id = await history.save({ id, createdAt, updatedAt: now, title, model, targets, conversation: stored });
+    save(conversation) {
+      const saved = save(conversation);
+      last = saved.catch(() => {});
+      return saved;
     },
+    settled: () => last,
     restart() {
       id = undefined;
       createdAt = undefined;

@@ -68,5 +68,5 @@ async function answer(added: readonly Message[], chat: Chat): Promise<void> {
   chat.terminal.status([]);
   if (chat.model !== undefined) return runTurn(chat);
   showForModel(added, chat);
-  await chat.store();
+  void chat.store();
 }

@@ -20,7 +20,7 @@ export async function runTurn(chat: Chat): Promise<void> {
   }
   const end = await run.finished;
   showEnd(end, chat);
-  await chat.store();
+  void chat.store();
 }
 
 interface Shown {

@@ -224,13 +224,20 @@ test("asks a second question in place of the first, which continues with its tex
   expect(await first).toBe("message");
 });
 
-test("drops the keys that are pressed while nothing is asked", async () => {
+test("keeps the keys that are pressed while nothing is asked for the next message, and not for a question", async () => {
   const opened = open();
-  opened.screen.press("y\r");
+  opened.screen.press("y");
+  opened.screen.press(keys.enter);
+  opened.screen.press("es");
+  expect(await opened.screen.lines()).toEqual(["> yes"]);
   const answer = opened.terminal.ask("Allow? ");
+  expect(await opened.screen.lines()).toEqual(["Allow?"]);
   opened.screen.press("no");
   opened.screen.press(keys.enter);
   expect(await answer).toBe("no");
+  const message = ask(opened, { hasHistory: true });
+  opened.screen.press(keys.enter);
+  expect(await message).toBe("yes");
 });
 
 test("draws again after the terminal became narrower and wider", async () => {

@@ -7,6 +7,7 @@ import { type Style, cut, styleFor } from "../../client/terminal-text.ts";
 import { type AreaContent, BottomArea, type Size } from "./bottom-area.ts";
 import { imageSequence } from "./image-sequence.ts";
 import { type KeyEvent, readKeys } from "./keys.ts";
+import { inputRows } from "./input-rows.ts";
 import { LineEditor } from "./line-editor.ts";
 import { OpenInput } from "./open-input.ts";
 import type { ChatTerminal, InputOptions, TerminalOptions } from "./terminal.ts";
@@ -173,13 +174,21 @@ class RichTerminal implements ChatTerminal {
       if (event.name === "l") return this.#clear();
       if (event.name === "z") return this.#suspend();
     }
-    // Keys that are pressed while nothing is asked are dropped: they could answer a question that the user has not seen.
     const input = this.#inputs.at(-1);
-    if (!input) return;
+    if (!input) return this.#pressAhead(event);
     const wasTyping = this.isTyping;
     input.press(event);
     this.#draw();
     if (wasTyping && !this.isTyping) this.#options.onEmptied?.();
+  }
+
+  /**
+   * Keeps what is typed while nothing is asked for the next message. It never answers a question, which the user has not seen yet.
+   */
+  #pressAhead(event: KeyEvent): void {
+    if (event.type === "paste" || event.text !== "") this.#history.insert(event.text);
+    else if (event.name === "backspace" || event.name === "left" || event.name === "right") this.#history.press(event);
+    this.#draw();
   }
 
   #clear(): void {
@@ -220,10 +229,16 @@ class RichTerminal implements ChatTerminal {
     const size = this.#size();
     const line = this.#line === undefined ? [] : [this.#line];
     const above = [...line, ...this.#status.map((text) => this.#style.dim(cut(text, size.columns - 1)))];
-    const input = this.#inputs.at(-1)?.content(size, this.#style);
+    const input = this.#inputs.at(-1)?.content(size, this.#style) ?? this.#ahead(size);
     if (!input) return { rows: above, cursor: undefined };
     const cursor = input.cursor && { ...input.cursor, row: input.cursor.row + above.length };
     return { rows: [...above, ...input.rows], cursor };
+  }
+
+  /** Returns the rows of the text that is typed for the next message. Undefined if there is none. */
+  #ahead({ columns, rows }: Size): AreaContent | undefined {
+    const { text, cursor } = this.#history;
+    return text === "" ? undefined : inputRows({ prompt: "> ", text, cursor }, columns, Math.max(1, rows >> 2));
   }
 
   #wrapped(text: string): string {
