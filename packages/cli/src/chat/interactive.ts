@@ -38,8 +38,10 @@ export async function runInteractive(
   try {
     chat = await openChat(setting, { terminal, dialogs, isAttended, leave });
     running.chat = chat;
-    showWelcome(chat, setting.resumed);
+    if (setting.io.isTerminal.stdin) showWelcome(chat, setting.resumed);
     connectAll(chat);
+    // Nobody reads the state of the servers before the first line of a pipe.
+    if (!setting.io.isTerminal.stdin) await chat.host.ready();
     const code = await readMessages(chat, running.leaving.signal);
     await chat.stored();
     showResume(chat, setting);
@@ -122,6 +124,6 @@ function showResume(chat: Chat, { resumed }: ChatSetting): void {
   const id = chat.storedId();
   const isChanged = chat.conversation.messages.length > 0;
   if (id !== undefined && (isChanged || resumed)) {
-    chat.terminal.print(chat.view.style.dim(`Continue this conversation with: mcparley chat --resume ${id}`));
+    chat.terminal.note(chat.view.style.dim(`Continue this conversation with: mcparley chat --resume ${id}`));
   }
 }

@@ -104,7 +104,7 @@ async function createHost(setting: ChatSetting, { front, recorded, onEvent, chat
   const { io, options, servers, model } = setting;
   const { terminal, dialogs } = front;
   const openUrl = (url: string): Promise<void> => io.openUrl(url);
-  const note = (text: string): void => terminal.print(text);
+  const note = (text: string): void => terminal.note(text);
   const renderer = chatRenderer({
     talk: dialogs.talk,
     openUrl,

@@ -27,7 +27,7 @@ export function noticeListener(open: () => Chat | undefined, setting: NoticeSett
     else if (event.type === "updated") showUpdate(event, chat);
     else if (event.type === "error" && setting.isVerbose) {
       const from = event.server === undefined ? "" : `${visibleLine(event.server)}: `;
-      chat.terminal.print(chat.view.style.dim(from + printable(event.error.message)));
+      chat.terminal.note(chat.view.style.dim(from + printable(event.error.message)));
     }
   };
 }
@@ -48,14 +48,14 @@ function showState({ server, state, error }: HostEvent & { type: "server" }, { c
   if (state !== "ready" && state !== "failed" && state !== "needs-sign-in") return;
   if (shown.get(server) === key) return;
   shown.set(server, key);
-  if (state === "needs-sign-in") terminal.print(yellow(`${name} requires a sign-in: /servers sign-in ${name}`));
+  if (state === "needs-sign-in") terminal.note(yellow(`${name} requires a sign-in: /servers sign-in ${name}`));
   if (state === "failed") {
-    terminal.print(red(paragraph(`${name} failed: ${printable(error?.message ?? "no reason was given")}`, view)));
+    terminal.note(red(paragraph(`${name} failed: ${printable(error?.message ?? "no reason was given")}`, view)));
     const tail = setting.outputs.tail(server);
-    if (tail !== "" && !error?.message.includes(tail)) terminal.print(dim(paragraph(printable(tail), view, "  ")));
+    if (tail !== "" && !error?.message.includes(tail)) terminal.note(dim(paragraph(printable(tail), view, "  ")));
   }
   const lists = host.servers.get(server)?.lists;
-  if (state === "ready" && lists) terminal.print(dim(`${name} is connected: ${countsText(lists)}`));
+  if (state === "ready" && lists) terminal.note(dim(`${name} is connected: ${countsText(lists)}`));
 }
 
 function showChange({ server, added, removed, changed }: CatalogueChange, chat: Chat, introduced: Set<string>): void {
@@ -72,7 +72,7 @@ function showChange({ server, added, removed, changed }: CatalogueChange, chat: 
     ["changed", changed],
   ] as const;
   const texts = parts.filter(([, names]) => names.length > 0).map(([label, names]) => `${label}: ${listed(names)}`);
-  if (texts.length > 0) terminal.print(view.style.dim(`${visibleLine(server)} has changed: ${texts.join("; ")}`));
+  if (texts.length > 0) terminal.note(view.style.dim(`${visibleLine(server)} has changed: ${texts.join("; ")}`));
 }
 
 /** Maximum names of a change that are shown. */
@@ -94,12 +94,12 @@ function showLog(
   const colour = ["debug", "info", "notice"].includes(level) ? dim : level === "warning" ? yellow : red;
   const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
   const from = logger === undefined ? visibleLine(server) : `${visibleLine(server)} ${visibleLine(logger)}`;
-  terminal.print(colour(`[${level}] ${from}: ${visibleLine(text.slice(0, 2000))}`));
+  terminal.note(colour(`[${level}] ${from}: ${visibleLine(text.slice(0, 2000))}`));
 }
 
 function showUpdate({ server, uri }: HostEvent & { type: "updated" }, { terminal, view, conversation }: Chat): void {
   if (!conversation.attachments.some((one) => one.server === server && one.uri === uri)) return;
-  terminal.print(
+  terminal.note(
     view.style.dim(visibleLine(`${server}:${uri} has changed. Its new content is sent with the next message.`)),
   );
 }

@@ -7,14 +7,14 @@ import type { ChatTerminal } from "../terminal/terminal.ts";
 export function showError(error: unknown, { terminal }: { terminal: ChatTerminal }): void {
   const { view } = terminal;
   const text = error instanceof Error ? error.message : String(error);
-  terminal.print(view.style.red(paragraph(printable(text), view)));
+  terminal.note(view.style.red(paragraph(printable(text), view)));
   const hint =
     error instanceof UsageError
       ? error.hint
       : error instanceof LocalError && error.code === "not_capable"
         ? notCapable
         : undefined;
-  if (hint !== undefined) terminal.print(paragraph(printable(hint), view, "  "));
+  if (hint !== undefined) terminal.note(paragraph(printable(hint), view, "  "));
 }
 
 const notCapable = "/servers shows what each server offers.";

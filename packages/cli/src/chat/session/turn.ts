@@ -44,6 +44,8 @@ function showEvent(event: RunEvent, { chat, status }: Shown): void {
     case "activity":
       return status.activity(event.callId, event.activity);
     case "result":
+      // The results of calls at the same time are in the order in which they arrive.
+      if (status.isParallel) terminal.print(view.style.dim(`${visibleLine(event.result.name)} returned:`));
       status.ended(event.callId);
       return showResult(event.result, chat);
     default:
@@ -63,10 +65,10 @@ const endTexts: Readonly<Record<Exclude<RunEnd["reason"], "answered" | "error">,
 function showEnd({ reason, error, usage }: RunEnd, { terminal, view }: Chat): void {
   const { red, yellow, dim } = view.style;
   if (reason === "error")
-    terminal.print(red(`The model failed: ${visibleLine(error?.message ?? "no reason was given")}`));
-  else if (reason !== "answered") terminal.print(yellow(endTexts[reason]));
+    terminal.note(red(`The model failed: ${visibleLine(error?.message ?? "no reason was given")}`));
+  else if (reason !== "answered") terminal.note(yellow(endTexts[reason]));
   const { inputTokens, outputTokens } = usage;
-  if (inputTokens + outputTokens > 0) terminal.print(dim(`${inputTokens} tokens in, ${outputTokens} out`));
+  if (inputTokens + outputTokens > 0) terminal.note(dim(`${inputTokens} tokens in, ${outputTokens} out`));
 }
 
 /** The lines above the input during a turn: one for the model, and one for each call that runs. */
@@ -77,11 +79,14 @@ interface CallStatus {
   started(this: void, callId: string, name: string): void;
   activity(this: void, callId: string, activity: CallActivity): void;
   ended(this: void, callId: string): void;
+  /** Whether several calls of the present step were started. */
+  readonly isParallel: boolean;
 }
 
 function callStatus({ terminal }: Chat): CallStatus {
   const calls = new Map<string, { name: string; state: string }>();
   let model: string | undefined;
+  let started = 0;
   const show = (): void => {
     const lines = [...calls.values()].map(({ name, state }) => `${visibleLine(name)}: ${state} (Ctrl-C cancels)`);
     terminal.status(lines.length > 0 || model === undefined ? lines : [`${model} (Ctrl-C stops)`]);
@@ -92,10 +97,17 @@ function callStatus({ terminal }: Chat): CallStatus {
     show();
   };
   return {
-    waiting: () => setModel("Waiting for the model"),
+    waiting() {
+      started = 0;
+      setModel("Waiting for the model");
+    },
+    get isParallel() {
+      return started > 1;
+    },
     thinking: () => setModel("The model is thinking"),
     answering: () => setModel(undefined),
     started(callId, name) {
+      started += 1;
       model = "Waiting for the model";
       calls.set(callId, { name, state: "running" });
       show();

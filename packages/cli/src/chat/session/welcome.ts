@@ -12,12 +12,12 @@ export function showWelcome(chat: Chat, resumed: StoredChat | undefined): void {
   const servers =
     names.length === 0 ? "no server" : `${names.length === 1 ? "the server" : "the servers"} ${names.join(", ")}`;
   const partner = model === undefined ? "without a model" : `with ${visibleLine(model)}`;
-  terminal.print(bold(`mcparley chat ${partner}, and ${servers}`));
-  for (const line of model === undefined ? manualHelp : modelHelp) terminal.print(dim(paragraph(line, view)));
+  terminal.note(bold(`mcparley chat ${partner}, and ${servers}`));
+  for (const line of model === undefined ? manualHelp : modelHelp) terminal.note(dim(paragraph(line, view)));
   if (names.length === 0)
-    terminal.print(dim(paragraph("Name servers on the command line: mcparley chat TARGET...", view)));
+    terminal.note(dim(paragraph("Name servers on the command line: mcparley chat TARGET...", view)));
   if (!resumed) return;
-  terminal.print(
+  terminal.note(
     bold(`\nContinued: ${visibleLine(resumed.title)}`) + dim(` (${conversation.messages.length} messages)`),
   );
   const last = conversation.messages.at(-1);

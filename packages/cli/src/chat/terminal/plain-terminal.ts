@@ -60,6 +60,11 @@ class PlainTerminal implements ChatTerminal {
     this.#write(`${text}\n`);
   }
 
+  note(text: string): void {
+    this.endText();
+    this.#ask(`${text}\n`);
+  }
+
   write(text: string): void {
     if (text === "") return;
     this.#isInLine = !text.endsWith("\n");

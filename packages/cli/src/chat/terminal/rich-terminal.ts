@@ -77,6 +77,10 @@ class RichTerminal implements ChatTerminal {
     this.#print([{ text: this.#wrapped(text) }, { control: "\n" }]);
   }
 
+  note(text: string): void {
+    this.print(text);
+  }
+
   write(text: string): void {
     const lines = ((this.#line ?? "") + text).split("\n");
     const rows = lines.flatMap((line) => this.#wrapped(line).split("\n"));

@@ -9,6 +9,8 @@ export interface ChatTerminal {
   readonly view: View;
   /** Prints lines. Texts of servers and of models must have passed `printable` or `visibleLine`. */
   print(text: string): void;
+  /** Prints lines about the chat, such as the state of a server: without cursor movement on stderr, and otherwise as `print`. */
+  note(text: string): void;
   /** Prints the next part of a text that arrives in parts. `print` and `endText` end it. */
   write(text: string): void;
   /** Ends the line of a text that arrived in parts. */
