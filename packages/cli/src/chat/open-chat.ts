@@ -1,7 +1,8 @@
-import { type Conversation, type Host, estimateTokens } from "@mcparley/host";
+import { type ApprovalRequest, type Conversation, type Host, type Renderer, estimateTokens } from "@mcparley/host";
 import type { CommandIo } from "../client/io.ts";
 import type { ClientOptions } from "../client/options.ts";
 import { chatHost } from "./chat-host.ts";
+import { isDestructive } from "./dialogs/approve.ts";
 import { chatRenderer } from "./dialogs/dialogs.ts";
 import type { ChatHistory, StoredChat } from "./history/stored-chats.ts";
 import { type ManualModel, manualModel } from "./model/manual-model.ts";
@@ -105,28 +106,33 @@ async function createHost(setting: ChatSetting, { front, recorded, onEvent, chat
   const { terminal, dialogs } = front;
   const openUrl = (url: string): Promise<void> => io.openUrl(url);
   const note = (text: string): void => terminal.note(text);
-  const renderer = chatRenderer({
-    talk: dialogs.talk,
-    openUrl,
-    isComposed: ({ origin, tool, arguments: args }) => {
-      const composed = chat()?.composed;
-      return origin.by === "user" && composed?.tool === tool.name && composed.json === JSON.stringify(args);
-    },
-    isManual: model === undefined,
-  });
+  const isComposed = ({ origin, tool, arguments: args }: ApprovalRequest): boolean => {
+    const composed = chat()?.composed;
+    return origin.by === "user" && composed?.tool === tool.name && composed.json === JSON.stringify(args);
+  };
+  const renderer: Renderer = front.isAttended
+    ? chatRenderer({ talk: dialogs.talk, openUrl, isComposed, isManual: model === undefined })
+    : unattendedRenderer(isComposed);
   return chatHost({
     io,
     options,
     servers,
     model: recorded.model,
     schemas: model?.schemas ?? "common",
-    renderer: front.isAttended ? renderer : undefined,
+    renderer,
     signIn: front.isAttended
       ? await chatSignIn({ talk: dialogs.talk, openUrl, noBrowser: options.noBrowser, note })
       : undefined,
     onEvent,
     note,
   });
+}
+
+/** Allows the calls that the user has typed into a pipe, unless they may be destructive. Nothing else is allowed, because nobody can be asked. */
+function unattendedRenderer(isComposed: (request: ApprovalRequest) => boolean): Renderer {
+  return {
+    approve: (request) => ({ action: isComposed(request) && !isDestructive(request.tool) ? "allow" : "deny" }),
+  };
 }
 
 /** Returns the stored conversation, or an empty one. Closes the host if the stored one is not valid. */

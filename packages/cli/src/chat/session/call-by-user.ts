@@ -1,11 +1,11 @@
 import type { CatalogueTool } from "@mcparley/host";
-import { type JsonObject, printable } from "mcparley";
+import { Declined, type JsonObject } from "mcparley";
 import { visibleLine } from "../../client/terminal-text.ts";
 import { type Chat, interruptible } from "./chat.ts";
 import { callLine, showForModel } from "./show-message.ts";
 import { activityText } from "./turn.ts";
 
-/** Calls a tool for the user, and shows the message that is added to the conversation. */
+/** Calls a tool for the user, and shows the message that is added to the conversation. Throws if the call was denied or has failed. */
 export async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Chat): Promise<void> {
   const { terminal, view, conversation } = chat;
   const { name } = tool;
@@ -19,8 +19,9 @@ export async function callByUser(tool: CatalogueTool, args: JsonObject, chat: Ch
         onActivity: (activity) => terminal.status([`${visibleLine(name)}: ${activityText(activity)} (Ctrl-C cancels)`]),
       });
     });
+    if (outcome.status === "denied") throw new Declined(outcome.message);
+    if (outcome.status === "failed") throw outcome.error;
     if (message) showForModel([message], chat);
-    else if (outcome.status !== "result") terminal.print(view.style.red(printable(outcome.message)));
   } finally {
     chat.composed = undefined;
     terminal.status([]);
