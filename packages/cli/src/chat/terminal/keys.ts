@@ -1,5 +1,5 @@
-import { type Key, emitKeypressEvents } from "node:readline";
-import type { Readable } from "node:stream";
+import { type Key, createInterface, emitKeypressEvents } from "node:readline";
+import { PassThrough, type Readable } from "node:stream";
 
 /** A key that was pressed, or a text that was pasted. */
 export type KeyEvent =
@@ -15,8 +15,11 @@ export type KeyEvent =
     }
   | { readonly type: "paste"; readonly text: string };
 
-/** A chunk of input with a line break before its end. Nobody types this fast, so it was pasted. */
-const severalLines = /[\r\n](?![\r\n]*$)/;
+/** A chunk of input with text on two lines. Nobody types this fast, so it was pasted. */
+const severalLines = /[^\r\n][\r\n]+[^\r\n]/;
+
+/** Milliseconds after which Escape is a key of its own, and not the start of a sequence. */
+const escapeTime = 50;
 
 /**
  * Calls the listener with each key and each paste of a terminal in raw mode. Returns a function that ends it.
@@ -55,10 +58,12 @@ export function readKeys(input: Readable, onKey: (event: KeyEvent) => void): () 
     }
   };
   input.prependListener("data", before);
-  emitKeypressEvents(input);
+  const timing = createInterface({ input: new PassThrough(), escapeCodeTimeout: escapeTime });
+  emitKeypressEvents(input, timing);
   input.on("keypress", onKeypress);
   input.on("data", after);
   return () => {
+    timing.close();
     input.off("data", before);
     input.off("keypress", onKeypress);
     input.off("data", after);

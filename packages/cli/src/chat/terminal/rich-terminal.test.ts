@@ -104,6 +104,17 @@ test("a paste of several lines without the markers of a terminal does not submit
   expect(await answer).toBe("one\ntwo");
 });
 
+test("Enter and the next keys in one chunk are no paste", async () => {
+  const opened = open();
+  const first = ask(opened, { hasHistory: true, isMultiline: true });
+  opened.screen.press("one");
+  opened.screen.press("\rtwo");
+  expect(await first).toBe("one");
+  const second = ask(opened, { hasHistory: true, isMultiline: true });
+  opened.screen.press(keys.enter);
+  expect(await second).toBe("two");
+});
+
 test("a paste into a question of one line becomes one line", async () => {
   const opened = open();
   const answer = ask(opened);
