@@ -1,0 +1,88 @@
+// @ts-check
+
+/** @import { PseudoTerminal } from "../../tests/chat/support/pseudo-terminal.mjs" */
+
+/** The line of the chat that reads the next message. The fields of a form are indented. */
+const prompt = /^> ?$/;
+
+/** The answers to the questions of the chat, by the line of the cursor. @type {readonly (readonly [question: RegExp, answer: string])[]} */
+const answers = [
+  [/\[y\]es, \[m\]anually.*\? ?$/, "m"],
+  [/\[s\]end, \[e\]dit.*\? ?$/, "s"],
+  [/\[y\]es.*\? ?$/, "y"],
+  [/^ +\[Enter: .*\] > ?$/, ""],
+];
+
+/** Milliseconds after which a question that looks the same is a new one. */
+const sameQuestion = 1_000;
+
+/** A person who types into a chat, and answers its questions. */
+export class Person {
+  #terminal;
+  /** @type {string[]} */
+  #fields = [];
+
+  /** @param {PseudoTerminal} terminal */
+  constructor(terminal) {
+    this.#terminal = terminal;
+  }
+
+  /** Waits for the prompt, and answers the questions before it. */
+  async ready() {
+    await this.#answerUntil(() => this.#isReady());
+  }
+
+  /**
+   * Sends a message, and answers questions until its answer is on the screen and the prompt is back.
+   *
+   * @param {string} message @param {{ expected: string, fields?: readonly string[] }} options `fields` are the values for the
+   *   required fields of a form without a default, in their order.
+   */
+  async say(message, { expected, fields = [] }) {
+    this.#fields = [...fields];
+    await this.#enter(message);
+    await this.#answerUntil(() => this.#isReady() && this.#terminal.screen().includes(expected));
+  }
+
+  /** Sends a message, and cancels its call when a text is on the screen. @param {string} message @param {{ seen: string, expected: string }} texts */
+  async sayAndCancel(message, { seen, expected }) {
+    await this.#enter(message);
+    await this.#answerUntil(() => this.#terminal.screen().includes(seen));
+    this.#terminal.key("ctrl-c");
+    await this.#answerUntil(() => this.#isReady() && this.#terminal.screen().includes(expected));
+  }
+
+  /** Sends a line. The key is sent by itself, so that it does not belong to a paste. @param {string} line */
+  async #enter(line) {
+    if (line !== "") await this.#terminal.type(line);
+    this.#terminal.key("enter");
+  }
+
+  #isReady() {
+    return prompt.test(this.#terminal.cursor().line);
+  }
+
+  /** @param {() => boolean} isDone */
+  async #answerUntil(isDone) {
+    const terminal = this.#terminal;
+    for (;;) {
+      await terminal.waitFor(() => isDone() || this.#answer() !== undefined, { timeout: 120_000 });
+      const answer = this.#answer();
+      if (isDone() || !answer) return;
+      const { line, row } = terminal.cursor();
+      if (answer.isField) this.#fields.shift();
+      await this.#enter(answer.text);
+      const isNext = () => terminal.cursor().line !== line || terminal.cursor().row !== row;
+      await terminal.waitFor(isNext, { timeout: sameQuestion }).catch(() => {});
+    }
+  }
+
+  /** Returns the answer to the question at the cursor, or undefined if there is none. */
+  #answer() {
+    const { line } = this.#terminal.cursor();
+    const known = answers.find(([question]) => question.test(line));
+    if (known) return { text: known[1], isField: false };
+    const [value] = this.#fields;
+    return /^ +> ?$/.test(line) && value !== undefined ? { text: value, isField: true } : undefined;
+  }
+}
