@@ -1,8 +1,10 @@
 // @ts-check
 import { colours } from "./draw.mjs";
 
-/** @import { IBufferCell, Terminal } from "@xterm/headless" */
+/** @import { PseudoTerminal } from "../../tests/chat/support/pseudo-terminal.mjs" */
 /** @import { Run } from "./draw.mjs" */
+/** @typedef {PseudoTerminal["emulator"]} Emulator */
+/** @typedef {ReturnType<Emulator["buffer"]["active"]["getNullCell"]>} Cell */
 
 /** The 16 colours of the terminal that have names. */
 const named =
@@ -13,7 +15,7 @@ const named =
 /** The steps of red, green and blue in the colours 16 to 231. */
 const steps = [0, 95, 135, 175, 215, 255];
 
-/** Returns the visible lines of an emulator as runs of equal style, without the empty lines at the end. @param {Terminal} emulator */
+/** Returns the visible lines of an emulator as runs of equal style, without the empty lines at the end. @param {Emulator} emulator */
 export function screenRuns({ buffer: { active }, rows }) {
   const lines = Array.from({ length: rows }, (_, row) => {
     const line = active.getLine(active.baseY + row);
@@ -24,7 +26,7 @@ export function screenRuns({ buffer: { active }, rows }) {
   return lines;
 }
 
-/** @param {readonly (IBufferCell | undefined)[]} cells */
+/** @param {readonly (Cell | undefined)[]} cells */
 function runsOf(cells) {
   /** @type {(Run & { width: number })[]} */
   const runs = [];
@@ -53,7 +55,7 @@ function trimmed(run) {
   return [{ ...run, text: text.trim(), column: column + start, width: width - start - end }];
 }
 
-/** @param {IBufferCell} cell */
+/** @param {Cell} cell */
 function styleOf(cell) {
   const own = { colour: foreground(cell), background: background(cell) };
   const isInverse = cell.isInverse() !== 0;
@@ -71,13 +73,13 @@ function withoutUndefined({ colour, background }) {
   return { ...(colour !== undefined && { colour }), ...(background !== undefined && { background }) };
 }
 
-/** @param {IBufferCell} cell */
+/** @param {Cell} cell */
 function foreground(cell) {
   if (cell.isFgDefault()) return undefined;
   return cell.isFgRGB() ? rgb(cell.getFgColor()) : indexed(cell.getFgColor());
 }
 
-/** @param {IBufferCell} cell */
+/** @param {Cell} cell */
 function background(cell) {
   if (cell.isBgDefault()) return undefined;
   return cell.isBgRGB() ? rgb(cell.getBgColor()) : indexed(cell.getBgColor());

@@ -9,7 +9,7 @@ import { descendantsOf, endProcesses, sendSignal } from "./process-tree.mjs";
 /** @import { Key } from "./keys.mjs" */
 
 /**
- * What a wait looks for: a text or a pattern on the visible screen, or a condition.
+ * The aim of a wait: a text or a pattern on the visible screen, or a condition.
  *
  * @typedef {string | RegExp | ((terminal: PseudoTerminal) => boolean)} Wanted
  */
@@ -36,7 +36,7 @@ const keystroke = 25;
  * The emulator answers the requests of the program, such as that for the position of the cursor.
  */
 export class PseudoTerminal {
-  /** The emulator, for what the other members do not show, such as the colours of a cell. */
+  /** The emulator, which also has the colours of each cell. */
   emulator;
   /** The id of the program's process, which leads a process group and a session. */
   pid;

@@ -28,8 +28,8 @@ const parts =
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]?|(?:[\t\n]|\P{Cc})+|\p{Cc}/gu;
 
 /**
- * Returns what the output of the command has, but the command does not write itself, in a visible form: control sequences, and
- * lines with invisible or reordering characters. They have come through from a server.
+ * Returns the parts of the output that the command does not write itself, in a visible form: control sequences, and lines with
+ * invisible or reordering characters. They come from a server.
  *
  * `also` are further sequences that a test expects, such as those of images.
  */

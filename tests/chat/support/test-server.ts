@@ -17,7 +17,7 @@ interface TestServerOptions {
   readonly hasHostileNames?: boolean;
 }
 
-/** What the server has recorded: `started` with its `pid`, `cancelled`, `answered` and the like. */
+/** An event that the server has recorded: `started` with its `pid`, `cancelled`, `answered` and others. */
 export interface ServerEvent {
   readonly event: string;
   readonly [detail: string]: unknown;
@@ -27,7 +27,7 @@ export interface ServerEvent {
 export interface StdioTestServer {
   /** The program and its arguments, to be used after `--` or in a configuration. */
   readonly command: readonly [string, ...string[]];
-  /** Returns what all processes of the server have recorded. */
+  /** Returns the events of all processes of the server. */
   readonly events: () => ServerEvent[];
 }
 
