@@ -48,6 +48,8 @@ async function sendMessage(text: string, chat: Chat): Promise<void> {
       await interruptible(chat, (signal) => conversation.attach({ server, uri }, { signal }));
     }
   }
+  // The new content of changed resources stands before the message that may be about it.
+  await interruptible(chat, (signal) => conversation.refresh({ signal }));
   conversation.user(text);
   await answer(conversation.messages.slice(before), chat);
 }
