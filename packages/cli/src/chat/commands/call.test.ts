@@ -106,8 +106,9 @@ test("asks which tool is meant if several servers have one with the name", async
     resources: {},
   });
   const chat = await openNotes(revisions.modern, { other });
-  await chat.seen("other is connected");
-  await chat.type("/tools");
+  chat.press("/tools other");
+  await chat.seen("  other__search");
+  chat.press(keys.ctrlC);
   await chat.refused("/call search query=x", 'Several servers have a tool "search".');
   expect(await chat.text()).toMatch(/Choose one: (notes|other)__search, (notes|other)__search\n/);
   await chat.type("/call other:search");

@@ -33,7 +33,7 @@ test.each(Object.values(revisions))("shows the state, version and revision of ea
   await chat.seen("files failed: ");
   const shown = await outputOf(chat, "/servers");
   expect(shown).toContain(`notes  ready  notes 1.2.3, revision ${revision}`);
-  expect(shown).toContain("  11 tools, 3 prompts, 2 resources, 1 template");
+  expect(shown).toContain("  11 tools, 3 prompts, 2 resources, 2 templates");
   expect(shown).toContain("files  failed");
   expect(shown).toContain("The disk is not mounted.");
   expect(shown).toContain("It is tried again later, or now with /servers reconnect.");
@@ -60,6 +60,8 @@ test("reconnects a server that has failed", async () => {
   files.isUp = true;
   expect(await outputOf(chat, "/servers reconnect files")).toContain("files  ready  files 1.0.0");
   expect(await outputOf(chat, "/servers")).not.toContain("The disk is not mounted.");
+  chat.press("/tools files");
+  await chat.seen("  files__list");
 });
 
 test("refuses unknown actions and servers, with the nearest name", async () => {

@@ -107,6 +107,13 @@ export function notesServer(): NotesServer {
           throw new ToolError("The disk is full.");
         },
       }),
+      // Reads until the request is cancelled.
+      hung: resource("hung://{id}", {
+        read: (_variables, ctx) =>
+          new Promise((resolve) => {
+            ctx.signal.addEventListener("abort", () => resolve("late"));
+          }),
+      }),
       runbook: resource("runbook://{team}/{service}", {
         description: "The runbook of a service",
         mimeType: "text/plain",
