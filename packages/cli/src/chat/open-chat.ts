@@ -156,7 +156,8 @@ function writeAnswer({ dialogs }: ChatFront, signal: AbortSignal | undefined): P
 /** Returns the last request. Without a model, a run whose answer is empty shows what would be sent. */
 async function sentRequest(chat: Chat, recorded: RecordedModel, manual: ManualModel): ReturnType<Chat["sentRequest"]> {
   if (chat.model !== undefined) return recorded.last();
-  const { host, conversation } = chat;
-  await manual.readRequests(() => host.run({ conversation, maxSteps: 1 }).finished);
+  const { host, conversation, system } = chat;
+  const options = { conversation, maxSteps: 1, ...(system !== undefined && { system }) };
+  await manual.readRequests(() => host.run(options).finished);
   return recorded.last();
 }

@@ -13,6 +13,8 @@ export class InputMenu {
   #menu: Menu | undefined;
   #selected: number | undefined;
   #pending = new AbortController();
+  /** Whether the entries are those of an earlier text, until those of the text arrive. */
+  #isOutdated = false;
   #isUsed = false;
 
   /** `onChange` is called when entries arrive later than the text. */
@@ -31,6 +33,7 @@ export class InputMenu {
       this.#set(found);
       return;
     }
+    this.#isOutdated = true;
     void found.then(
       (menu) => {
         if (signal.aborted) return;
@@ -69,8 +72,12 @@ export class InputMenu {
     this.#selected = (from + step + count) % count;
   }
 
-  /** Returns the selected entry, or the first one for the Tab key, with the number of characters that it replaces. */
+  /**
+   * Returns the selected entry, or the first one for the Tab key, with the number of characters that it replaces. Entries for an
+   * earlier text cannot be chosen.
+   */
   chosen({ orFirst }: { orFirst: boolean }): (MenuEntry & { replaces: number }) | undefined {
+    if (this.#isOutdated) return undefined;
     const index = this.#selected ?? (orFirst ? 0 : undefined);
     const entry = index === undefined ? undefined : this.#menu?.entries[index];
     return entry && this.#menu && { ...entry, replaces: this.#menu.replaces };
@@ -99,6 +106,7 @@ export class InputMenu {
   }
 
   #set(menu: Menu | undefined): void {
+    this.#isOutdated = false;
     this.#menu = menu && menu.entries.length > 0 ? menu : undefined;
     this.#selected = this.#menu?.isPreselected ? 0 : undefined;
   }
