@@ -51,6 +51,8 @@ async function sendMessage(text: string, chat: Chat): Promise<void> {
   // The new content of changed resources stands before the message that may be about it.
   await interruptible(chat, (signal) => conversation.refresh({ signal }));
   conversation.user(text);
+  // The message is not lost if the program ends before the answer.
+  void chat.store();
   await answer(conversation.messages.slice(before), chat);
 }
 

@@ -124,7 +124,9 @@ class RichTerminal implements ChatTerminal {
     const input = new OpenInput({ prompt: beside, options, editor, onChange: () => this.#draw() });
     const withdraw = (): void => input.dismiss();
     signal?.addEventListener("abort", withdraw, { once: true });
-    this.#inputs.push(input);
+    // A question stays in front of the message input, which can be opened later.
+    if (options.hasHistory) this.#inputs.unshift(input);
+    else this.#inputs.push(input);
     this.#draw();
     try {
       const text = await input.answer;
