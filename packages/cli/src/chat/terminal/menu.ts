@@ -12,6 +12,9 @@ export class InputMenu {
   readonly #onChange: () => void;
   #menu: Menu | undefined;
   #selected: number | undefined;
+  /** The text before the cursor, and that for which the menu was made. They differ while newer entries are requested. */
+  #before = "";
+  #madeFor = "";
   #pending = new AbortController();
   #isUsed = false;
 
@@ -24,6 +27,7 @@ export class InputMenu {
   /** Requests the entries for a text. Entries for an earlier text are dropped. */
   update(before: string): void {
     this.#isUsed = false;
+    this.#before = before;
     this.#pending.abort();
     const { signal } = (this.#pending = new AbortController());
     const found = this.#suggest?.(before, signal);
@@ -71,9 +75,12 @@ export class InputMenu {
 
   /** Returns the selected entry, or the first one for the Tab key, with the number of characters that it replaces. */
   chosen({ orFirst }: { orFirst: boolean }): (MenuEntry & { replaces: number }) | undefined {
-    const index = this.#selected ?? (orFirst ? 0 : undefined);
-    const entry = index === undefined ? undefined : this.#menu?.entries[index];
-    return entry && this.#menu && { ...entry, replaces: this.#menu.replaces };
+    const menu = this.#menu;
+    if (!menu) return undefined;
+    const start = this.#madeFor.length - menu.replaces;
+    const replaces = Math.max(0, this.#before.length - start);
+    const entry = this.#selected === undefined ? orFirst && this.#first(menu, start) : menu.entries[this.#selected];
+    return entry ? { ...entry, replaces } : undefined;
   }
 
   /** Returns the rows of the menu: those around the selected entry. */
@@ -98,7 +105,15 @@ export class InputMenu {
     return rest > 0 ? [...rows, style.dim(`  ${shown.length} of ${entries.length}`)] : rows;
   }
 
+  /** Returns the first entry, or of a menu for an earlier text the first one that begins with the typed characters. */
+  #first({ entries }: Menu, start: number): MenuEntry | undefined {
+    if (this.#before === this.#madeFor) return entries[0];
+    const typed = this.#before.slice(start).toLowerCase();
+    return entries.find(({ value }) => value.toLowerCase().startsWith(typed));
+  }
+
   #set(menu: Menu | undefined): void {
+    this.#madeFor = this.#before;
     this.#menu = menu && menu.entries.length > 0 ? menu : undefined;
     this.#selected = this.#menu?.isPreselected ? 0 : undefined;
   }
