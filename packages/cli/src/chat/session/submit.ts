@@ -5,6 +5,7 @@ import { visibleLine } from "../../client/terminal-text.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { chatCommands } from "../commands/commands.ts";
 import { splitWords } from "../commands/words.ts";
+import { findWhenReady, untilDefined } from "./await-definitions.ts";
 import { type Chat, interruptible } from "./chat.ts";
 import { promptValues, templateValues } from "./expand.ts";
 import { findMentions, mentionText } from "./mentions.ts";
@@ -20,7 +21,8 @@ export async function submit(text: string, chat: Chat): Promise<void> {
   if (name === undefined) return sendMessage(text, chat);
   const command = chatCommands.get(name);
   if (command) return command.run(words, chat);
-  const prompt = chat.host.catalogue.prompt(name);
+  // Each name of a prompt has a colon, so that a misspelt command waits for nothing.
+  const prompt = name.includes(":") && (await findWhenReady(chat, (catalogue) => catalogue.prompt(name)));
   if (prompt) return sendPrompt(name, words, chat);
   throw new UsageError(`There is no command or prompt /${name}.`, hintFor(name, chat));
 }
@@ -37,6 +39,10 @@ function hintFor(name: string, { host }: Chat): string | undefined {
 async function sendMessage(text: string, chat: Chat): Promise<void> {
   const { conversation, host } = chat;
   const before = conversation.messages.length;
+  // Only the definitions tell a template from a resource.
+  if ([...host.servers.keys()].some((name) => text.includes(`@${name}:`) || text.includes(`@<${name}:`))) {
+    await untilDefined(chat);
+  }
   for (const { server, uri, isTemplate } of findMentions(text, host)) {
     if (isTemplate) {
       const variables = await templateValues({ server, uriTemplate: uri }, chat);

@@ -77,7 +77,8 @@ function toEvent(text: string | undefined, key: Key): KeyEvent {
     name: key.name ?? "",
     text: isTyped ? text : "",
     ctrl: key.ctrl === true,
-    meta: key.meta === true,
+    // Node marks Escape itself as pressed with Alt.
+    meta: key.meta === true && key.name !== "escape",
     key,
   };
 }
