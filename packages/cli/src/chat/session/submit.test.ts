@@ -13,15 +13,18 @@ async function openNotes(revision: string = revisions.modern): Promise<NotesChat
   return { ...chat, notes };
 }
 
-test.each(Object.values(revisions))("attaches a mentioned resource once, and sends the message, on %s", async (revision) => {
-  const chat = await openNotes(revision);
-  await chat.type("What is in @notes:note://today, @notes:note://today?");
-  await chat.seen("[user]\nWhat is in @notes:note://today, @notes:note://today?");
-  await chat.type("And now in @notes:note://today");
-  await chat.seen("[user]\nAnd now in @notes:note://today");
-  expect(chat.notes.reads).toEqual(["note://today"]);
-  expect((await chat.text()).split("Buy milk.")).toHaveLength(2);
-});
+test.each(Object.values(revisions))(
+  "attaches a mentioned resource once, and sends the message, on %s",
+  async (revision) => {
+    const chat = await openNotes(revision);
+    await chat.type("What is in @notes:note://today, @notes:note://today?");
+    await chat.seen("[user]\nWhat is in @notes:note://today, @notes:note://today?");
+    await chat.type("And now in @notes:note://today");
+    await chat.seen("[user]\nAnd now in @notes:note://today");
+    expect(chat.notes.reads).toEqual(["note://today"]);
+    expect((await chat.text()).split("Buy milk.")).toHaveLength(2);
+  },
+);
 
 test("a message whose resource cannot be read is not sent, and is offered again", async () => {
   const chat = await openNotes();
