@@ -50,6 +50,8 @@ export async function runInteractive(
     terminal.close();
     stopListening();
     await chat?.host.close();
+    // A turn that was interrupted by the end is stored when it has ended.
+    await chat?.stored();
   }
 }
 

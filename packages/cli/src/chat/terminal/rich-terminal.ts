@@ -39,7 +39,7 @@ class RichTerminal implements ChatTerminal {
   readonly #style: Style;
   readonly #area: BottomArea;
   readonly #stopKeys: () => void;
-  /** The inputs that wait for an answer. The last one is open. */
+  /** The inputs that wait for an answer. The last one is shown. */
   readonly #inputs: OpenInput[] = [];
   readonly #history = new LineEditor();
   #status: readonly string[] = [];
