@@ -13,6 +13,9 @@ const answers = [
   [/^ +\[Enter: .*\] > ?$/, ""],
 ];
 
+/** An answer that was given twice, and is a message now. A question waits until it is deleted. */
+const stray = /^> [ysm]$/;
+
 /** Milliseconds after which a question that looks the same is a new one. */
 const sameQuestion = 1_000;
 
@@ -74,9 +77,15 @@ export class Person {
   async #answerUntil(isDone) {
     const terminal = this.#terminal;
     for (;;) {
-      await terminal.waitFor(() => isDone() || this.#answer() !== undefined, { timeout: 120_000 });
+      const isStray = () => stray.test(terminal.cursor().line);
+      await terminal.waitFor(() => isDone() || isStray() || this.#answer() !== undefined, { timeout: 120_000 });
       const answer = this.#answer();
       if (isDone()) return;
+      if (isStray()) {
+        terminal.key("backspace");
+        await terminal.waitFor(() => !isStray());
+        continue;
+      }
       // The question was answered before the screen changed.
       if (!answer) continue;
       const { line, row } = terminal.cursor();

@@ -11,8 +11,8 @@ function selected(terminal: Terminal): string | undefined {
 
 /** Presses a key until the selected row starts with a text. */
 async function select(terminal: Terminal, text: string, key: "down" | "up"): Promise<void> {
-  while (!selected(terminal)?.startsWith(text)) {
-    const before = selected(terminal);
+  for (let row = selected(terminal); !row?.startsWith(text); row = selected(terminal)) {
+    const before = row;
     terminal.key(key);
     await terminal.waitFor(() => selected(terminal) !== before);
   }
