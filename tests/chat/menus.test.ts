@@ -11,7 +11,8 @@ function selected(terminal: Terminal): string | undefined {
 
 /** Presses a key until the selected row starts with a text. */
 async function select(terminal: Terminal, text: string, key: "down" | "up"): Promise<void> {
-  while (!selected(terminal)?.startsWith(text)) {
+  for (;;) {
+    if (selected(terminal)?.startsWith(text)) return;
     const before = selected(terminal);
     terminal.key(key);
     await terminal.waitFor(() => selected(terminal) !== before);
@@ -124,7 +125,7 @@ test("requires the required arguments, omits empty ones, and cancels with Ctrl-D
   terminal.key("enter");
   await terminal.waitFor("Review this code in the language unknown:");
   await send("/server:review");
-  await terminal.waitFor(() => /code \(required\):$/.test(terminal.cursor().line.trimEnd()));
+  await terminal.waitFor(() => terminal.cursor().line.trimEnd().endsWith("code (required):"));
   terminal.key("ctrl-d");
   await terminal.waitFor("Cancelled.");
 });
