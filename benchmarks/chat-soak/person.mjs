@@ -41,21 +41,29 @@ export class Person {
   async say(message, { expected, fields = [] }) {
     this.#fields = [...fields];
     await this.#enter(message);
-    await this.#answerUntil(() => this.#isReady() && this.#terminal.screen().includes(expected));
+    await this.#answerUntil(() => this.#isReady() && this.#shows(expected));
   }
 
   /** Sends a message, and cancels its call when a text is on the screen. @param {string} message @param {{ seen: string, expected: string }} texts */
   async sayAndCancel(message, { seen, expected }) {
     await this.#enter(message);
-    await this.#answerUntil(() => this.#terminal.screen().includes(seen));
+    await this.#answerUntil(() => this.#shows(seen));
     this.#terminal.key("ctrl-c");
-    await this.#answerUntil(() => this.#isReady() && this.#terminal.screen().includes(expected));
+    await this.#answerUntil(() => this.#isReady() && this.#shows(expected));
   }
 
   /** Sends a line. The key is sent by itself, so that it does not belong to a paste. @param {string} line */
   async #enter(line) {
     if (line !== "") await this.#terminal.type(line);
     this.#terminal.key("enter");
+  }
+
+  /** Whether a text is on the screen, also if it is wrapped. @param {string} text */
+  #shows(text) {
+    return this.#terminal
+      .screen()
+      .replaceAll(/\s*\n\s*/g, " ")
+      .includes(text);
   }
 
   #isReady() {
@@ -68,12 +76,19 @@ export class Person {
     for (;;) {
       await terminal.waitFor(() => isDone() || this.#answer() !== undefined, { timeout: 120_000 });
       const answer = this.#answer();
-      if (isDone() || !answer) return;
+      if (isDone()) return;
+      // The question was answered before the screen changed.
+      if (!answer) continue;
       const { line, row } = terminal.cursor();
       if (answer.isField) this.#fields.shift();
       await this.#enter(answer.text);
-      const isNext = () => terminal.cursor().line !== line || terminal.cursor().row !== row;
-      await terminal.waitFor(isNext, { timeout: sameQuestion }).catch(() => {});
+      // Another row alone says nothing: a status can appear above the question.
+      const isTaken = () =>
+        ![line.trimEnd(), `${line.trimEnd()} ${answer.text}`].includes(terminal.cursor().line.trimEnd());
+      const isNext = () => isTaken() || terminal.cursor().row !== row;
+      // The next question can look the same, and an empty answer changes nothing else.
+      const [isDifferent, timeout] = answer.text === "" ? [isNext, sameQuestion] : [isTaken, 10 * sameQuestion];
+      await terminal.waitFor(isDifferent, { timeout }).catch(() => {});
     }
   }
 

@@ -116,7 +116,7 @@ test("changes the folders that a server can list", async () => {
   await send("/roots");
   await terminal.waitFor("No folder is shared with servers. Add one: /roots add DIR");
   await send("/roots add .");
-  await terminal.waitFor(`work file://${terminal.cwd}`);
+  await terminal.waitFor(`work  file://${terminal.cwd}`);
   await send("/call list_roots");
   await terminal.waitFor(`work: file://${terminal.cwd}`);
   await send("/roots remove .");

@@ -33,6 +33,8 @@ export interface ChatSetting {
   readonly resumed: StoredChat | undefined;
   /** The words of the command line that name the servers, and that can be stored. */
   readonly targets: readonly string[];
+  /** The other words that name the servers, without their secrets. */
+  readonly leftOut: readonly string[];
 }
 
 /** The terminal of a chat with its questions. */
@@ -60,6 +62,7 @@ export async function openChat(setting: ChatSetting, front: ChatFront): Promise<
     host,
     terminal,
     dialogs,
+    isAttended: front.isAttended,
     model: setting.model?.name,
     system: setting.options.system,
     get view() {
@@ -131,7 +134,10 @@ async function createHost(setting: ChatSetting, { front, recorded, onEvent, chat
 /** Allows the calls that the user has typed into a pipe, unless they may be destructive. Nothing else is allowed, because nobody can be asked. */
 function unattendedRenderer(isComposed: (request: ApprovalRequest) => boolean): Renderer {
   return {
-    approve: (request) => ({ action: isComposed(request) && !isDestructive(request.tool) ? "allow" : "deny" }),
+    approve: (request) => ({
+      action: isComposed(request) && !isDestructive(request.tool) ? "allow" : "deny",
+      reason: "nobody can be asked here. Allow it with --allow",
+    }),
   };
 }
 
@@ -156,7 +162,8 @@ function writeAnswer({ dialogs }: ChatFront, signal: AbortSignal | undefined): P
 /** Returns the last request. Without a model, a run whose answer is empty shows what would be sent. */
 async function sentRequest(chat: Chat, recorded: RecordedModel, manual: ManualModel): ReturnType<Chat["sentRequest"]> {
   if (chat.model !== undefined) return recorded.last();
-  const { host, conversation } = chat;
-  await manual.readRequests(() => host.run({ conversation, maxSteps: 1 }).finished);
+  const { host, conversation, system } = chat;
+  const options = { conversation, maxSteps: 1, ...(system !== undefined && { system }) };
+  await manual.readRequests(() => host.run(options).finished);
   return recorded.last();
 }

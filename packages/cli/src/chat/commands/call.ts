@@ -62,7 +62,7 @@ async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<
     facts: argument.facts === "" ? "any" : argument.facts,
     isRequired: required.has(argument.name),
   }));
-  if (values.length === 0) return {};
+  if (values.length === 0 || !chat.isAttended) return toolArguments(tool, []);
   const answers = await chat.dialogs.talk(new AbortController().signal, async (prompter, view) => {
     prompter.say(view.style.bold(visibleLine(`Arguments of ${name}`)));
     return askValues(values, { prompter, view, suggestFor: (argument) => choices(tool.inputSchema, argument) });

@@ -28,5 +28,7 @@ export const rootsCommand: ChatCommand = {
 
 function showRoots({ roots, terminal }: Chat): void {
   if (roots.length === 0) terminal.print("No folder is shared with servers. Add one: /roots add DIR");
-  for (const { uri, name } of roots) terminal.print(visibleLine(name === undefined ? uri : `${name}  ${uri}`));
+  for (const { uri, name } of roots) {
+    terminal.print(name === undefined ? visibleLine(uri) : `${visibleLine(name)}  ${visibleLine(uri)}`);
+  }
 }

@@ -34,7 +34,9 @@ function showSummary({ parts, tools }: SentRequest, { terminal, view, model }: C
       start + dim(cut(visibleLine(summaryOf(part)), Math.max(10, Math.min(view.width, 120) - start.length - 1))),
     );
   }
-  terminal.print(`     ${"tools".padEnd(9)} ${estimate(toolTokens)}  ${dim(`${tools.length} definitions`)}`);
+  terminal.print(
+    `     ${"tools".padEnd(9)} ${estimate(toolTokens)}  ${dim(tools.length === 1 ? "1 definition" : `${tools.length} definitions`)}`,
+  );
   const total = parts.reduce((sum, { tokens }) => sum + tokens, toolTokens);
   terminal.print(bold(`     ${"total".padEnd(9)} ${estimate(total)}`));
   terminal.print(dim("~ marks an estimate of tokens. /why NUMBER shows a part, /why tools each definition."));

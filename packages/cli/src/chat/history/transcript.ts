@@ -74,8 +74,9 @@ export async function saveTranscript(file: string, transcript: TranscriptToSave)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const shown = visibleLine(file);
-    if (code === "EEXIST")
+    if (code === "EEXIST") {
       throw new UsageError(`${shown} exists, and was not changed.`, "Choose another name, or add --overwrite.");
+    }
     throw new UsageError(`${shown} cannot be written: ${visibleLine(message)}`);
   }
   return visibleLine(`Wrote ${target} (${showSize(Buffer.byteLength(text))}).`);

@@ -29,7 +29,7 @@ export function createDialogQueue(terminal: ChatTerminal): DialogQueue {
   let continueTyped: (() => void) | undefined;
 
   async function untilFree(signal: AbortSignal): Promise<void> {
-    if (!terminal.isTyping) return;
+    if (!terminal.isTyping || signal.aborted) return;
     terminal.print(terminal.view.style.yellow("A server has a question. Send or delete your text to see it."));
     await new Promise<void>((resolve) => {
       continueTyped = resolve;

@@ -57,7 +57,7 @@ async function ask(
   { title, server, of, given }: Asked,
   chat: Chat,
 ): Promise<Record<string, string>> {
-  if (values.length === 0) return {};
+  if (values.length === 0 || !chat.isAttended) return {};
   const canComplete = chat.host.servers.get(server)?.info?.capabilities.completions !== undefined;
   const suggestFor = (name: string, known: Readonly<Record<string, string>>): Suggest | undefined =>
     canComplete ? completions(of, { name, known: { ...given, ...known } }, chat) : undefined;

@@ -1,4 +1,3 @@
-import { type Message } from "@mcparley/host";
 import { readArguments, sourcesOf } from "../../client/arguments.ts";
 import { UsageError } from "../../client/io.ts";
 import { visibleLine } from "../../client/terminal-text.ts";
@@ -32,7 +31,11 @@ function hintFor(name: string, { host }: Chat): string | undefined {
     .filter(({ state }) => state === "connecting")
     .map((server) => server.name);
   if (name.includes(":") && connecting.length > 0) return `Still connecting: ${connecting.join(", ")}. Try again.`;
-  return didYouMean(name, [...chatCommands.keys(), ...host.catalogue.prompts.map((prompt) => prompt.name)]);
+  const names = [...chatCommands.keys(), ...host.catalogue.prompts.map((prompt) => prompt.name)];
+  return didYouMean(
+    `/${name}`,
+    names.map((known) => `/${known}`),
+  );
 }
 
 /** Attaches the resources that a message names, adds the message, and lets the model answer. */
@@ -54,8 +57,11 @@ async function sendMessage(text: string, chat: Chat): Promise<void> {
       await interruptible(chat, (signal) => conversation.attach({ server, uri }, { signal }));
     }
   }
+  await refresh(chat);
   conversation.user(text);
-  await answer(conversation.messages.slice(before), chat);
+  // The message is not lost if the program ends before the answer.
+  void chat.store();
+  await answer(before, chat);
 }
 
 /** Expands a prompt of a server, adds its messages, and lets the model answer. */
@@ -65,14 +71,21 @@ async function sendPrompt(name: string, words: string, chat: Chat): Promise<void
   const given = await readArguments(splitWords(words), sourcesOf(chat.io));
   const values = await promptValues(prompt, given, chat);
   chat.terminal.status([`Expanding ${visibleLine(name)} (Ctrl-C cancels)`]);
-  const messages = await interruptible(chat, (signal) => chat.conversation.prompt(name, values, { signal }));
-  await answer(messages, chat);
+  const before = chat.conversation.messages.length;
+  await refresh(chat);
+  await interruptible(chat, (signal) => chat.conversation.prompt(name, values, { signal }));
+  await answer(before, chat);
 }
 
-/** Lets the model answer. Without a model, shows the new messages as a model would receive them. */
-async function answer(added: readonly Message[], chat: Chat): Promise<void> {
+/** Reads the attached resources that have changed. Their new content stands before the message that may be about it. */
+async function refresh(chat: Chat): Promise<void> {
+  await interruptible(chat, (signal) => chat.conversation.refresh({ signal }));
+}
+
+/** Lets the model answer. Without a model, shows the messages since `before` as a model would receive them. */
+async function answer(before: number, chat: Chat): Promise<void> {
   chat.terminal.status([]);
   if (chat.model !== undefined) return runTurn(chat);
-  showForModel(added, chat);
+  showForModel(chat.conversation.messages.slice(before), chat);
   void chat.store();
 }

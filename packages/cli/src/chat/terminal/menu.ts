@@ -12,10 +12,9 @@ export class InputMenu {
   readonly #onChange: () => void;
   #menu: Menu | undefined;
   #selected: number | undefined;
-  /** The text before the cursor, and that for which the menu was made. They differ while newer entries are requested. */
-  #before = "";
-  #madeFor = "";
   #pending = new AbortController();
+  /** Whether the entries are those of an earlier text, until those of the text arrive. */
+  #isOutdated = false;
   #isUsed = false;
 
   /** `onChange` is called when entries arrive later than the text. */
@@ -27,7 +26,6 @@ export class InputMenu {
   /** Requests the entries for a text. Entries for an earlier text are dropped. */
   update(before: string): void {
     this.#isUsed = false;
-    this.#before = before;
     this.#pending.abort();
     const { signal } = (this.#pending = new AbortController());
     const found = this.#suggest?.(before, signal);
@@ -35,6 +33,7 @@ export class InputMenu {
       this.#set(found);
       return;
     }
+    this.#isOutdated = true;
     void found.then(
       (menu) => {
         if (signal.aborted) return;
@@ -73,14 +72,15 @@ export class InputMenu {
     this.#selected = (from + step + count) % count;
   }
 
-  /** Returns the selected entry, or the first one for the Tab key, with the number of characters that it replaces. */
+  /**
+   * Returns the selected entry, or the first one for the Tab key, with the number of characters that it replaces. Entries for an
+   * earlier text cannot be chosen.
+   */
   chosen({ orFirst }: { orFirst: boolean }): (MenuEntry & { replaces: number }) | undefined {
-    const menu = this.#menu;
-    if (!menu) return undefined;
-    const start = this.#madeFor.length - menu.replaces;
-    const replaces = Math.max(0, this.#before.length - start);
-    const entry = this.#selected === undefined ? orFirst && this.#first(menu, start) : menu.entries[this.#selected];
-    return entry ? { ...entry, replaces } : undefined;
+    if (this.#isOutdated) return undefined;
+    const index = this.#selected ?? (orFirst ? 0 : undefined);
+    const entry = index === undefined ? undefined : this.#menu?.entries[index];
+    return entry && this.#menu && { ...entry, replaces: this.#menu.replaces };
   }
 
   /** Returns the rows of the menu: those around the selected entry. */
@@ -105,15 +105,8 @@ export class InputMenu {
     return rest > 0 ? [...rows, style.dim(`  ${shown.length} of ${entries.length}`)] : rows;
   }
 
-  /** Returns the first entry, or of a menu for an earlier text the first one that begins with the typed characters. */
-  #first({ entries }: Menu, start: number): MenuEntry | undefined {
-    if (this.#before === this.#madeFor) return entries[0];
-    const typed = this.#before.slice(start).toLowerCase();
-    return entries.find(({ value }) => value.toLowerCase().startsWith(typed));
-  }
-
   #set(menu: Menu | undefined): void {
-    this.#madeFor = this.#before;
+    this.#isOutdated = false;
     this.#menu = menu && menu.entries.length > 0 ? menu : undefined;
     this.#selected = this.#menu?.isPreselected ? 0 : undefined;
   }

@@ -89,7 +89,8 @@ export class OpenInput {
   /** Handles the keys of an open menu. Returns false for other keys. */
   #pressMenu({ name, ctrl, meta }: KeyEvent & { type: "key" }): boolean {
     if (name === "tab") return this.#choose({ orFirst: true });
-    if (!this.#menu.isOpen || ctrl || meta) return false;
+    // Readline reports Escape with `meta`.
+    if (!this.#menu.isOpen || ctrl || (meta && name !== "escape")) return false;
     if (name === "up" || name === "down") this.#menu.move(name === "down" ? 1 : -1);
     else if (name === "escape") this.#menu.close();
     else return name === "return" && this.#choose({ orFirst: false });

@@ -33,6 +33,8 @@ class PlainTerminal implements ChatTerminal {
   readonly #lines: Interface;
   readonly #queue: LineQueue;
   readonly #stopListening: () => void;
+  /** The question that waits for its answer. It is shown again after other text. */
+  #question: string | undefined;
   /** Whether the last text has no line break at its end. */
   #isInLine = false;
   #status: readonly string[] = [];
@@ -57,12 +59,12 @@ class PlainTerminal implements ChatTerminal {
 
   print(text: string): void {
     this.endText();
-    this.#write(`${text}\n`);
+    this.#besideQuestion(() => this.#write(`${text}\n`));
   }
 
   note(text: string): void {
     this.endText();
-    this.#ask(`${text}\n`);
+    this.#besideQuestion(() => this.#ask(`${text}\n`));
   }
 
   write(text: string): void {
@@ -91,15 +93,34 @@ class PlainTerminal implements ChatTerminal {
   async ask(prompt: string, options: InputOptions = {}, signal?: AbortSignal): Promise<string> {
     if (signal?.aborted) throw new Dismissed();
     this.endText();
-    if (this.#io.isTerminal.stdin) this.#ask(prompt);
-    const first = await this.#queue.next(signal);
+    const first = await this.#answer(prompt, signal);
     if (!this.#io.isTerminal.stdin || !options.isMultiline) return first;
     await this.#settle();
     const more = this.#queue.takeAll();
     if (more.length === 0) return first;
-    this.#ask(`${more.length + 1} lines were pasted. Press Enter to send them, or type "no" to discard them. `);
-    const answer = await this.#queue.next(signal);
+    const question = `${more.length + 1} lines were pasted. Press Enter to send them, or type "no" to discard them. `;
+    const answer = await this.#answer(question, signal);
     return answer.trim() === "" ? [first, ...more].join("\n") : this.ask(prompt, options, signal);
+  }
+
+  /** Shows a question, and returns the next line. */
+  async #answer(prompt: string, signal: AbortSignal | undefined): Promise<string> {
+    if (!this.#io.isTerminal.stdin) return this.#queue.next(signal);
+    const before = this.#question;
+    this.#question = prompt;
+    this.#ask(prompt);
+    try {
+      return await this.#queue.next(signal);
+    } finally {
+      this.#question = before;
+    }
+  }
+
+  #besideQuestion(show: () => void): void {
+    const question = this.#question;
+    if (question !== undefined) this.#ask("\n");
+    show();
+    if (question !== undefined) this.#ask(question);
   }
 
   clearInput(): boolean {

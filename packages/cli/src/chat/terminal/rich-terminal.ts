@@ -39,7 +39,7 @@ class RichTerminal implements ChatTerminal {
   readonly #style: Style;
   readonly #area: BottomArea;
   readonly #stopKeys: () => void;
-  /** The inputs that wait for an answer. The last one is open. */
+  /** The inputs that wait for an answer. The last one is shown. */
   readonly #inputs: OpenInput[] = [];
   readonly #history = new LineEditor();
   #status: readonly string[] = [];
@@ -124,7 +124,9 @@ class RichTerminal implements ChatTerminal {
     const input = new OpenInput({ prompt: beside, options, editor, onChange: () => this.#draw() });
     const withdraw = (): void => input.dismiss();
     signal?.addEventListener("abort", withdraw, { once: true });
-    this.#inputs.push(input);
+    // A question stays in front of the message input, which can be opened later.
+    if (options.hasHistory) this.#inputs.unshift(input);
+    else this.#inputs.push(input);
     this.#draw();
     try {
       const text = await input.answer;

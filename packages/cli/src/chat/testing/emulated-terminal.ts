@@ -10,6 +10,10 @@ export interface EmulatedTerminal {
   readonly raw: () => string;
   /** The visible lines without the spaces at their ends, and without empty lines at the end. */
   lines(): Promise<string[]>;
+  /** Like `lines`, with the lines that have scrolled out of view. */
+  allLines(): Promise<string[]>;
+  /** Resolves when a condition of all lines holds. It is checked after each write. */
+  until(isMet: (lines: readonly string[]) => boolean): Promise<void>;
   /** The position of the cursor on the screen. */
   cursor(): Promise<{ row: number; column: number }>;
   /** Sends keys in one chunk. */
@@ -43,6 +47,7 @@ export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTermina
   const { columns = 40, rows = 12, env = {} } = options;
   const emulator = new Terminal({ cols: columns, rows, allowProposedApi: true });
   const written: string[] = [];
+  const waiting: (() => void)[] = [];
   const stdin = new PassThrough();
   const stdout = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -50,11 +55,20 @@ export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTermina
       // A real terminal converts line feeds.
       emulator.write(chunk.toString().replaceAll("\n", "\r\n"));
       done();
+      for (const resolve of waiting.splice(0)) resolve();
     },
   });
   Object.assign(stdout, { columns, rows });
   /** Resolves when the emulator has processed what was written. */
   const settled = (): Promise<void> => new Promise((resolve) => emulator.write("", resolve));
+  const linesFrom = async (first: () => number): Promise<string[]> => {
+    await settled();
+    const { active } = emulator.buffer;
+    const rows = Array.from({ length: active.baseY + emulator.rows - first() }, (_, row) => first() + row);
+    const lines = rows.map((row) => (active.getLine(row)?.translateToString(true) ?? "").trimEnd());
+    while (lines.at(-1) === "") lines.pop();
+    return lines;
+  };
   const io: CommandIo = {
     ...fakeIo({ terminal: true, env: { HOME: "/no/such/home", ...env } }),
     stdin,
@@ -64,14 +78,14 @@ export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTermina
   return {
     io,
     raw: () => written.join(""),
-    async lines() {
-      await settled();
-      const { active } = emulator.buffer;
-      const lines = Array.from({ length: emulator.rows }, (_, row) =>
-        (active.getLine(active.baseY + row)?.translateToString(true) ?? "").trimEnd(),
-      );
-      while (lines.at(-1) === "") lines.pop();
-      return lines;
+    lines: () => linesFrom(() => emulator.buffer.active.baseY),
+    allLines: () => linesFrom(() => 0),
+    async until(isMet) {
+      for (;;) {
+        const written = new Promise<void>((resolve) => void waiting.push(resolve));
+        if (isMet(await linesFrom(() => 0))) return;
+        await written;
+      }
     },
     async cursor() {
       await settled();

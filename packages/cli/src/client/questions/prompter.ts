@@ -107,14 +107,13 @@ export class LineQueue {
     const typed = this.#lines.shift();
     if (typed !== undefined) return Promise.resolve(typed);
     if (this.ended || signal?.aborted) return Promise.reject(new Dismissed());
-    let withdraw = (): void => {};
     const line = new Promise<string>((resolve, reject) => {
       this.#waiting = { resolve, reject };
-      withdraw = () => {
-        this.#waiting = undefined;
-        reject(new Dismissed());
-      };
     });
+    const withdraw = (): void => {
+      this.#waiting?.reject(new Dismissed());
+      this.#waiting = undefined;
+    };
     signal?.addEventListener("abort", withdraw, { once: true });
     return line.finally(() => signal?.removeEventListener("abort", withdraw));
   }

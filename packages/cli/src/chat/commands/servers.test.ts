@@ -1,0 +1,105 @@
+import { type InProcessServer } from "mcparley/client";
+import { createServer, tool } from "mcparley/server";
+import { expect, test } from "vitest";
+import { keys } from "../testing/emulated-terminal.ts";
+import { notesServer, revisions } from "../testing/notes-server.ts";
+import { type TestChat, openTestChat } from "../testing/open-test-chat.ts";
+
+/** Returns a server whose connections fail until `isUp` is true. */
+function unreliable(isUp: boolean): InProcessServer & { isUp: boolean } {
+  const server = createServer({ name: "files", version: "1.0.0", tools: { list: tool({ call: () => "empty" }) } });
+  return {
+    isUp,
+    async attach(...args) {
+      if (!this.isUp) throw new Error("The disk is not mounted.");
+      await server.attach(...args);
+    },
+  };
+}
+
+/** Runs a command, and returns the lines that it printed. */
+async function outputOf(chat: TestChat, line: string): Promise<string> {
+  await chat.type(line);
+  await chat.idle();
+  const text = await chat.text();
+  return text.slice(text.lastIndexOf(`> ${line}\n`) + line.length + 3, text.lastIndexOf("\nno model"));
+}
+
+test.each(Object.values(revisions))("shows the state, version and revision of each server, on %s", async (revision) => {
+  const chat = await openTestChat({
+    servers: { notes: { target: notesServer().server, revision }, files: unreliable(false) },
+  });
+  await chat.ready("notes");
+  await chat.seen("files failed: ");
+  const shown = await outputOf(chat, "/servers");
+  expect(shown).toContain(`notes  ready  notes 1.2.3, revision ${revision}`);
+  expect(shown).toContain("  11 tools, 3 prompts, 2 resources, 2 templates");
+  expect(shown).toContain("files  failed");
+  expect(shown).toContain("The disk is not mounted.");
+  expect(shown).toContain("It is tried again later, or now with /servers reconnect.");
+});
+
+test("turns a server off and on", async () => {
+  const notes = notesServer();
+  const chat = await openTestChat({ servers: { notes: notes.server } });
+  await chat.ready("notes");
+  expect(await outputOf(chat, "/servers off notes")).toContain("notes  off");
+  expect(await outputOf(chat, "/tools")).toContain("The servers offer none.");
+  await chat.refused("/call search query=x", 'There is no tool "search".');
+  expect(await outputOf(chat, "/servers on notes")).toContain("notes  ready");
+  await chat.ready("notes");
+  await chat.type("/call search query=x");
+  await chat.seen("Found: x");
+});
+
+test("reconnects a server that has failed", async () => {
+  const files = unreliable(false);
+  const chat = await openTestChat({ servers: { files } });
+  await chat.seen("files failed: ");
+  await chat.refused("/servers reconnect files", "The disk is not mounted.");
+  files.isUp = true;
+  expect(await outputOf(chat, "/servers reconnect files")).toContain("files  ready  files 1.0.0");
+  expect(await outputOf(chat, "/servers")).not.toContain("The disk is not mounted.");
+  chat.press("/tools files");
+  await chat.seen("  files__list");
+});
+
+test("refuses unknown actions and servers, with the nearest name", async () => {
+  const chat = await openTestChat({ servers: { notes: notesServer().server } });
+  await chat.ready("notes");
+  await chat.refused("/servers of notes", 'There is no action "of".');
+  expect(await chat.text()).toContain('Did you mean "on"?');
+  await chat.refused("/servers off", "/servers off needs the name of one server.");
+  expect(await chat.text()).toContain("Such as /servers off notes");
+  await chat.refused("/servers off note", 'There is no server "note".');
+  await chat.refused("/servers off notes files", "/servers off needs the name of one server.");
+});
+
+test("refuses to sign in at a server that needs none", async () => {
+  const chat = await openTestChat({ servers: { notes: notesServer().server } });
+  await chat.ready("notes");
+  await chat.type("/servers sign-in notes");
+  await chat.asked("> /servers sign-in notes");
+  expect(await chat.text()).toContain('Server "notes" is not used over HTTP, so it has no sign-in.');
+});
+
+test("Ctrl-C stops waiting for a server that does not answer", async () => {
+  const hung: InProcessServer = { attach: () => new Promise(() => {}) };
+  const chat = await openTestChat({ servers: { hung } });
+  await chat.type("/servers reconnect hung");
+  await chat.seen("reconnect hung (Ctrl-C stops waiting)");
+  chat.press(keys.ctrlC);
+  await chat.seen("Stopped waiting for the server.");
+  await chat.asked("> /servers reconnect hung");
+});
+
+test("the menu offers the actions, and then the servers with their state", async () => {
+  const chat = await openTestChat({ servers: { notes: notesServer().server } });
+  await chat.ready("notes");
+  chat.press("/servers r");
+  await chat.seen("  reconnect");
+  chat.press(keys.tab);
+  await chat.seen("  notes  ready");
+  chat.press(keys.tab);
+  await chat.asked("> /servers reconnect notes");
+});

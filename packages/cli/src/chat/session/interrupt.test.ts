@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import { callStep, scriptedModel, textParts, textStep } from "../../../../host/src/testing/scripted-model.ts";
+import { keys } from "../testing/emulated-terminal.ts";
+import { notesServer, revisions } from "../testing/notes-server.ts";
+import { openTestChat } from "../testing/open-test-chat.ts";
+
+const allowed = ["--allow", "*"];
+
+test.each(Object.values(revisions))(
+  "Ctrl-C cancels the call, then the turn, and then leaves, on %s",
+  async (revision) => {
+    const notes = notesServer();
+    const model = scriptedModel([
+      callStep([{ name: "notes__wait" }]),
+      [...textParts("So far"), "hang"],
+      textStep("Next."),
+    ]);
+    const servers = { notes: { target: notes.server, revision } };
+    const chat = await openTestChat({ servers, model, argv: allowed });
+    await chat.ready("notes");
+    await chat.type("Go");
+    await chat.seen("25% one of four");
+    chat.press(keys.ctrlC);
+    await chat.seen("The call is cancelled. Press Ctrl-C again to stop the answer.");
+    await chat.seen("So far");
+    expect(notes.cancelled).toEqual(["wait"]);
+    chat.press(keys.ctrlC);
+    await chat.seen("Stopped.");
+    await chat.type("Again");
+    await chat.seen("Next.");
+    await chat.idle();
+    chat.press(keys.ctrlC);
+    expect(await chat.exit).toBe(0);
+  },
+);
+
+test("Ctrl-C leaves if a turn that was stopped does not end", async () => {
+  const model = scriptedModel([() => new Promise<never>(() => {})]);
+  const chat = await openTestChat({ model });
+  await chat.type("Go");
+  await chat.seen("Waiting for the model (Ctrl-C stops)");
+  chat.press(keys.ctrlC);
+  chat.press(keys.ctrlC);
+  expect(await chat.exit).toBe(0);
+});
+
+test("Ctrl-C empties the input first", async () => {
+  const chat = await openTestChat();
+  await chat.idle();
+  chat.press("some text");
+  await chat.asked("> some text");
+  chat.press(keys.ctrlC);
+  await chat.idle();
+  chat.press(keys.ctrlC);
+  expect(await chat.exit).toBe(0);
+});
+
+test("Ctrl-C at the question for a call cancels the call, and the answer goes on", async () => {
+  const notes = notesServer();
+  const model = scriptedModel([callStep([{ name: "notes__search", input: { query: "x" } }]), textStep("Without it.")]);
+  const chat = await openTestChat({ servers: { notes: notes.server }, model });
+  await chat.ready("notes");
+  await chat.type("Go");
+  await chat.asked("Call it?");
+  chat.press(keys.ctrlC);
+  await chat.seen("Without it.");
+  await chat.idle();
+  expect(notes.calls).toEqual([]);
+});
+
+test("text that is typed during an answer is kept for the next message, also when the turn is stopped", async () => {
+  const model = scriptedModel([["hang"], textStep("Second.")]);
+  const chat = await openTestChat({ model });
+  await chat.type("Go");
+  await chat.seen("Waiting for the model (Ctrl-C stops)");
+  chat.press("next");
+  await chat.asked("> next");
+  chat.press(keys.ctrlC);
+  await chat.seen("Stopped.");
+  await chat.asked("> next");
+  chat.press(keys.enter);
+  await chat.seen("> next\nSecond.");
+});
+
+test("Ctrl-D leaves only if the input is empty", async () => {
+  const chat = await openTestChat();
+  await chat.idle();
+  chat.press("text");
+  chat.press(keys.ctrlD);
+  await chat.asked("> text");
+  chat.press(keys.ctrlC);
+  await chat.idle();
+  chat.press(keys.ctrlD);
+  expect(await chat.exit).toBe(0);
+});
+
+test("the terminal is restored when the chat ends", async () => {
+  const chat = await openTestChat();
+  expect(await chat.leave()).toBe(0);
+  expect(chat.screen.raw().endsWith("\u001b[?2004l")).toBe(true);
+  expect((await chat.screen.lines()).at(-1)).not.toBe(">");
+});
+
+test("a stopped turn keeps what was answered", async () => {
+  const model = scriptedModel([[...textParts("Half of it"), "hang"], textStep("Rest.")]);
+  const chat = await openTestChat({ model });
+  await chat.type("Go");
+  await chat.seen("Half of it");
+  chat.press(keys.ctrlC);
+  await chat.seen("Stopped.");
+  await chat.type("Go on");
+  await chat.seen("Rest.");
+  expect(JSON.stringify(model.requests[1]?.prompt)).toContain("Half of it");
+});

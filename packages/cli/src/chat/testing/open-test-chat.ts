@@ -1,0 +1,165 @@
+import type { LanguageModel, ServerEntry } from "@mcparley/host";
+import { onTestFinished } from "vitest";
+import type { CommandIo } from "../../client/io.ts";
+import { Screen } from "../../client/screen.ts";
+import { readWords } from "../../client/options.ts";
+import { type FakeIo, type FakeOptions, fakeIo } from "../../client/testing/fake-io.ts";
+import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
+import { openHistory } from "../history/stored-chats.ts";
+import { runInteractive } from "../interactive.ts";
+import { serverOutputs } from "../servers/server-outputs.ts";
+import { type EmulatedTerminal, emulatedTerminal, keys } from "./emulated-terminal.ts";
+
+/** The parts of a chat under test. */
+export interface TestChatOptions {
+  /** The servers by name. Default: none. */
+  readonly servers?: Readonly<Record<string, ServerEntry>>;
+  /** Default: none, a chat without a model. */
+  readonly model?: LanguageModel | undefined;
+  /** Options of the command line. Default: none. */
+  readonly argv?: readonly string[];
+  /** The home folder, for a second chat of the same user. Default: a new one. */
+  readonly home?: string;
+  /** The words of the command line that are stored with the conversation. Default: none. */
+  readonly targets?: readonly string[];
+}
+
+interface Size {
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly env?: Record<string, string>;
+}
+
+/** A chat in an emulated terminal. */
+export interface TestChat {
+  readonly screen: EmulatedTerminal;
+  /** The home folder, which is also the current folder. */
+  readonly home: string;
+  /** Resolves with the exit code. */
+  readonly exit: Promise<number>;
+  /** Sends keys in one chunk. */
+  press(keys: string): void;
+  /** Waits for the message input, and submits a text. */
+  type(text: string): Promise<void>;
+  /** Waits for a question whose last line contains a text, and submits an answer. */
+  answer(question: string, text: string): Promise<void>;
+  /** Submits a text that is refused with a message. The text stays in the input, and is then deleted. */
+  refused(text: string, message: string): Promise<void>;
+  /** Resolves when the input of messages is open and empty, and the resources of a server can be attached. */
+  ready(server: string): Promise<void>;
+  /** Resolves when the input of messages is open and empty. */
+  idle(): Promise<void>;
+  /** Resolves when the lines contain a text, at least `count` times. */
+  seen(text: string, count?: number): Promise<void>;
+  /** Resolves when the last line contains a text. */
+  asked(question: string): Promise<void>;
+  /** All lines, with those that have scrolled out of view. */
+  text(): Promise<string>;
+  /** Presses Ctrl-D, and returns the exit code. */
+  leave(): Promise<number>;
+}
+
+/** Opens a chat in an emulated terminal of 160 columns and 60 rows. It is closed when the test has finished. */
+export async function openTestChat(options: TestChatOptions & Size = {}): Promise<TestChat> {
+  const { columns = 160, rows = 60, env = {} } = options;
+  const home = options.home ?? (await temporaryFolder());
+  const screen = emulatedTerminal({ columns, rows, env: { NO_COLOR: "1", ...env, HOME: home } });
+  const exit = startChat({ ...screen.io, cwd: home }, options);
+  // A test that expects a failure awaits it later.
+  exit.catch(() => {});
+  const text = async (): Promise<string> => (await screen.allLines()).join("\n");
+
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === "fail") console.error(await text());
+  });
+
+  const idle = (): Promise<void> => screen.until((lines) => lines.at(-1) === ">");
+  const asked = (question: string): Promise<void> => screen.until((lines) => lines.at(-1)?.includes(question) === true);
+  return {
+    screen,
+    home,
+    exit,
+    text,
+    idle,
+    asked,
+    press: (typed) => screen.press(typed),
+    async type(typed) {
+      await idle();
+      screen.press(typed);
+      screen.press(keys.enter);
+    },
+    async answer(question, typed) {
+      await asked(question);
+      if (typed !== "") screen.press(typed);
+      screen.press(keys.enter);
+    },
+    seen: (wanted, count = 1) => screen.until((lines) => lines.join("\n").split(wanted).length > count),
+    async refused(typed, message) {
+      await idle();
+      const before = (await text()).split(message).length;
+      screen.press(typed);
+      screen.press(keys.enter);
+      await screen.until((lines) => lines.join("\n").split(message).length > before && lines.at(-1) === `> ${typed}`);
+      screen.press(keys.ctrlC);
+      await idle();
+    },
+    async ready(server) {
+      await idle();
+      screen.press("@");
+      await screen.until((lines) =>
+        lines.some((line) => line.startsWith(`  ${server}:`) || line.startsWith(`* ${server}:`)),
+      );
+      screen.press(keys.backspace);
+      await idle();
+    },
+    async leave() {
+      await idle();
+      screen.press(keys.ctrlD);
+      return exit;
+    },
+  };
+}
+
+/** A chat with lines instead of an emulated terminal. */
+export interface PlainTestChat {
+  readonly io: FakeIo;
+  readonly home: string;
+  readonly exit: Promise<number>;
+}
+
+/** Opens a chat whose streams are pipes, or a terminal whose cursor cannot be moved. */
+export async function openPlainTestChat(options: TestChatOptions & FakeOptions): Promise<PlainTestChat> {
+  const home = options.home ?? (await temporaryFolder());
+  const io = fakeIo({ ...options, cwd: home, env: { NO_COLOR: "1", TERM: "dumb", ...options.env, HOME: home } });
+  return { io, home, exit: startChat(io, options) };
+}
+
+/** Runs a chat, and ends it when the test has finished. */
+async function startChat(io: CommandIo, options: TestChatOptions): Promise<number> {
+  const { servers = {}, model, argv = [], targets = [] } = options;
+  const read = readWords(argv, "chat").options;
+  const terminations = new Set<() => void>();
+  let exit: Promise<number> | undefined;
+  onTestFinished(async () => {
+    for (const terminate of terminations) terminate();
+    await exit?.catch(() => {});
+  });
+  const history = openHistory(io);
+  const screen = new Screen(io, () => {});
+  const setting = {
+    io,
+    options: read,
+    model: model && { name: "test/scripted", model, schemas: "common" as const, endpoint: undefined },
+    servers: Object.entries(servers).map(([name, entry]) => ({ name, entry })),
+    outputs: serverOutputs(() => screen, read.verbose),
+    history: read.noHistory ? undefined : history,
+    resumed: read.resume === undefined ? undefined : await history.load(read.resume),
+    targets,
+    leftOut: [],
+  };
+  exit = runInteractive(setting, (listener) => {
+    terminations.add(listener);
+    return () => terminations.delete(listener);
+  });
+  return exit;
+}
