@@ -11,8 +11,9 @@ function selected(terminal: Terminal): string | undefined {
 
 /** Presses a key until the selected row starts with a text. */
 async function select(terminal: Terminal, text: string, key: "down" | "up"): Promise<void> {
-  for (let row = selected(terminal); !row?.startsWith(text); row = selected(terminal)) {
-    const before = row;
+  for (;;) {
+    if (selected(terminal)?.startsWith(text)) return;
+    const before = selected(terminal);
     terminal.key(key);
     await terminal.waitFor(() => selected(terminal) !== before);
   }
