@@ -60,6 +60,7 @@ export async function openChat(setting: ChatSetting, front: ChatFront): Promise<
     host,
     terminal,
     dialogs,
+    isAttended: front.isAttended,
     model: setting.model?.name,
     system: setting.options.system,
     get view() {

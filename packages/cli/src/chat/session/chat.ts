@@ -18,6 +18,8 @@ export interface Chat {
   readonly host: Host;
   readonly terminal: ChatTerminal;
   readonly dialogs: DialogQueue;
+  /** Whether a user can answer questions. */
+  readonly isAttended: boolean;
   /** The name of the model. Undefined without a model: the user then chooses what a model would. */
   readonly model: string | undefined;
   readonly system: string | undefined;

@@ -83,35 +83,46 @@ export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: ()
   };
 }
 
+/** A question that waits for a line. */
+interface Waiting {
+  resolve(line: string): void;
+  reject(error: Error): void;
+}
+
 /** The lines of an interface in their order. The `question` of `readline` drops lines that arrive between two questions. */
 export class LineQueue {
   ended = false;
   readonly #lines: string[] = [];
-  #waiting: { resolve(line: string): void; reject(error: Error): void } | undefined;
+  /** The last question takes the next line. */
+  readonly #waiting: Waiting[] = [];
 
   constructor(source: Interface) {
     source.on("line", (line) => {
-      const waiting = this.#waiting;
-      this.#waiting = undefined;
+      const waiting = this.#waiting.pop();
       if (waiting) waiting.resolve(line);
       else this.#lines.push(line);
     });
     source.once("close", () => {
       this.ended = true;
-      this.#waiting?.reject(new Dismissed());
+      for (const waiting of this.#waiting.splice(0)) waiting.reject(new Dismissed());
     });
   }
 
-  /** Returns the next line. Rejects with `Dismissed` if there is none, or if the signal is aborted, which keeps later lines. */
+  /**
+   * Returns the next line, before the questions that wait already. Rejects with `Dismissed` if there is none, or if the signal is
+   * aborted, which keeps later lines.
+   */
   next(signal?: AbortSignal): Promise<string> {
     const typed = this.#lines.shift();
     if (typed !== undefined) return Promise.resolve(typed);
     if (this.ended || signal?.aborted) return Promise.reject(new Dismissed());
     let withdraw = (): void => {};
     const line = new Promise<string>((resolve, reject) => {
-      this.#waiting = { resolve, reject };
+      const waiting = { resolve, reject };
+      this.#waiting.push(waiting);
       withdraw = () => {
-        this.#waiting = undefined;
+        const index = this.#waiting.indexOf(waiting);
+        if (index !== -1) this.#waiting.splice(index, 1);
         reject(new Dismissed());
       };
     });
