@@ -25,7 +25,7 @@ export const callCommand: ChatCommand = {
     if (name === undefined) throw new UsageError("Which tool?", "/tools shows them. Such as /call TOOL key=text");
     const tool = findTool(name, chat);
     const given = await readArguments(words, sourcesOf(chat.io));
-    const isAsked = given.length === 0 && chat.isAttended;
+    const isAsked = words.length === 0 && chat.isAttended;
     const args = isAsked ? await askArguments(tool, chat) : toolArguments(tool.tool, given);
     await callByUser(tool, args, chat);
   },

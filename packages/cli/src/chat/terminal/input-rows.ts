@@ -10,7 +10,7 @@ export interface Rows {
 
 /** An input as it is drawn. */
 export interface InputText {
-  /** The text before the input, with colours. The lines after its last line break stand beside the input. */
+  /** The text before the input, with colours and without other controls. The lines after its last line break stand beside the input. */
   readonly prompt: string;
   readonly text: string;
   /** The number of characters before the cursor. */
@@ -22,8 +22,8 @@ export function inputRows({ prompt, text, cursor }: InputText, columns: number, 
   const room = Math.max(columns, 4);
   const indent = Math.min(widthOf(prompt), room >> 1);
   const isBeside = widthOf(prompt) <= room >> 1;
-  const before = layOut(text.slice(0, cursor), room - (isBeside ? indent : 0));
-  const all = layOut(text, room - (isBeside ? indent : 0));
+  const before = layOut(safe(text.slice(0, cursor)), room - (isBeside ? indent : 0));
+  const all = layOut(safe(text), room - (isBeside ? indent : 0));
   const at = { row: before.length - 1, column: widthOf(before.at(-1) ?? "") };
   // A cursor behind the last column stands at the start of the next row.
   if (at.column >= room - (isBeside ? indent : 0)) {
@@ -42,11 +42,11 @@ export function inputRows({ prompt, text, cursor }: InputText, columns: number, 
   return { rows: [...above, ...shown], cursor: { ...cursorAt, row: cursorAt.row + above.length } };
 }
 
-/** Breaks a text into rows of at most `columns` columns, in linear time. Tabs become spaces, and controls are escaped. */
+/** Breaks a text into rows of at most `columns` columns, in linear time. */
 function layOut(text: string, columns: number): string[] {
   return text.split("\n").flatMap((line) => {
     const rows: string[] = [];
-    let rest = isColoured(line) ? line : printable(line.replaceAll("\t", "    "));
+    let rest = line;
     for (;;) {
       const { index, truncated } = truncatedWidth(rest, { limit: columns, ellipsis: "" });
       if (!truncated || index === 0) break;
@@ -58,6 +58,7 @@ function layOut(text: string, columns: number): string[] {
   });
 }
 
-function isColoured(text: string): boolean {
-  return text.includes("\u001b[");
+/** Returns a text in which tabs are spaces, and controls are escaped. The text can be a value of a server that was chosen. */
+function safe(text: string): string {
+  return printable(text.replaceAll("\t", "    "));
 }

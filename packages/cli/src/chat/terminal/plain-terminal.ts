@@ -117,7 +117,8 @@ class PlainTerminal implements ChatTerminal {
 
   async #questionsAnswered(signal: AbortSignal | undefined): Promise<void> {
     const aborted = new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
-    while (this.#open.length > 0 && !signal?.aborted) {
+    while (this.#open.length > 0) {
+      if (signal?.aborted) return;
       await Promise.race([aborted, Promise.allSettled(this.#open.map(({ answer }) => answer))]);
     }
   }

@@ -116,18 +116,19 @@ export class LineQueue {
     const typed = this.#lines.shift();
     if (typed !== undefined) return Promise.resolve(typed);
     if (this.ended || signal?.aborted) return Promise.reject(new Dismissed());
-    let withdraw = (): void => {};
-    const line = new Promise<string>((resolve, reject) => {
-      const waiting = { resolve, reject };
-      this.#waiting.push(waiting);
-      withdraw = () => {
-        const index = this.#waiting.indexOf(waiting);
-        if (index !== -1) this.#waiting.splice(index, 1);
+    return new Promise<string>((resolve, reject) => {
+      const settled = (): void => signal?.removeEventListener("abort", withdraw);
+      const waiting: Waiting = {
+        resolve: (line) => (settled(), resolve(line)),
+        reject: (error) => (settled(), reject(error)),
+      };
+      const withdraw = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
         reject(new Dismissed());
       };
+      this.#waiting.push(waiting);
+      signal?.addEventListener("abort", withdraw, { once: true });
     });
-    signal?.addEventListener("abort", withdraw, { once: true });
-    return line.finally(() => signal?.removeEventListener("abort", withdraw));
   }
 
   /** Returns the lines that have arrived, and removes them. */
