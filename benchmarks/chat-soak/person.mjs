@@ -17,7 +17,7 @@ const answers = [
 const stray = /^> [ysm]$/;
 
 /** Milliseconds after which a question that looks the same is a new one. */
-const sameQuestion = 1_000;
+const sameQuestion = 3_000;
 
 /** A person who types into a chat, and answers its questions. */
 export class Person {
@@ -106,7 +106,8 @@ export class Person {
     const { line } = this.#terminal.cursor();
     const known = answers.find(([question]) => question.test(line));
     if (known) return { text: known[1], isField: false };
-    const [value] = this.#fields;
-    return /^ +> ?$/.test(line) && value !== undefined ? { text: value, isField: true } : undefined;
+    // A field that was skipped by a second Enter takes the first choice.
+    const [value = "1"] = this.#fields;
+    return /^ +> ?$/.test(line) ? { text: value, isField: true } : undefined;
   }
 }
