@@ -57,6 +57,9 @@ class RichTerminal implements ChatTerminal {
     this.#stopKeys = readKeys(io.stdin, (event) => this.#press(event));
     this.#output.on("resize", this.#onResize);
     this.#input.once("end", this.#onEnd);
+    // The terminal was closed. These listeners remain, because the attempt to restore its modes fails too.
+    this.#input.on("error", this.#onEnd);
+    this.#output.on("error", this.#onEnd);
     this.#start();
   }
 
