@@ -236,7 +236,8 @@ class RichTerminal implements ChatTerminal {
 
   #content(): AreaContent {
     const size = this.#size();
-    const line = this.#line === undefined ? [] : [this.#line];
+    // The window can be narrower than at the time of the last `write`.
+    const line = this.#line === undefined ? [] : this.#wrapped(this.#line).split("\n");
     const above = [...line, ...this.#status.map((text) => this.#style.dim(cut(text, size.columns - 1)))];
     const input = this.#inputs.at(-1)?.content(size, this.#style) ?? this.#ahead(size);
     if (!input) return { rows: above, cursor: undefined };
