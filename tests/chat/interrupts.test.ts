@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { openChat } from "./support/chat.ts";
 import { hold, say, toolCall } from "./support/model-endpoint.ts";
 import { isRunning, processesOfHome, sendSignal } from "./support/process-tree.mjs";
-import { type Terminal } from "./support/terminal.ts";
+import { type Terminal, openTerminal, program } from "./support/terminal.ts";
 import { stdioTestServer } from "./support/test-server.ts";
 
 const slow = toolCall("server__slow", { interval: 10 });
@@ -119,24 +119,35 @@ test("keeps the text that is typed during an answer for the next message", async
   expect(requests[1]?.messages.at(-1)).toEqual({ role: "user", content: "go on" });
 });
 
-test.each(["SIGTERM", "SIGHUP"] as const)("stores the conversation and ends its servers at %s", async (signal) => {
-  const { terminal, send, idle } = await openChat({ script: [say("Hello.")] });
+/** Returns the files of stored conversations. */
+function storedChats({ home }: Terminal): string[] {
+  const names = readdirSync(home, { recursive: true, encoding: "utf8" });
+  return names.filter((name) => /\/[a-z\d]{10}\.json$/.test(name));
+}
+
+test.each([
+  ["SIGTERM", ({ pid }: Terminal) => sendSignal(pid, "SIGTERM"), { code: 0, signal: undefined }],
+  ["SIGHUP", ({ pid }: Terminal) => sendSignal(pid, "SIGHUP"), { code: undefined, signal: "SIGHUP" }],
+  ["the end of its window", (terminal: Terminal) => terminal.hangUp(), { code: undefined, signal: "SIGHUP" }],
+])("stores the conversation and ends its servers at %s", async (_, end, outcome) => {
+  const { terminal, send } = await openChat({ script: [say("Hello."), say("Unfinished", hold().held)] });
   await send("Hi");
   await terminal.waitFor("100 tokens in");
-  await idle();
-  sendSignal(terminal.pid, signal);
-  await terminal.exit;
+  await send("Go on");
+  await terminal.waitFor("Unfinished");
+  end(terminal);
+  expect(await terminal.exit).toEqual(outcome);
   await expectNoProcess(terminal);
-  const stored = readdirSync(terminal.home, { recursive: true, encoding: "utf8" });
-  expect(stored.filter((name) => /\/[a-z\d]{10}\.json$/.test(name))).toHaveLength(1);
+  expect(storedChats(terminal)).toHaveLength(1);
 });
 
-test("ends during a call when the terminal is closed, and leaves no process", async () => {
+test("ends during a call when the window is closed, and leaves no process", async () => {
   const server = stdioTestServer();
   const { terminal, send } = await openChat({ server, args: allowed, script: [say(slow)] });
   await send("Work");
   await terminal.waitFor(/^server__slow: \d+ step/m);
-  await terminal.close();
+  terminal.hangUp();
+  await terminal.exit;
   await expectNoProcess(terminal);
 });
 
@@ -145,17 +156,32 @@ test("restores the terminal when it leaves", async () => {
   expect(terminal.emulator.modes.bracketedPasteMode).toBe(true);
   await leave();
   expect(terminal.emulator.modes.bracketedPasteMode).toBe(false);
-  // oxlint-disable-next-line no-control-regex -- matches escape sequences
-  expect(
-    terminal
-      .raw()
-      .match(/\u001b\[\?25[hl]/g)
-      ?.at(-1),
-  ).toBe("\u001b[?25h");
+  expect(terminal.raw().lastIndexOf("\u001b[?25h")).toBeGreaterThan(terminal.raw().lastIndexOf("\u001b[?25l"));
 });
 
 test("returns to the shell with Ctrl-Z, and continues with fg", async () => {
-  const chat = await openChat();
-  expect(chat.terminal.processes().length).toBeGreaterThan(0);
-  await chat.leave();
+  const { command } = stdioTestServer();
+  const terminal = openTerminal({
+    command: ["bash", "--norc", "--noprofile", "-i"],
+    env: { PS1: "shell: ", HISTFILE: "/dev/null" },
+    columns: 100,
+  });
+  await terminal.waitFor("shell:");
+  const words = [process.execPath, program, "chat", "--", ...command];
+  terminal.paste(words.map((word) => `'${word}'`).join(" "));
+  terminal.key("enter");
+  await terminal.waitFor("1 of 1 servers connected");
+  await terminal.type("half a text");
+  terminal.key("ctrl-z");
+  await terminal.waitFor(/Stopped[\s\S]*^shell: *$/m);
+  terminal.paste("echo the shell is here");
+  terminal.key("enter");
+  await terminal.waitFor(/^the shell is here$/m);
+  terminal.paste("fg");
+  terminal.key("enter");
+  await terminal.waitFor(() => terminal.cursor().line === "> half a text");
+  terminal.key("ctrl-u");
+  await terminal.waitFor(() => terminal.cursor().line.trimEnd() === ">");
+  terminal.key("ctrl-d");
+  await terminal.waitFor(/^shell: *$/m);
 });

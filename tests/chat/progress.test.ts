@@ -63,7 +63,7 @@ test("shows log messages from the level warning, or from another one", async () 
   await first.idle();
   expect(first.terminal.screen()).toContain("[warning] server: the warning message");
   expect(first.terminal.screen()).not.toMatch(/\[(?:notice|info|debug)\]/);
-  const second = await openChat({ args: ["--log", "info"] });
+  const second = await openChat({ args: ["--log-level", "info"] });
   await second.send("/call log_lines");
   await second.terminal.waitFor("[error] server: the error message");
   await second.idle();

@@ -57,13 +57,31 @@ export async function runChat(argv: readonly string[], io: ProgramIo): Promise<n
     if (options.prompt !== undefined) return await Promise.race([runOnce(start, setting), secondInterrupt(stop)]);
     // From here on, Ctrl-C belongs to the chat.
     stop.dispose();
-    return await runInteractive(start, (listener) => io.onTerminate(listener));
+    let isHungUp = false;
+    const code = await runInteractive(start, (listener) => onEnd(io, listener, () => (isHungUp = true)));
+    // The terminal does not exist any more. Node aborts at a usual exit, because it cannot restore the modes of the terminal.
+    if (isHungUp) process.kill(process.pid, "SIGHUP");
+    return code;
   } catch (error) {
     if (stop.reason === "interrupted") return exitCodes.interrupted;
     return await reportError(error, { screen, json, verbose: own.includes("--verbose") || own.includes("-v") });
   } finally {
     stop.dispose();
   }
+}
+
+/** Calls the listener when the system or the end of the terminal ends the process. Returns a function that stops it. */
+function onEnd(io: ProgramIo, listener: () => void, onHangUp: () => void): () => void {
+  const hangUp = (): void => {
+    onHangUp();
+    listener();
+  };
+  const stopListening = io.onTerminate(listener);
+  process.on("SIGHUP", hangUp);
+  return () => {
+    stopListening();
+    process.off("SIGHUP", hangUp);
+  };
 }
 
 async function secondInterrupt(stop: ReturnType<typeof createStop>): Promise<number> {
