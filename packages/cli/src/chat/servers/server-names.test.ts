@@ -28,6 +28,7 @@ test.each([
   [["mcparley", "serve", "examples/handbook", "--stdio"], "handbook"],
   [["/usr/bin/notes-server"], "notes-server"],
   [["python3", "-u", "server.py"], "server"],
+  [["node", "-e", "console.log(1)"], "node"],
 ])("names a program %j", (words, name) => {
   expect(serverName(command(...words), undefined)).toBe(name);
 });
