@@ -100,8 +100,7 @@ async function prepare(words: ServerWords, setting: StartSetting): Promise<ChatS
   if (options.prompt !== undefined && !model) {
     throw new UsageError("--prompt needs a model.", "Choose one with --model, such as --model ollama/qwen3.");
   }
-  const view = { err: screen.err, note: (text: string) => screen.note(text) };
-  const outputs = serverOutputs(() => view, options.verbose);
+  const outputs = serverOutputs(screen, options.verbose);
   const servers = await chatServers({ ...words, targets }, setting, outputs.write);
   const kept = storableTargets([...targets, ...(words.command ? ["--", ...words.command] : [])]);
   return {
