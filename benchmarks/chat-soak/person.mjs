@@ -13,8 +13,11 @@ const answers = [
   [/^ +\[Enter: .*\] > ?$/, ""],
 ];
 
+/** An answer that was given twice, and is a message now. A question waits until it is deleted. */
+const stray = /^> [ysm]$/;
+
 /** Milliseconds after which a question that looks the same is a new one. */
-const sameQuestion = 1_000;
+const sameQuestion = 3_000;
 
 /** A person who types into a chat, and answers its questions. */
 export class Person {
@@ -41,21 +44,29 @@ export class Person {
   async say(message, { expected, fields = [] }) {
     this.#fields = [...fields];
     await this.#enter(message);
-    await this.#answerUntil(() => this.#isReady() && this.#terminal.screen().includes(expected));
+    await this.#answerUntil(() => this.#isReady() && this.#shows(expected));
   }
 
   /** Sends a message, and cancels its call when a text is on the screen. @param {string} message @param {{ seen: string, expected: string }} texts */
   async sayAndCancel(message, { seen, expected }) {
     await this.#enter(message);
-    await this.#answerUntil(() => this.#terminal.screen().includes(seen));
+    await this.#answerUntil(() => this.#shows(seen));
     this.#terminal.key("ctrl-c");
-    await this.#answerUntil(() => this.#isReady() && this.#terminal.screen().includes(expected));
+    await this.#answerUntil(() => this.#isReady() && this.#shows(expected));
   }
 
   /** Sends a line. The key is sent by itself, so that it does not belong to a paste. @param {string} line */
   async #enter(line) {
     if (line !== "") await this.#terminal.type(line);
     this.#terminal.key("enter");
+  }
+
+  /** Whether a text is on the screen, also if it is wrapped. @param {string} text */
+  #shows(text) {
+    return this.#terminal
+      .screen()
+      .replaceAll(/\s*\n\s*/g, " ")
+      .includes(text);
   }
 
   #isReady() {
@@ -66,14 +77,27 @@ export class Person {
   async #answerUntil(isDone) {
     const terminal = this.#terminal;
     for (;;) {
-      await terminal.waitFor(() => isDone() || this.#answer() !== undefined, { timeout: 120_000 });
+      const isStray = () => stray.test(terminal.cursor().line);
+      await terminal.waitFor(() => isDone() || isStray() || this.#answer() !== undefined, { timeout: 120_000 });
       const answer = this.#answer();
-      if (isDone() || !answer) return;
+      if (isDone()) return;
+      if (isStray()) {
+        terminal.key("backspace");
+        await terminal.waitFor(() => !isStray());
+        continue;
+      }
+      // The question was answered before the screen changed.
+      if (!answer) continue;
       const { line, row } = terminal.cursor();
       if (answer.isField) this.#fields.shift();
       await this.#enter(answer.text);
-      const isNext = () => terminal.cursor().line !== line || terminal.cursor().row !== row;
-      await terminal.waitFor(isNext, { timeout: sameQuestion }).catch(() => {});
+      // Another row alone says nothing: a status can appear above the question.
+      const isTaken = () =>
+        ![line.trimEnd(), `${line.trimEnd()} ${answer.text}`].includes(terminal.cursor().line.trimEnd());
+      const isNext = () => isTaken() || terminal.cursor().row !== row;
+      // The next question can look the same, and an empty answer changes nothing else.
+      const [isDifferent, timeout] = answer.text === "" ? [isNext, sameQuestion] : [isTaken, 10 * sameQuestion];
+      await terminal.waitFor(isDifferent, { timeout }).catch(() => {});
     }
   }
 
@@ -82,7 +106,8 @@ export class Person {
     const { line } = this.#terminal.cursor();
     const known = answers.find(([question]) => question.test(line));
     if (known) return { text: known[1], isField: false };
-    const [value] = this.#fields;
-    return /^ +> ?$/.test(line) && value !== undefined ? { text: value, isField: true } : undefined;
+    // A field that was skipped by a second Enter takes the first choice.
+    const [value = "1"] = this.#fields;
+    return /^ +> ?$/.test(line) ? { text: value, isField: true } : undefined;
   }
 }

@@ -20,6 +20,7 @@ const calls = {
   url: ["ask_url", {}],
   sampling: ["ask_model", { question: "Which colour?" }],
   slow: ["slow", { interval: 50 }],
+  count: ["count", {}],
   die: ["die", {}],
   change: ["change_tools", {}],
 };
@@ -72,12 +73,35 @@ async function paste({ person, terminal }, number) {
   await person.say("", { expected: `done ${number}` });
 }
 
-/** Cancels a call while it reports progress. The model then ends the turn. @type {Turn} */
-function cancel({ person }, number) {
-  return person.sayAndCancel(`soak ${number} slow`, { seen: "step ", expected: `done ${number}` });
+/** Names a resource, which is attached the first time and read again after its changes. @type {Turn} */
+function attach({ person }, number) {
+  return person.say(`soak ${number} text @server:counter://value`, { expected: `done ${number}` });
 }
 
-/** The turns of one round. The server dies in the first one of the last two, and comes back in the other one. @type {readonly Turn[]} */
+/** Expands a prompt of the server, whose answer has no number. @type {Turn} */
+function expand({ person }, number) {
+  return person
+    .say("/server:review code=x language=go", { expected: "tokens in" })
+    .then(() => mark({ person }, number));
+}
+
+/** Sends a message, so that the next turn does not find the text of an earlier one. @param {Pick<Stage, "person">} stage @param {number} number */
+function mark({ person }, number) {
+  return person.say(`soak ${number} text`, { expected: `done ${number}` });
+}
+
+/** Starts a new conversation. The memory of a chat contains its conversation. @type {Turn} */
+async function startAgain({ person }, number) {
+  await person.say("/new", { expected: "A new conversation" });
+  await mark({ person }, number);
+}
+
+/** Cancels a call while it reports progress. The model then ends the turn. @type {Turn} */
+function cancel({ person }, number) {
+  return person.sayAndCancel(`soak ${number} slow`, { seen: "step 3", expected: `done ${number}` });
+}
+
+/** The turns of one round. The server dies near the end, and is connected again. @type {readonly Turn[]} */
 export const round = [
   ask("text"),
   ask("echo"),
@@ -91,12 +115,22 @@ export const round = [
   ask("sampling"),
   paste,
   resize,
-  enter("/why", "tokens"),
-  enter("/tools", "echo"),
-  enter("/resources", "note://today"),
+  attach,
+  ask("count"),
+  attach,
+  expand,
+  enter("/why", "estimate of tokens"),
+  enter("/tools", "change_tools"),
+  enter("/resources", "note://"),
   enter("/prompts", "review"),
-  enter("/servers", "test"),
+  enter("/attached", "counter://value"),
+  enter("/servers", "revision"),
   cancel,
+  // The changed tool is reviewed, which the turn waits for.
+  ({ person }, number) => person.say(`soak ${number} change`, { expected: "new: server__echo" }),
   ask("die"),
+  // The definitions are those before the change, so they are reviewed.
+  enter("/servers reconnect server", "new: server__echo"),
   ask("echo"),
+  startAgain,
 ];

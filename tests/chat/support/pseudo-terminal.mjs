@@ -152,6 +152,12 @@ export class PseudoTerminal {
     return this.#until(() => !this.#has(wanted), `${describe(wanted)} did not disappear`, timeout);
   }
 
+  /** Closes the terminal as the end of its window does. The program receives SIGHUP, and cannot write any more. */
+  hangUp() {
+    // The types of the package do not have this method of its class.
+    /** @type {{ destroy(): void }} */ (/** @type {unknown} */ (this.#pty)).destroy();
+  }
+
   /** Closes the terminal, and waits for the end of the program and of its `processes`. */
   close() {
     this.#closing ??= this.#close();

@@ -6,7 +6,8 @@ import { onTestFinished } from "vitest";
 import { endProcesses, processesOfHome } from "./process-tree.mjs";
 import { PseudoTerminal } from "./pseudo-terminal.mjs";
 
-const program = fileURLToPath(new URL("../../../packages/cli/bin/mcparley.cjs", import.meta.url));
+/** The built command. */
+export const program: string = fileURLToPath(new URL("../../../packages/cli/bin/mcparley.cjs", import.meta.url));
 
 /** Options of `openTerminal`. All but one of `args` and `command` are optional. */
 interface TerminalOptions {

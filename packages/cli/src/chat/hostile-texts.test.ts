@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
 import { type ScriptedStep, callStep, scriptedModel, textStep } from "../../../host/src/testing/scripted-model.ts";
 import { keys } from "./testing/emulated-terminal.ts";
-import { hostile, hostileServer, unsafeIn } from "./testing/hostile-server.ts";
+import { type ScriptedServer, scriptedServer } from "../../../host/src/servers/testing/scripted-server.ts";
+import { hostile, hostilePeer, unsafeIn } from "./testing/hostile-peer.ts";
 import { type TestChat, openPlainTestChat, openTestChat } from "./testing/open-test-chat.ts";
+
+const hostileServer = (): ScriptedServer => scriptedServer(hostilePeer);
 
 async function open(steps?: readonly ScriptedStep[], argv: readonly string[] = []): Promise<TestChat> {
   const model = steps && scriptedModel(steps);

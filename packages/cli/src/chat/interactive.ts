@@ -122,10 +122,11 @@ function hintOf({ model, host }: Chat): string {
   return printable(`${model ?? "no model"} - ${servers} - / commands, @ resources`);
 }
 
-function showResume(chat: Chat, { resumed }: ChatSetting): void {
+function showResume(chat: Chat, { resumed, leftOut }: ChatSetting): void {
   const id = chat.storedId();
-  const isChanged = chat.conversation.messages.length > 0;
-  if (id !== undefined && (isChanged || resumed)) {
-    chat.terminal.note(chat.view.style.dim(`Continue this conversation with: mcparley chat --resume ${id}`));
-  }
+  if (id === undefined || (chat.conversation.messages.length === 0 && !resumed)) return;
+  const { dim } = chat.view.style;
+  chat.terminal.note(dim(`Continue this conversation with: mcparley chat --resume ${id}`));
+  if (leftOut.length > 0)
+    chat.terminal.note(dim(`Name these servers again, which are not stored: ${leftOut.join(", ")}`));
 }

@@ -33,6 +33,8 @@ export interface ChatSetting {
   readonly resumed: StoredChat | undefined;
   /** The words of the command line that name the servers, and that can be stored. */
   readonly targets: readonly string[];
+  /** The other words that name the servers, without their secrets. */
+  readonly leftOut: readonly string[];
 }
 
 /** The terminal of a chat with its questions. */
@@ -132,7 +134,10 @@ async function createHost(setting: ChatSetting, { front, recorded, onEvent, chat
 /** Allows the calls that the user has typed into a pipe, unless they may be destructive. Nothing else is allowed, because nobody can be asked. */
 function unattendedRenderer(isComposed: (request: ApprovalRequest) => boolean): Renderer {
   return {
-    approve: (request) => ({ action: isComposed(request) && !isDestructive(request.tool) ? "allow" : "deny" }),
+    approve: (request) => ({
+      action: isComposed(request) && !isDestructive(request.tool) ? "allow" : "deny",
+      reason: "nobody can be asked here. Allow it with --allow",
+    }),
   };
 }
 

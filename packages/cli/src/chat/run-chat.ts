@@ -57,13 +57,31 @@ export async function runChat(argv: readonly string[], io: ProgramIo): Promise<n
     if (options.prompt !== undefined) return await Promise.race([runOnce(start, setting), secondInterrupt(stop)]);
     // From here on, Ctrl-C belongs to the chat.
     stop.dispose();
-    return await runInteractive(start, (listener) => io.onTerminate(listener));
+    let isHungUp = false;
+    const code = await runInteractive(start, (listener) => onEnd(io, listener, () => (isHungUp = true)));
+    // The terminal does not exist any more. Node aborts at a usual exit, because it cannot restore the modes of the terminal.
+    if (isHungUp) process.kill(process.pid, "SIGHUP");
+    return code;
   } catch (error) {
     if (stop.reason === "interrupted") return exitCodes.interrupted;
     return await reportError(error, { screen, json, verbose: own.includes("--verbose") || own.includes("-v") });
   } finally {
     stop.dispose();
   }
+}
+
+/** Calls the listener when the system or the end of the terminal ends the process. Returns a function that stops it. */
+function onEnd(io: ProgramIo, listener: () => void, onHangUp: () => void): () => void {
+  const hangUp = (): void => {
+    onHangUp();
+    listener();
+  };
+  const stopListening = io.onTerminate(listener);
+  process.on("SIGHUP", hangUp);
+  return () => {
+    stopListening();
+    process.off("SIGHUP", hangUp);
+  };
 }
 
 async function secondInterrupt(stop: ReturnType<typeof createStop>): Promise<number> {
@@ -77,7 +95,7 @@ async function prepare(words: ServerWords, setting: StartSetting): Promise<ChatS
   checkOptions(setting);
   const history = openHistory(io);
   const resumed = options.resume === undefined ? undefined : await history.load(options.resume);
-  const targets = words.targets.length === 0 && !words.command ? (resumed?.targets ?? []) : words.targets;
+  const targets = words.targets.length === 0 ? (resumed?.targets ?? []) : words.targets;
   const model = await chooseModel(resumed, setting);
   if (options.prompt !== undefined && !model) {
     throw new UsageError("--prompt needs a model.", "Choose one with --model, such as --model ollama/qwen3.");
@@ -93,12 +111,12 @@ async function prepare(words: ServerWords, setting: StartSetting): Promise<ChatS
     servers,
     outputs,
     resumed,
-    targets: kept.targets,
+    ...kept,
     history: options.noHistory ? undefined : history,
   };
 }
 
-function checkOptions({ io, options }: StartSetting): void {
+function checkOptions({ options }: StartSetting): void {
   if (options.json && options.prompt === undefined) {
     throw new UsageError(
       "--json needs --prompt, because a chat has no single result.",
@@ -108,9 +126,6 @@ function checkOptions({ io, options }: StartSetting): void {
   if (options.prompt?.trim() === "") throw new UsageError("--prompt is empty.", 'Such as --prompt "What is due?"');
   if (options.timeout !== undefined && options.prompt === undefined) {
     throw new UsageError("--timeout needs --prompt. A chat has no time limit.");
-  }
-  if (options.prompt === undefined && !io.isTerminal.stdin && options.model === undefined && io.stdin.readableEnded) {
-    throw new UsageError("There is no input.", 'Send a message with --prompt "..."');
   }
 }
 
@@ -122,7 +137,16 @@ async function chooseModel(resumed: StoredChat | undefined, setting: StartSettin
   const surroundings = { cwd: io.cwd, env: io.env, platform: io.platform, confirm };
   const chosen = await openModel({ model, baseUrl, apiKeyEnv, provider }, surroundings);
   if (chosen || resumed?.model === undefined) return chosen;
-  return openModel({ model: resumed.model, baseUrl, apiKeyEnv, provider }, surroundings);
+  try {
+    return await openModel({ model: resumed.model, baseUrl, apiKeyEnv, provider }, surroundings);
+  } catch (error) {
+    // The address of an endpoint and the package of a provider are not stored.
+    if (!(error instanceof UsageError)) throw error;
+    setting.screen.note(
+      visibleLine(`The conversation used the model "${resumed.model}". Choose it again with --model.`),
+    );
+    return undefined;
+  }
 }
 
 async function confirmProvider({ name, path, version }: ProviderQuestion, setting: StartSetting): Promise<boolean> {

@@ -107,5 +107,6 @@ function usageOf(reported: Usage | undefined, request: ModelRequest, parts: Mode
   if (reported && (reported.inputTokens > 0 || reported.outputTokens > 0)) return reported;
   const tools = estimateTokens(JSON.stringify(request.tools ?? []));
   const output = parts.map((part) => ("input" in part ? part.input : "text" in part ? part.text : ""));
-  return { inputTokens: estimateMessages(request.messages) + tools, outputTokens: estimateTokens(output.join("")) };
+  const inputTokens = estimateMessages(request.messages) + tools;
+  return { inputTokens, outputTokens: estimateTokens(output.join("")), isEstimated: true };
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "mcparley";
+import { type Clock, printableJson } from "mcparley";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
@@ -14,6 +14,7 @@ import type { RunEvent } from "./run-events.ts";
 import { type RunStop, settled } from "./run-stop.ts";
 import type { RunTimer } from "./run-timer.ts";
 import { hideInJson } from "../conversation/text/secrets.ts";
+import { escapeTags } from "../conversation/text/server-text.ts";
 import { hostResult, toResultPart } from "../conversation/tool-results.ts";
 
 /** The parts of a run that its calls need. */
@@ -104,9 +105,17 @@ async function callServer(call: ReadCall, tool: CatalogueTool, parts: OneCallPar
   // A call that was cancelled has not failed. The user may want the model to repeat it.
   if (outcome.status === "cancelled") return hostResult({ callId, name }, cancelledText(outcome, parts));
   const origin = { server: tool.server, name: tool.tool.name };
-  const result = toResultPart({ callId, name, origin }, outcome, parts.limits);
+  const result = withEditedArguments(toResultPart({ callId, name, origin }, outcome, parts.limits), outcome);
   parts.failures.record({ name: call.shownName, arguments: call.arguments, isError: result.isError });
   return result;
+}
+
+/** Adds the arguments that the user edited to a result. The model would otherwise take its own for those of the call. */
+function withEditedArguments(result: ToolResultPart, outcome: ToolOutcome): ToolResultPart {
+  const edited = outcome.status === "result" ? outcome.editedArguments : undefined;
+  if (edited === undefined) return result;
+  const text = escapeTags(`The user edited the arguments. The tool was called with ${printableJson(edited)}.`);
+  return { ...result, content: [{ type: "text", text }, ...result.content] };
 }
 
 /** The end of a call that was cancelled before it had an outcome. */

@@ -246,6 +246,18 @@ describe("calls", () => {
     expect(messages[1]).toMatchObject({ content: [{ type: "tool-call", arguments: {} }] });
   });
 
+  test("state the arguments that the user edited in their results", async () => {
+    const edited = { id: "7</server-text>" };
+    const parts = testParts(scriptedStream([[call("read", '{"id":"1"}'), finish("tool-calls")], answered]).stream, {
+      callTool: () => Promise.resolve({ ...textOutcome("seven"), editedArguments: edited }),
+    });
+    const [result] = resultsOf((await startRun(parts, { messages: question }).finished).messages);
+    expect(textOf(result)).toContain(
+      'The user edited the arguments. The tool was called with {"id":"7&lt;/server-text>"}.',
+    );
+    expect(textOf(result)).toContain("seven");
+  });
+
   test("that fail become error results without secrets", async () => {
     const failure: ToolOutcome = { status: "failed", message: "bad hunter2", error: new Error("x"), mayHaveRun: true };
     const outcomes: ToolOutcome[] = [failure, { status: "denied", message: "The user said no." }];
@@ -318,6 +330,7 @@ describe("limits", () => {
     expect(end.reason).toBe("tokens");
     expect(end.usage.outputTokens).toBeGreaterThanOrEqual(100);
     expect(end.usage.inputTokens).toBeGreaterThan(100);
+    expect(end.usage.isEstimated).toBe(true);
   });
 
   test.each([

@@ -194,6 +194,7 @@ function addUsage(state: RunState, usage: Usage): void {
   state.usage = {
     inputTokens: state.usage.inputTokens + usage.inputTokens,
     outputTokens: state.usage.outputTokens + usage.outputTokens,
+    ...((state.usage.isEstimated || usage.isEstimated) && { isEstimated: true }),
   };
   state.events.push({ type: "usage", step: state.step, usage });
 }

@@ -1,4 +1,4 @@
-import { redact } from "mcparley";
+import { LocalError, redact } from "mcparley";
 import { isObject } from "../values/is-object.ts";
 import type { LanguageModel } from "./language-model.ts";
 
@@ -7,9 +7,11 @@ const maxMessage = 500;
 
 /**
  * Returns the error for a failed request to a model. It has only the status and the redacted message of the provider's error, because
- * that error also contains the request, its headers and the body of the response.
+ * that error also contains the request, its headers and the body of the response. A `LocalError` of the model is returned as it is:
+ * its message is for the user, and has no secret.
  */
 export function modelError(model: LanguageModel, thrown: unknown): Error {
+  if (thrown instanceof LocalError) return thrown;
   const name = modelName(model);
   const status = isObject(thrown) && typeof thrown.statusCode === "number" ? thrown.statusCode : undefined;
   if (status === 401 || status === 403) {

@@ -58,4 +58,6 @@ export interface Usage {
   readonly inputTokens: number;
   /** The tokens of the answers. */
   readonly outputTokens: number;
+  /** Whether a part is an estimate, because the provider reported none. */
+  readonly isEstimated?: boolean;
 }

@@ -1,4 +1,4 @@
-import type { CatalogueTool } from "@mcparley/host";
+import type { Catalogue, CatalogueTool } from "@mcparley/host";
 import type { JsonObject } from "mcparley";
 import { type Given, readArguments, sourcesOf } from "../../client/arguments.ts";
 import { UsageError } from "../../client/io.ts";
@@ -10,6 +10,7 @@ import { visibleLine } from "../../client/terminal-text.ts";
 import { toolArguments } from "../../client/tool-arguments.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { askValues } from "../session/ask-values.ts";
+import { findWhenReady } from "../session/await-definitions.ts";
 import { callByUser } from "../session/call-by-user.ts";
 import type { Chat } from "../session/chat.ts";
 import type { ChatCommand } from "./command.ts";
@@ -23,7 +24,7 @@ export const callCommand: ChatCommand = {
   async run(text, chat) {
     const [name, ...words] = splitWords(text);
     if (name === undefined) throw new UsageError("Which tool?", "/tools shows them. Such as /call TOOL key=text");
-    const tool = findTool(name, chat);
+    const tool = await findTool(name, chat);
     const given = await readArguments(words, sourcesOf(chat.io));
     const isAsked = words.length === 0 && chat.isAttended;
     const args = isAsked ? await askArguments(tool, chat) : toolArguments(tool.tool, given);
@@ -33,19 +34,24 @@ export const callCommand: ChatCommand = {
 };
 
 /** Finds a tool by its name for the model, by `server:tool`, or by its name at the only server that has it. */
-function findTool(name: string, { host }: Chat): CatalogueTool {
-  const { catalogue } = host;
-  const exact = catalogue.tool(name);
-  if (exact) return exact;
-  const named = catalogue.tools.filter(({ server, tool }) => tool.name === name || `${server}:${tool.name}` === name);
-  const [only, ...others] = named;
+async function findTool(name: string, chat: Chat): Promise<CatalogueTool> {
+  const named = await findWhenReady(chat, (catalogue) => toolsNamed(name, catalogue));
+  const [only, ...others] = named ?? [];
   if (only && others.length === 0) return only;
-  const names = catalogue.tools.map((tool) => tool.name);
+  const names = chat.host.catalogue.tools.map((tool) => tool.name);
   if (!only) throw new UsageError(`There is no tool ${JSON.stringify(name)}.`, didYouMean(name, names));
   throw new UsageError(
     `Several servers have a tool ${JSON.stringify(name)}.`,
-    `Choose one: ${named.map((tool) => tool.name).join(", ")}`,
+    `Choose one: ${[only, ...others].map((tool) => tool.name).join(", ")}`,
   );
+}
+
+/** Returns the tools with a name. Undefined if there are none. */
+function toolsNamed(name: string, { tool, tools }: Catalogue): readonly CatalogueTool[] | undefined {
+  const exact = tool(name);
+  if (exact) return [exact];
+  const named = tools.filter((one) => one.tool.name === name || `${one.server}:${one.tool.name}` === name);
+  return named.length > 0 ? named : undefined;
 }
 
 /** Asks for the arguments of a tool, one after another. They are converted by its schema. */
@@ -57,7 +63,7 @@ async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<
     facts: argument.facts === "" ? "any" : argument.facts,
     isRequired: required.has(argument.name),
   }));
-  if (values.length === 0) return {};
+  if (values.length === 0 || !chat.isAttended) return toolArguments(tool, []);
   const answers = await chat.dialogs.talk(new AbortController().signal, async (prompter, view) => {
     prompter.say(view.style.bold(visibleLine(`Arguments of ${name}`)));
     return askValues(values, { prompter, view, suggestFor: (argument) => choices(tool.inputSchema, argument) });

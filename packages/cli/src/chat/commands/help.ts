@@ -40,6 +40,6 @@ export const newCommand: ChatCommand = {
 /** Ends the chat. */
 export const quitCommand: ChatCommand = {
   usage: "",
-  summary: "leave; the conversation is stored",
+  summary: "leave",
   run: (_text, chat) => chat.leave(),
 };

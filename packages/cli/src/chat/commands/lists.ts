@@ -1,8 +1,10 @@
+import type { Catalogue } from "@mcparley/host";
 import { printableJson } from "mcparley";
 import { UsageError } from "../../client/io.ts";
 import { type Offer, showOffer } from "../../client/show-list.ts";
 import { visibleLine } from "../../client/terminal-text.ts";
 import { didYouMean } from "../../did-you-mean.ts";
+import { findWhenReady } from "../session/await-definitions.ts";
 import type { Chat } from "../session/chat.ts";
 import { mentionText } from "../session/mentions.ts";
 import type { ChatCommand } from "./command.ts";
@@ -12,17 +14,19 @@ import { splitWords, wordMenu } from "./words.ts";
 export const toolsCommand: ChatCommand = {
   usage: "[TOOL]",
   summary: "show the tools, or the definition of one",
-  run(text, chat) {
+  async run(text, chat) {
     const [word] = splitWords(text);
-    const { tools } = chat.host.catalogue;
-    if (word === undefined) return showByServer(tools, ({ name, tool }) => ({ tools: [{ ...tool, name }] }), chat);
-    const found = chat.host.catalogue.tool(word);
+    if (word === undefined) {
+      const tools = await listed(chat, (catalogue) => catalogue.tools);
+      return showByServer(tools, ({ name, tool }) => ({ tools: [{ ...tool, name }] }), chat);
+    }
+    const found = await findWhenReady(chat, (catalogue) => catalogue.tool(word));
     if (!found)
       throw new UsageError(
         `There is no tool ${JSON.stringify(word)}.`,
         didYouMean(
           word,
-          tools.map(({ name }) => name),
+          chat.host.catalogue.tools.map(({ name }) => name),
         ),
       );
     const { name, server, tool, description, inputSchema } = found;
@@ -37,9 +41,9 @@ export const toolsCommand: ChatCommand = {
 export const promptsCommand: ChatCommand = {
   usage: "",
   summary: "show the prompts",
-  run: (_text, chat) =>
+  run: async (_text, chat) =>
     showByServer(
-      chat.host.catalogue.prompts,
+      await listed(chat, (catalogue) => catalogue.prompts),
       ({ name, prompt }) => ({ prompts: [{ ...prompt, name: `/${name}` }] }),
       chat,
     ),
@@ -49,9 +53,8 @@ export const promptsCommand: ChatCommand = {
 export const resourcesCommand: ChatCommand = {
   usage: "",
   summary: "show the resources and templates",
-  run(_text, chat) {
-    const { resources, templates } = chat.host.catalogue;
-    const entries = [...resources, ...templates];
+  async run(_text, chat) {
+    const entries = await listed(chat, ({ resources, templates }) => [...resources, ...templates]);
     showByServer(
       entries,
       (entry) =>
@@ -70,6 +73,15 @@ export const resourcesCommand: ChatCommand = {
 /** Returns the menu entries of the tools by their names for the model. */
 export function toolEntries({ host }: Chat): { value: string; detail: string }[] {
   return host.catalogue.tools.map(({ name, tool }) => ({ value: name, detail: tool.description ?? "" }));
+}
+
+/** Returns a list of the catalogue. If it is empty, waits for servers that connect. */
+async function listed<T>(chat: Chat, list: (catalogue: Catalogue) => readonly T[]): Promise<readonly T[]> {
+  const found = await findWhenReady(chat, (catalogue) => {
+    const entries = list(catalogue);
+    return entries.length > 0 ? entries : undefined;
+  });
+  return found ?? [];
 }
 
 /** Prints the entries of a list below the names of their servers. */

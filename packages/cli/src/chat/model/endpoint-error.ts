@@ -1,4 +1,4 @@
-import { redact } from "mcparley";
+import { LocalError, redact } from "mcparley";
 import { isObject } from "../../client/json.ts";
 import { visibleLine } from "../../client/terminal-text.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -11,8 +11,12 @@ const maxMessage = 300;
  *
  * It has no cause, because errors of `fetch` and of providers contain the request with its headers.
  */
-export class EndpointError extends Error {
+export class EndpointError extends LocalError {
   override readonly name = "EndpointError";
+
+  constructor(message: string, code: "http" | "unauthorized" | "unreachable" | "timeout" = "http") {
+    super(code, message);
+  }
 }
 
 /** A reply of an endpoint that is not an answer of the model. */
@@ -37,9 +41,12 @@ export function replyError(endpoint: Endpoint, reply: FailedReply): EndpointErro
     return new EndpointError(`${fact} ${addressCure(endpoint)}`);
   }
   // Endpoints repeat parts of the key in this message.
-  if (status === 401) return new EndpointError(`${title} ${keyError(keyEnv, status)}`);
+  if (status === 401) return new EndpointError(`${title} ${keyError(keyEnv, status)}`, "unauthorized");
   if (status === 403)
-    return new EndpointError(`${title} refused the request (HTTP status 403)${said} ${keyCure(keyEnv)}`);
+    return new EndpointError(
+      `${title} refused the request (HTTP status 403)${said} ${keyCure(keyEnv)}`,
+      "unauthorized",
+    );
   if (status === 404) {
     const fact = `${title} did not find the model "${visibleLine(model)}" (HTTP status 404)${said}`;
     return new EndpointError(`${fact} ${modelCure(endpoint)}`);
@@ -100,14 +107,18 @@ export function connectionError(endpoint: Endpoint, thrown: unknown): EndpointEr
     const name = provider ? provider.title : "A model endpoint";
     const cure =
       provider?.start === undefined ? "Start it, or check its address." : `Start it with \`${provider.start}\`.`;
-    return new EndpointError(`${name} is not running at ${origin}. ${cure}`);
+    return new EndpointError(`${name} is not running at ${origin}. ${cure}`, "unreachable");
   }
   const [, fact, cure] = connectionErrors.find(([codes]) => codes.test(code)) ?? [
     undefined,
     "closed the connection before the answer was complete",
     "Try again.",
   ];
-  return new EndpointError(`${titleOf(endpoint)} ${fact}${code === "" ? "" : ` (${code})`}. ${cure}`);
+  const isSlow = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/.test(code);
+  return new EndpointError(
+    `${titleOf(endpoint)} ${fact}${code === "" ? "" : ` (${code})`}. ${cure}`,
+    isSlow ? "timeout" : "unreachable",
+  );
 }
 
 /** Returns the error for a part of the answer that the endpoint or the reader of its format reports. */

@@ -272,7 +272,8 @@ test("a host reports the error of the endpoint with its cure", async () => {
   await using host = await createHost({ model, folder: false });
   const { reason, error } = await host.run({ messages: [{ role: "user", content: "Hello?" }] }).finished;
   expect(reason).toBe("error");
+  expect(error).toMatchObject({ code: "unauthorized" });
   expect(error?.message).toBe(
-    `The model "openai/test-model" failed: OpenAI at ${new URL(url).origin} rejected the key (HTTP status 401). Check the key in the variable LLM_KEY.`,
+    `OpenAI at ${new URL(url).origin} rejected the key (HTTP status 401). Check the key in the variable LLM_KEY.`,
   );
 });

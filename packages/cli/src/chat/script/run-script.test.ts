@@ -19,6 +19,7 @@ import {
 } from "../../../../host/src/testing/scripted-model.ts";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { UsageError } from "../../client/io.ts";
+import { EndpointError } from "../model/endpoint-error.ts";
 import { openHistory, titleOf } from "../history/stored-chats.ts";
 import { Screen } from "../../client/screen.ts";
 import { type FakeIo, fakeIo } from "../../client/testing/fake-io.ts";
@@ -355,6 +356,17 @@ describe("the exit code", () => {
     const { printed, exitCode } = await runJson({ model: provider(url) });
     expect(printed.error?.message).toContain("Cannot connect");
     expect(exitCode).toBe(4);
+  });
+
+  test.each([
+    ["unauthorized", 3],
+    ["unreachable", 4],
+    ["timeout", 6],
+    ["http", 2],
+  ] as const)("for the code %s of a built-in endpoint is %i", async (kind, code) => {
+    const { printed, exitCode } = await runJson({ model: [new EndpointError("Ollama is not running.", kind)] });
+    expect(printed.error?.message).toBe("Ollama is not running.");
+    expect(exitCode).toBe(code);
   });
 
   test("is 2 if a provider answers with a status and the text of a network error", async () => {

@@ -28,6 +28,8 @@ test.each([
   [["mcparley", "serve", "examples/handbook", "--stdio"], "handbook"],
   [["/usr/bin/notes-server"], "notes-server"],
   [["python3", "-u", "server.py"], "server"],
+  [["node", "node_modules/server-everything/dist/index.js", "stdio"], "server-everything"],
+  [["node", "./dist/main.js"], "main"],
 ])("names a program %j", (words, name) => {
   expect(serverName(command(...words), undefined)).toBe(name);
 });

@@ -7,7 +7,7 @@ import type { SentRequest } from "../model/sent-request.ts";
 import type { Root } from "mcparley/client";
 
 /** Work that Ctrl-C interrupts: first its calls, then all of it. */
-export interface Work {
+interface Work {
   /** Returns false if nothing is left to interrupt. */
   interrupt(this: void): boolean;
 }
@@ -18,7 +18,7 @@ export interface Chat {
   readonly host: Host;
   readonly terminal: ChatTerminal;
   readonly dialogs: DialogQueue;
-  /** Whether a user can answer questions. */
+  /** Whether a user can answer questions. Nothing is asked in a pipe, whose next line would become the answer. */
   readonly isAttended: boolean;
   /** The name of the model. Undefined without a model: the user then chooses what a model would. */
   readonly model: string | undefined;

@@ -4,6 +4,7 @@ import { visibleLine } from "../../client/terminal-text.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { chatCommands } from "../commands/commands.ts";
 import { splitWords } from "../commands/words.ts";
+import { findWhenReady, untilDefined } from "./await-definitions.ts";
 import { type Chat, interruptible } from "./chat.ts";
 import { promptValues, templateValues } from "./expand.ts";
 import { findMentions, mentionText } from "./mentions.ts";
@@ -19,7 +20,8 @@ export async function submit(text: string, chat: Chat): Promise<void> {
   if (name === undefined) return sendMessage(text, chat);
   const command = chatCommands.get(name);
   if (command) return command.run(words, chat);
-  const prompt = chat.host.catalogue.prompt(name);
+  // Each name of a prompt has a colon, so that a misspelt command waits for nothing.
+  const prompt = name.includes(":") && (await findWhenReady(chat, (catalogue) => catalogue.prompt(name)));
   if (prompt) return sendPrompt(name, words, chat);
   throw new UsageError(`There is no command or prompt /${name}.`, hintFor(name, chat));
 }
@@ -29,13 +31,21 @@ function hintFor(name: string, { host }: Chat): string | undefined {
     .filter(({ state }) => state === "connecting")
     .map((server) => server.name);
   if (name.includes(":") && connecting.length > 0) return `Still connecting: ${connecting.join(", ")}. Try again.`;
-  return didYouMean(name, [...chatCommands.keys(), ...host.catalogue.prompts.map((prompt) => prompt.name)]);
+  const names = [...chatCommands.keys(), ...host.catalogue.prompts.map((prompt) => prompt.name)];
+  return didYouMean(
+    `/${name}`,
+    names.map((known) => `/${known}`),
+  );
 }
 
 /** Attaches the resources that a message names, adds the message, and lets the model answer. */
 async function sendMessage(text: string, chat: Chat): Promise<void> {
   const { conversation, host } = chat;
   const before = conversation.messages.length;
+  // Only the definitions tell a template from a resource.
+  if ([...host.servers.keys()].some((name) => text.includes(`@${name}:`) || text.includes(`@<${name}:`))) {
+    await untilDefined(chat);
+  }
   for (const { server, uri, isTemplate } of findMentions(text, host)) {
     if (isTemplate) {
       const variables = await templateValues({ server, uriTemplate: uri }, chat);
@@ -49,6 +59,8 @@ async function sendMessage(text: string, chat: Chat): Promise<void> {
   }
   await refresh(chat);
   conversation.user(text);
+  // The message is not lost if the program ends before the answer.
+  void chat.store();
   await answer(before, chat);
 }
 
@@ -65,9 +77,8 @@ async function sendPrompt(name: string, words: string, chat: Chat): Promise<void
   await answer(before, chat);
 }
 
-/** Reads the attached resources that have changed, if there is no model: a run of a model reads them itself. */
+/** Reads the attached resources that have changed. Their new content stands before the message that may be about it. */
 async function refresh(chat: Chat): Promise<void> {
-  if (chat.model !== undefined) return;
   await interruptible(chat, (signal) => chat.conversation.refresh({ signal }));
 }
 

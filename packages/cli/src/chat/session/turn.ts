@@ -64,11 +64,11 @@ const endTexts: Readonly<Record<Exclude<RunEnd["reason"], "answered" | "error">,
 
 function showEnd({ reason, error, usage }: RunEnd, { terminal, view }: Chat): void {
   const { red, yellow, dim } = view.style;
-  if (reason === "error")
-    terminal.note(red(`The model failed: ${visibleLine(error?.message ?? "no reason was given")}`));
+  if (reason === "error") terminal.note(red(visibleLine(error?.message ?? "The model failed without a reason.")));
   else if (reason !== "answered") terminal.note(yellow(endTexts[reason]));
-  const { inputTokens, outputTokens } = usage;
-  if (inputTokens + outputTokens > 0) terminal.note(dim(`${inputTokens} tokens in, ${outputTokens} out`));
+  const { inputTokens, outputTokens, isEstimated } = usage;
+  const mark = isEstimated ? "~" : "";
+  if (inputTokens + outputTokens > 0) terminal.note(dim(`${mark}${inputTokens} tokens in, ${mark}${outputTokens} out`));
 }
 
 /** The lines above the input during a turn: one for the model, and one for each call that runs. */

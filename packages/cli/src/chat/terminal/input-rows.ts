@@ -10,52 +10,64 @@ export interface Rows {
 
 /** An input as it is drawn. */
 export interface InputText {
-  /** The text before the input, with colours and without other controls. The lines after its last line break stand beside the input. */
+  /** The text before the input on its first row, with colours and without other controls. */
   readonly prompt: string;
   readonly text: string;
   /** The number of characters before the cursor. */
   readonly cursor: number;
 }
 
+/** Columns that a prompt must leave for the text beside it. A longer prompt has rows of its own. */
+const leastRoom = 12;
+
 /** Returns the rows of an input of at most `columns` columns and `most` rows. If it has more, those around the cursor are shown. */
 export function inputRows({ prompt, text, cursor }: InputText, columns: number, most: number): Rows {
   const room = Math.max(columns, 4);
-  const indent = Math.min(widthOf(prompt), room >> 1);
-  const isBeside = widthOf(prompt) <= room >> 1;
-  const before = layOut(safe(text.slice(0, cursor)), room - (isBeside ? indent : 0));
-  const all = layOut(safe(text), room - (isBeside ? indent : 0));
+  const width = widthOf(prompt);
+  const isBeside = width <= Math.max(room - leastRoom, room >> 1);
+  const start = isBeside ? width : 0;
+  const indent = isBeside && width <= room >> 1 ? width : 0;
+  const widths = { first: room - start, next: room - indent };
+  const all = layOut(safe(text), widths);
+  const before = layOut(safe(text.slice(0, cursor)), widths);
   const at = { row: before.length - 1, column: widthOf(before.at(-1) ?? "") };
   // A cursor behind the last column stands at the start of the next row.
-  if (at.column >= room - (isBeside ? indent : 0)) {
+  if (at.column >= (at.row === 0 ? widths.first : widths.next)) {
     at.row += 1;
     at.column = 0;
     if (all.length === at.row) all.push("");
   }
-  const first = Math.max(0, Math.min(at.row - (most >> 1), all.length - most));
-  const shown = all.slice(first, first + most).map((row, index) => {
-    if (!isBeside) return row;
-    return (first + index === 0 ? prompt : " ".repeat(indent)) + row;
+  const from = Math.max(0, Math.min(at.row - (most >> 1), all.length - most));
+  const shown = all.slice(from, from + most).map((row, index) => {
+    const isFirst = from + index === 0;
+    return isFirst && isBeside ? prompt + row : " ".repeat(isFirst ? 0 : indent) + row;
   });
-  const cursorAt = { row: at.row - first, column: at.column + (isBeside ? indent : 0) };
-  if (isBeside) return { rows: shown, cursor: cursorAt };
-  const above = layOut(prompt, room);
-  return { rows: [...above, ...shown], cursor: { ...cursorAt, row: cursorAt.row + above.length } };
+  const column = at.column + (at.row === 0 ? start : indent);
+  const above = isBeside ? [] : layOut(prompt, { first: room, next: room });
+  return { rows: [...above, ...shown], cursor: { row: at.row - from + above.length, column } };
 }
 
-/** Breaks a text into rows of at most `columns` columns, in linear time. */
-function layOut(text: string, columns: number): string[] {
-  return text.split("\n").flatMap((line) => {
-    const rows: string[] = [];
+/** The columns of the first row, and of the others. */
+interface Widths {
+  readonly first: number;
+  readonly next: number;
+}
+
+/** Breaks a text into rows, in linear time. */
+function layOut(text: string, { first, next }: Widths): string[] {
+  const rows: string[] = [];
+  for (const line of text.split("\n")) {
     let rest = line;
     for (;;) {
-      const { index, truncated } = truncatedWidth(rest, { limit: columns, ellipsis: "" });
+      const limit = rows.length === 0 ? first : next;
+      const { index, truncated } = truncatedWidth(rest, { limit, ellipsis: "" });
       if (!truncated || index === 0) break;
       rows.push(rest.slice(0, index));
       rest = rest.slice(index);
     }
     rows.push(rest);
-    return rows;
-  });
+  }
+  return rows;
 }
 
 /** Returns a text in which tabs are spaces, and controls are escaped. The text can be a value of a server that was chosen. */

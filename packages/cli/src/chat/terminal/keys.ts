@@ -30,6 +30,7 @@ const escapeTime = 50;
 export function readKeys(input: Readable, onKey: (event: KeyEvent) => void): () => void {
   let pasted: string | undefined;
   let isMarked = false;
+  let isAlone = true;
   const endPaste = (): void => {
     const text = pasted ?? "";
     pasted = undefined;
@@ -37,13 +38,16 @@ export function readKeys(input: Readable, onKey: (event: KeyEvent) => void): () 
     if (text !== "") onKey({ type: "paste", text: text.replaceAll(/\r\n?/g, "\n") });
   };
   const before = (chunk: Buffer | string): void => {
-    if (!isMarked && !String(chunk).includes("\u001b[200~") && severalLines.test(String(chunk))) pasted = "";
+    const text = String(chunk);
+    isAlone = text.length === 1;
+    if (!isMarked && !text.includes("\u001b[200~") && severalLines.test(text)) pasted = "";
   };
   const after = (): void => {
     if (pasted !== undefined && !isMarked) endPaste();
   };
   const onKeypress = (text: string | undefined, key: Key): void => {
-    const isInterrupt = key.ctrl === true && key.name === "c";
+    // A Ctrl-C between other characters belongs to the pasted text. It must not end the paste, whose next line would be sent.
+    const isInterrupt = key.ctrl === true && key.name === "c" && (pasted === undefined || isAlone);
     if (key.name === "paste-start") {
       pasted = "";
       isMarked = true;
@@ -77,7 +81,8 @@ function toEvent(text: string | undefined, key: Key): KeyEvent {
     name: key.name ?? "",
     text: isTyped ? text : "",
     ctrl: key.ctrl === true,
-    meta: key.meta === true,
+    // Node marks Escape itself as pressed with Alt.
+    meta: key.meta === true && key.name !== "escape",
     key,
   };
 }

@@ -59,12 +59,12 @@ class PlainTerminal implements ChatTerminal {
 
   print(text: string): void {
     this.endText();
-    this.#write(`${text}\n`);
+    this.#besideQuestion(() => this.#write(`${text}\n`));
   }
 
   note(text: string): void {
     this.endText();
-    this.#ask(`${text}\n`);
+    this.#besideQuestion(() => this.#ask(`${text}\n`));
   }
 
   write(text: string): void {
@@ -136,6 +136,14 @@ class PlainTerminal implements ChatTerminal {
       const answer = await this.#queue.next(signal);
       if (answer.trim() === "") return [first, ...more].join("\n");
     }
+  }
+
+  /** Shows a text on its own line, and then the open question again. */
+  #besideQuestion(show: () => void): void {
+    const question = this.#io.isTerminal.stdin ? this.#open.at(-1) : undefined;
+    if (question) this.#ask("\n");
+    show();
+    if (question) this.#ask(question.prompt);
   }
 
   #showPrompt(prompt: string): void {

@@ -235,6 +235,19 @@ test("asks a second question in place of the first, which continues with its tex
   expect(await first).toBe("message");
 });
 
+test("an open question stays in front of a message input that is opened later", async () => {
+  const opened = open();
+  const question = opened.terminal.ask("Allow? ");
+  const message = ask(opened, { hasHistory: true });
+  opened.screen.press("y");
+  expect(await opened.screen.lines()).toEqual(["Allow? y"]);
+  opened.screen.press(keys.enter);
+  expect(await question).toBe("y");
+  opened.screen.press("hello");
+  opened.screen.press(keys.enter);
+  expect(await message).toBe("hello");
+});
+
 test("keeps the keys that are pressed while nothing is asked for the next message, and not for a question", async () => {
   const opened = open();
   opened.screen.press("y");

@@ -58,6 +58,9 @@ class RichTerminal implements ChatTerminal {
     this.#stopKeys = readKeys(io.stdin, (event) => this.#press(event));
     this.#output.on("resize", this.#onResize);
     this.#input.once("end", this.#onEnd);
+    // The terminal was closed. These listeners remain, because the attempt to restore its modes fails too.
+    this.#input.on("error", this.#onEnd);
+    this.#output.on("error", this.#onEnd);
     this.#start();
   }
 
@@ -125,7 +128,7 @@ class RichTerminal implements ChatTerminal {
     const input = new OpenInput({ prompt: beside, options, editor, onChange: () => this.#draw() });
     const withdraw = (): void => input.dismiss();
     signal?.addEventListener("abort", withdraw, { once: true });
-    // The input of messages never hides a question that is open.
+    // A question stays in front of the message input, which can be opened later.
     if (options.hasHistory) this.#inputs.unshift(input);
     else this.#inputs.push(input);
     this.#draw();
@@ -234,7 +237,8 @@ class RichTerminal implements ChatTerminal {
 
   #content(): AreaContent {
     const size = this.#size();
-    const line = this.#line === undefined ? [] : [this.#line];
+    // The window can be narrower than at the time of the last `write`.
+    const line = this.#line === undefined ? [] : this.#wrapped(this.#line).split("\n");
     const above = [...line, ...this.#status.map((text) => this.#style.dim(cut(text, size.columns - 1)))];
     const input = this.#inputs.at(-1)?.content(size, this.#style) ?? this.#ahead(size);
     if (!input) return { rows: above, cursor: undefined };

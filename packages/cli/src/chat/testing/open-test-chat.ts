@@ -155,6 +155,7 @@ async function startChat(io: CommandIo, options: TestChatOptions): Promise<numbe
     history: read.noHistory ? undefined : history,
     resumed: read.resume === undefined ? undefined : await history.load(read.resume),
     targets,
+    leftOut: [],
   };
   exit = runInteractive(setting, (listener) => {
     terminations.add(listener);
