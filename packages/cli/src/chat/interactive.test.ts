@@ -122,7 +122,7 @@ test("a dumb terminal has questions and a status, and no control sequences", asy
   const chat = await openPlainTestChat({ servers: { notes: notes.server }, model, terminal: true });
   await chat.io.seen("is connected");
   chat.io.stdin.push("/servers\n");
-  await chat.io.seen("2 templates\n>");
+  await chat.io.seen("notes  ready");
   chat.io.stdin.push("Go\n");
   await chat.io.seen("Call it?");
   chat.io.stdin.push("y\n");
