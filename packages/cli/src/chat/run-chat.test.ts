@@ -137,6 +137,13 @@ test("without a model and servers, the lines of a pipe are read", async () => {
   expect(io.out()).toContain("[user]\ntext\n");
 });
 
+test("--no-history stores nothing", async () => {
+  const { io, home } = await chat(["--no-history"], { stdin: "text\n" });
+  expect(io.out()).toContain("[user]\ntext\n");
+  expect(io.err()).not.toContain("--resume");
+  expect((await chat(["--resume", "last"], { home })).io.err()).toContain("There is no stored conversation.");
+});
+
 test("--resume takes the servers that were stored with the conversation", async () => {
   const config = JSON.stringify({ mcpServers: { wiki: { url: "http://127.0.0.1:9/mcp" } } });
   const home = await temporaryFolder({ "mcp.json": config, "elsewhere/readme.md": "" });

@@ -51,3 +51,20 @@ test("counts wide characters, and escapes controls", () => {
 test("lays out a text of 200,000 characters in linear time", () => {
   expect(rowsOf("> ", "word ".repeat(40_000), { columns: 80, most: 5 }).rows).toHaveLength(5);
 });
+
+test("the colours of the prompt remain, and take no columns", () => {
+  expect(rowsOf("\u001b[1m> \u001b[22m", "x")).toEqual({
+    rows: ["\u001b[1m> \u001b[22mx"],
+    cursor: { row: 0, column: 3 },
+  });
+});
+
+test.each([
+  ["a colour", "\u001b[31mred", String.raw`\x1b[31mred`],
+  ["the removal of a line", "a\r\u001b[2Kb", String.raw`a\x0d\x1b[2Kb`],
+])("a text with %s shows its characters", (_name, text, shown) => {
+  expect(rowsOf("> ", text, { columns: 40 })).toEqual({
+    rows: [`> ${shown}`],
+    cursor: { row: 0, column: shown.length + 2 },
+  });
+});
