@@ -30,6 +30,7 @@ test.each([
   [["python3", "-u", "server.py"], "server"],
   [["node", "node_modules/server-everything/dist/index.js", "stdio"], "server-everything"],
   [["node", "./dist/main.js"], "main"],
+  [["node", "-e", "console.log(1)"], "node"],
 ])("names a program %j", (words, name) => {
   expect(serverName(command(...words), undefined)).toBe(name);
 });

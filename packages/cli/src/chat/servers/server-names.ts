@@ -50,7 +50,7 @@ function nameOfCommand(words: readonly string[]): string {
   // A folder that is served has the better name.
   if (served > 0 && fileName(words[served - 1] ?? "") === "mcparley") return fileName(words[served + 1] ?? program);
   if (!runtimes.has(program)) return program;
-  const script = words.slice(1).find((word) => !word.startsWith("-"));
+  const script = words.slice(1).find((word, index) => !word.startsWith("-") && !isCodeOption(words[index] ?? ""));
   return script === undefined ? program : scriptName(script);
 }
 
@@ -64,6 +64,11 @@ function scriptName(path: string): string {
   if (!entries.has(name)) return name;
   const folders = path.split(/[\\/]/).slice(0, -1);
   return folders.findLast((folder) => !outputs.has(folder) && folder !== "..") ?? name;
+}
+
+/** Whether the word after an option is code, and not a file. */
+function isCodeOption(option: string): boolean {
+  return ["-e", "-c", "-p", "-pe", "--eval", "--print"].includes(option);
 }
 
 function fileName(path: string): string {
