@@ -20,7 +20,7 @@ test("shows the servers, turns one off and on, and connects it again", async () 
       .filter((line) => line.startsWith(state)).length;
   await send("/servers");
   await terminal.waitFor(/^server {2}ready {2}test-server 1\.0\.0, revision 2026-07-28$/m);
-  expect(terminal.screen()).toContain("  15 tools, 3 prompts, 5 resources, 1 template");
+  expect(terminal.screen()).toContain("  16 tools, 3 prompts, 5 resources, 1 template");
   await send("/servers off server");
   await terminal.waitFor(/^server {2}off/m);
   await terminal.waitFor("0 of 1 servers connected");

@@ -21,7 +21,7 @@ async function select(terminal: Terminal, text: string, key: "down" | "up"): Pro
 
 test("shows the servers, the keys and the state at the start", async () => {
   const { terminal, leave } = await openChat();
-  await terminal.waitFor("server is connected: 15 tools, 3 prompts, 5 resources, 1 template");
+  await terminal.waitFor("server is connected: 16 tools, 3 prompts, 5 resources, 1 template");
   const screen = terminal.screen();
   expect(screen).toMatch(/^mcparley chat without a model, and the server server$/m);
   expect(screen).toMatch(/^no model - 1 of 1 servers connected - \/ commands, @ resources$/m);

@@ -32,6 +32,7 @@ export async function runInteractive(
   });
   const dialogs = createDialogQueue(terminal);
   Object.assign(running, { terminal, dialogs });
+  setting.outputs.showOn({ note: (text) => terminal.note(text), err: terminal.view });
   const stopListening = onTerminate(leave);
   const isAttended = setting.io.isTerminal.stdin && !setting.options.noInput;
   let chat: Chat | undefined;

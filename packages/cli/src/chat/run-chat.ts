@@ -33,8 +33,8 @@ export const chatCommand: AnyCommand = {
   examples: [
     "mcparley chat handbook",
     "mcparley chat notes https://example.com/mcp --model ollama/qwen3",
-    "mcparley chat --model qwen3 --base-url http://127.0.0.1:8080/v1 -- npx -y some-server",
-    'mcparley chat notes --model ollama/qwen3 --allow "notes:search_*" --prompt "What is due?" --json',
+    "mcparley chat -m qwen3 --base-url http://127.0.0.1:8080/v1 -- node server.js",
+    'mcparley chat notes -m ollama/qwen3 --allow "find_*" -p "What is due?" --json',
     "mcparley chat --resume last",
   ],
   edit: () => Promise.reject(new TypeError("mcparley chat is run by `runChat`.")),
@@ -100,8 +100,7 @@ async function prepare(words: ServerWords, setting: StartSetting): Promise<ChatS
   if (options.prompt !== undefined && !model) {
     throw new UsageError("--prompt needs a model.", "Choose one with --model, such as --model ollama/qwen3.");
   }
-  const view = { err: screen.err, note: (text: string) => screen.note(text) };
-  const outputs = serverOutputs(() => view, options.verbose);
+  const outputs = serverOutputs(screen, options.verbose);
   const servers = await chatServers({ ...words, targets }, setting, outputs.write);
   const kept = storableTargets([...targets, ...(words.command ? ["--", ...words.command] : [])]);
   return {

@@ -18,6 +18,19 @@ async function helpOf(name: string): Promise<string> {
   return io.out();
 }
 
+/** Returns the help of `mcparley chat`, which has no target in front of its words. */
+async function helpOfChat(): Promise<string> {
+  const io = fakeIo({ terminal: true });
+  expect(await run(["chat", "--help"], { ...io, onTerminate: () => () => {} })).toBe(0);
+  return io.out();
+}
+
+test("mcparley chat --help is at most 80 columns wide", async () => {
+  const lines = (await helpOfChat()).split("\n");
+  expect(lines[0]).toBe("mcparley chat [TARGET ...]");
+  for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(80);
+});
+
 describe.each(names)("mcparley %s --help", (name) => {
   test("is at most 50 lines of 80 columns", async () => {
     const lines = (await helpOf(name)).split("\n");
@@ -57,7 +70,7 @@ function valueOf(option: string): string {
 }
 
 test("describes each option in one place", async () => {
-  const pages = await Promise.all(names.map(helpOf));
+  const pages = await Promise.all([...names.map(helpOf), helpOfChat()]);
   const topics = [...helpTopics.values()].map((topic) => topic(80));
   for (const { name, description } of optionDefinitions) {
     const start = description.slice(0, 20);

@@ -51,6 +51,12 @@ export function plainTools(log) {
       annotations: { readOnlyHint: true },
       call: () => ["The picture:", image(png, "image/png")],
     }),
+    variable: tool({
+      description: "Returns a variable of the environment.",
+      annotations: { readOnlyHint: true },
+      input: objectOf({ name: text }),
+      call: (input) => `its value is ${process.env[String(input["name"])]}`,
+    }),
     log_lines: tool({
       description: "Sends a log message of each level.",
       annotations: { readOnlyHint: true },

@@ -1,23 +1,36 @@
 import { type ProgramOutput, programOutput } from "../../client/program-output.ts";
 import type { Screen } from "../../client/screen.ts";
 
+/** Shows the lines of servers. */
+type LineScreen = Pick<Screen, "note" | "err">;
+
 /** The stderr of the started servers. */
 export interface ServerOutputs {
   /** Takes a part of the stderr of a server. */
   write(this: void, server: string, chunk: string): void;
   /** Returns the last lines of a server, without secrets. Empty if it wrote none. */
   tail(this: void, server: string): string;
+  /** Shows later lines in another place, such as above the input of a chat. */
+  showOn(this: void, screen: LineScreen): void;
 }
 
 /** Collects the stderr of servers. `isLive` shows each line as it arrives. */
-export function serverOutputs(screen: () => Pick<Screen, "note" | "err">, isLive: boolean): ServerOutputs {
+export function serverOutputs(screen: LineScreen, isLive: boolean): ServerOutputs {
   const outputs = new Map<string, ProgramOutput>();
+  let shownOn = screen;
+  const present: LineScreen = {
+    note: (text) => shownOn.note(text),
+    get err() {
+      return shownOn.err;
+    },
+  };
   return {
     write(server, chunk) {
-      const output = outputs.get(server) ?? programOutput(screen(), isLive);
+      const output = outputs.get(server) ?? programOutput(present, isLive);
       outputs.set(server, output);
       output.write(chunk);
     },
     tail: (server) => outputs.get(server)?.tail() ?? "",
+    showOn: (other) => (shownOn = other),
   };
 }

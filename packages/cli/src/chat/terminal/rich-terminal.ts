@@ -257,7 +257,7 @@ class RichTerminal implements ChatTerminal {
     return text
       .replaceAll("\t", "    ")
       .split("\n")
-      .map((line) => wrapAnsi(line, columns, { hard: true, trim: false }).replaceAll(/\n /g, "\n"))
+      .map((line) => wrapAnsi(line, columns, { hard: true, trim: false }).replaceAll(wrappedSpace, "\n$1"))
       .join("\n");
   }
 
@@ -266,6 +266,10 @@ class RichTerminal implements ChatTerminal {
     return { columns: Math.max(8, columns || 80), rows: Math.max(4, rows || 24) };
   }
 }
+
+/** The space between two words, at the start of a wrapped line, behind the colours that the line continues. */
+// oxlint-disable-next-line no-control-regex -- matches escape sequences
+const wrappedSpace = /\n((?:\u001b\[[\d;]*m)*) /g;
 
 /** Maximum lines of an answer that are shown again when it was submitted. */
 const shownLines = 20;

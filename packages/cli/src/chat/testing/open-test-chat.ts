@@ -151,7 +151,7 @@ async function startChat(io: CommandIo, options: TestChatOptions): Promise<numbe
     options: read,
     model: model && { name: "test/scripted", model, schemas: "common" as const, endpoint: undefined },
     servers: Object.entries(servers).map(([name, entry]) => ({ name, entry })),
-    outputs: serverOutputs(() => screen, read.verbose),
+    outputs: serverOutputs(screen, read.verbose),
     history: read.noHistory ? undefined : history,
     resumed: read.resume === undefined ? undefined : await history.load(read.resume),
     targets,
