@@ -22,6 +22,7 @@ function visibleStorage(): StateStorage & { texts: Map<string, string>; writes: 
       else texts.set(name, text);
       return Promise.resolve();
     },
+    settled: () => Promise.resolve(),
   };
   return storage;
 }
@@ -117,6 +118,7 @@ describe("the stored lists", () => {
     const failing: StateStorage = {
       read: () => Promise.reject(new Error("disk")),
       update: () => Promise.reject(new Error("disk")),
+      settled: () => Promise.resolve(),
     };
     const { server, errors } = program(failing);
     await server.connect();

@@ -34,6 +34,16 @@ const mode = (file: string): number => statSync(file).mode & 0o777;
 const files = (): string[] => readdirSync(folder).filter((name) => name !== ".lock");
 
 describe("texts", () => {
+  test("are stored when the storage has settled, also after an update that failed", async () => {
+    const state = fileState(folder);
+    const failed = state.update("pins.json", () => {
+      throw new Error("changed");
+    });
+    void state.update("pins.json", () => "käse");
+    await Promise.all([state.settled(), expect(failed).rejects.toThrow("changed")]);
+    expect(readFileSync(path.join(folder, "pins.json"), "utf8")).toBe("käse");
+  });
+
   test("are read by the next storage of the same folder", async () => {
     await fileState(folder).update("pins.json", () => "käse");
     expect(await fileState(folder).read("pins.json")).toBe("käse");

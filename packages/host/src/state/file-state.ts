@@ -60,6 +60,12 @@ export function fileState(folder: string, options: FileStateOptions = {}): State
       last = done.catch(() => {});
       return done;
     },
+    async settled() {
+      for (let waited: unknown; waited !== last;) {
+        waited = last;
+        await waited;
+      }
+    },
   };
 }
 

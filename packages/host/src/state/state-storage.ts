@@ -7,6 +7,8 @@ export interface StateStorage {
    * meantime. `undefined` deletes it.
    */
   update(name: string, change: (before: string | undefined) => string | undefined): Promise<void>;
+  /** Resolves when no update is running. Never rejects. */
+  settled(): Promise<void>;
 }
 
 /** Returns a storage in memory. */
@@ -20,5 +22,6 @@ export function memoryState(): StateStorage {
       else texts.set(name, text);
       return Promise.resolve();
     },
+    settled: () => Promise.resolve(),
   };
 }
