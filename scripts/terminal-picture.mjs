@@ -4,10 +4,11 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { makeReady, root } from "./ready.mjs";
+import { drawChat } from "./terminal-picture/chat-picture.mjs";
 import { drawTerminal } from "./terminal-picture/draw.mjs";
 
 /**
- * Writes `docs/terminal.svg`, the picture of the README: runs commands of `mcparley` with the example of this repository, and draws their output.
+ * Writes `docs/chat.svg`, and `docs/terminal.svg`, the picture of the README: runs commands of `mcparley` with the example of this repository, and draws their output.
  * The output is real; only the URL has a fixed port in place of the free one.
  */
 makeReady();
@@ -51,6 +52,7 @@ const picture = drawTerminal(
   { label, width: 860 },
 );
 writeFileSync(path.join(root, "docs/terminal.svg"), picture);
+writeFileSync(path.join(root, "docs/chat.svg"), await drawChat(command));
 
 /** @param {NodeJS.ReadableStream} output @returns {Promise<string>} */
 async function firstUrl(output) {

@@ -143,12 +143,12 @@ export class PseudoTerminal {
    *
    * @param {Wanted} wanted @param {{ timeout?: number }} [options]
    */
-  waitFor(wanted, { timeout = 30_000 } = {}) {
+  waitFor(wanted, { timeout = 120_000 } = {}) {
     return this.#until(() => this.#has(wanted), `${describe(wanted)} did not appear`, timeout);
   }
 
   /** Waits until `waitFor` would wait. @param {Wanted} wanted @param {{ timeout?: number }} [options] */
-  waitForGone(wanted, { timeout = 30_000 } = {}) {
+  waitForGone(wanted, { timeout = 120_000 } = {}) {
     return this.#until(() => !this.#has(wanted), `${describe(wanted)} did not disappear`, timeout);
   }
 
