@@ -13,8 +13,11 @@ const answers = [
   [/^ +\[Enter: .*\] > ?$/, ""],
 ];
 
+/** An answer that was given twice, and is a message now. A question waits until it is deleted. */
+const stray = /^> [ysm]$/;
+
 /** Milliseconds after which a question that looks the same is a new one. */
-const sameQuestion = 1_000;
+const sameQuestion = 3_000;
 
 /** A person who types into a chat, and answers its questions. */
 export class Person {
@@ -74,9 +77,15 @@ export class Person {
   async #answerUntil(isDone) {
     const terminal = this.#terminal;
     for (;;) {
-      await terminal.waitFor(() => isDone() || this.#answer() !== undefined, { timeout: 120_000 });
+      const isStray = () => stray.test(terminal.cursor().line);
+      await terminal.waitFor(() => isDone() || isStray() || this.#answer() !== undefined, { timeout: 120_000 });
       const answer = this.#answer();
       if (isDone()) return;
+      if (isStray()) {
+        terminal.key("backspace");
+        await terminal.waitFor(() => !isStray());
+        continue;
+      }
       // The question was answered before the screen changed.
       if (!answer) continue;
       const { line, row } = terminal.cursor();
@@ -97,7 +106,8 @@ export class Person {
     const { line } = this.#terminal.cursor();
     const known = answers.find(([question]) => question.test(line));
     if (known) return { text: known[1], isField: false };
-    const [value] = this.#fields;
-    return /^ +> ?$/.test(line) && value !== undefined ? { text: value, isField: true } : undefined;
+    // A field that was skipped by a second Enter takes the first choice.
+    const [value = "1"] = this.#fields;
+    return /^ +> ?$/.test(line) ? { text: value, isField: true } : undefined;
   }
 }

@@ -24,7 +24,7 @@ test("the command writes to the terminal only through output.ts", () => {
     "serve/serve.ts: output: io.stdout",
   ]);
   const writers = sources.filter(({ code }) => /\bwriteExactly\(/.test(code)).map(({ name }) => name);
-  expect(writers.toSorted()).toEqual(["client/screen.ts", "output.ts"]);
+  expect(writers.toSorted()).toEqual(["chat/terminal/plain-terminal.ts", "client/screen.ts", "output.ts"]);
 });
 
 test("the library writes to the console only in the listed files", () => {

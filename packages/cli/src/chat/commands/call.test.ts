@@ -73,6 +73,13 @@ test("asks again for a required argument that is empty, and leaves out an option
   expect(chat.notes.calls).toEqual(["search y"]);
 });
 
+test("an empty JSON object is a call without arguments, and not a question", async () => {
+  const chat = await openNotes();
+  await chat.refused("/call search {}", "needs query.");
+  await chat.type("/call fail {}");
+  await chat.seen("The tool returned this error:");
+});
+
 test("closing the questions cancels the call", async () => {
   const chat = await openNotes();
   await chat.type("/call search");

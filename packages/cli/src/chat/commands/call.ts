@@ -26,7 +26,8 @@ export const callCommand: ChatCommand = {
     if (name === undefined) throw new UsageError("Which tool?", "/tools shows them. Such as /call TOOL key=text");
     const tool = await findTool(name, chat);
     const given = await readArguments(words, sourcesOf(chat.io));
-    const args = given.length > 0 ? toolArguments(tool.tool, given) : await askArguments(tool, chat);
+    const isAsked = words.length === 0 && chat.isAttended;
+    const args = isAsked ? await askArguments(tool, chat) : toolArguments(tool.tool, given);
     await callByUser(tool, args, chat);
   },
   suggest: (words, chat) => (words.includes(" ") ? undefined : wordMenu(words, toolEntries(chat))),

@@ -96,7 +96,7 @@ function showServer({ name, state, info, lists, error, retryAt }: HostServer, { 
 }
 
 /** Returns the state of a server in words. */
-export function stateText(state: HostServer["state"]): string {
+function stateText(state: HostServer["state"]): string {
   const texts: Record<HostServer["state"], string> = {
     idle: "not connected",
     connecting: "connecting",

@@ -10,7 +10,7 @@ import { findChatId, idOfFile, isChatId, newChatId } from "./chat-ids.ts";
 import { removeAbandoned, withChatLock } from "./chat-lock.ts";
 import { type Uid, hasPrivateFolder, makePrivateFolder, readPrivateFile, replaceFile } from "./private-files.ts";
 
-export type { ChatSummary, StoredChat } from "./chat-file.ts";
+export type { StoredChat } from "./chat-file.ts";
 
 /** The stored conversations of a user. */
 export interface ChatHistory {

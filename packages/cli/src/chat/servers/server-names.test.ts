@@ -29,6 +29,8 @@ test.each([
   [["/usr/bin/notes-server"], "notes-server"],
   [["python3", "-u", "server.py"], "server"],
   [["node", "-e", "console.log(1)"], "node"],
+  [["node", "node_modules/server-everything/dist/index.js", "stdio"], "server-everything"],
+  [["node", "./dist/main.js"], "main"],
 ])("names a program %j", (words, name) => {
   expect(serverName(command(...words), undefined)).toBe(name);
 });

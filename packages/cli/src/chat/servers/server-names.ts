@@ -51,7 +51,19 @@ function nameOfCommand(words: readonly string[]): string {
   if (served > 0 && fileName(words[served - 1] ?? "") === "mcparley") return fileName(words[served + 1] ?? program);
   if (!runtimes.has(program)) return program;
   const script = words.slice(1).find((word, index) => !word.startsWith("-") && !isCodeOption(words[index] ?? ""));
-  return script === undefined ? program : fileName(script);
+  return script === undefined ? program : scriptName(script);
+}
+
+/** Names of files and folders that say nothing about a program. */
+const entries: ReadonlySet<string> = new Set(["index", "main", "cli", "app"]);
+const outputs: ReadonlySet<string> = new Set(["dist", "build", "src", "lib", "bin", "out", ".", ""]);
+
+/** Returns the name of a script, or of the folder of its project if the script has a usual name. */
+function scriptName(path: string): string {
+  const name = fileName(path);
+  if (!entries.has(name)) return name;
+  const folders = path.split(/[\\/]/).slice(0, -1);
+  return folders.findLast((folder) => !outputs.has(folder) && folder !== "..") ?? name;
 }
 
 /** Whether the word after an option is code, and not a file. */

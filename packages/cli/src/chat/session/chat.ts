@@ -7,7 +7,7 @@ import type { SentRequest } from "../model/sent-request.ts";
 import type { Root } from "mcparley/client";
 
 /** Work that Ctrl-C interrupts: first its calls, then all of it. */
-export interface Work {
+interface Work {
   /** Returns false if nothing is left to interrupt. */
   interrupt(this: void): boolean;
 }

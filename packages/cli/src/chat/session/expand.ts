@@ -28,7 +28,7 @@ export async function promptValues(
   );
   const answers = await ask(
     asked.map(toValue),
-    { title: `Arguments of ${name}`, server, of: name, given: values },
+    { title: `Arguments of ${name}`, server, of: name, given: values, cure: "Add them, such as key=text." },
     chat,
   );
   return { ...values, ...answers };
@@ -41,7 +41,8 @@ export async function templateValues(
 ): Promise<Record<string, string>> {
   const values = templateVariables(uriTemplate);
   const title = `Variables of ${server}:${uriTemplate}`;
-  return ask(values, { title, server, of: { server, uriTemplate }, given: {} }, chat);
+  const cure = "Write the URI with the values of its variables.";
+  return ask(values, { title, server, of: { server, uriTemplate }, given: {}, cure }, chat);
 }
 
 interface Asked {
@@ -50,14 +51,21 @@ interface Asked {
   readonly of: CompletionRequest["of"];
   /** The values that were given on the line. */
   readonly given: Readonly<Record<string, string>>;
+  /** How the values are given if nobody can be asked. */
+  readonly cure: string;
 }
 
 async function ask(
   values: readonly AskedValue[],
-  { title, server, of, given }: Asked,
+  { title, server, of, given, cure }: Asked,
   chat: Chat,
 ): Promise<Record<string, string>> {
-  if (values.length === 0 || !chat.isAttended) return {};
+  if (!chat.isAttended) {
+    const missing = values.filter(({ isRequired }) => isRequired).map(({ name }) => name);
+    if (missing.length > 0) throw new UsageError(`${title}: ${missing.join(", ")} must be given.`, cure);
+    return {};
+  }
+  if (values.length === 0) return {};
   const canComplete = chat.host.servers.get(server)?.info?.capabilities.completions !== undefined;
   const suggestFor = (name: string, known: Readonly<Record<string, string>>): Suggest | undefined =>
     canComplete ? completions(of, { name, known: { ...given, ...known } }, chat) : undefined;

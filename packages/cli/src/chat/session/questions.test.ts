@@ -31,6 +31,7 @@ test("a call is made after a yes, and the exact arguments are shown before", asy
   await chat.asked("Call it? [y]es, [n]o, [e]dit, [s]ession, [a]lways, [v]iew?");
   expect(await chat.text()).toContain('The model wants to call the tool "search" of the server "notes".');
   expect(await chat.text()).toContain('"query": "x"');
+  await chat.seen("notes__search: waits for your approval (Ctrl-C cancels)");
   expect(chat.notes.calls).toEqual([]);
   await chat.answer("Call it?", "y");
   await chat.seen("Done.");

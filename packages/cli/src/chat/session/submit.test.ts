@@ -52,7 +52,7 @@ test("an unknown command keeps the text, with the nearest name", async () => {
   const chat = await openNotes();
   await chat.refused("/tolls", "There is no command or prompt /tolls.");
   expect(await chat.text()).toContain('Did you mean "/tools"?');
-  await chat.refused("/notes:dayly", 'Did you mean "notes:daily"?');
+  await chat.refused("/notes:dayly", 'Did you mean "/notes:daily"?');
 });
 
 test("a prompt of a server that is still connecting can be tried again", async () => {

@@ -1,3 +1,4 @@
+import type { CallActivity } from "@mcparley/host";
 import { expect, test } from "vitest";
 import {
   type ScriptedStep,
@@ -9,6 +10,7 @@ import {
 } from "../../../../host/src/testing/scripted-model.ts";
 import { notesServer, revisions } from "../testing/notes-server.ts";
 import { type TestChat, openTestChat } from "../testing/open-test-chat.ts";
+import { activityText } from "./turn.ts";
 
 type NotesChat = TestChat & { readonly notes: ReturnType<typeof notesServer> };
 
@@ -129,6 +131,17 @@ test("an answer that is cut off is marked", async () => {
   await chat.seen("The answer reached the maximum length of the model.");
   await chat.type("Hello");
   await chat.seen("The provider of the model filtered the answer.");
+});
+
+test.each<[string, CallActivity]>([
+  ["3 read", { type: "progress", progress: { progress: 3, message: "read" } }],
+  ["3", { type: "progress", progress: { progress: 3, total: 0 } }],
+  ["[####################] 100%", { type: "progress", progress: { progress: 9, total: 4 } }],
+  ["[....................] 0%", { type: "progress", progress: { progress: -1, total: 4 } }],
+  ["waits for your approval", { type: "approval", state: "waiting" }],
+  ["waits for your answer (url)", { type: "input-request", kind: "url", state: "waiting" }],
+])("shows the state %j of a call", (text, activity) => {
+  expect(activityText(activity)).toBe(text);
 });
 
 test("the labels of servers cannot be imitated by a result", async () => {

@@ -10,7 +10,7 @@ export interface Rows {
 
 /** An input as it is drawn. */
 export interface InputText {
-  /** The text before the input on its first row, with colours. */
+  /** The text before the input on its first row, with colours and without other controls. */
   readonly prompt: string;
   readonly text: string;
   /** The number of characters before the cursor. */
@@ -28,8 +28,8 @@ export function inputRows({ prompt, text, cursor }: InputText, columns: number, 
   const start = isBeside ? width : 0;
   const indent = isBeside && width <= room >> 1 ? width : 0;
   const widths = { first: room - start, next: room - indent };
-  const all = layOut(text, widths);
-  const before = layOut(text.slice(0, cursor), widths);
+  const all = layOut(safe(text), widths);
+  const before = layOut(safe(text.slice(0, cursor)), widths);
   const at = { row: before.length - 1, column: widthOf(before.at(-1) ?? "") };
   // A cursor behind the last column stands at the start of the next row.
   if (at.column >= (at.row === 0 ? widths.first : widths.next)) {
@@ -53,11 +53,11 @@ interface Widths {
   readonly next: number;
 }
 
-/** Breaks a text into rows, in linear time. Tabs become spaces, and controls are escaped. */
+/** Breaks a text into rows, in linear time. */
 function layOut(text: string, { first, next }: Widths): string[] {
   const rows: string[] = [];
   for (const line of text.split("\n")) {
-    let rest = isColoured(line) ? line : printable(line.replaceAll("\t", "    "));
+    let rest = line;
     for (;;) {
       const limit = rows.length === 0 ? first : next;
       const { index, truncated } = truncatedWidth(rest, { limit, ellipsis: "" });
@@ -70,6 +70,7 @@ function layOut(text: string, { first, next }: Widths): string[] {
   return rows;
 }
 
-function isColoured(text: string): boolean {
-  return text.includes("\u001b[");
+/** Returns a text in which tabs are spaces, and controls are escaped. The text can be a value of a server that was chosen. */
+function safe(text: string): string {
+  return printable(text.replaceAll("\t", "    "));
 }

@@ -107,7 +107,9 @@ export class InputMenu {
 
   #set(menu: Menu | undefined): void {
     this.#isOutdated = false;
-    this.#menu = menu && menu.entries.length > 0 ? menu : undefined;
+    // Control characters cannot be typed, and would act as keys.
+    const entries = menu?.entries.filter(({ value }) => !/\p{Cc}/u.test(value)) ?? [];
+    this.#menu = menu && entries.length > 0 ? { ...menu, entries } : undefined;
     this.#selected = this.#menu?.isPreselected ? 0 : undefined;
   }
 }

@@ -33,11 +33,11 @@ class PlainTerminal implements ChatTerminal {
   readonly #lines: Interface;
   readonly #queue: LineQueue;
   readonly #stopListening: () => void;
-  /** The question that waits for its answer. It is shown again after other text. */
-  #question: string | undefined;
   /** Whether the last text has no line break at its end. */
   #isInLine = false;
   #status: readonly string[] = [];
+  /** The questions that wait for an answer. The next line answers the last one. */
+  readonly #open: { readonly prompt: string; readonly answer: Promise<string> }[] = [];
 
   constructor(io: CommandIo, { onInterrupt }: TerminalOptions, settle: Settle) {
     this.#io = io;
@@ -91,36 +91,18 @@ class PlainTerminal implements ChatTerminal {
   }
 
   async ask(prompt: string, options: InputOptions = {}, signal?: AbortSignal): Promise<string> {
+    // A message never takes the answer of a question that is open.
+    if (options.hasHistory) await this.#questionsAnswered(signal);
     if (signal?.aborted) throw new Dismissed();
-    this.endText();
-    const first = await this.#answer(prompt, signal);
-    if (!this.#io.isTerminal.stdin || !options.isMultiline) return first;
-    await this.#settle();
-    const more = this.#queue.takeAll();
-    if (more.length === 0) return first;
-    const question = `${more.length + 1} lines were pasted. Press Enter to send them, or type "no" to discard them. `;
-    const answer = await this.#answer(question, signal);
-    return answer.trim() === "" ? [first, ...more].join("\n") : this.ask(prompt, options, signal);
-  }
-
-  /** Shows a question, and returns the next line. */
-  async #answer(prompt: string, signal: AbortSignal | undefined): Promise<string> {
-    if (!this.#io.isTerminal.stdin) return this.#queue.next(signal);
-    const before = this.#question;
-    this.#question = prompt;
-    this.#ask(prompt);
+    const question = { prompt, answer: this.#read(prompt, options, signal) };
+    this.#open.push(question);
     try {
-      return await this.#queue.next(signal);
+      return await question.answer;
     } finally {
-      this.#question = before;
+      this.#open.splice(this.#open.indexOf(question), 1);
+      const before = this.#open.at(-1);
+      if (before && !this.#queue.ended) this.#showPrompt(before.prompt);
     }
-  }
-
-  #besideQuestion(show: () => void): void {
-    const question = this.#question;
-    if (question !== undefined) this.#ask("\n");
-    show();
-    if (question !== undefined) this.#ask(question);
   }
 
   clearInput(): boolean {
@@ -131,6 +113,42 @@ class PlainTerminal implements ChatTerminal {
     this.endText();
     this.#stopListening();
     this.#lines.close();
+  }
+
+  async #questionsAnswered(signal: AbortSignal | undefined): Promise<void> {
+    const aborted = new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
+    while (this.#open.length > 0) {
+      if (signal?.aborted) return;
+      await Promise.race([aborted, Promise.allSettled(this.#open.map(({ answer }) => answer))]);
+    }
+  }
+
+  /** Asks until the user has confirmed a paste of several lines, or typed one line. */
+  async #read(prompt: string, options: InputOptions, signal: AbortSignal | undefined): Promise<string> {
+    for (;;) {
+      this.#showPrompt(prompt);
+      const first = await this.#queue.next(signal);
+      if (!this.#io.isTerminal.stdin || !options.isMultiline) return first;
+      await this.#settle();
+      const more = this.#queue.takeAll();
+      if (more.length === 0) return first;
+      this.#ask(`${more.length + 1} lines were pasted. Press Enter to send them, or type "no" to discard them. `);
+      const answer = await this.#queue.next(signal);
+      if (answer.trim() === "") return [first, ...more].join("\n");
+    }
+  }
+
+  /** Shows a text on its own line, and then the open question again. */
+  #besideQuestion(show: () => void): void {
+    const question = this.#io.isTerminal.stdin ? this.#open.at(-1) : undefined;
+    if (question) this.#ask("\n");
+    show();
+    if (question) this.#ask(question.prompt);
+  }
+
+  #showPrompt(prompt: string): void {
+    this.endText();
+    if (this.#io.isTerminal.stdin) this.#ask(prompt);
   }
 
   #write(text: string): void {

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { wrapAnsi } from "fast-wrap-ansi";
+import { printable } from "mcparley";
 import type { CommandIo } from "../../client/io.ts";
 import { type FramePart, writeFrame } from "../../output.ts";
 import { Dismissed } from "../../client/questions/prompter.ts";
@@ -274,7 +275,8 @@ const wrappedSpace = /\n((?:\u001b\[[\d;]*m)*) /g;
 const shownLines = 20;
 
 function shownAnswer(text: string): string {
-  const lines = text.split("\n");
-  if (lines.length <= shownLines) return text;
+  // A value of a server that was chosen can contain any character.
+  const lines = printable(text).split("\n");
+  if (lines.length <= shownLines) return lines.join("\n");
   return [...lines.slice(0, shownLines), `(${lines.length - shownLines} more lines)`].join("\n");
 }

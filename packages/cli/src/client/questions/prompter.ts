@@ -83,39 +83,52 @@ export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: ()
   };
 }
 
+/** A question that waits for a line. */
+interface Waiting {
+  resolve(line: string): void;
+  reject(error: Error): void;
+}
+
 /** The lines of an interface in their order. The `question` of `readline` drops lines that arrive between two questions. */
 export class LineQueue {
   ended = false;
   readonly #lines: string[] = [];
-  #waiting: { resolve(line: string): void; reject(error: Error): void } | undefined;
+  /** The last question takes the next line. */
+  readonly #waiting: Waiting[] = [];
 
   constructor(source: Interface) {
     source.on("line", (line) => {
-      const waiting = this.#waiting;
-      this.#waiting = undefined;
+      const waiting = this.#waiting.pop();
       if (waiting) waiting.resolve(line);
       else this.#lines.push(line);
     });
     source.once("close", () => {
       this.ended = true;
-      this.#waiting?.reject(new Dismissed());
+      for (const waiting of this.#waiting.splice(0)) waiting.reject(new Dismissed());
     });
   }
 
-  /** Returns the next line. Rejects with `Dismissed` if there is none, or if the signal is aborted, which keeps later lines. */
+  /**
+   * Returns the next line, before the questions that wait already. Rejects with `Dismissed` if there is none, or if the signal is
+   * aborted, which keeps later lines.
+   */
   next(signal?: AbortSignal): Promise<string> {
     const typed = this.#lines.shift();
     if (typed !== undefined) return Promise.resolve(typed);
     if (this.ended || signal?.aborted) return Promise.reject(new Dismissed());
-    const line = new Promise<string>((resolve, reject) => {
-      this.#waiting = { resolve, reject };
+    return new Promise<string>((resolve, reject) => {
+      const settled = (): void => signal?.removeEventListener("abort", withdraw);
+      const waiting: Waiting = {
+        resolve: (line) => (settled(), resolve(line)),
+        reject: (error) => (settled(), reject(error)),
+      };
+      const withdraw = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        reject(new Dismissed());
+      };
+      this.#waiting.push(waiting);
+      signal?.addEventListener("abort", withdraw, { once: true });
     });
-    const withdraw = (): void => {
-      this.#waiting?.reject(new Dismissed());
-      this.#waiting = undefined;
-    };
-    signal?.addEventListener("abort", withdraw, { once: true });
-    return line.finally(() => signal?.removeEventListener("abort", withdraw));
   }
 
   /** Returns the lines that have arrived, and removes them. */

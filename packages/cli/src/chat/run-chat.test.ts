@@ -1,0 +1,154 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { listen } from "mcparley/node";
+import { expect, onTestFinished, test } from "vitest";
+import { exitCodes } from "../client/report-error.ts";
+import { type FakeIo, type FakeOptions, fakeIo } from "../client/testing/fake-io.ts";
+import { temporaryFolder } from "../serve/testing/temporary-folder.ts";
+import { runChat } from "./run-chat.ts";
+import { notesServer } from "./testing/notes-server.ts";
+
+interface Ended {
+  readonly code: number;
+  readonly io: FakeIo;
+  readonly home: string;
+}
+
+/** Runs `mcparley chat` in an empty home folder, and returns its outcome. */
+async function chat(argv: readonly string[], options: FakeOptions & { home?: string } = {}): Promise<Ended> {
+  const home = options.home ?? (await temporaryFolder());
+  const io = fakeIo({ stdin: "", ...options, cwd: home, env: { TERM: "dumb", ...options.env, HOME: home } });
+  const code = await runChat(argv, { ...io, onTerminate: () => () => {} });
+  return { code, io, home };
+}
+
+/** Listens as an endpoint of models that answers each request with a text. */
+async function endpoint(text: string): Promise<{ url: string; bodies: string[] }> {
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      bodies.push(body);
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const send = (choice: object): void => {
+        const chunk = { id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [choice] };
+        response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+      };
+      send({ index: 0, delta: { role: "assistant", content: text }, finish_reason: null });
+      send({ index: 0, delta: {}, finish_reason: "stop" });
+      response.end("data: [DONE]\n\n");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, bodies };
+}
+
+test("--help describes the command, and starts nothing", async () => {
+  const { code, io } = await chat(["--help", "--resume", "last"]);
+  expect(code).toBe(exitCodes.ok);
+  expect(io.out()).toContain("mcparley chat [TARGET ...]");
+  expect(io.out()).toContain("--no-history");
+});
+
+test.each([
+  [["--json"], "--json needs --prompt, because a chat has no single result."],
+  [["--prompt", ""], "--prompt is empty."],
+  [["--prompt", "  "], "--prompt is empty."],
+  [["--timeout", "5"], "--timeout needs --prompt. A chat has no time limit."],
+  [["--prompt", "Hello"], "--prompt needs a model."],
+  [["--root", "missing"], "missing does not exist."],
+  [["--model", "qwen3"], '"qwen3" names no provider and model.'],
+  [["--base-url", "http://127.0.0.1:1/v1"], "--base-url belongs to a model, and --model is missing."],
+  [["--resume", "last"], "There is no stored conversation."],
+  [["--sample", "x"], "mcparley chat has no option --sample."],
+  [["--modl", "x"], "There is no option --modl."],
+  [["unknown-server"], "unknown-server"],
+])("%j is refused", async (argv, message) => {
+  const { code, io, home } = await chat(argv);
+  expect(code).toBe(exitCodes.usage);
+  expect(`${io.err()}${io.out()}`).toContain(message);
+  expect(home).not.toBe("");
+});
+
+test("an error with --json is one JSON document", async () => {
+  const { code, io } = await chat(["--json"]);
+  expect(code).toBe(exitCodes.usage);
+  expect(JSON.parse(io.out())).toMatchObject({
+    error: { message: expect.stringContaining("--json needs --prompt") as string },
+  });
+});
+
+test("--json after -- belongs to the server", async () => {
+  const { io } = await chat(["--timeout", "5", "--", "server", "--json"]);
+  expect(io.out()).toBe("");
+  expect(io.err()).toContain("--timeout needs --prompt.");
+});
+
+test("--prompt prints the answer, and stores the conversation", async () => {
+  const { url } = await endpoint("Blue.");
+  const model = ["--model", "m", "--base-url", url];
+  const { code, io, home } = await chat([...model, "--prompt", "Name a colour."]);
+  expect(io.err()).not.toContain("mcparley:");
+  expect(code).toBe(exitCodes.ok);
+  expect(io.out()).toBe("Blue.\n");
+  const second = await chat([...model, "--resume", "last", "--prompt", "Again."], { home });
+  expect(second.code).toBe(exitCodes.ok);
+  const third = await chat([...model, "--resume", "last", "--prompt", "Once more.", "--json", "--no-history"], {
+    home,
+  });
+  const document = JSON.parse(third.io.out()) as Record<string, unknown>;
+  expect(document).toMatchObject({ answer: "Blue." });
+});
+
+test("--system and the continued messages are sent", async () => {
+  const { url, bodies } = await endpoint("Blue.");
+  const words = ["--model", "m", "--base-url", url, "--system", "Be brief.", "--prompt"];
+  const { home } = await chat([...words, "Name a colour."]);
+  await chat([...words, "Again.", "--resume", "last"], { home });
+  expect(bodies[0]).toContain("Be brief.");
+  expect(bodies[1]).toMatch(/Name a colour.*Blue\..*Again\./);
+});
+
+test("--prompt attaches resources, and refuses a template, whose variables nobody can be asked for", async () => {
+  const { url, bodies } = await endpoint("Blue.");
+  const notes = await listen(notesServer().server, { port: 0 });
+  onTestFinished(() => notes.close());
+  const prompt = async (text: string): Promise<Ended> =>
+    chat([notes.url, "--model", "m", "--base-url", url, "--prompt", text]);
+  const read = await prompt(`Read @local-${notes.port}:note://today`);
+  expect(read.code).toBe(exitCodes.ok);
+  expect(bodies[0]).toContain("Buy milk.");
+  const template = await prompt(`Read @local-${notes.port}:runbook://{team}/{service}`);
+  expect(template.code).toBe(exitCodes.usage);
+  expect(template.io.err()).toContain("is a template.");
+  const broken = await prompt(`Read @local-${notes.port}:note://broken`);
+  expect(broken.code).not.toBe(exitCodes.ok);
+  expect(broken.io.err()).toContain("The disk is full.");
+  expect(bodies).toHaveLength(1);
+});
+
+test("without a model and servers, the lines of a pipe are read", async () => {
+  const { code, io } = await chat([], { stdin: "/servers\ntext\n" });
+  expect(code).toBe(exitCodes.ok);
+  expect(io.out()).toContain("There are no servers.");
+  expect(io.out()).toContain("[user]\ntext\n");
+});
+
+test("--resume takes the servers that were stored with the conversation", async () => {
+  const config = JSON.stringify({ mcpServers: { wiki: { url: "http://127.0.0.1:9/mcp" } } });
+  const home = await temporaryFolder({ "mcp.json": config, "elsewhere/readme.md": "" });
+  await chat(["wiki", "--yes"], { stdin: "text\n", home });
+  const resumed = await chat(["--resume", "last", "--yes"], { stdin: "/servers\n", home });
+  expect(resumed.io.out()).toContain("wiki  ");
+  const other = await chat(["--resume", "last", "--yes", "http://127.0.0.1:9/other"], { stdin: "", home });
+  expect(other.code).toBe(exitCodes.ok);
+});
+
+test("the roots of --root are named without --prompt as well", async () => {
+  const home = await temporaryFolder({ "src/a.ts": "" });
+  const { io } = await chat(["--root", "src"], { stdin: "/roots\n", home });
+  expect(io.out()).toContain(`src  file://${join(home, "src")}`);
+});

@@ -1,0 +1,146 @@
+import type { ServerEntry } from "@mcparley/host";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { UsageError } from "../../client/io.ts";
+import { readWords } from "../../client/options.ts";
+import { Screen } from "../../client/screen.ts";
+import { createStop } from "../../client/stop.ts";
+import { fakeIo } from "../../client/testing/fake-io.ts";
+import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
+import { type ChatServer, chatServers, readRoot } from "./chat-servers.ts";
+
+interface Surroundings {
+  readonly files?: Record<string, string>;
+  /** The current folder in the home folder. Default: the home folder. */
+  readonly folder?: string;
+  readonly env?: Record<string, string>;
+}
+
+interface Found {
+  readonly servers: readonly ChatServer[];
+  readonly home: string;
+  /** The parts of stderr that the servers wrote, with their names. */
+  readonly outputs: string[];
+}
+
+/** Returns the servers of a command line. */
+async function serversOf(
+  line: readonly string[],
+  { files = {}, folder = "", env = {} }: Surroundings = {},
+): Promise<Found> {
+  const home = await temporaryFolder(files);
+  const io = fakeIo({ cwd: join(home, folder), env: { HOME: home, ...env } });
+  const { positionals, command, options } = readWords(line, "chat");
+  const setting = { io, screen: new Screen(io, () => {}), options, stop: createStop(io, () => {}) };
+  const outputs: string[] = [];
+  const onStderr = (name: string, chunk: string): void => void outputs.push(`${name}: ${chunk}`);
+  const servers = await chatServers({ targets: positionals, command }, setting, onStderr);
+  return { servers, home, outputs };
+}
+
+const namesOf = ({ servers }: Found): string[] => servers.map(({ name }) => name);
+
+/** Returns the target of an entry with settings. */
+function targetOf(entry: ServerEntry | undefined): Record<string, unknown> {
+  if (typeof entry !== "object" || !("target" in entry)) throw new Error("The entry has no settings.");
+  return { ...(entry.target as object) };
+}
+
+const config = (servers: Record<string, object>): string => JSON.stringify({ mcpServers: servers });
+const url = (name: string): object => ({ url: `https://${name}.example.com/mcp` });
+
+test("a URL and a command become servers with short names", async () => {
+  const found = await serversOf(["https://mcp.wiki.example.com/mcp", "--", "node", "notes-server.js", "--flag"]);
+  expect(namesOf(found)).toEqual(["wiki", "notes-server"]);
+  expect(targetOf(found.servers[0]?.entry)).toMatchObject({ url: "https://mcp.wiki.example.com/mcp", headers: {} });
+  expect(targetOf(found.servers[1]?.entry)).toMatchObject({ command: "node", args: ["notes-server.js", "--flag"] });
+});
+
+test("servers with the same name are numbered in their order", async () => {
+  const found = await serversOf([
+    "https://a.example.com/one",
+    "https://a.example.com/two",
+    "https://a.example.com/three",
+  ]);
+  expect(namesOf(found)).toEqual(["a", "a-2", "a-3"]);
+  expect(targetOf(found.servers[1]?.entry).url).toBe("https://a.example.com/two");
+});
+
+test("without words the servers of the nearest configuration file are used", async () => {
+  const files = {
+    "mcp.json": config({ outer: url("outer") }),
+    "project/mcp.json": config({ near: url("near"), other: url("other") }),
+    "project/.vscode/mcp.json": JSON.stringify({ servers: { editor: url("editor") } }),
+    "project/src/readme.md": "",
+  };
+  const inner = await serversOf(["--yes"], { files, folder: "project/src" });
+  expect(namesOf(inner).toSorted()).toEqual(["editor", "near", "other"]);
+  expect(namesOf(await serversOf(["--yes"], { files }))).toEqual(["outer"]);
+});
+
+test("without words and configurations there are no servers", async () => {
+  expect(namesOf(await serversOf([]))).toEqual([]);
+});
+
+test("--config reads the servers of one file, without disabled ones", async () => {
+  const files = {
+    "mcp.json": config({ outer: url("outer") }),
+    "team.json": config({ wiki: url("wiki"), old: { ...url("old"), disabled: true } }),
+  };
+  expect(namesOf(await serversOf(["--yes", "--config", "team.json"], { files }))).toEqual(["wiki"]);
+  expect(namesOf(await serversOf(["--yes", "--config", "team.json", "wiki"], { files }))).toEqual(["wiki"]);
+  await expect(serversOf(["--yes", "--config", "team.json", "outer"], { files })).rejects.toThrow(UsageError);
+  await expect(serversOf(["--config", "missing.json"], { files })).rejects.toThrow("missing.json");
+});
+
+test("a word that names no server is refused", async () => {
+  const files = { "mcp.json": config({ wiki: url("wiki") }) };
+  await expect(serversOf(["wikki"], { files })).rejects.toThrow("wikki");
+});
+
+test("a command of a configuration needs the approval of the user", async () => {
+  const files = { "mcp.json": config({ notes: { command: "notes-server" } }) };
+  await expect(serversOf([], { files })).rejects.toThrow();
+  expect(namesOf(await serversOf(["--yes"], { files }))).toEqual(["notes"]);
+});
+
+test("--header is sent to the only server at a URL, also beside a command", async () => {
+  const header = ["--header", "X-Team: search"];
+  const found = await serversOf([...header, "https://a.example.com/mcp", "--", "notes-server"]);
+  expect(targetOf(found.servers[0]?.entry).headers).toEqual({ "X-Team": "search" });
+  const two = serversOf([...header, "https://a.example.com/mcp", "https://b.example.com/mcp"]);
+  await expect(two).rejects.toThrow("--header needs exactly one server at a URL; there are 2.");
+  await expect(serversOf([...header, "--", "notes-server"])).rejects.toThrow("there are 0.");
+});
+
+test("--env and --env-all are for the only server that is started", async () => {
+  const found = await serversOf(["--env", "TEAM=search", "https://a.example.com/mcp", "--", "notes-server"]);
+  expect(targetOf(found.servers[1]?.entry).env).toMatchObject({ TEAM: "search" });
+  const files = { "mcp.json": config({ notes: { command: "notes-server" } }) };
+  const both = serversOf(["--yes", "--env", "TEAM=search", "notes", "--", "other-server"], { files });
+  await expect(both).rejects.toThrow("--env needs exactly one server that is started; there are 2.");
+  await expect(serversOf(["--env-all", "https://a.example.com/mcp"])).rejects.toThrow("there are 0.");
+});
+
+test("--revision and --max-reply apply to each server", async () => {
+  const words = ["--revision", "2025-06-18", "--max-reply", "1MiB", "https://a.example.com/mcp", "--", "notes-server"];
+  const { servers } = await serversOf(words);
+  expect(servers.map(({ entry }) => (entry as { revision?: string }).revision)).toEqual(["2025-06-18", "2025-06-18"]);
+  expect(targetOf(servers[0]?.entry).limits).toEqual({ message: 1_048_576 });
+  expect(targetOf(servers[1]?.entry).maxLineBytes).toBe(1_048_576);
+});
+
+test("the stderr of a command is passed on with the name of the server", async () => {
+  const { servers, outputs } = await serversOf(["--", "notes-server"]);
+  const { stderr } = targetOf(servers[0]?.entry) as { stderr: (chunk: string) => void };
+  stderr("starting");
+  expect(outputs).toEqual(["notes-server: starting"]);
+});
+
+test("a root is a folder that exists", async () => {
+  const cwd = await temporaryFolder({ "src/a.ts": "" });
+  expect(readRoot("src", { cwd })).toEqual({ uri: `file://${cwd}/src`, name: "src" });
+  expect(readRoot("/", { cwd })).toEqual({ uri: "file:///", name: "/" });
+  expect(() => readRoot("lib", { cwd })).toThrow("lib does not exist.");
+  expect(() => readRoot("src/a.ts", { cwd })).toThrow("src/a.ts is a file, not a folder.");
+});

@@ -1,0 +1,144 @@
+import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { callStep, scriptedModel, textParts, textStep } from "../../../../host/src/testing/scripted-model.ts";
+import { UsageError } from "../../client/io.ts";
+import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
+import { keys } from "../testing/emulated-terminal.ts";
+import { notesServer } from "../testing/notes-server.ts";
+import { openTestChat } from "../testing/open-test-chat.ts";
+
+const chatsOf = (home: string): string => join(home, ".local", "state", "mcparley", "chats");
+
+/** Returns the files of the stored conversations. */
+function storedFiles(home: string): string[] {
+  return readdirSync(chatsOf(home))
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => join(chatsOf(home), name));
+}
+
+/** Returns the id that the end of a chat names. */
+async function idOf(chat: { text(): Promise<string> }): Promise<string> {
+  const [, id = ""] = /Continue this conversation with: mcparley chat --resume (\w+)/.exec(await chat.text()) ?? [];
+  return id;
+}
+
+test("stores each turn in a private file, and continues it by its id", async () => {
+  const first = await openTestChat({ model: scriptedModel([textStep("Blue.")]), targets: ["notes"] });
+  await first.type("Name a colour.");
+  await first.seen("Blue.");
+  await first.leave();
+  const id = await idOf(first);
+  const [file = "", ...others] = storedFiles(first.home);
+  expect(others).toEqual([]);
+  expect(file).toContain(id);
+  expect(statSync(file).mode & 0o077).toBe(0);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
+    title: "Name a colour.",
+    model: "test/scripted",
+    targets: ["notes"],
+  });
+  const model = scriptedModel([textStep("Green.")]);
+  const second = await openTestChat({ model, home: first.home, argv: ["--resume", id.slice(0, 5)] });
+  await second.seen("Continued: Name a colour. (2 messages)\n[assistant]\nBlue.");
+  await second.type("Another one.");
+  await second.seen("Green.");
+  await second.leave();
+  expect(await idOf(second)).toBe(id);
+  expect(storedFiles(first.home)).toEqual([file]);
+  expect(JSON.stringify(model.requests[0]?.prompt)).toMatch(/Name a colour.*Blue.*Another one/);
+});
+
+test("approvals of the session are not restored", async () => {
+  const search = callStep([{ name: "notes__search", input: { query: "x" } }]);
+  const notes = notesServer();
+  const first = await openTestChat({
+    servers: { notes: notes.server },
+    model: scriptedModel([search, textStep("Found it.")]),
+  });
+  await first.ready("notes");
+  await first.type("Go");
+  await first.answer("Call it?", "s");
+  await first.seen("Found it.");
+  await first.leave();
+  const second = await openTestChat({
+    servers: { notes: notes.server },
+    model: scriptedModel([search, textStep("Again.")]),
+    home: first.home,
+    argv: ["--resume", "last"],
+  });
+  await second.ready("notes");
+  await second.type("Go");
+  await second.asked("Call it?");
+  expect(notes.calls).toEqual(["search x"]);
+});
+
+test("a chat without messages stores nothing", async () => {
+  const chat = await openTestChat();
+  await chat.type("/help");
+  await chat.leave();
+  expect(() => storedFiles(chat.home)).toThrow("ENOENT");
+  expect(await idOf(chat)).toBe("");
+});
+
+test("--no-history writes nothing", async () => {
+  const chat = await openTestChat({ model: scriptedModel([textStep("Blue.")]), argv: ["--no-history"] });
+  await chat.type("Name a colour.");
+  await chat.seen("Blue.");
+  await chat.leave();
+  expect(await idOf(chat)).toBe("");
+  expect(readdirSync(chat.home, { recursive: true }).filter((name) => String(name).endsWith(".json"))).toEqual([]);
+});
+
+test("a turn that the end of the chat interrupts is stored", async () => {
+  const chat = await openTestChat({ model: scriptedModel([[...textParts("Half of it"), "hang"]]) });
+  await chat.type("Name a colour.");
+  await chat.seen("Half of it");
+  chat.press(keys.ctrlC);
+  chat.press(keys.ctrlC);
+  expect(await chat.exit).toBe(0);
+  expect(readFileSync(storedFiles(chat.home)[0] ?? "", "utf8")).toContain("Half of it");
+});
+
+test("a stored conversation that is not valid is refused, and not changed", async () => {
+  const home = await temporaryFolder();
+  const first = await openTestChat({ home, model: scriptedModel([textStep("Blue.")]) });
+  await first.type("Name a colour.");
+  await first.seen("Blue.");
+  await first.leave();
+  const [file = ""] = storedFiles(home);
+  const broken = readFileSync(file, "utf8").replace('"role":"assistant"', '"role":"system"');
+  writeFileSync(file, broken);
+  const second = await openTestChat({ home, argv: ["--resume", "last"] });
+  await expect(second.exit).rejects.toThrow(UsageError);
+  await expect(second.exit).rejects.toThrow(/cannot be continued/);
+  expect(readFileSync(file, "utf8")).toBe(broken);
+  expect(second.screen.raw().endsWith("\u001b[?2004l")).toBe(true);
+});
+
+test("an attached resource is followed again in the continued conversation", async () => {
+  const notes = notesServer();
+  const first = await openTestChat({ servers: { notes: notes.server } });
+  await first.ready("notes");
+  await first.type("Read @notes:note://today");
+  await first.leave();
+  notes.today = "Buy bread.";
+  const second = await openTestChat({
+    servers: { notes: notes.server },
+    home: first.home,
+    argv: ["--resume", "last"],
+  });
+  await second.ready("notes");
+  await second.type("Now?");
+  await second.seen("Buy bread.");
+});
+
+test("a conversation that cannot be stored is reported, and goes on", async () => {
+  const home = await temporaryFolder({ ".local/state/mcparley/chats": "a file" });
+  const chat = await openTestChat({ home, model: scriptedModel([textStep("Blue."), textStep("Green.")]) });
+  await chat.type("Name a colour.");
+  await chat.seen("Blue.");
+  await chat.seen(join(".local", "state", "mcparley", "chats"));
+  await chat.type("Another one.");
+  await chat.seen("Green.");
+});
