@@ -21,6 +21,9 @@ test("shows the servers, turns one off and on, and connects it again", async () 
   await send("/servers");
   await terminal.waitFor(/^server {2}ready {2}test-server 1\.0\.0, revision 2026-07-28$/m);
   await terminal.waitFor(/^ {2}16 tools, 3 prompts, 5 resources, 1 template$/m);
+  // The tools are listed when they are accepted.
+  await send("/tools server__echo");
+  await terminal.waitFor('"name": "server__echo"');
   await send("/servers off server");
   await terminal.waitFor(/^server {2}off/m);
   await terminal.waitFor("0 of 1 servers connected");
@@ -64,7 +67,7 @@ test("shows the help, the tools, a definition, the prompts and the resources", a
   expect(terminal.history()).toContain("Deletes all files of a folder.");
   await send("/tools server__add");
   await terminal.waitFor("Server server. The definition for the model:");
-  expect(terminal.screen()).toContain('"name": "server__add"');
+  await terminal.waitFor('"name": "server__add"');
   await send("/prompts");
   await terminal.waitFor("/server:review");
   await send("/resources");

@@ -36,7 +36,7 @@ test("cancels the call, then the turn, and then leaves", async () => {
   await idle();
   terminal.key("ctrl-c");
   expect(await terminal.exit).toEqual({ code: 0, signal: undefined });
-  expect(terminal.screen()).toMatch(/Continue this conversation with: mcparley chat --resume \w{10}$/);
+  expect(terminal.screen()).toMatch(/Continue this conversation with: mcparley chat --resume \w{10}$/m);
   await expectNoProcess(terminal);
 });
 

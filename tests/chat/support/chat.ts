@@ -82,7 +82,7 @@ function chatOn(terminal: Terminal, endpoint: ScriptedEndpoint | undefined): Cha
 }
 
 /** Returns the words of the command line for a server. */
-function targetOf(server: StdioTestServer | HttpTestServer | null): readonly string[] {
+export function targetOf(server: StdioTestServer | HttpTestServer | null): readonly string[] {
   if (server === null) return [];
   return "url" in server ? [server.url] : ["--", ...server.command];
 }
