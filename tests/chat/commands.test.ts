@@ -20,7 +20,10 @@ test("shows the servers, turns one off and on, and connects it again", async () 
       .filter((line) => line.startsWith(state)).length;
   await send("/servers");
   await terminal.waitFor(/^server {2}ready {2}test-server 1\.0\.0, revision 2026-07-28$/m);
-  expect(terminal.screen()).toContain("  16 tools, 3 prompts, 5 resources, 1 template");
+  await terminal.waitFor(/^ {2}16 tools, 3 prompts, 5 resources, 1 template$/m);
+  // The tools are listed when they are accepted.
+  await send("/tools server__echo");
+  await terminal.waitFor('"name": "server__echo"');
   await send("/servers off server");
   await terminal.waitFor(/^server {2}off/m);
   await terminal.waitFor("0 of 1 servers connected");
@@ -45,11 +48,11 @@ test("names the action, the server, the tool or the command that was meant", asy
   await send("/servers off");
   expect(await refused("/servers off needs the name of one server.")).toContain("Such as /servers off server");
   await send("/halp");
-  expect(await refused("There is no command or prompt /halp.")).toContain('Did you mean "help"?');
+  expect(await refused("There is no command or prompt /halp.")).toContain('Did you mean "/help"?');
   await send("/call server__ecko");
   expect(await refused('There is no tool "server__ecko".')).toContain('Did you mean "server__echo"?');
   await send("/server:pain");
-  expect(await refused("There is no command or prompt /server:pain.")).toContain('Did you mean "server:plain"?');
+  expect(await refused("There is no command or prompt /server:pain.")).toContain('Did you mean "/server:plain"?');
 });
 
 test("shows the help, the tools, a definition, the prompts and the resources", async () => {
@@ -64,7 +67,7 @@ test("shows the help, the tools, a definition, the prompts and the resources", a
   expect(terminal.history()).toContain("Deletes all files of a folder.");
   await send("/tools server__add");
   await terminal.waitFor("Server server. The definition for the model:");
-  expect(terminal.screen()).toContain('"name": "server__add"');
+  await terminal.waitFor('"name": "server__add"');
   await send("/prompts");
   await terminal.waitFor("/server:review");
   await send("/resources");

@@ -26,7 +26,7 @@ test("continues a conversation with its model and its servers", async () => {
   await first.send("My name is Ada.");
   await first.terminal.waitFor("Hello, Ada.");
   expect(await first.leave()).toBe(0);
-  const id = /mcparley chat --resume (\w{10})$/.exec(first.terminal.screen())?.[1] ?? "";
+  const id = /mcparley chat --resume (\w{10})$/m.exec(first.terminal.screen())?.[1] ?? "";
   const { home } = first.terminal;
   const next = await openChat({ home, server: null, args: ["--resume", id.slice(0, 5)], script: [say("Ada.")] });
   await next.terminal.waitFor("Continued: My name is Ada. (2 messages)");

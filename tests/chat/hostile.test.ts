@@ -22,9 +22,7 @@ test.each([
   await idle();
   for (const menu of ["/name", "/call name", "@hostile", "/tools name"]) {
     await terminal.type(menu);
-    await terminal.waitFor(/hostile-start/);
-    terminal.key("down");
-    await terminal.waitFor(/^\* .*\S/m);
+    await terminal.waitFor(/^[* ] .*hostile.*\n> \S/m);
     terminal.key("ctrl-c");
     await idle();
   }

@@ -50,10 +50,13 @@ test.each([
 ] as const)("inserts a line break with %s", async (_, key) => {
   const { terminal, requests } = await openChat({ script: [say("Read.")] });
   await terminal.type("one");
+  await terminal.waitFor(/^> one$/m);
   terminal.key(key);
-  await terminal.waitFor(() => terminal.cursor().line.trimEnd() === "" || terminal.cursor().column === 2);
+  await terminal.waitFor(() => terminal.cursor().line.trimEnd() === "");
   await terminal.type("two\\");
+  await terminal.waitFor(/^ {2}two\\$/m);
   terminal.key("enter");
+  await terminal.waitFor(/^ {2}two$/m);
   await terminal.type("three");
   await terminal.waitFor(/^> one\n {2}two\n {2}three$/m);
   terminal.key("enter");

@@ -34,7 +34,7 @@ test("shows one line for each of several calls, and names their results", async 
   await send("Call both");
   await terminal.waitFor("server__echo returned:");
   await terminal.waitFor(/^server__slow: \[#+\.+\] \d+% step \d+ \(Ctrl-C cancels\)$/m);
-  expect(terminal.screen()).toContain("  fast");
+  await terminal.waitFor(/^ {2}fast$/m);
   await terminal.waitFor("Both.");
   expect(terminal.history()).toMatch(/server__echo returned:\n {2}fast\nserver__slow returned:\n {2}finished after/);
 });

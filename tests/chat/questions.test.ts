@@ -12,6 +12,9 @@ const servers: readonly (readonly [string, () => StdioTestServer | Promise<HttpT
   ["HTTP, 2025-11-25", () => httpTestServer({ revision: "2025-11-25" })],
 ];
 
+/** One server of each kind of revision and of each transport. */
+const twoServers = [0, 3].flatMap((index) => servers.slice(index, index + 1));
+
 /** Returns the events of a server with a name. */
 function eventsOf(server: StdioTestServer | HttpTestServer, name: string): unknown[] {
   return server.events().filter(({ event }) => event === name);
@@ -97,7 +100,7 @@ test.each([
   expect(eventsOf(server, "answered")).toEqual([]);
 });
 
-test.each(servers)("shows the URL and its host before it is opened, over %s", async (_, open) => {
+test.each(twoServers)("shows the URL and its host before it is opened, over %s", async (_, open) => {
   const server = await open();
   const { terminal, send, answer } = await openChat({ server });
   await send("/call ask_url");
@@ -115,7 +118,7 @@ test.each(servers)("shows the URL and its host before it is opened, over %s", as
   expect(eventsOf(server, "visited")).toHaveLength(1);
 });
 
-test.each(servers)("lists the roots over %s", async (_, open) => {
+test.each(twoServers)("lists the roots over %s", async (_, open) => {
   const server = await open();
   const { terminal, send } = await openChat({ server, args: ["--root", "."] });
   await send("/call list_roots");

@@ -6,8 +6,6 @@ import { type HttpTestServer, type StdioTestServer, httpTestServer, stdioTestSer
 const question = "[v]iew?";
 const servers: readonly (readonly [string, () => StdioTestServer | Promise<HttpTestServer>])[] = [
   ["stdio, 2026-07-28", () => stdioTestServer({ revision: "2026-07-28" })],
-  ["stdio, 2025-11-25", () => stdioTestServer({ revision: "2025-11-25" })],
-  ["HTTP, 2026-07-28", () => httpTestServer({ revision: "2026-07-28" })],
   ["HTTP, 2025-11-25", () => httpTestServer({ revision: "2025-11-25" })],
 ];
 

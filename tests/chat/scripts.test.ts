@@ -113,7 +113,7 @@ test.each([
 test("stops at the end of --timeout with exit code 6", async () => {
   const server = stdioTestServer();
   const script = [say(toolCall("server__slow", { interval: 20 })), say("never")];
-  const { stdout, code } = await run(["--prompt", "Work", "--allow", "slow", "--timeout", "1s", "--json"], {
+  const { stdout, code } = await run(["--prompt", "Work", "--allow", "slow", "--timeout", "5s", "--json"], {
     script,
     server,
   });

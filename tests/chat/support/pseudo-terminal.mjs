@@ -196,6 +196,8 @@ export class PseudoTerminal {
       const fail = (/** @type {string} */ why) => reject(new Error(`${failure} ${why}.\n${this.#picture()}`));
       const look = () => {
         try {
+          // A terminal does not show the parts of a synchronized update before its end.
+          if (this.emulator.modes.synchronizedOutputMode && !this.#hasEnded) return;
           if (isDone()) end(() => resolve(this.screen()));
           else if (this.#hasEnded) end(() => fail("before the program ended"));
         } catch (error) {

@@ -23,6 +23,7 @@ export class OpenInput {
   readonly answer: Promise<string>;
   readonly prompt: string;
   readonly editor: LineEditor;
+  #isAnswered = false;
   readonly #options: InputOptions;
   readonly #menu: InputMenu;
   #resolve: (text: string) => void = () => {};
@@ -41,6 +42,11 @@ export class OpenInput {
     this.answer.catch(() => {});
     if (options.initial !== undefined) editor.set(options.initial);
     this.#suggest();
+  }
+
+  /** Whether the text was submitted, although it may still be shown. */
+  get isAnswered(): boolean {
+    return this.#isAnswered;
   }
 
   /** Ends the input without an answer. */
@@ -140,6 +146,7 @@ export class OpenInput {
 
   #submit(): void {
     this.#menu.close();
+    this.#isAnswered = true;
     this.#resolve(this.editor.take());
   }
 

@@ -188,7 +188,8 @@ class RichTerminal implements ChatTerminal {
     if (!input) return this.#pressAhead(event);
     const wasTyping = this.isTyping;
     input.press(event);
-    this.#draw();
+    // A submitted text is printed next. An empty input before would look like a new one.
+    if (!input.isAnswered) this.#draw();
     if (wasTyping && !this.isTyping) this.#options.onEmptied?.();
   }
 
