@@ -16,7 +16,7 @@ async function expand(
   const folder = temporaryFolder({ "mcp.json": JSON.stringify({ s: { notes: entry } }, null, 1), ...files });
   const [server] = readConfigFile(`${folder}/mcp.json`, { host, path: ["s"], folder }).servers;
   if (!server) throw new Error("The file has no server.");
-  const env = { TOKEN: "t0", EMPTY: "" };
+  const env = { TOKEN: "token-0", EMPTY: "" };
   return { ...(await expandTarget(server, { env, home: "/home/me", ...options })), folder };
 }
 
@@ -42,7 +42,7 @@ describe("expandTarget", () => {
     expect(target).toEqual({
       kind: "command",
       command: "/home/me/bin/x",
-      args: [`${folder}/a`, "t0t0", "de", folder.split("/").at(-1), "1"],
+      args: [`${folder}/a`, "token-0token-0", "de", folder.split("/").at(-1), "1"],
       env: { A: "1", B: "own", KEY: "asked for key" },
       cwd: `${folder}/sub`,
       folder,
@@ -59,14 +59,14 @@ describe("expandTarget", () => {
       kind: "url",
       url: "https://a.example/mcp",
       transport: "sse",
-      headers: { Authorization: "Bearer t0" },
+      headers: { Authorization: "Bearer token-0" },
     });
   });
 
   test("reads the file of a reference beside the configuration", async () => {
     const entry = { type: "remote", url: "https://a.example", headers: { A: "Bearer {file:./token} {env:TOKEN}" } };
     const target = await expand(entry, { host: "opencode", files: { token: "from-file\n" } });
-    expect(target).toMatchObject({ headers: { A: "Bearer from-file t0" } });
+    expect(target).toMatchObject({ headers: { A: "Bearer from-file token-0" } });
   });
 
   test.each<[object, Given, string, string]>([
@@ -103,7 +103,7 @@ describe("expandTarget", () => {
     );
     expect(text).toContain(`mcp.json${position}: `);
     expect(text).toContain(message);
-    expect(text).not.toMatch(/sk-literal|t0/);
+    expect(text).not.toMatch(/sk-literal|token-0/);
   });
 
   test("rejects an invalid entry with its problem", async () => {
