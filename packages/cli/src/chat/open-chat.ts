@@ -54,7 +54,8 @@ export async function openChat(setting: ChatSetting, front: ChatFront): Promise<
   const recorded = recordRequests(setting.model?.model ?? manual.model, estimateTokens);
   // Events can arrive before the chat exists, such as those of servers that connect at once.
   let open: Chat | undefined;
-  const listener = noticeListener(() => open, { ...noticeSetting(setting.options), outputs: setting.outputs });
+  const { logLevel = "warning", verbose } = setting.options;
+  const listener = noticeListener(() => open, { logLevel, isVerbose: verbose, outputs: setting.outputs });
   const host = await createHost(setting, { front, recorded, onEvent: listener, chat: () => open });
   const keeping = keepConversation({ ...setting, model: setting.model?.name });
   const chat: Chat = {
@@ -88,13 +89,6 @@ export async function openChat(setting: ChatSetting, front: ChatFront): Promise<
   };
   open = chat;
   return chat;
-}
-
-function noticeSetting({ logLevel = "warning", verbose }: ClientOptions): {
-  logLevel: typeof logLevel;
-  isVerbose: boolean;
-} {
-  return { logLevel, isVerbose: verbose };
 }
 
 interface HostParts {

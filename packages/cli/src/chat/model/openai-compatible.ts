@@ -1,2 +1,2 @@
-/** The part of the AI SDK's provider that chats. `scripts/bundle.mjs` bundles it, because the package installs 16 MB. */
+/** The part of the AI SDK's provider that chats. `scripts/bundle.mjs` bundles it, because the package installs 14 MB. */
 export { OpenAICompatibleChatLanguageModel } from "@ai-sdk/openai-compatible";

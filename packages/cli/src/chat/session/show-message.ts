@@ -2,6 +2,7 @@ import type { FilePart, Message, TextPart, ToolResultPart } from "@mcparley/host
 import { printable, printableJson } from "mcparley";
 import { showSize } from "../../client/show-content.ts";
 import { cut, visibleLine } from "../../client/terminal-text.ts";
+import { partText } from "../history/message-text.ts";
 import type { Chat } from "./chat.ts";
 
 /** Maximum lines of a result in the text of a chat. The model receives all of it. */
@@ -32,7 +33,7 @@ export function showForModel(messages: readonly Message[], chat: Pick<Chat, "ter
 export function showResult({ content, isError }: ToolResultPart, chat: Pick<Chat, "terminal" | "view">): void {
   const { dim, red } = chat.view.style;
   const mark = isError ? red : dim;
-  const text = content.flatMap((part) => (part.type === "text" ? [withoutLabel(part)] : [])).join("\n");
+  const text = content.flatMap((part) => (part.type === "text" ? [partText(part)] : [])).join("\n");
   const lines = printable(text).trim().split("\n");
   const shown = lines.slice(0, mostLines).map((line) => `  ${line}`);
   if (lines.length > mostLines) shown.push(`  (${lines.length - mostLines} more lines, which the model receives)`);
@@ -56,10 +57,4 @@ function showFile({ mediaType, data }: FilePart, { terminal, view }: Pick<Chat, 
   const bytes = Buffer.from(data, "base64");
   if (mediaType.startsWith("image/") && terminal.image(bytes, mediaType)) return;
   terminal.print(view.style.dim(`  [${visibleLine(mediaType)}, ${showSize(bytes.length)}]`));
-}
-
-/** Removes the tags around the text of a server, which are for the model. */
-function withoutLabel({ text, from }: TextPart): string {
-  if (!from) return text;
-  return text.replace(/^<server-text [^\n]*>\n/, "").replace(/\n<\/server-text mark="[0-9a-f]*">$/, "");
 }

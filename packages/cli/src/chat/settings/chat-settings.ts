@@ -1,7 +1,8 @@
 import { join } from "node:path";
+import { parseJsonFile } from "../../client/config/config-files.ts";
 import { readTrusted } from "../../client/config/trusted-file.ts";
 import { type CommandIo, UsageError } from "../../client/io.ts";
-import { JsonSyntaxError, type ParsedJson, isObject, parseJsonWithComments } from "../../client/json.ts";
+import { isObject } from "../../client/json.ts";
 import { configFolder } from "../../client/sign-in/credentials.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { type PackageExport, readPackageExport } from "../model/package-export.ts";
@@ -39,7 +40,7 @@ export function readChatSettings(surroundings: Pick<CommandIo, "env" | "platform
   if (text === undefined) {
     return { file, model: undefined, baseUrl: undefined, apiKeyEnv: undefined, providers: new Map() };
   }
-  const parsed = parse(text, file);
+  const parsed = parseJsonFile(text, file);
   const { value } = parsed;
   if (!isObject(value)) throw new UsageError(`${file}:1: the file must contain a JSON object.`);
   const where = (...path: string[]): string => `${file}:${parsed.lineOf(...path) ?? 1}`;
@@ -70,15 +71,6 @@ export function readChatSettings(surroundings: Pick<CommandIo, "env" | "platform
 /** Returns whether a text can be the name of an environment variable, and is not a key. */
 export function isVariableName(text: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(text);
-}
-
-function parse(text: string, file: string): ParsedJson {
-  try {
-    return parseJsonWithComments(text);
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    throw new UsageError(`${file}:${error.line}:${error.column}: ${error.message}.`);
-  }
 }
 
 function readProviders(value: unknown, where: (...path: string[]) => string): ReadonlyMap<string, PackageExport> {

@@ -55,7 +55,7 @@ function homeFolders(env: Readonly<Record<string, string | undefined>>): Readonl
 function* entriesOf(file: string): Generator<ConfigEntry> {
   const text = readTrusted(file);
   if (text === undefined) return;
-  const parsed = parse(text, file);
+  const parsed = parseJsonFile(text, file);
   const folder = dirname(file);
   const workspaceFolder = [".vscode", ".cursor"].includes(basename(folder)) ? dirname(folder) : folder;
   for (const dialect of ["mcpServers", "servers"]) {
@@ -73,7 +73,8 @@ function serversIn(parsed: ParsedJson, dialect: string, file: string): object {
   throw new UsageError(`${file}:${parsed.lineOf(dialect)}: "${dialect}" must be an object of servers by name.`);
 }
 
-function parse(text: string, file: string): ParsedJson {
+/** Reads the text of a file as JSON with comments. Throws `UsageError` with file, line and column if it is not valid. */
+export function parseJsonFile(text: string, file: string): ParsedJson {
   try {
     return parseJsonWithComments(text);
   } catch (error) {
