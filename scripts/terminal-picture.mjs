@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { makeReady, root } from "./ready.mjs";
-import { drawChat } from "./terminal-picture/chat-picture.mjs";
+import { drawChat } from "./terminal-picture/draw-chat.mjs";
 import { drawTerminal } from "./terminal-picture/draw.mjs";
 
 /**
@@ -52,7 +52,7 @@ const picture = drawTerminal(
   { label, width: 860 },
 );
 writeFileSync(path.join(root, "docs/terminal.svg"), picture);
-writeFileSync(path.join(root, "docs/chat.svg"), await drawChat(command));
+writeFileSync(path.join(root, "docs/chat.svg"), await drawChat());
 
 /** @param {NodeJS.ReadableStream} output @returns {Promise<string>} */
 async function firstUrl(output) {
