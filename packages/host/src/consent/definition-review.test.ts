@@ -1,5 +1,5 @@
 import { flushPromises } from "mcparley/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type StateStorage, memoryState } from "../state/state-storage.ts";
 import type { ReviewAnswer, ReviewRequest } from "../renderer/review.ts";
 import { consentFixture, listsOf, never, target, toolNamed } from "./testing/consent-fixture.ts";
@@ -288,6 +288,31 @@ test("a review that was aborted does not replace the result of a later one", asy
   releaseFirst();
   await flushPromises();
   expect(consent.isUsable("files", "tool", { name: "a", definition: a })).toBe(true);
+});
+
+test("a review during the storage of the accepted definitions compares with them, and asks only for what changed", async () => {
+  const stored = memoryState();
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const storage: StateStorage = {
+    ...stored,
+    update: (name, change) => released.then(() => stored.update(name, change)),
+  };
+  const renderer = reviewer("all");
+  const { consent, review } = consentFixture({ storage, renderer, policy: { review: "changes" } });
+  const controller = new AbortController();
+  const subject = { server: "files", target, lists: listsOf([a, b]), instructions: undefined };
+  const first = consent.review(subject, controller.signal);
+  first.catch(() => {});
+  // The definitions are accepted, and are being stored.
+  await vi.waitFor(() => expect(consent.isUsable("files", "tool", { name: "a", definition: a })).toBe(true));
+  controller.abort(new Error("A newer list has arrived."));
+  await expect(first).rejects.toThrow("A newer list has arrived.");
+  const second = review([toolNamed("a", { description: "Changed." }), b]);
+  await flushPromises();
+  release();
+  await second;
+  expect(renderer.requests.flatMap(({ changes }) => changes)).toMatchObject([{ name: "a", status: "changed" }]);
 });
 
 test("definitions beyond the size limit are compared by their hashes alone", async () => {

@@ -52,6 +52,8 @@ interface ReviewState {
   accepted: Map<string, string>;
   /** Accepted definitions that could not be stored. */
   readonly unstored: Map<string, string>;
+  /** Resolves when the accepted definitions of the last review are stored. Never rejects. */
+  storing: Promise<void>;
   /** Denied definitions, and those that nobody could be asked for: key and hash. */
   readonly denied: Set<string>;
   /** Whether the first list was reviewed. */
@@ -74,6 +76,7 @@ export function definitionReview(parts: ConsentParts): DefinitionReview {
       live: new Map(),
       accepted: new Map(),
       unstored: new Map(),
+      storing: Promise.resolve(),
       denied: new Set(),
       hasReviewed: false,
     };
@@ -131,6 +134,8 @@ async function reviewChanges(
   signal: AbortSignal,
 ): Promise<DefinitionChange[]> {
   const { server, target } = subject;
+  // A review that is aborted still stores what was accepted. Without it, all of that would be new.
+  await state.storing;
   const pinned: PinnedServer = { server, identity: (await identityOf(target, parts.env)).hash };
   const stored = await readOrReport(parts, pinned);
   // A later review may have started.
@@ -158,10 +163,11 @@ async function reviewChanges(
   }
   forgetAbsentDenials(state, live);
   if (accepted.length > 0 || (isFirst && parts.policy.review === "changes")) {
-    await addPins(parts.storage, pinned, { accepted, live }).catch((error: Error) => {
+    state.storing = addPins(parts.storage, pinned, { accepted, live }).catch((error: Error) => {
       for (const change of accepted) state.unstored.set(keyOf(change), hashIn(live, change));
       parts.report(server, error);
     });
+    await state.storing;
   }
   return changes.filter((change) => !accepted.includes(change));
 }
