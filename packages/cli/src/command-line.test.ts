@@ -9,7 +9,7 @@ function io() {
 
 test("knows each client command by name", () => {
   expect(clientCommandNames).toEqual([...clientCommands.keys()]);
-  for (const name of [...clientCommandNames, "serve"]) expect(help).toContain(`mcparley ${name} `);
+  for (const name of [...clientCommandNames, "serve", "chat"]) expect(help).toContain(`mcparley ${name} `);
   expect(Math.max(...help.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
 });
 
@@ -46,7 +46,7 @@ test("reports an unknown command and a usage error on stderr with a cure, and ex
 });
 
 test("shows the help of each command", async () => {
-  for (const name of [...clientCommandNames, "serve"]) {
+  for (const name of [...clientCommandNames, "serve", "chat"]) {
     const world = io();
     expect(await run([name, "--help"], world), name).toBe(0);
     expect(world.out(), name).toContain(`mcparley ${name} `);

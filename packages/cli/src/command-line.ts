@@ -6,9 +6,8 @@ import type { ServeIo } from "./serve/serve.ts";
 
 export type ProgramIo = CommandIo & ServeIo;
 
-/** The commands that use servers. */
+/** The commands that use a server. */
 export const clientCommandNames: readonly string[] = [
-  "chat",
   "list",
   "call",
   "prompt",
@@ -52,6 +51,9 @@ Options
       --version  show the version
 `;
 
+/** All commands, for the correction of names. */
+const commandNames: readonly string[] = ["serve", "chat", ...clientCommandNames];
+
 /** Runs the command and returns the exit code. `argv` starts with the command's name. */
 export async function run(argv: readonly string[], io: ProgramIo): Promise<number> {
   const [command, ...rest] = argv;
@@ -71,7 +73,7 @@ export async function run(argv: readonly string[], io: ProgramIo): Promise<numbe
     if (clientCommandNames.includes(command)) {
       return await (await import("./client/run.ts")).runClientCommand(command, rest, io);
     }
-    throw new UsageError(`There is no command "${command}".`, didYouMean(command, ["serve", ...clientCommandNames]));
+    throw new UsageError(`There is no command "${command}".`, didYouMean(command, commandNames));
   } catch (error) {
     return explain(error, io);
   }
@@ -79,11 +81,11 @@ export async function run(argv: readonly string[], io: ProgramIo): Promise<numbe
 
 /** Prints the help of a command or a topic. */
 async function printHelp(word: string, io: ProgramIo): Promise<number> {
-  if (word === "serve" || clientCommandNames.includes(word)) return run([word, "--help"], io);
+  if (commandNames.includes(word)) return run([word, "--help"], io);
   const { helpTopics } = await import("./client/help.ts");
   const topic = helpTopics.get(word);
   if (!topic) {
-    const known = ["serve", ...clientCommandNames, ...helpTopics.keys()];
+    const known = [...commandNames, ...helpTopics.keys()];
     throw new UsageError(`There is no help for "${word}".`, didYouMean(word, known));
   }
   writeText(io.stdout, `${topic(Math.min(io.columns() ?? 80, 100))}\n`);
