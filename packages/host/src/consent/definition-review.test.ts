@@ -299,16 +299,16 @@ test("a review during the storage of the accepted definitions compares with them
     update: (name, change) => released.then(() => stored.update(name, change)),
   };
   const renderer = reviewer("all");
-  const { consent, review } = consentFixture({ storage, renderer, policy: { review: "changes" } });
+  const host = consentFixture({ storage, renderer, policy: { review: "changes" } });
   const controller = new AbortController();
   const subject = { server: "files", target, lists: listsOf([a, b]), instructions: undefined };
-  const first = consent.review(subject, controller.signal);
+  const first = host.consent.review(subject, controller.signal);
   first.catch(() => {});
   // The definitions are accepted, and are being stored.
-  await vi.waitFor(() => expect(consent.isUsable("files", "tool", { name: "a", definition: a })).toBe(true));
+  await vi.waitFor(() => expect(host.consent.isUsable("files", "tool", { name: "a", definition: a })).toBe(true));
   controller.abort(new Error("A newer list has arrived."));
   await expect(first).rejects.toThrow("A newer list has arrived.");
-  const second = review([toolNamed("a", { description: "Changed." }), b]);
+  const second = host.review([toolNamed("a", { description: "Changed." }), b]);
   await flushPromises();
   release();
   await second;
