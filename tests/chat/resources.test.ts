@@ -50,7 +50,10 @@ test("asks for the variables of a template, with completions that depend on each
   await terminal.waitFor("month (required): 02");
   terminal.key("enter");
   await terminal.waitFor(/^Read\.$/m);
+  expect(terminal.screen()).toContain("Attached: @server:note://2025/02");
   expect(JSON.stringify(requests[0]?.messages)).toContain("The notes of 02/2025.");
+  // The model is not told the template.
+  expect(requests[0]?.messages.at(-1)).toMatchObject({ content: "Read @server:note://2025/02" });
 });
 
 test("cancels a template with Ctrl-C, and sends nothing", async () => {

@@ -74,7 +74,7 @@ test("runs nothing after a no, and sends nothing after a second no", async () =>
   const { terminal, requests, send, answer, refused } = await openChat({ server, script: [say("Blue.")] });
   await send('/call ask_model question="Which colour?"');
   await answer(question, "n");
-  await refused(/declined|denied|rejected/i);
+  await refused("The user has not allowed the request of the sampling.");
   expect(requests).toEqual([]);
   await send('/call ask_model question="Which colour?"');
   await answer(question, "y");

@@ -1,6 +1,7 @@
 import { printable } from "mcparley";
 import { Dismissed } from "../client/questions/prompter.ts";
 import { exitCodeOf, exitCodes } from "../client/report-error.ts";
+import { unlessAborted } from "../client/unless-aborted.ts";
 import { type ChatSetting, openChat } from "./open-chat.ts";
 import type { Chat } from "./session/chat.ts";
 import { type DialogQueue, createDialogQueue } from "./session/dialog-queue.ts";
@@ -70,13 +71,12 @@ function interrupt({ terminal, dialogs, chat, leaving }: Running): void {
 
 /** Reads messages until the user leaves. Returns the exit code: of pipes, that of the last failure. */
 async function readMessages(chat: Chat, leaving: AbortSignal): Promise<number> {
-  const left = new Promise<void>((resolve) => leaving.addEventListener("abort", () => resolve(), { once: true }));
   let code: number = exitCodes.ok;
   while (!leaving.aborted) {
     const text = await nextMessage(chat, leaving);
     if (text === undefined) return code;
     if (text.trim() === "") continue;
-    const failed = await Promise.race([tryToSubmit(text, chat), left]);
+    const failed = await unlessAborted(tryToSubmit(text, chat), leaving);
     if (failed && !chat.io.isTerminal.stdin) code = failed.code;
   }
   return code;

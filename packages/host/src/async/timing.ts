@@ -40,3 +40,30 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | unde
     void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
 }
+
+/**
+ * Runs work with a signal that is aborted when one of several is, with its reason. The promise settles like that of the work.
+ *
+ * The signals keep nothing of it when the work has ended. Node 20 keeps an entry in each signal that was given to `AbortSignal.any` for
+ * as long as that signal exists, which for some is the lifetime of the host.
+ */
+export async function withAnySignal<T>(
+  signals: readonly (AbortSignal | undefined)[],
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const ended = new AbortController();
+  for (const signal of signals) {
+    if (!signal) continue;
+    const follow = (): void => controller.abort(signal.reason);
+    if (signal.aborted) follow();
+    // Any number of calls can follow one signal.
+    setMaxListeners(0, signal);
+    signal.addEventListener("abort", follow, { once: true, signal: ended.signal });
+  }
+  try {
+    return await work(controller.signal);
+  } finally {
+    ended.abort();
+  }
+}

@@ -1,5 +1,6 @@
 import { LocalError, ProtocolError } from "mcparley";
 import { type CallToolResult, type Client, type RequestOptions, type Timeouts, validateJson } from "mcparley/client";
+import { withAnySignal } from "../async/timing.ts";
 import type { CallDecision } from "../consent/call-consent.ts";
 import type { Consent } from "../consent/consent.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
@@ -63,7 +64,7 @@ async function decide(
 ): Promise<CallDecision> {
   const { signal } = request;
   try {
-    return await consent.checkCall(request, signal ? AbortSignal.any([signal, closed]) : closed);
+    return await withAnySignal([signal, closed], (either) => consent.checkCall(request, either));
   } catch (error) {
     signal?.throwIfAborted();
     if (closed.aborted) return { allowed: false, message: missingServer(request) };
@@ -108,12 +109,14 @@ async function withActivity(
   const call = { method: "tools/call", name: tool.tool.name };
   const end = calls.begin(call, { onActivity: report, cancel: (reason) => ending.abort(reason) });
   try {
-    return await run({
-      signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal,
-      ...(timeout && { timeout }),
-      logLevel: callLogLevel,
-      onProgress: (progress) => report({ type: "progress", progress }),
-    });
+    return await withAnySignal([signal, ending.signal], (either) =>
+      run({
+        signal: either,
+        ...(timeout && { timeout }),
+        logLevel: callLogLevel,
+        onProgress: (progress) => report({ type: "progress", progress }),
+      }),
+    );
   } finally {
     end();
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { LocalError } from "mcparley";
 import type { Client, RequestOptions } from "mcparley/client";
+import { withAnySignal } from "../async/timing.ts";
 import { callLogLevel, createCallTool } from "../calls/call-tool.ts";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
@@ -85,11 +86,13 @@ function toolCalls({ consent, secrets }: HostParts, { servers, closing }: Callin
     },
   });
   return ({ onActivity, signal, ...request }) =>
-    call({
-      ...request,
-      signal: signal ? AbortSignal.any([signal, closing]) : closing,
-      ...(onActivity && { onActivity: (activity) => ignoreErrors(() => onActivity(secrets.hideIn(activity))) }),
-    });
+    withAnySignal([signal, closing], (either) =>
+      call({
+        ...request,
+        signal: either,
+        ...(onActivity && { onActivity: (activity) => ignoreErrors(() => onActivity(secrets.hideIn(activity))) }),
+      }),
+    );
 }
 
 /** A request other than a tool call. */
@@ -111,15 +114,16 @@ function otherCalls({ secrets }: HostParts, { servers, closing }: Calling): Send
       ignoreErrors(() => options.onActivity?.(secrets.hideIn(activity)));
     const ending = new AbortController();
     const end = server.calls.begin(call, { onActivity, cancel: (reason) => ending.abort(reason) });
-    const signals = [closing, ending.signal, ...(options.signal ? [options.signal] : [])];
     const sent: RequestOptions = {
-      signal: AbortSignal.any(signals),
       timeout: server.settings.timeout,
       logLevel: callLogLevel,
       onProgress: (progress) => onActivity({ type: "progress", progress }),
     };
     try {
-      return secrets.hideIn(await server.supervised.use((client) => work(client, sent), { signal: sent.signal }));
+      const result = await withAnySignal([closing, ending.signal, options.signal], (signal) =>
+        server.supervised.use((client) => work(client, { ...sent, signal }), { signal }),
+      );
+      return secrets.hideIn(result);
     } catch (error) {
       throw error instanceof Error ? secrets.hideInError(error) : error;
     } finally {

@@ -3,6 +3,7 @@ import { printable } from "mcparley";
 import { UsageError } from "../../client/io.ts";
 import { paragraph } from "../../client/screen.ts";
 import { visibleLine } from "../../client/terminal-text.ts";
+import { unlessAborted } from "../../client/unless-aborted.ts";
 import { type Chat, interruptible } from "../session/chat.ts";
 import type { ChatCommand } from "./command.ts";
 import { requireNamed, splitWords, wordMenu } from "./words.ts";
@@ -39,7 +40,11 @@ export const serversCommand: ChatCommand = {
     const server = requireNamed("server", name, chat.host.servers);
     chat.terminal.status([`${word} ${visibleLine(name)} (Ctrl-C stops waiting)`]);
     try {
-      await interruptible(chat, (signal) => unlessAborted(action(server, chat), signal));
+      // The work has no signal, and goes on.
+      await interruptible(chat, async (signal) => {
+        await unlessAborted(action(server, chat), signal);
+        if (signal.aborted) throw new UsageError("Stopped waiting for the server.");
+      });
     } finally {
       chat.terminal.status([]);
     }
@@ -60,17 +65,6 @@ export const serversCommand: ChatCommand = {
 
 function firstName({ host }: Chat): string {
   return [...host.servers.keys()][0] ?? "NAME";
-}
-
-/** Waits for work that has no signal. The work goes on after an abort, and its error is then ignored. */
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  work.catch(() => {});
-  await Promise.race([
-    work,
-    new Promise<never>((_resolve, reject) => {
-      signal.addEventListener("abort", () => reject(new UsageError("Stopped waiting for the server.")), { once: true });
-    }),
-  ]);
 }
 
 function showServers(chat: Chat): void {

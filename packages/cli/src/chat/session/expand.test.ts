@@ -104,7 +104,7 @@ test("a template asks for its variables, and the second depends on the first", a
   await chat.asked("service (required): blob-api");
   chat.press(keys.enter);
   await chat.seen("Runbook of blob-api (storage)");
-  await chat.seen("[user]\nCompare @notes:runbook://{team}/{service}");
+  await chat.seen("[user]\nCompare @notes:runbook://storage/blob-api");
   await chat.type("/attached");
   await chat.seen("@notes:runbook://storage/blob-api");
 });

@@ -1,6 +1,6 @@
 import type { Catalogue } from "@mcparley/host";
 import { expect, test } from "vitest";
-import { findMentions, mentionText } from "./mentions.ts";
+import { findMentions, mentionText, replaceMentions } from "./mentions.ts";
 
 const resource = (uri: string): Catalogue["resources"][number] => ({ server: "notes", resource: { uri, name: uri } });
 const catalogue: Catalogue = {
@@ -53,4 +53,16 @@ test("writes names that are found again", () => {
     resource: { uri },
   } of catalogue.resources)
     expect(uris(`x ${mentionText("notes", uri)} y`)).toEqual([uri]);
+});
+
+test("replaces the names of some resources, and keeps the punctuation after them", () => {
+  const monthly = "@notes:note://{year}/{month}";
+  const replace = (text: string): string =>
+    replaceMentions(text, known, ({ isTemplate }) => (isTemplate ? "@notes:note://2025/02" : undefined));
+  expect(replace(`Compare ${monthly}, @notes:note://today and @other:note://{year}/{month}.`)).toBe(
+    "Compare @notes:note://2025/02, @notes:note://today and @other:note://{year}/{month}.",
+  );
+  expect(replace(`@<notes:note://{year}/{month}>: and ${monthly}?`)).toBe(
+    "@notes:note://2025/02: and @notes:note://2025/02?",
+  );
 });

@@ -11,19 +11,29 @@ export interface Mention {
 /** `@server:uri`, or `@<server:uri>` for a URI with spaces, at the start of a word. */
 const pattern = /(?<=^|\s)@(?:<([^<>\n]+)>|(\S+))/g;
 
+/** A character at the end of a word that seldom belongs to a URI. */
+const punctuation = /[.,;:!?)\]}'"]$/;
+
 /**
  * Returns the resources that a text names, each once. A word whose server does not exist is text, such as an e-mail address. Punctuation
  * at the end of a word belongs to the text, unless the catalogue has the URI with it.
  */
-export function findMentions(text: string, { catalogue, servers }: Known): Mention[] {
+export function findMentions(text: string, known: Known): Mention[] {
   const found = new Map<string, Mention>();
   for (const [, quoted, word] of text.matchAll(pattern)) {
-    const name = quoted ?? word ?? "";
-    const mention =
-      readMention(name, { catalogue, servers }) ?? readMention(withoutPunctuation(name), { catalogue, servers });
+    const mention = readWord(quoted ?? word ?? "", known)?.mention;
     if (mention) found.set(JSON.stringify([mention.server, mention.uri]), mention);
   }
   return [...found.values()];
+}
+
+/** Returns a text that names other resources. `replace` returns the text for a mention, or undefined if it remains. */
+export function replaceMentions(text: string, known: Known, replace: (mention: Mention) => string | undefined): string {
+  return text.replaceAll(pattern, (written: string, quoted?: string, word?: string) => {
+    const read = readWord(quoted ?? word ?? "", known);
+    const replacement = read && replace(read.mention);
+    return replacement === undefined ? written : `${replacement}${read?.after ?? ""}`;
+  });
 }
 
 /** Returns the text that names a resource in a message. */
@@ -38,6 +48,19 @@ export interface Known {
   readonly servers: ReadonlyMap<string, unknown>;
 }
 
+/**
+ * Reads a word without its `@`. `after` is the punctuation that does not belong to the resource: as little as possible, because a
+ * template can end with a brace.
+ */
+function readWord(word: string, known: Known): { mention: Mention; after: string } | undefined {
+  for (let end = word.length; end > 0; end--) {
+    const mention = readMention(word.slice(0, end), known);
+    if (mention) return { mention, after: word.slice(end) };
+    if (!punctuation.test(word.slice(0, end))) return undefined;
+  }
+  return undefined;
+}
+
 function readMention(name: string, { catalogue, servers }: Known): Mention | undefined {
   const at = name.indexOf(":");
   const server = name.slice(0, at);
@@ -46,9 +69,5 @@ function readMention(name: string, { catalogue, servers }: Known): Mention | und
   const isTemplate = catalogue.templates.some((entry) => entry.server === server && entry.template.uriTemplate === uri);
   const isListed = catalogue.resources.some((entry) => entry.server === server && entry.resource.uri === uri);
   // A resource that is not listed can exist, for example one of a template.
-  return isTemplate || isListed || !/[.,;:!?)\]}'"]$/.test(uri) ? { server, uri, isTemplate } : undefined;
-}
-
-function withoutPunctuation(name: string): string {
-  return name.replace(/[.,;:!?)\]}'"]+$/, "");
+  return isTemplate || isListed || !punctuation.test(uri) ? { server, uri, isTemplate } : undefined;
 }

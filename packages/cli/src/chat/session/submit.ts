@@ -7,7 +7,7 @@ import { splitWords } from "../commands/words.ts";
 import { findWhenReady, untilDefined } from "./await-definitions.ts";
 import { type Chat, interruptible } from "./chat.ts";
 import { promptValues, templateValues } from "./expand.ts";
-import { findMentions, mentionText } from "./mentions.ts";
+import { type Mention, findMentions, mentionText, replaceMentions } from "./mentions.ts";
 import { showForModel } from "./show-message.ts";
 import { runTurn } from "./turn.ts";
 
@@ -46,22 +46,34 @@ async function sendMessage(text: string, chat: Chat): Promise<void> {
   if ([...host.servers.keys()].some((name) => text.includes(`@${name}:`) || text.includes(`@<${name}:`))) {
     await untilDefined(chat);
   }
-  for (const { server, uri, isTemplate } of findMentions(text, host)) {
-    if (isTemplate) {
-      const variables = await templateValues({ server, uriTemplate: uri }, chat);
-      await interruptible(chat, (signal) =>
-        conversation.attachTemplate({ server, uriTemplate: uri, variables }, { signal }),
-      );
-    } else if (!conversation.attachments.some((one) => one.server === server && one.uri === uri)) {
-      chat.terminal.status([`Reading ${visibleLine(mentionText(server, uri))} (Ctrl-C cancels)`]);
-      await interruptible(chat, (signal) => conversation.attach({ server, uri }, { signal }));
-    }
+  const attached = new Map<string, string>();
+  for (const mention of findMentions(text, host)) {
+    const { server, uri } = await attach(mention, chat);
+    attached.set(mentionText(mention.server, mention.uri), mentionText(server, uri));
   }
   await refresh(chat);
-  conversation.user(text);
+  // The model is told which resource of a template was attached.
+  conversation.user(replaceMentions(text, host, ({ server, uri }) => attached.get(mentionText(server, uri))));
   // The message is not lost if the program ends before the answer.
   void chat.store();
   await answer(before, chat);
+}
+
+/** Attaches the resource of a mention, unless it is attached already. Asks for the variables of a template. */
+async function attach(mention: Mention, chat: Chat): Promise<{ server: string; uri: string }> {
+  const { conversation, terminal, view } = chat;
+  const { server, uri, isTemplate } = mention;
+  const isSame = (one: { server: string; uri: string }): boolean => one.server === server && one.uri === uri;
+  if (conversation.attachments.some(isSame)) return mention;
+  const variables = isTemplate ? await templateValues({ server, uriTemplate: uri }, chat) : {};
+  terminal.status([`Reading ${visibleLine(mentionText(server, uri))} (Ctrl-C cancels)`]);
+  const attachment = await interruptible(chat, (signal) =>
+    isTemplate
+      ? conversation.attachTemplate({ server, uriTemplate: uri, variables }, { signal })
+      : conversation.attach({ server, uri }, { signal }),
+  );
+  terminal.note(view.style.dim(`Attached: ${visibleLine(mentionText(attachment.server, attachment.uri))}`));
+  return attachment;
 }
 
 /** Expands a prompt of a server, adds its messages, and lets the model answer. */
