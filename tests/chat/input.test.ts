@@ -142,7 +142,7 @@ test("reads messages and commands from a pipe, and denies calls that nobody can 
   ]);
   const args = ["--model", "small", "--base-url", endpoint.url, ...targetOf(server)];
   const { stdout, stderr, code } = await pipe(args, "Hi\nEcho it\n/call add a:=1 b:=2\n/quit\n");
-  expect(code).toBe(0);
+  expect(code).toBe(7);
   expect(stdout).toMatch(/^Hello\.$/m);
   expect(stdout).toMatch(/^It was denied\.$/m);
   expect(stdout).toContain('{"sum":3}');

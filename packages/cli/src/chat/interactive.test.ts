@@ -52,6 +52,20 @@ test("ends with the exit code of the last failure, and runs the lines after it",
   expect(io.out()).toContain("No resource is attached.");
 });
 
+test("ends with the exit code of a model that fails", async () => {
+  const { io, code } = await pipe(["first", "/attached"], { model: scriptedModel([]) });
+  expect(code).toBe(exitCodes.protocol);
+  expect(io.err()).toContain('The model "scripted/scripted-model" failed');
+  expect(io.out()).toContain("No resource is attached.");
+});
+
+test("ends with the exit code for a call of the model that was denied", async () => {
+  const model = scriptedModel([callStep([{ name: "notes__search", input: { query: "x" } }]), textStep("No.")]);
+  const { code, notes } = await pipe(["Search it"], { model });
+  expect(notes.calls).toEqual([]);
+  expect(code).toBe(exitCodes.declined);
+});
+
 test("a call that needs a question is not made", async () => {
   const { code, io, notes } = await pipe(["/call remove id=7"]);
   expect(notes.calls).toEqual([]);

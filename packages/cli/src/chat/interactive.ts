@@ -77,7 +77,7 @@ async function readMessages(chat: Chat, leaving: AbortSignal): Promise<number> {
     if (text === undefined) return code;
     if (text.trim() === "") continue;
     const failed = await unlessAborted(tryToSubmit(text, chat), leaving);
-    if (failed && !chat.io.isTerminal.stdin) code = failed.code;
+    if (failed && !chat.io.isTerminal.stdin) code = failed;
   }
   return code;
 }
@@ -99,20 +99,19 @@ async function nextMessage(chat: Chat, leaving: AbortSignal): Promise<string | u
   }
 }
 
-/** Runs a text. Shows an error and returns its exit code; the text is then offered again. */
-async function tryToSubmit(text: string, chat: Chat): Promise<{ code: number } | undefined> {
+/** Runs a text, and returns its exit code. Shows an error; the text is then offered again. */
+async function tryToSubmit(text: string, chat: Chat): Promise<number> {
   try {
-    await submit(text, chat);
-    return undefined;
+    return await submit(text, chat);
   } catch (error) {
     chat.terminal.status([]);
     if (error instanceof Dismissed) {
       chat.terminal.print(chat.view.style.dim("Cancelled."));
-      return undefined;
+      return exitCodes.ok;
     }
     showError(error, chat);
     if (chat.terminal.isRich) chat.draft = text;
-    return { code: exitCodeOf(error) };
+    return exitCodeOf(error);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley";
 import { type ArgumentSummary, summarizeArguments } from "./schema-summary.ts";
 import { type View, paragraph } from "./screen.ts";
 import { showSize } from "./show-content.ts";
-import { visibleLine, widthOf, wrap } from "./terminal-text.ts";
+import { cut, visibleLine, widthOf, wrap } from "./terminal-text.ts";
 
 /** The requested lists of a server: the members of `list --json`. */
 export interface Offer {
@@ -26,6 +26,18 @@ const titles = {
   resources: "Resources",
   resourceTemplates: "Resource templates",
 } as const;
+
+/** Returns one line for each tool: its name, its marks, and the start of its description. */
+export function showToolLines(tools: readonly Tool[], { width, style }: View): string {
+  const lines = tools.map((tool) => {
+    const { name, marks, description = "" } = toolEntry(tool);
+    const about = marks.length > 0 ? ` [${marks.map(visibleLine).join(", ")}]` : "";
+    const line = cut(`  ${visibleLine(name)}${about}  ${visibleLine(description)}`.trimEnd(), width);
+    const end = 2 + visibleLine(name).length;
+    return `${style.bold(line.slice(0, end))}${style.dim(line.slice(end))}`;
+  });
+  return [style.bold(`${titles.tools} (${tools.length})`), ...lines].join("\n");
+}
 
 /** Returns the lists as text: one section for each list, long text wrapped. */
 export function showOffer(offer: Offer, view: View): string {

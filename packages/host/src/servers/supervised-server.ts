@@ -17,8 +17,8 @@ export interface SupervisedServer extends HostServer {
    * Runs `work` with an open connection. Connects if none is open.
    *
    * Rejects with `LocalError` whose `data.safeToRepeat` is true if there is no connection and none can be opened now. The
-   * message names the reason and the cure. An abort of the signal ends the wait for the connection, but not the attempt, which
-   * other callers may wait for.
+   * message names the reason and the cure, `data.server` is the name of the server, and `cause` the reason. An abort of the signal
+   * ends the wait for the connection, but not the attempt, which other callers may wait for.
    */
   use<T>(this: void, work: (client: Client) => Promise<T>, options?: { signal?: AbortSignal | undefined }): Promise<T>;
   /** Returns the lists and their version, which changes with each change of a definition. */

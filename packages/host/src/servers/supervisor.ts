@@ -329,8 +329,11 @@ export class Supervisor {
   #unavailable(): LocalError {
     const situation = this.#situation;
     const shown = `Server ${printableJson(this.#entry.name)}`;
-    const data = { safeToRepeat: true, retryAt: this.retryAt };
-    if (this.#isClosed) return new LocalError("closed", `${shown} is closed, because its host was closed.`, { data });
+    const safe = { safeToRepeat: true, retryAt: this.retryAt };
+    if (this.#isClosed) {
+      return new LocalError("closed", `${shown} is closed, because its host was closed.`, { data: safe });
+    }
+    const data = { ...safe, server: this.#entry.name };
     if (situation.state === "needs-sign-in") {
       const message = `${shown} requires a sign-in. Call signIn() of the server. ${situation.error.message}`;
       return new LocalError("sign_in_required", message, { data, cause: situation.error });

@@ -40,7 +40,7 @@ test("/help is readable in a narrow terminal", async () => {
 test("/tools shows the tools of each server, and /tools TOOL the definition for the model", async () => {
   const chat = await openNotes();
   const all = await outputOf(chat, "/tools");
-  expect(all).toContain("  notes__search [read-only]\n    Searches the notes.");
+  expect(all).toContain("  notes__search [read-only]  Searches the notes.\n");
   const one = await outputOf(chat, "/tools notes__search");
   expect(one).toContain("Tools (1)");
   expect(one).toContain("Server notes. The definition for the model:");

@@ -1,7 +1,7 @@
-import type { Catalogue } from "@mcparley/host";
+import type { Catalogue, CatalogueResource, CatalogueTemplate } from "@mcparley/host";
 import { printableJson } from "mcparley";
 import { UsageError } from "../../client/io.ts";
-import { type Offer, showOffer } from "../../client/show-list.ts";
+import { type Offer, showOffer, showToolLines } from "../../client/show-list.ts";
 import { visibleLine } from "../../client/terminal-text.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { findWhenReady } from "../session/await-definitions.ts";
@@ -18,7 +18,18 @@ export const toolsCommand: ChatCommand = {
     const [word] = splitWords(text);
     if (word === undefined) {
       const tools = await listed(chat, (catalogue) => catalogue.tools);
-      return showByServer(tools, ({ name, tool }) => ({ tools: [{ ...tool, name }] }), chat);
+      showByServer(
+        tools,
+        (entries) =>
+          showToolLines(
+            entries.map(({ name, tool }) => ({ ...tool, name })),
+            chat.view,
+          ),
+        chat,
+      );
+      if (tools.length > 0)
+        chat.terminal.print(chat.view.style.dim("/tools NAME shows the whole description and the arguments of one."));
+      return;
     }
     const found = await findWhenReady(chat, (catalogue) => catalogue.tool(word));
     if (!found)
@@ -44,7 +55,8 @@ export const promptsCommand: ChatCommand = {
   run: async (_text, chat) =>
     showByServer(
       await listed(chat, (catalogue) => catalogue.prompts),
-      ({ name, prompt }) => ({ prompts: [{ ...prompt, name: `/${name}` }] }),
+      (entries) =>
+        showOffer({ prompts: entries.map(({ name, prompt }) => ({ ...prompt, name: `/${name}` })) }, chat.view),
       chat,
     ),
 };
@@ -55,20 +67,24 @@ export const resourcesCommand: ChatCommand = {
   summary: "show the resources and templates",
   async run(_text, chat) {
     const entries = await listed(chat, ({ resources, templates }) => [...resources, ...templates]);
-    showByServer(
-      entries,
-      (entry) =>
-        "resource" in entry
-          ? { resources: [{ ...entry.resource, uri: mentionText(entry.server, entry.resource.uri) }] }
-          : {
-              resourceTemplates: [
-                { ...entry.template, uriTemplate: mentionText(entry.server, entry.template.uriTemplate) },
-              ],
-            },
-      chat,
-    );
+    showByServer(entries, (ofServer) => showOffer(resourceOffer(ofServer), chat.view), chat);
   },
 };
+
+/** Returns resources and templates with the names to type. A list without entries is left out. */
+function resourceOffer(entries: readonly (CatalogueResource | CatalogueTemplate)[]): Offer {
+  const offer: Offer = {};
+  for (const entry of entries) {
+    if ("resource" in entry) {
+      const uri = mentionText(entry.server, entry.resource.uri);
+      (offer.resources ??= []).push({ ...entry.resource, uri });
+    } else {
+      const uriTemplate = mentionText(entry.server, entry.template.uriTemplate);
+      (offer.resourceTemplates ??= []).push({ ...entry.template, uriTemplate });
+    }
+  }
+  return offer;
+}
 
 /** Returns the menu entries of the tools by their names for the model. */
 export function toolEntries({ host }: Chat): { value: string; detail: string }[] {
@@ -87,28 +103,12 @@ async function listed<T>(chat: Chat, list: (catalogue: Catalogue) => readonly T[
 /** Prints the entries of a list below the names of their servers. */
 function showByServer<T extends { server: string }>(
   entries: readonly T[],
-  offerOf: (entry: T) => Offer,
-  chat: Chat,
+  show: (ofServer: readonly T[]) => string,
+  { terminal, view }: Chat,
 ): void {
-  const { terminal, view } = chat;
-  if (entries.length === 0) {
-    terminal.print("The servers offer none. /servers shows their state.");
-    return;
-  }
+  if (entries.length === 0) terminal.print("The servers offer none. /servers shows their state.");
   for (const server of new Set(entries.map((entry) => entry.server))) {
-    const offers = entries.filter((entry) => entry.server === server).map(offerOf);
     terminal.print(view.style.inverse(` ${visibleLine(server)} `));
-    terminal.print(showOffer(merged(offers), view));
+    terminal.print(show(entries.filter((entry) => entry.server === server)));
   }
-}
-
-function merged(offers: readonly Offer[]): Offer {
-  const offer: Offer = {};
-  for (const { tools, prompts, resources, resourceTemplates } of offers) {
-    if (tools) offer.tools = [...(offer.tools ?? []), ...tools];
-    if (prompts) offer.prompts = [...(offer.prompts ?? []), ...prompts];
-    if (resources) offer.resources = [...(offer.resources ?? []), ...resources];
-    if (resourceTemplates) offer.resourceTemplates = [...(offer.resourceTemplates ?? []), ...resourceTemplates];
-  }
-  return offer;
 }

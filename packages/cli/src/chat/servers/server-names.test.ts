@@ -24,11 +24,16 @@ test.each([
 test.each([
   [["node", "/opt/my server/weather.js", "--verbose"], "weather"],
   [["npx", "-y", "@modelcontextprotocol/server-everything@2026.8.31", "stdio"], "server-everything"],
+  [["npx", "@playwright/mcp@0.0.83", "--headless"], "playwright"],
+  [["npx", "@playwright/mcp"], "playwright"],
+  [["npx", "mcp"], "mcp"],
   [["uvx", "mcp-server-time"], "mcp-server-time"],
   [["mcparley", "serve", "examples/handbook", "--stdio"], "handbook"],
   [["/usr/bin/notes-server"], "notes-server"],
   [["python3", "-u", "server.py"], "server"],
   [["node", "node_modules/server-everything/dist/index.js", "stdio"], "server-everything"],
+  [["node", "node_modules/@playwright/mcp/cli.js"], "playwright"],
+  [["node", "/opt/mcp/dist/index.js"], "mcp"],
   [["node", "./dist/main.js"], "main"],
   [["node", "-e", "console.log(1)"], "node"],
 ])("names a program %j", (words, name) => {

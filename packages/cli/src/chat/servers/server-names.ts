@@ -44,7 +44,7 @@ function nameOfUrl(url: string): string {
 
 function nameOfCommand(words: readonly string[]): string {
   const spec = readRunner(words)?.packages[0]?.spec;
-  if (spec !== undefined) return spec.replace(/^@[^/]+\//, "").replace(/@[^@]*$/, "");
+  if (spec !== undefined) return packageName(spec.replace(/(?<=.)@[^@]*$/, ""));
   const program = fileName(words[0] ?? "");
   const served = words.indexOf("serve");
   // A folder that is served has the better name.
@@ -63,7 +63,18 @@ function scriptName(path: string): string {
   const name = fileName(path);
   if (!entries.has(name)) return name;
   const folders = path.split(/[\\/]/).slice(0, -1);
-  return folders.findLast((folder) => !outputs.has(folder) && folder !== "..") ?? name;
+  const at = folders.findLastIndex((folder) => !outputs.has(folder) && folder !== "..");
+  const folder = folders[at];
+  return folder === undefined ? name : packageName(`${folders[at - 1] ?? ""}/${folder}`);
+}
+
+/** Names of packages that say nothing without the scope before them. */
+const general: ReadonlySet<string> = new Set(["mcp", "server", "mcp-server", "server-mcp"]);
+
+/** Returns the name of a package without its scope, or the scope if the name says nothing, such as `playwright` for `@playwright/mcp`. */
+function packageName(name: string): string {
+  const [, scope, base = name] = /^(?:(?:@(.+)|.*)\/)?([^/]*)$/.exec(name) ?? [];
+  return scope !== undefined && general.has(base) ? scope : base;
 }
 
 /** Whether the word after an option is code, and not a file. */

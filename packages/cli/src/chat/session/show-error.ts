@@ -1,20 +1,41 @@
-import { LocalError, printable } from "mcparley";
+import { LocalError, printable, printableJson } from "mcparley";
 import { UsageError } from "../../client/io.ts";
 import { paragraph } from "../../client/screen.ts";
 import type { ChatTerminal } from "../terminal/terminal.ts";
 
 /** Shows why a command or a message failed, with the cure if it is known. */
-export function showError(error: unknown, { terminal }: { terminal: ChatTerminal }): void {
+export function showError(error: unknown, { terminal }: { terminal: Pick<ChatTerminal, "view" | "note"> }): void {
   const { view } = terminal;
-  const text = error instanceof Error ? error.message : String(error);
+  const { text, hint } = explain(error);
   terminal.note(view.style.red(paragraph(printable(text), view)));
-  const hint =
-    error instanceof UsageError
-      ? error.hint
-      : error instanceof LocalError && error.code === "not_capable"
-        ? notCapable
-        : undefined;
   if (hint !== undefined) terminal.note(paragraph(printable(hint), view, "  "));
 }
 
-const notCapable = "/servers shows what each server offers.";
+interface Explained {
+  readonly text: string;
+  readonly hint?: string | undefined;
+}
+
+function explain(error: unknown): Explained {
+  if (!(error instanceof Error)) return { text: String(error) };
+  if (error instanceof UsageError) return { text: error.message, hint: error.hint };
+  if (!(error instanceof LocalError)) return { text: error.message };
+  if (error.code === "not_capable") return { text: error.message, hint: "/servers shows what each server offers." };
+  return isUnavailable(error.data) ? explainUnavailable(error, error.data.server) : { text: error.message };
+}
+
+/** Whether these are the data of an error about a server without a connection. */
+function isUnavailable(data: unknown): data is { server: string } {
+  return typeof data === "object" && data !== null && "server" in data && typeof data.server === "string";
+}
+
+/** Explains an error about a server without a connection. Its message names functions of the host, and the cure here is a command. */
+function explainUnavailable({ code, cause }: LocalError, server: string): Explained {
+  const shown = `The server ${printableJson(server)}`;
+  const reason = cause instanceof Error ? ` ${cause.message}` : "";
+  if (code === "sign_in_required") {
+    return { text: `${shown} requires a sign-in.${reason}`, hint: `Sign in with /servers sign-in ${server}` };
+  }
+  if (reason === "") return { text: `${shown} is off.`, hint: `Connect it with /servers on ${server}` };
+  return { text: `${shown} cannot be used.${reason}`, hint: `Connect it now with /servers reconnect ${server}` };
+}

@@ -1,5 +1,7 @@
+import type { CataloguePrompt } from "@mcparley/host";
 import { readArguments, sourcesOf } from "../../client/arguments.ts";
 import { UsageError } from "../../client/io.ts";
+import { exitCodes } from "../../client/report-error.ts";
 import { visibleLine } from "../../client/terminal-text.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { chatCommands } from "../commands/commands.ts";
@@ -13,16 +15,19 @@ import { runTurn } from "./turn.ts";
 
 /**
  * Runs a text that the user submitted: a command, a prompt of a server, or a message. Throws if it could not be sent; the conversation
- * is then as before, except for resources that were attached.
+ * is then as before, except for resources that were attached. Returns the exit code of the model's turn, or 0.
  */
-export async function submit(text: string, chat: Chat): Promise<void> {
+export async function submit(text: string, chat: Chat): Promise<number> {
   const [, name, words = ""] = /^\/(\S+)\s*(.*)$/s.exec(text) ?? [];
   if (name === undefined) return sendMessage(text, chat);
   const command = chatCommands.get(name);
-  if (command) return command.run(words, chat);
+  if (command) {
+    await command.run(words, chat);
+    return exitCodes.ok;
+  }
   // Each name of a prompt has a colon, so that a misspelt command waits for nothing.
   const prompt = name.includes(":") && (await findWhenReady(chat, (catalogue) => catalogue.prompt(name)));
-  if (prompt) return sendPrompt(name, words, chat);
+  if (prompt) return sendPrompt(prompt, words, chat);
   throw new UsageError(`There is no command or prompt /${name}.`, hintFor(name, chat));
 }
 
@@ -39,7 +44,7 @@ function hintFor(name: string, { host }: Chat): string | undefined {
 }
 
 /** Attaches the resources that a message names, adds the message, and lets the model answer. */
-async function sendMessage(text: string, chat: Chat): Promise<void> {
+async function sendMessage(text: string, chat: Chat): Promise<number> {
   const { conversation, host } = chat;
   const before = conversation.messages.length;
   // Only the definitions tell a template from a resource.
@@ -56,7 +61,7 @@ async function sendMessage(text: string, chat: Chat): Promise<void> {
   conversation.user(replaceMentions(text, host, ({ server, uri }) => attached.get(mentionText(server, uri))));
   // The message is not lost if the program ends before the answer.
   void chat.store();
-  await answer(before, chat);
+  return answer(before, chat);
 }
 
 /** Attaches the resource of a mention, unless it is attached already. Asks for the variables of a template. */
@@ -77,16 +82,15 @@ async function attach(mention: Mention, chat: Chat): Promise<{ server: string; u
 }
 
 /** Expands a prompt of a server, adds its messages, and lets the model answer. */
-async function sendPrompt(name: string, words: string, chat: Chat): Promise<void> {
-  const prompt = chat.host.catalogue.prompt(name);
-  if (!prompt) return;
+async function sendPrompt(prompt: CataloguePrompt, words: string, chat: Chat): Promise<number> {
+  const { name } = prompt;
   const given = await readArguments(splitWords(words), sourcesOf(chat.io));
   const values = await promptValues(prompt, given, chat);
   chat.terminal.status([`Expanding ${visibleLine(name)} (Ctrl-C cancels)`]);
   const before = chat.conversation.messages.length;
   await refresh(chat);
   await interruptible(chat, (signal) => chat.conversation.prompt(name, values, { signal }));
-  await answer(before, chat);
+  return answer(before, chat);
 }
 
 /** Reads the attached resources that have changed. Their new content stands before the message that may be about it. */
@@ -95,9 +99,10 @@ async function refresh(chat: Chat): Promise<void> {
 }
 
 /** Lets the model answer. Without a model, shows the messages since `before` as a model would receive them. */
-async function answer(before: number, chat: Chat): Promise<void> {
+async function answer(before: number, chat: Chat): Promise<number> {
   chat.terminal.status([]);
   if (chat.model !== undefined) return runTurn(chat);
   showForModel(chat.conversation.messages.slice(before), chat);
   void chat.store();
+  return exitCodes.ok;
 }

@@ -1,12 +1,15 @@
 import type { CallActivity, RunEnd, RunEvent } from "@mcparley/host";
 import { printable } from "mcparley";
 import { visibleLine } from "../../client/terminal-text.ts";
+import { recordCalls } from "../script/script-calls.ts";
+import { exitCodeOfRun } from "../script/script-exit.ts";
 import { type Chat, duringRun } from "./chat.ts";
 import { callLine, showResult } from "./show-message.ts";
 
-/** Runs the model on the conversation until it answers, and shows what happens. Resolves also if the run fails. */
-export async function runTurn(chat: Chat): Promise<void> {
+/** Runs the model on the conversation until it answers, and shows what happens. Resolves also if the run fails, with the exit code for it. */
+export async function runTurn(chat: Chat): Promise<number> {
   const { host, conversation, terminal, system } = chat;
+  const calls = recordCalls(conversation.messages, () => host.catalogue);
   const run = host.run({ conversation, ...(system !== undefined && { system }) });
   const status = callStatus(chat);
   status.waiting();
@@ -21,6 +24,8 @@ export async function runTurn(chat: Chat): Promise<void> {
   const end = await run.finished;
   showEnd(end, chat);
   void chat.store();
+  const isDenied = calls.finish(end.messages).some(({ status }) => status === "denied");
+  return exitCodeOfRun(end, isDenied);
 }
 
 interface Shown {
