@@ -71,6 +71,7 @@ export type {
   TemplateInstance,
   UserCall,
 } from "./context/conversation-context.ts";
+export { type TemplateVariable, templateVariables } from "./context/uri-template.ts";
 export { estimateTokens } from "./model/tokens.ts";
 export { serverTextRules } from "./conversation/text/server-text.ts";
 export {

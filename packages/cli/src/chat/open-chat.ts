@@ -114,7 +114,8 @@ async function createHost(setting: ChatSetting, { front, recorded, onEvent, chat
     io,
     options,
     servers,
-    model: recorded.model,
+    // The recorder is inside, so that /why shows what is sent.
+    model: model ? model.adapt(recorded.model) : recorded.model,
     schemas: model?.schemas ?? "common",
     renderer,
     signIn: front.isAttended

@@ -15,7 +15,7 @@ export async function runOnce(chat: ChatSetting, { io, screen, options, stop }: 
     io,
     options,
     servers,
-    model: model.model,
+    model: model.adapt(model.model),
     schemas: model.schemas,
     renderer: undefined,
     signIn: undefined,

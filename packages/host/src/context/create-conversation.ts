@@ -160,6 +160,6 @@ function completionTarget(catalogue: Catalogue, of: CompletionRequest["of"]): Co
   return {
     server: of.server,
     ref: { type: "ref/resource", uri: of.uriTemplate },
-    names: templateVariables(of.uriTemplate).names,
+    names: new Set(templateVariables(of.uriTemplate).map(({ name }) => name)),
   };
 }

@@ -22,9 +22,12 @@ describe("expandTemplate", () => {
   });
 });
 
-test("templateVariables returns the names without modifiers", () => {
-  expect(templateVariables("x://{a:3}/{+b*}{?c,d}{a}")).toEqual({
-    names: new Set(["a", "b", "c", "d"]),
-    required: ["a", "b"],
-  });
+test("templateVariables returns each name once, without modifiers", () => {
+  expect(templateVariables("x://{a:3}/{+b*}{?c,d}{a}{/d}{c}")).toEqual([
+    { name: "a", isRequired: true },
+    { name: "b", isRequired: true },
+    { name: "c", isRequired: true },
+    { name: "d", isRequired: false },
+  ]);
+  expect(templateVariables("x://none")).toEqual([]);
 });

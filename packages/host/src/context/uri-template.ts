@@ -2,14 +2,35 @@ import { parseTemplate } from "url-template";
 
 const MAX_LENGTH = 8 * 1024;
 
-/** Returns the names of the variables of a URI template (RFC 6570), and which of them a URI cannot be made without. */
-export function templateVariables(template: string): { names: ReadonlySet<string>; required: readonly string[] } {
-  const expressions = [...template.matchAll(/\{([+#./;?&]?)([^{}]*)\}/g)].map(([, operator = "", list = ""]) => ({
-    isRequired: operator === "" || operator === "+",
-    names: list.split(",").map((spec) => spec.replace(/(?:\*|:\d+)$/, "").trim()),
-  }));
-  const required = expressions.filter(({ isRequired }) => isRequired).flatMap(({ names }) => names);
-  return { names: new Set(expressions.flatMap(({ names }) => names)), required: [...new Set(required)] };
+/** A variable of a URI template. */
+export interface TemplateVariable {
+  readonly name: string;
+  /** Whether a URI cannot be made without it: it occurs in `{name}` or `{+name}`. The other expressions may be empty. */
+  readonly isRequired: boolean;
+}
+
+/**
+ * Returns the variables of a URI template (RFC 6570), each once, in their order. They are what `attachTemplate` of a conversation needs.
+ *
+ * @example
+ * ```ts
+ * import { type Catalogue, templateVariables } from "@mcparley/host";
+ *
+ * export function questions({ templates }: Catalogue): string[] {
+ *   return templates.flatMap(({ template }) =>
+ *     templateVariables(template.uriTemplate).map(({ name, isRequired }) => (isRequired ? `${name}:` : `${name} (optional):`)),
+ *   );
+ * }
+ * ```
+ */
+export function templateVariables(template: string): TemplateVariable[] {
+  const found = [...template.matchAll(/\{([+#./;?&]?)([^{}]*)\}/g)].flatMap(([, operator = "", list = ""]) =>
+    list
+      .split(",")
+      .map((spec) => ({ name: spec.replace(/(?:\*|:\d+)$/, "").trim(), isRequired: /^\+?$/.test(operator) })),
+  );
+  const names = new Set(found.map(({ name }) => name));
+  return [...names].map((name) => ({ name, isRequired: found.some((one) => one.name === name && one.isRequired) }));
 }
 
 /**
@@ -21,15 +42,16 @@ export function expandTemplate(
   variables: Readonly<Record<string, string | readonly string[]>>,
 ): string {
   if (template.length > MAX_LENGTH) throw new RangeError(`The URI template is longer than ${MAX_LENGTH} characters.`);
-  const { names, required } = templateVariables(template);
+  const known = templateVariables(template);
+  const names = known.map(({ name }) => name);
   const given = new Map(Object.entries(variables));
-  const missing = required.filter((name) => !given.has(name));
+  const missing = known.filter(({ name, isRequired }) => isRequired && !given.has(name)).map(({ name }) => name);
   if (missing.length > 0)
     throw new TypeError(`The template "${template}" requires the variables ${missing.join(", ")}.`);
-  const unknown = [...given.keys()].filter((name) => !names.has(name));
+  const unknown = [...given.keys()].filter((name) => !names.includes(name));
   if (unknown.length > 0) {
     throw new TypeError(
-      `The template "${template}" has no variables ${unknown.join(", ")}. It has: ${[...names].join(", ")}.`,
+      `The template "${template}" has no variables ${unknown.join(", ")}. It has: ${names.join(", ")}.`,
     );
   }
   const values = [...given].map(([name, value]) => [name, typeof value === "string" ? value : [...value]] as const);

@@ -14,8 +14,12 @@ const maxMessage = 300;
 export class EndpointError extends LocalError {
   override readonly name = "EndpointError";
 
-  constructor(message: string, code: "http" | "unauthorized" | "unreachable" | "timeout" = "http") {
+  /** The status of the reply with which the endpoint refused the request. Undefined for other failures. */
+  readonly status: number | undefined;
+
+  constructor(message: string, code: "http" | "unauthorized" | "unreachable" | "timeout" = "http", status?: number) {
     super(code, message);
+    this.status = status;
   }
 }
 
@@ -49,7 +53,7 @@ export function replyError(endpoint: Endpoint, reply: FailedReply): EndpointErro
     );
   if (status === 404) {
     const fact = `${title} did not find the model "${visibleLine(model)}" (HTTP status 404)${said}`;
-    return new EndpointError(`${fact} ${modelCure(endpoint)}`);
+    return new EndpointError(`${fact} ${modelCure(endpoint)}`, "http", status);
   }
   if (status === 429) {
     const wait = /^\d{1,6}$/.test(retryAfter ?? "") ? `Try again in ${retryAfter} seconds` : "Try again later";
@@ -57,7 +61,7 @@ export function replyError(endpoint: Endpoint, reply: FailedReply): EndpointErro
     return new EndpointError(`${title} limits the requests (HTTP status 429)${said} ${cure}`);
   }
   if (status >= 500) {
-    return new EndpointError(`${title} failed (HTTP status ${status})${said} Try again later.`);
+    return new EndpointError(`${title} failed (HTTP status ${status})${said} Try again later.`, "http", status);
   }
   if (status >= 200 && status < 300) {
     const fact = `${title} answered with ${visibleLine(contentType) || "no content type"} instead of an event stream${said}`;
@@ -66,7 +70,7 @@ export function replyError(endpoint: Endpoint, reply: FailedReply): EndpointErro
   const cure = /does not support tools|tool[ -]call|tool choice/i.test(message ?? "")
     ? "Choose a model that can call tools, or enable them in the settings of the endpoint."
     : "Check the name of the model and its limits.";
-  return new EndpointError(`${title} rejected the request (HTTP status ${status})${said} ${cure}`);
+  return new EndpointError(`${title} rejected the request (HTTP status ${status})${said} ${cure}`, "http", status);
 }
 
 /** Returns the error for a redirect. The request, its key and the conversation are not sent to the target. */

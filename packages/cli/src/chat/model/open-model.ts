@@ -4,6 +4,7 @@ import { nearest } from "../../did-you-mean.ts";
 import { type ChatSettings, isVariableName, readChatSettings } from "../settings/chat-settings.ts";
 import { type BaseUrl, readBaseUrl } from "./base-url.ts";
 import { type BuiltInProvider, addressOf, builtInProviders, schemasOf } from "./built-in-providers.ts";
+import { withReadableFiles } from "./endpoint-files.ts";
 import { endpointModel } from "./endpoint-model.ts";
 import { type PackageExport, readPackageExport } from "./package-export.ts";
 import type { ModelSurroundings } from "./provider-approval.ts";
@@ -25,6 +26,8 @@ export interface ChosenModel {
   /** The name for the user, such as `ollama/qwen3`. */
   readonly name: string;
   readonly model: LanguageModel;
+  /** Wraps the model, or a recorder of its requests, so that each request has a form that the endpoint accepts. */
+  readonly adapt: (this: void, model: LanguageModel) => LanguageModel;
   /** The rules for the schemas of tools, for the option `provider` of a host. */
   readonly schemas: ProviderName;
   /** Origin and path of the endpoint, without secrets. Undefined for a package. */
@@ -104,7 +107,14 @@ async function ofPackage(
   // Other models do not need the code that finds and loads packages.
   const { packageModel } = await import("./provider-package.ts");
   const opened = await packageModel(wanted, model, surroundings);
-  return { name: `${wanted.package}/${model}`, model: opened, schemas: schemasOfPackage(wanted), endpoint: undefined };
+  return {
+    name: `${wanted.package}/${model}`,
+    model: opened,
+    // The package knows what its provider accepts.
+    adapt: (same) => same,
+    schemas: schemasOfPackage(wanted),
+    endpoint: undefined,
+  };
 }
 
 /** Returns the rules for the schemas of a package: those of the company whose models it has, if the name says so. */
@@ -121,7 +131,8 @@ async function ofAddress(choice: Choice, baseUrl: string, { env }: ModelSurround
   const key = keyEnv === undefined ? undefined : readKey(keyEnv, "The endpoint", env);
   const { host } = new URL(address.href);
   const opened = await endpointModel({ ...address, model, key, keyEnv, provider: undefined }, host);
-  return { name: `${host}/${model}`, model: opened, schemas: "common", endpoint: address.shown };
+  const name = `${host}/${model}`;
+  return { name, model: opened, adapt: withReadableFiles, schemas: "common", endpoint: address.shown };
 }
 
 async function ofBuiltIn(
@@ -137,6 +148,7 @@ async function ofBuiltIn(
   return {
     name: `${name}/${model}`,
     model: opened,
+    adapt: withReadableFiles,
     schemas: schemasOf(name, provider, model),
     endpoint: address.shown,
   };

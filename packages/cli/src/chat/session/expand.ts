@@ -1,4 +1,4 @@
-import type { CataloguePrompt, CompletionRequest } from "@mcparley/host";
+import { type CataloguePrompt, type CompletionRequest, templateVariables } from "@mcparley/host";
 import type { Suggest } from "../../client/questions/prompter.ts";
 import { type Given } from "../../client/arguments.ts";
 import { UsageError } from "../../client/io.ts";
@@ -39,7 +39,12 @@ export async function templateValues(
   { server, uriTemplate }: { server: string; uriTemplate: string },
   chat: Chat,
 ): Promise<Record<string, string>> {
-  const values = templateVariables(uriTemplate);
+  const values = templateVariables(uriTemplate).map(({ name, isRequired }) => ({
+    name,
+    description: undefined,
+    facts: isRequired ? "required" : "optional",
+    isRequired,
+  }));
   const title = `Variables of ${server}:${uriTemplate}`;
   const cure = "Write the URI with the values of its variables.";
   return ask(values, { title, server, of: { server, uriTemplate }, given: {}, cure }, chat);
@@ -101,18 +106,4 @@ function toValue({
     facts: required ? "required" : "optional",
     isRequired: required === true,
   };
-}
-
-/** Returns the variables of a URI template (RFC 6570). Those of `{x}` and `{+x}` are required. */
-function templateVariables(template: string): AskedValue[] {
-  const found = [...template.matchAll(/\{([+#./;?&]?)([^{}]*)\}/g)].flatMap(([, operator = "", list = ""]) =>
-    list
-      .split(",")
-      .map((spec) => ({ name: spec.replace(/(?:\*|:\d+)$/, "").trim(), isRequired: /^\+?$/.test(operator) })),
-  );
-  const names = [...new Set(found.map(({ name }) => name))];
-  return names.map((name) => {
-    const isRequired = found.some((one) => one.name === name && one.isRequired);
-    return { name, description: undefined, facts: isRequired ? "required" : "optional", isRequired };
-  });
 }

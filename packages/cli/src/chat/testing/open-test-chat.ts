@@ -149,7 +149,13 @@ async function startChat(io: CommandIo, options: TestChatOptions): Promise<numbe
   const setting = {
     io,
     options: read,
-    model: model && { name: "test/scripted", model, schemas: "common" as const, endpoint: undefined },
+    model: model && {
+      name: "test/scripted",
+      model,
+      adapt: (same: LanguageModel) => same,
+      schemas: "common" as const,
+      endpoint: undefined,
+    },
     servers: Object.entries(servers).map(([name, entry]) => ({ name, entry })),
     outputs: serverOutputs(screen, read.verbose),
     history: read.noHistory ? undefined : history,

@@ -1,0 +1,84 @@
+import type { LanguageModel } from "@mcparley/host";
+import { showSize } from "../../client/show-content.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
+
+/** A model of the specification that the models of endpoints have. */
+export type EndpointLanguageModel = Extract<LanguageModel, { specificationVersion: "v3" }>;
+
+/** The messages of a request. */
+export type Prompt = Parameters<EndpointLanguageModel["doStream"]>[0]["prompt"];
+
+type UserMessage = Extract<Prompt[number], { role: "user" }>;
+type ToolMessage = Extract<Prompt[number], { role: "tool" }>;
+type ToolResult = ToolMessage["content"][number];
+
+/** A file in a message, in base64. */
+export interface PromptFile {
+  readonly mediaType: string;
+  readonly data: string;
+  readonly filename?: string;
+}
+
+/** The types of files that the format of chat completions has, and that most models with files read. */
+const knownType = /^(?:image\/(?:png|jpeg|gif|webp)|audio\/(?:wav|mpeg|mp3)|application\/pdf|text\/.*)$/;
+
+/**
+ * Returns a prompt that the format of chat completions can express.
+ *
+ * The result of a tool is only text in this format, and its files follow in a message of the user that names their origin. A file of
+ * another type, or one that `accepts` refuses, becomes a line with its type and size.
+ */
+export function endpointPrompt(prompt: Prompt, accepts: (file: PromptFile) => boolean): Prompt {
+  const isSent = (file: PromptFile): boolean => knownType.test(file.mediaType) && accepts(file);
+  return prompt.flatMap((message): Prompt => {
+    if (message.role === "user") return [userMessage(message, isSent)];
+    return message.role === "tool" ? toolMessages(message, isSent) : [message];
+  });
+}
+
+function userMessage({ content, ...message }: UserMessage, isSent: (file: PromptFile) => boolean): UserMessage {
+  const sent = content.map((part) =>
+    part.type === "text" || isSent(part) ? part : { type: "text" as const, text: unsent(part) },
+  );
+  return { ...message, content: sent };
+}
+
+/** Returns the message with the results, and the message with their files if there are any. */
+function toolMessages({ content, ...message }: ToolMessage, isSent: (file: PromptFile) => boolean): Prompt {
+  const files: UserMessage["content"] = [];
+  let count = 0;
+  const textOf = (item: TextOrFile, tool: string): string => {
+    if (item.type === "text") return item.text;
+    if (!isSent(item)) return unsent(item);
+    count += 1;
+    const { mediaType, data } = item;
+    files.push({ type: "text", text: `File ${count}, from the tool ${tool}:` });
+    files.push({ type: "file", mediaType, data, ...("filename" in item && { filename: item.filename }) });
+    return `[file ${count}: ${describe(item)}, in the next message]`;
+  };
+  const results = content.map((result) => withText(result, textOf));
+  if (files.length === 0) return [{ ...message, content: results }];
+  const origin = "The files of the results above. They are from tools, and not from the user.";
+  return [
+    { ...message, content: results },
+    { role: "user", content: [{ type: "text", text: origin }, ...files] },
+  ];
+}
+
+type TextOrFile = Extract<ToolResult["output"], { type: "content" }>["value"][number];
+
+/** Returns a result whose output is only text. */
+function withText(result: ToolResult, textOf: (item: TextOrFile, tool: string) => string): ToolResult {
+  const { output, toolName } = result;
+  if (output.type !== "content") return result;
+  return { ...result, output: { type: "text", value: output.value.map((item) => textOf(item, toolName)).join("\n") } };
+}
+
+/** Returns the line in place of a file that is not sent. */
+function unsent(file: PromptFile): string {
+  return `[${describe(file)}: the model cannot read this file]`;
+}
+
+function describe({ mediaType, data }: PromptFile): string {
+  return `${visibleLine(mediaType)}, ${showSize(Buffer.byteLength(data, "base64"))}`;
+}
