@@ -1,0 +1,84 @@
+import { jwtVerifier } from "mcparley/auth";
+import { expect, onTestFinished, test } from "vitest";
+import { startAuthorizationServer } from "../auth/authorization-server.ts";
+import { browserOf } from "../auth/browser.ts";
+import { serveProtected } from "../auth/protected-server.ts";
+import { type ScriptedBrowser, scriptedBrowser } from "../auth/scripted-browser.ts";
+import { type Chat, openChat } from "./support/chat.ts";
+
+/** Starts a server that requires a sign-in, and returns its URL. */
+async function protectedUrl(): Promise<string> {
+  const issuer = await startAuthorizationServer();
+  onTestFinished(() => issuer.close());
+  const server = await serveProtected({
+    protect: (resource) => ({
+      resource,
+      issuers: [issuer.issuer],
+      scopes: ["notes:read"],
+      verifier: jwtVerifier({ issuer: issuer.issuer, audience: resource }),
+    }),
+  });
+  onTestFinished(() => server.close());
+  issuer.resources.set(server.url, { scope: "notes:read notes:write notes:sign" });
+  return server.url;
+}
+
+interface SigningIn extends Chat {
+  /** The name of the server in the chat. */
+  readonly name: string;
+  readonly browser: ScriptedBrowser;
+}
+
+/** Opens a chat with a server that requires a sign-in, and a browser whose user signs in. */
+async function openProtected(args: readonly string[] = []): Promise<SigningIn> {
+  const url = await protectedUrl();
+  const browser = await scriptedBrowser("alice");
+  onTestFinished(() => browser.close());
+  const chat = await openChat({
+    server: null,
+    args: [...args, url],
+    waits: false,
+    rows: 60,
+    env: { BROWSER: browser.program },
+  });
+  const name = `local-${new URL(url).port}`;
+  await chat.terminal.waitFor("0 of 1 servers connected");
+  return { ...chat, name, browser };
+}
+
+test("signs in with the browser after a yes, and uses the server", async () => {
+  const { terminal, send, answer, name, browser } = await openProtected();
+  await terminal.waitFor(`/servers sign-in ${name}`);
+  await send(`/servers sign-in ${name}`);
+  await terminal.waitFor("The server asks you to sign in:");
+  await terminal.waitFor("Scopes: notes:read");
+  expect(browser.opened).toEqual([]);
+  await answer("[c]ancel?", "y");
+  await terminal.waitFor("1 of 1 servers connected");
+  expect(browser.opened).toHaveLength(1);
+  await send(`/call ${name}__whoami`);
+  await terminal.waitFor("alice");
+});
+
+test("opens nothing after a no, and can be asked again", async () => {
+  const { terminal, send, answer, refused, name, browser } = await openProtected();
+  await send(`/servers sign-in ${name}`);
+  await answer("[c]ancel?", "n");
+  await refused(/You\s+declined to sign in\./);
+  await send(`/servers sign-in ${name}`);
+  await answer("[c]ancel?", "y");
+  await terminal.waitFor("1 of 1 servers connected");
+  expect(browser.opened).toHaveLength(1);
+});
+
+test("signs in at another machine with --no-browser", async () => {
+  const { terminal, send, answer, name, browser } = await openProtected(["--no-browser"]);
+  await send(`/servers sign-in ${name}`);
+  await terminal.waitFor("At the end the browser shows an error");
+  const [wrapped = ""] = /http\S+\/auth\?[^]*?(?=\nAt the end)/.exec(terminal.history()) ?? [];
+  const address = wrapped.replaceAll("\n", "");
+  const back = await browserOf({ user: "alice" }).signIn(address);
+  await answer("address bar >", back.href);
+  await terminal.waitFor("1 of 1 servers connected");
+  expect(browser.opened).toEqual([]);
+});
