@@ -18,18 +18,28 @@ export interface ProgramOutput {
   tail(): string;
 }
 
-/** Collects the output of a server. `live` shows each line of stderr as it arrives. */
-export function programOutput(screen: Pick<Screen, "note" | "err">, live: boolean): ProgramOutput {
+interface ProgramOutputOptions {
+  /** Whether each line of stderr is shown as it arrives. */
+  readonly isLive: boolean;
+  /** The words before these lines. Default: `server`. */
+  readonly label?: string;
+}
+
+/** Collects the output of a server. */
+export function programOutput(
+  screen: Pick<Screen, "note" | "err">,
+  { isLive, label = "server" }: ProgramOutputOptions,
+): ProgramOutput {
   let kept = "";
   let unfinished = "";
   let strayLine: string | undefined;
   const show = (line: string): void => {
-    screen.note(screen.err.style.dim(printable(`server: ${redact(line.slice(0, keptCharacters))}`)));
+    screen.note(screen.err.style.dim(printable(`${label}: ${redact(line.slice(0, keptCharacters))}`)));
   };
   return {
     write(chunk) {
       kept = (kept + chunk).slice(-keptCharacters);
-      if (!live) return;
+      if (!isLive) return;
       const lines = (unfinished + chunk).split("\n");
       unfinished = lines.pop()!.slice(-keptCharacters);
       for (const line of lines) show(line);

@@ -122,7 +122,7 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   const onRefused = (method: string): void => void (connected.method = method);
   const setting = { io, screen, options, stop, onRefused, callsTools: command.callsTools ?? false };
   const auth = authOf(target, setting);
-  const program = target.kind === "command" ? programOutput(screen, options.verbose) : undefined;
+  const program = target.kind === "command" ? programOutput(screen, { isLive: options.verbose }) : undefined;
   if (target.kind === "command") connected.hidden = Object.keys(io.env).filter((name) => !isPassed(name, target.env));
   if (program) connected.program = program;
   if (options.timeout !== undefined) connected.timeout = options.timeout;

@@ -1,5 +1,6 @@
 import { type ProgramOutput, programOutput } from "../../client/program-output.ts";
 import type { Screen } from "../../client/screen.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
 
 /** Shows the lines of servers. */
 type LineScreen = Pick<Screen, "note" | "err">;
@@ -26,7 +27,8 @@ export function serverOutputs(screen: LineScreen, isLive: boolean): ServerOutput
   };
   return {
     write(server, chunk) {
-      const output = outputs.get(server) ?? programOutput(present, isLive);
+      const output =
+        outputs.get(server) ?? programOutput(present, { isLive, label: `stderr of ${visibleLine(server)}` });
       outputs.set(server, output);
       output.write(chunk);
     },

@@ -25,7 +25,7 @@ export async function tryServer(server: ConfiguredServer, setting: EditSetting):
   // Without a file, the words of the command line are the server.
   if (origin && server.file !== "") await approve(origin, setting);
   connected.target = { word: undefined, command: undefined, headerNames: [] };
-  const program = target.kind === "command" ? programOutput(screen, options.verbose) : undefined;
+  const program = target.kind === "command" ? programOutput(screen, { isLive: options.verbose }) : undefined;
   if (program) connected.program = program;
   try {
     return await show(target, { ...setting, program });
