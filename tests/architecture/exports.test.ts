@@ -170,7 +170,7 @@ const expected: Record<string, string[]> = {
     "readServers",
     "referencesIn",
   ],
-  "@mcparley/host": ["createHost", "estimateTokens", "serverTextRules", "toAiSdkTools"],
+  "@mcparley/host": ["createHost", "estimateTokens", "serverTextRules", "templateVariables", "toAiSdkTools"],
   "mcparley/tasks": ["asTask", "continueAsTask", "followTasks", "tasks", "tasksOf"],
 };
 

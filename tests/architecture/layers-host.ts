@@ -19,7 +19,7 @@ export const hostLayers: Layers = {
   consent: ["values", "async", "state", "activity", "renderer", "catalogue", "secrets"],
   input: ["values", "activity", "renderer", "conversation", "model", "consent"],
   servers: ["values", "async", "state", "catalogue", "input"],
-  calls: ["activity", "renderer", "conversation", "secrets", "catalogue", "consent", "servers"],
+  calls: ["async", "activity", "renderer", "conversation", "secrets", "catalogue", "consent", "servers"],
   context: ["values", "activity", "conversation", "catalogue"],
   loop: ["values", "activity", "conversation", "catalogue", "model", "search", "calls", "context"],
   host: [

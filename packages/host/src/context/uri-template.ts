@@ -4,6 +4,7 @@ const MAX_LENGTH = 8 * 1024;
 
 /** A variable of a URI template. */
 export interface TemplateVariable {
+  /** The name in the template, without an operator or a modifier. */
   readonly name: string;
   /** Whether a URI cannot be made without it: it occurs in `{name}` or `{+name}`. The other expressions may be empty. */
   readonly isRequired: boolean;
