@@ -16,21 +16,7 @@ export const toolsCommand: ChatCommand = {
   summary: "show the tools, or the definition of one",
   async run(text, chat) {
     const [word] = splitWords(text);
-    if (word === undefined) {
-      const tools = await listed(chat, (catalogue) => catalogue.tools);
-      showByServer(
-        tools,
-        (entries) =>
-          showToolLines(
-            entries.map(({ name, tool }) => ({ ...tool, name })),
-            chat.view,
-          ),
-        chat,
-      );
-      if (tools.length > 0)
-        chat.terminal.print(chat.view.style.dim("/tools NAME shows the whole description and the arguments of one."));
-      return;
-    }
+    if (word === undefined) return showTools(chat);
     const found = await findWhenReady(chat, (catalogue) => catalogue.tool(word));
     if (!found)
       throw new UsageError(
@@ -47,6 +33,14 @@ export const toolsCommand: ChatCommand = {
   },
   suggest: (words, chat) => wordMenu(words, toolEntries(chat)),
 };
+
+async function showTools(chat: Chat): Promise<void> {
+  const { terminal, view } = chat;
+  const found = await listed(chat, (catalogue) => catalogue.tools);
+  const tools = found.map(({ server, name, tool }) => ({ ...tool, server, name }));
+  showByServer(tools, (ofServer) => showToolLines(ofServer, view), chat);
+  if (tools.length > 0) terminal.print(view.style.dim("/tools NAME shows the description and the arguments of one."));
+}
 
 /** Shows the prompts of all servers. */
 export const promptsCommand: ChatCommand = {
