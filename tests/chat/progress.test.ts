@@ -6,11 +6,12 @@ import { httpTestServer, stdioTestServer } from "./support/test-server.ts";
 
 test("shows the progress of a call above the input, and removes it at the end", async () => {
   const { terminal, send, idle } = await openChat();
-  await send("/call slow steps:=4 interval:=60");
-  await terminal.waitFor(/^server__slow: \[#{5}\.{15}\] 25% step 1 \(Ctrl-C cancels\)$/m);
-  await terminal.waitFor(/^server__slow: \[#{15}\.{5}\] 75% step 3 \(Ctrl-C cancels\)$/m);
+  await send("/call slow steps:=4 interval:=10");
   await terminal.waitFor("finished after 4 steps");
   await idle();
+  // A busy machine shows several steps at once, and each of them is in the output.
+  expect(terminal.raw()).toContain("server__slow: [#####...............] 25% step 1 (Ctrl-C cancels)");
+  expect(terminal.raw()).toContain("server__slow: [###############.....] 75% step 3 (Ctrl-C cancels)");
   expect(terminal.history()).not.toContain("Ctrl-C cancels");
   expect(terminal.history()).not.toContain("step 3");
 });
@@ -26,16 +27,16 @@ test("shows progress without a total as a number", async () => {
 });
 
 test("shows one line for each of several calls, and names their results", async () => {
-  const steps = { steps: 20, interval: 50 };
+  const steps = { steps: 20, interval: 20 };
   const { terminal, send } = await openChat({
     args: ["--allow", "slow", "--allow", "server:echo"],
     script: [say(toolCall("server__slow", steps), toolCall("server__echo", { text: "fast" })), say("Both.")],
   });
   await send("Call both");
-  await terminal.waitFor("server__echo returned:");
-  await terminal.waitFor(/^server__slow: \[#+\.+\] \d+% step \d+ \(Ctrl-C cancels\)$/m);
-  await terminal.waitFor(/^ {2}fast$/m);
   await terminal.waitFor("Both.");
+  const [during = "", after = ""] = terminal.raw().split("server__echo returned:");
+  expect(during).toMatch(/server__slow: .*\(Ctrl-C cancels\).*\r?\n.*server__echo: /);
+  expect(after).toMatch(/server__slow: \[#+\.*\] \d+% step \d+ \(Ctrl-C cancels\)/);
   expect(terminal.history()).toMatch(/server__echo returned:\n {2}fast\nserver__slow returned:\n {2}finished after/);
 });
 
@@ -47,8 +48,8 @@ test.each([
   const server = await open();
   const { terminal, send } = await openChat({ server });
   await send("/call task steps:=10 interval:=30");
-  await terminal.waitFor(/__task: (?:task working|\[#)/);
   await terminal.waitFor("finished after 10 steps");
+  expect(terminal.raw()).toMatch(/__task: (?:task working|\[#)/);
   await send("/call task interval:=10");
   await terminal.waitFor(/__task: (?:task working|\d+ step)/);
   terminal.key("ctrl-c");
