@@ -9,10 +9,10 @@ const doublings = 3;
 /** Linear work takes 8 times as long, and quadratic work 64 times. The limit has a wide margin on both sides. */
 const tooSteep = 28;
 /**
- * A garbage collection or another thread of the process can make one measurement long. On a machine with many times more
- * work than cores, four attempts in a row were too long once.
+ * Default of `tries`. A garbage collection or another thread of the process can make one measurement long. On a machine with many
+ * times more work than cores, four attempts in a row were too long once.
  */
-const tries = 10;
+const defaultTries = 10;
 
 /** An input that can have any length: its middle part repeats. */
 export interface Growing {
@@ -27,6 +27,8 @@ export interface Growth<T> {
   prepare?: (text: string) => T;
   /** Characters of the largest text that is tried. Default: 524,288. */
   largest?: number;
+  /** Attempts to find that the work is linear. Default: 10. */
+  tries?: number;
 }
 
 /** Returns the text of a growing input, of at least `length` characters in its middle part. */
@@ -46,7 +48,7 @@ export function grown({ head, unit, tail }: Growing, length: number): string {
 export async function expectLinearTime<T = string>(
   growing: Growing,
   run: (input: T) => unknown,
-  { prepare = (text) => text as T, largest = defaultLargest }: Growth<T> = {},
+  { prepare = (text) => text as T, largest = defaultLargest, tries = defaultTries }: Growth<T> = {},
 ): Promise<void> {
   const factor = 2 ** doublings;
   const inputOf = (length: number): T => prepare(grown(growing, length));
