@@ -35,7 +35,10 @@ const message = /soak (\d+) (\w+)/g;
  * @type {AnswerFunction}
  */
 export const answerAsModel = (request) => {
-  const last = request.messages.findLastIndex(({ role }) => role === "user");
+  // The files of a result are a message of their own.
+  const isOfUser = (/** @type {ModelRequest["messages"][number]} */ { role, content }) =>
+    role === "user" && !JSON.stringify(content).includes("The files of the results above.");
+  const last = request.messages.findLastIndex(isOfUser);
   const [, number, word = ""] = [...JSON.stringify(request.messages[last] ?? "").matchAll(message)].at(-1) ?? [];
   if (number === undefined) return say("blue");
   const call = calls[word];
