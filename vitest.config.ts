@@ -47,6 +47,25 @@ const withOwnProcess = ["packages", "tests", "benchmarks"]
   .flatMap((name) => filesWithOwnProcess(path.join(root, name)))
   .map((file) => path.relative(root, file).split(path.sep).join("/"));
 
+/**
+ * The tests that start what was built: the command, the examples, published clients and servers, the compiler. Each start takes up to a
+ * second of CPU time, so that they are a suite of their own: `npm run programs`.
+ */
+const programs = [
+  "benchmarks",
+  "tests/chat",
+  "tests/command",
+  "tests/create",
+  "tests/docs/commands.test.ts",
+  "tests/examples",
+  "tests/interop",
+  "tests/network",
+  "tests/types",
+  "tests/workers",
+];
+const testsOfPrograms = programs.map((name) => (name.endsWith(".ts") ? name : `${name}/**/*.test.ts`));
+const startsProgram = (file: string): boolean => programs.some((name) => `${file}/`.startsWith(`${name}/`));
+
 /** A project: some of the test files, and how they are run. */
 const project = (test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
   plugins: [preload, importsOfSources],
@@ -74,12 +93,28 @@ export default defineConfig({
     // One more than the cores: many tests wait for timers or for other processes.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      project({ name: "own process", include: withOwnProcess, setupFiles: ["tests/support/preloaded.ts"] }),
+      project({
+        name: "own process",
+        include: withOwnProcess.filter((file) => !startsProgram(file)),
+        setupFiles: ["tests/support/preloaded.ts"],
+      }),
       // If each file had its own process, loading the library again would be half of the CPU time of all tests.
       project({
         name: "shared process",
         isolate: false,
-        include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts", "benchmarks/**/*.test.ts"],
+        include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts"],
+        exclude: [...configDefaults.exclude, "**/.generated/**", ...withOwnProcess, ...testsOfPrograms],
+        setupFiles: ["tests/support/preloaded.ts", "tests/support/shared-process.ts"],
+      }),
+      project({
+        name: "programs, own process",
+        include: withOwnProcess.filter(startsProgram),
+        setupFiles: ["tests/support/preloaded.ts"],
+      }),
+      project({
+        name: "programs",
+        isolate: false,
+        include: testsOfPrograms,
         exclude: [...configDefaults.exclude, "**/.generated/**", ...withOwnProcess],
         setupFiles: ["tests/support/preloaded.ts", "tests/support/shared-process.ts"],
       }),

@@ -10,8 +10,21 @@ import { root } from "./ready.mjs";
 
 const folder = path.join(root, "node_modules", ".mcparley");
 
-/** The file to which the test runner writes its report. */
-export const testReport = path.join(folder, "tests.json");
+/** The suites of the test runner: `npm test` and `npm run programs`. @typedef {"tests" | "programs"} Suite */
+
+/** The file to which the test runner writes the report of a suite. @param {Suite} suite */
+function testReport(suite) {
+  return path.join(folder, `${suite}.json`);
+}
+
+/** The projects of `vitest.config.ts` by their suite. @type {Readonly<Record<Suite, readonly string[]>>} */
+const projects = { tests: ["own process", "shared process"], programs: ["programs", "programs, own process"] };
+
+/** Returns the arguments of the test runner for a suite. With paths, it runs only these tests, of any suite. @param {Suite} suite @param {readonly string[]} paths */
+export function testArguments(suite, paths) {
+  const chosen = paths.length > 0 ? paths : projects[suite].flatMap((name) => ["--project", name]);
+  return ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${testReport(suite)}`, ...chosen];
+}
 
 const conformanceReport = path.join(folder, "conformance.json");
 
@@ -25,9 +38,9 @@ const conformanceReport = path.join(folder, "conformance.json");
  * @property {{ name: string; status: string; message: string; assertionResults: { status: string; title: string; ancestorTitles: string[]; failureMessages?: string[] }[] }[]} testResults
  */
 
-/** Deletes the report of the last test run. If the next run ends early, its report is missing instead of old. */
-export function forgetTests() {
-  rmSync(testReport, { force: true });
+/** Deletes the report of the last run of a suite. If the next run ends early, its report is missing instead of old. @param {Suite} suite */
+export function forgetTests(suite) {
+  rmSync(testReport(suite), { force: true });
 }
 
 /** Stores the failures of a conformance run. @param {readonly string[]} failures */
@@ -36,15 +49,17 @@ export function recordConformance(failures) {
   writeFileSync(conformanceReport, JSON.stringify(failures));
 }
 
-/** Returns the failed tests of the last run, and the files that could not be run. */
-export function failedTests() {
-  if (!existsSync(testReport)) return ["the test run ended before it wrote its report"];
-  return failuresIn(read(testReport));
+/** Returns the failed tests of the last runs of suites, and the files that could not be run. @param {readonly Suite[]} suites */
+export function failedTests(suites) {
+  return suites.flatMap((suite) => {
+    const report = readReport(suite);
+    return report ? failuresIn(report) : [`the suite "${suite}" ended before it wrote its report`];
+  });
 }
 
-/** Returns the line with the counts of the last test run. */
-export function testCounts() {
-  return existsSync(testReport) ? countsIn(read(testReport)) : "0 passed, 1 failed, 0 skipped";
+/** Returns the line with the counts of the last runs of suites. A suite without a report counts as one failed test. @param {readonly Suite[]} suites */
+export function testCounts(suites) {
+  return countsIn(suites.map((suite) => readReport(suite)));
 }
 
 /** Returns failed tests as `file > suite > test`, and files that could not be run with their error. @param {TestReport} report */
@@ -72,23 +87,33 @@ function firstLines(text) {
   return lines.map((line) => `    ${line.slice(0, 300)}`).join("\n");
 }
 
-/** Returns the counts in one line. A file that could not be run counts as one failed test. @param {TestReport} report */
-export function countsIn(report) {
-  const { numPassedTests, numFailedTests, numPendingTests } = report;
-  const failed = Math.max(numFailedTests, failuresIn(report).length);
-  return `${numPassedTests} passed, ${failed} failed, ${numPendingTests} skipped`;
+/** Returns the counts in one line. A file that could not be run, and a missing report, count as one failed test. @param {readonly (TestReport | undefined)[]} reports */
+export function countsIn(reports) {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  for (const report of reports) {
+    counts.passed += report?.numPassedTests ?? 0;
+    counts.failed += report ? Math.max(report.numFailedTests, failuresIn(report).length) : 1;
+    counts.skipped += report?.numPendingTests ?? 0;
+  }
+  return `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`;
 }
 
-/** @param {string} file @returns {TestReport} */
-function read(file) {
-  return JSON.parse(readFileSync(file, "utf8"));
+/** @param {Suite} suite @returns {TestReport | undefined} */
+function readReport(suite) {
+  const file = testReport(suite);
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   /** @type {string[]} */
   const scenarios = existsSync(conformanceReport) ? JSON.parse(readFileSync(conformanceReport, "utf8")) : [];
-  if (existsSync(testReport)) for (const error of errorsIn(read(testReport))) process.stdout.write(`${error}\n`);
-  for (const name of failedTests()) process.stdout.write(`failed: ${name}\n`);
+  /** @type {readonly Suite[]} */
+  const suites = ["tests", "programs"];
+  for (const suite of suites) {
+    const report = readReport(suite);
+    if (report) for (const error of errorsIn(report)) process.stdout.write(`${error}\n`);
+  }
+  for (const name of failedTests(suites)) process.stdout.write(`failed: ${name}\n`);
   for (const name of scenarios) process.stdout.write(`failed: conformance ${name}\n`);
-  process.stdout.write(`${testCounts()}\n`);
+  process.stdout.write(`${testCounts(suites)}\n`);
 }

@@ -1,7 +1,7 @@
 // @ts-check
 import { spawnSync } from "node:child_process";
 import path from "node:path";
-import { failedTests, forgetTests, testCounts, testReport } from "./failures.mjs";
+import { failedTests, forgetTests, testArguments, testCounts } from "./failures.mjs";
 import { makeReady, root } from "./ready.mjs";
 
 makeReady();
@@ -20,14 +20,10 @@ const steps = [
   { name: "lint", file: bin("oxlint/bin/oxlint"), args: ["--type-aware", "--deny-warnings"] },
   { name: "format", file: bin("oxfmt/bin/oxfmt"), args: ["--check"] },
   { name: "nothing unused", file: bin("knip/bin/knip.js"), args: ["--no-progress"] },
-  {
-    name: "tests",
-    file: bin("vitest/vitest.mjs"),
-    args: ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${testReport}`, ...process.argv.slice(2)],
-  },
+  { name: "tests", file: bin("vitest/vitest.mjs"), args: testArguments("tests", process.argv.slice(2)) },
 ];
 
-forgetTests();
+forgetTests("tests");
 /** @type {string[]} */
 const failed = [];
 for (const { name, file, args } of steps) {
@@ -44,6 +40,6 @@ for (const { name, file, args } of steps) {
 // The last lines name the failures, because the beginning of a long log may be cut off.
 process.stdout.write("\n");
 for (const name of failed) process.stdout.write(`failed: ${name}\n`);
-for (const name of failedTests()) process.stdout.write(`failed: ${name}\n`);
-process.stdout.write(`${testCounts()}\n`);
+for (const name of failedTests(["tests"])) process.stdout.write(`failed: ${name}\n`);
+process.stdout.write(`${testCounts(["tests"])}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;

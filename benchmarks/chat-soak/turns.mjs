@@ -35,9 +35,6 @@ const message = /soak (\d+) (\w+)/g;
  * @type {AnswerFunction}
  */
 export const answerAsModel = (request) => {
-  // The files of a result are a message of their own.
-  const isOfUser = (/** @type {ModelRequest["messages"][number]} */ { role, content }) =>
-    role === "user" && !JSON.stringify(content).includes("The files of the results above.");
   const last = request.messages.findLastIndex(isOfUser);
   const [, number, word = ""] = [...JSON.stringify(request.messages[last] ?? "").matchAll(message)].at(-1) ?? [];
   if (number === undefined) return say("blue");
@@ -46,6 +43,11 @@ export const answerAsModel = (request) => {
   if (!call || isAnswered) return say(...Array(20).fill("A sentence of the answer. "), `done ${number}`);
   return say("I call the tool. ", toolCall(offered(request, call[0]), call[1]));
 };
+
+/** Whether the user wrote a message. The files of a result are a message of their own. @param {ModelRequest["messages"][number]} message */
+function isOfUser({ role, content }) {
+  return role === "user" && !JSON.stringify(content).includes("The files of the results above.");
+}
 
 /** Returns the name under which a tool is offered: that of its server and its own. @param {ModelRequest} request @param {string} tool */
 function offered({ tools }, tool) {

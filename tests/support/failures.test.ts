@@ -1,6 +1,6 @@
 import path from "node:path";
 import { expect, test } from "vitest";
-import { countsIn, errorsIn, failuresIn } from "../../scripts/failures.mjs";
+import { countsIn, errorsIn, failuresIn, testArguments } from "../../scripts/failures.mjs";
 import { root } from "../../scripts/ready.mjs";
 
 const report = {
@@ -36,7 +36,18 @@ test("failed tests are listed with their file, and files that could not be run w
 });
 
 test("a file that could not be run counts as a failed test", () => {
-  expect(countsIn(report)).toBe("3 passed, 2 failed, 2 skipped");
+  expect(countsIn([report])).toBe("3 passed, 2 failed, 2 skipped");
+});
+
+test("the counts of several suites are added, and a missing report counts as a failed test", () => {
+  expect(countsIn([report, undefined, report])).toBe("6 passed, 5 failed, 4 skipped");
+});
+
+test("a suite runs its projects, and with paths the tests of any suite", () => {
+  expect(testArguments("tests", [])).toContain("shared process");
+  expect(testArguments("tests", [])).not.toContain("programs");
+  expect(testArguments("programs", [])).toContain("programs");
+  expect(testArguments("tests", ["tests/chat"])).not.toContain("--project");
 });
 
 test("the error of each failed test is listed", () => {
