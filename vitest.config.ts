@@ -48,8 +48,8 @@ const withOwnProcess = ["packages", "tests", "benchmarks"]
   .map((file) => path.relative(root, file).split(path.sep).join("/"));
 
 /**
- * The tests that start what was built: the command, the examples, published clients and servers, the compiler. Each start takes up to a
- * second of CPU time, so that they are a suite of their own: `npm run programs`.
+ * The tests that start programs: the command, the examples, the samples of the guides, hosts and their servers, published clients, the
+ * compiler. Each start takes up to a second of CPU time, so that they are a suite of their own: `npm run programs`.
  */
 const programs = [
   "benchmarks",
@@ -57,7 +57,10 @@ const programs = [
   "tests/command",
   "tests/create",
   "tests/docs/commands.test.ts",
+  "tests/docs/samples.test.ts",
   "tests/examples",
+  "tests/host/hostile",
+  "tests/host/processes",
   "tests/interop",
   "tests/network",
   "tests/types",

@@ -4,7 +4,7 @@ import path from "node:path";
 import { failedTests, forgetTests, testArguments, testCounts } from "./failures.mjs";
 import { makeReady, root } from "./ready.mjs";
 
-/** Runs the tests that start what was built: the command, also in a pseudo-terminal, the examples, and published clients and servers. */
+/** Runs the tests that start programs, such as the command in a pseudo-terminal, the examples, and published clients and servers. */
 makeReady();
 forgetTests("programs");
 const runner = path.join(root, "node_modules", "vitest", "vitest.mjs");
