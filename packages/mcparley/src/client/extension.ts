@@ -1,6 +1,7 @@
 import type { Clock } from "../rpc/clock.ts";
 import type { JsonObject } from "../rpc/messages.ts";
 import type { ServerCapabilities } from "../mcp/capabilities.ts";
+import type { Progress } from "../mcp/progress.ts";
 import type { Tool } from "../mcp/tools.ts";
 import type { Revision } from "../mcp/revisions/revision.ts";
 
@@ -36,6 +37,10 @@ export interface FollowedCall {
   send(this: void, method: string, params: JsonObject, options?: { signal?: AbortSignal }): Promise<JsonObject>;
   /** Answers input requests with the client's handlers. Returns the answers by the keys of the requests. */
   answer(this: void, inputRequests: unknown): Promise<JsonObject>;
+  /** The last progress that the caller received, from a notification or by `notifyProgress`. */
+  readonly progress: Progress | undefined;
+  /** Passes progress to `onProgress` of the call. */
+  notifyProgress(this: void, progress: Progress): void;
   /** Reports an error that belongs to no call. */
   report(this: void, error: unknown): void;
 }

@@ -3,6 +3,7 @@ import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { McpError, ToolError } from "../../mcp/errors.ts";
 import type { CallEnd } from "../../mcp/observe.ts";
+import type { Progress } from "../../mcp/progress.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT, type PendingRequests } from "../../rpc/pending-requests.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
@@ -91,6 +92,8 @@ export interface Call {
   pending: Pending | undefined;
   /** The generation of the list of tools in which the tool of the call was looked up. */
   listed: number;
+  /** The last progress that the caller received. */
+  progress: Progress | undefined;
   /** Ends the progress of a task that the call has created. Undefined if it creates none. */
   endProgress: (() => void) | undefined;
   /** Called when the call ends: by the requests of a legacy server that may belong to it. Undefined if there were none. */
@@ -135,6 +138,7 @@ export function makeCall(core: ClientCore, { method, params }: CallRequest, opti
     answers: undefined,
     pending: undefined,
     listed: -1,
+    progress: undefined,
     endProgress: undefined,
     watchers: undefined,
   };

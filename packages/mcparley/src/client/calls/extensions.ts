@@ -19,6 +19,7 @@ import {
   unexpectedType,
 } from "./call.ts";
 import { answersTo } from "./input-rounds.ts";
+import { notifyProgress } from "./send-request.ts";
 import { findTool } from "./find-tool.ts";
 
 /** Lets the extensions add params to a call and follow its result, if the result is of one of their types. */
@@ -161,6 +162,10 @@ async function followedRequest(call: Call, signal: AbortSignal): Promise<Followe
       const { inputResponses } = await answersTo(call, { inputRequests }, 0);
       return isObject(inputResponses) ? inputResponses : {};
     },
+    get progress() {
+      return call.progress;
+    },
+    notifyProgress: (progress) => notifyProgress(call, progress),
     report: (error) => core.report(error),
   };
 }

@@ -7,7 +7,7 @@ import { isExtensionList } from "../client-capabilities.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
 import { type Call, defaultTotal, end, limitsOf, sessionFor, type Next } from "./call.ts";
 import { guarded } from "../../rpc/guarded.ts";
-import { readProgress } from "../../mcp/progress.ts";
+import { type Progress, readProgress } from "../../mcp/progress.ts";
 import type * as AfterFailure from "./after-failure.ts";
 
 /** The last step of a call: sends the request and waits for its result. */
@@ -86,12 +86,18 @@ function mirrorsNothing(call: Call, { mirrors }: Session): boolean {
   return tools.isSettled(params.name) && (!known || known.headers?.length === 0);
 }
 
-function progressOf({ core, options: { onProgress } }: Call): ((params: JsonObject) => void) | undefined {
-  if (!onProgress) return undefined;
+function progressOf(call: Call): ((params: JsonObject) => void) | undefined {
+  if (!call.options.onProgress) return undefined;
   return (params) => {
-    const seen = readProgress(params);
-    if (seen) guarded(() => onProgress(seen), core.report);
+    const progress = readProgress(params);
+    if (progress) notifyProgress(call, progress);
   };
+}
+
+/** Passes progress to the caller. */
+export function notifyProgress(call: Call, progress: Progress): void {
+  call.progress = progress;
+  guarded(() => call.options.onProgress?.(progress), call.core.report);
 }
 
 /** Sends a call again after a failure that can be repaired. In all these cases the server has not run the call. */

@@ -7,6 +7,12 @@ export const tasksId = "io.modelcontextprotocol/tasks";
 /** The `_meta` key that names the task that a message belongs to (2025-11-25, Related Task Metadata). */
 export const relatedTask = "io.modelcontextprotocol/related-task";
 
+/**
+ * The `_meta` key of the result of `tasks/get` that has the progress of the handler. Tasks of 2026-07-28 have no progress
+ * notifications, and clients that do not know the key read `statusMessage`.
+ */
+export const taskProgress = "mcparley/progress";
+
 /** The `resultType` of a result that is a task (SEP-2663, Polymorphic Results). */
 export const taskType = "task";
 

@@ -86,6 +86,17 @@ function serve(): Server {
           throw new ProtocolError(-32000, "no disk");
         },
       }),
+      steps: tool({
+        extensions: [asTask()],
+        call: async (_, { progress }) => {
+          progress(1, 3, "Reading");
+          progress(2, 3);
+          progress(2.5);
+          await new Promise<void>((resolve) => clock.setTimeout(resolve, 5000));
+          progress(3, 3, "Writing");
+          return "done";
+        },
+      }),
       quick: tool({ call: () => "quick" }),
     },
   });
@@ -111,12 +122,8 @@ describe.each([
 ])("a call that becomes a task, in %s", (_, revision) => {
   const pinned = revision === undefined ? {} : { revision };
   const isLegacy = revision !== undefined;
-  /** Runs a tool as a task and returns its result. In legacy revisions the client creates the task, later the server does. */
-  const result = async (client: Client, called: string, options = {}): Promise<unknown> => {
-    if (!isLegacy) return (await client.callToolResult(called, {}, options)).content;
-    const { task } = await tasksOf(client).start(called);
-    return (await tasksOf(client).result(task?.taskId ?? "", options)).content;
-  };
+  const result = async (client: Client, called: string, options = {}): Promise<unknown> =>
+    (await client.callToolResult(called, {}, options)).content;
 
   test("returns its result, and is polled at the suggested interval", async () => {
     const client = await connected(serve(), pinned);
@@ -132,6 +139,31 @@ describe.each([
     expect(onCall.mock.calls.flat().filter(({ method }: { method: string }) => method.startsWith("tasks/"))).toEqual(
       [],
     );
+  });
+
+  test("passes its progress to the caller: each number once, and the last one before the result", async () => {
+    const client = await connected(serve(), pinned);
+    const onProgress = vi.fn();
+    const content = await eventually(result(client, "steps", { onProgress }));
+    expect(content).toEqual([{ type: "text", text: "done" }]);
+    const reported = onProgress.mock.calls.map(([{ progress, total, message }]) => [progress, total, message]);
+    // A poll reads the newest progress. Notifications contain each step.
+    const notified = isLegacy
+      ? [
+          [1, 3, "Reading"],
+          [2, 3, undefined],
+        ]
+      : [];
+    expect(reported).toEqual([...notified, [2.5, undefined, undefined], [3, 3, "Writing"]]);
+  });
+
+  test("passes its progress to a later caller that knows its id", async () => {
+    const server = serve();
+    const { task } = await tasksOf(await connected(server, pinned)).start("steps");
+    const onProgress = vi.fn();
+    const later = tasksOf(await connected(server, pinned)).result(task?.taskId ?? "", { onProgress });
+    await eventually(later);
+    expect(onProgress).toHaveBeenLastCalledWith({ progress: 3, total: 3, message: "Writing" });
   });
 
   test("is created for tools that require one, and its output is validated", async () => {
@@ -313,6 +345,51 @@ describe("replies of a server", () => {
     await client.close();
   });
 
+  test("each new status message of a server that sends no numbers counts as progress", async () => {
+    const peer = modernPeer();
+    const client = await open(peer);
+    const onProgress = vi.fn();
+    const running = client.callTool("t", {}, { onProgress });
+    peer.answer(await peer.request("tools/call"), created);
+    for (const state of [
+      { statusMessage: "Queued" },
+      { statusMessage: "Queued" },
+      {},
+      { statusMessage: "Running" },
+      { statusMessage: 7 },
+      { statusMessage: "Finished", status: "completed", result: { content: [] } },
+    ]) {
+      await clock.advance(1000);
+      peer.answer(await peer.request("tasks/get"), { ...working, ...state });
+    }
+    expect(await running).toEqual([]);
+    expect(onProgress.mock.calls.flat()).toEqual([
+      { progress: 1, message: "Queued" },
+      { progress: 2, message: "Running" },
+    ]);
+    await client.close();
+  });
+
+  test.each<[value: unknown, reported: object[]]>([
+    [null, []],
+    [1, []],
+    [{}, []],
+    [{ progress: "1" }, []],
+    [{ progress: 1, total: "2", message: 3 }, [{ progress: 1 }]],
+  ])("malformed progress of a task is ignored: %j", async (value, reported) => {
+    const peer = modernPeer();
+    const client = await open(peer);
+    const onProgress = vi.fn();
+    const running = client.callTool("t", {}, { onProgress });
+    peer.answer(await peer.request("tools/call"), created);
+    await clock.advance(1000);
+    const _meta = { "mcparley/progress": value };
+    peer.answer(await peer.request("tasks/get"), { ...working, _meta, status: "completed", result: { content: [] } });
+    expect(await running).toEqual([]);
+    expect(onProgress.mock.calls.flat()).toEqual(reported);
+    await client.close();
+  });
+
   test("a repeated input request is not answered again, and a new one is", async () => {
     const asked: string[] = [];
     const peer = modernPeer();
@@ -467,11 +544,13 @@ describe("servers of 2025-11-25", () => {
 
   test.each([
     [capabilities, "required", true],
-    [capabilities, "optional", false],
+    [capabilities, "optional", true],
+    [capabilities, "forbidden", false],
+    [capabilities, "unknown", false],
     [capabilities, undefined, false],
     [{ tools: {} }, "required", false],
-    [{ tools: {}, tasks: {} }, "required", false],
-  ])("receive a request for a task if the tool requires one: %j %s", async (declared, support, asked) => {
+    [{ tools: {}, tasks: {} }, "optional", false],
+  ])("receive a request for a task if the server and the tool support one: %j %s", async (declared, support, asked) => {
     const peer = scriptedPeer({
       initialize: () => initializeResult("2025-11-25", declared),
       "tools/list": () => listed(support),
@@ -487,6 +566,35 @@ describe("servers of 2025-11-25", () => {
     expect("task" in (request.params ?? {})).toBe(asked);
     peer.answer(request, { content: [] });
     expect(await running).toEqual([]);
+    await client.close();
+  });
+
+  test("status messages are no progress for a caller that receives notifications", async () => {
+    const peer = scriptedPeer({
+      initialize: () => initializeResult("2025-11-25", capabilities),
+      "tools/list": () => listed("optional"),
+    });
+    const client = await openClient(peerTransports(peer), {
+      clock,
+      revision: "2025-11-25",
+      extensions: [followTasks()],
+    });
+    await peer.notification("notifications/initialized");
+    const onProgress = vi.fn();
+    const running = client.callTool("t", {}, { onProgress });
+    const request = await peer.request("tools/call");
+    const task = { taskId: "t1", status: "working", createdAt: "x", lastUpdatedAt: "x", ttl: null };
+    peer.answer(request, { task });
+    await flushPromises();
+    const progressToken = (request.params?._meta as JsonObject).progressToken as number;
+    peer.send({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken, progress: 0.5 } });
+    await clock.advance(1000);
+    peer.answer(await peer.request("tasks/get"), { ...task, statusMessage: "Half done" });
+    await clock.advance(1000);
+    peer.answer(await peer.request("tasks/get"), { ...task, status: "completed" });
+    peer.answer(await peer.request("tasks/result"), { content: [] });
+    expect(await running).toEqual([]);
+    expect(onProgress.mock.calls.flat()).toEqual([{ progress: 0.5 }]);
     await client.close();
   });
 

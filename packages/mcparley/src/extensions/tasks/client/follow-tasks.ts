@@ -4,7 +4,7 @@ import { Method } from "../../../mcp/methods.ts";
 import { guarded } from "../../../rpc/guarded.ts";
 import type { ClientExtension, PreparedCall } from "../../../client/extension.ts";
 import { type DetailedTask, type Task, TaskMethod, taskType, tasksId } from "../task.ts";
-import { followRequested, followTask, readTask, taskSupportOf } from "./task-follower.ts";
+import { followRequested, followTask, readTask } from "./task-follower.ts";
 
 /** Options of `followTasks`. */
 export interface FollowTasksOptions {
@@ -20,7 +20,10 @@ export interface FollowTasksOptions {
  *
  * If a server answers a tool call with a task, the client follows it to its result: it reads the task at the interval
  * that the server suggests, passes its input requests to the client's handlers, and cancels the task if the call is
- * aborted. On 2025-11-25 it creates a task only for tools that require one.
+ * aborted. On 2025-11-25 the client itself creates a task for each call of a tool that supports tasks.
+ *
+ * The call's `onProgress` receives the progress of the task. If the server reports texts without numbers, `progress` is the
+ * number of texts so far.
  *
  * @example
  * ```ts
@@ -40,7 +43,7 @@ export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtensio
     mirroredNames,
     repeatable: [TaskMethod.get, TaskMethod.result, TaskMethod.list],
     async prepare(request) {
-      return (await needsTask(request)) ? { task: {} } : undefined;
+      return (await canBeTask(request)) ? { task: {} } : undefined;
     },
     follow(result, request) {
       if (request.method !== Method.callTool) return undefined;
@@ -59,13 +62,15 @@ export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtensio
   };
 }
 
-/** Returns whether a tool of a server of 2025-11-25 must be called as a task (Tool-Level Negotiation). */
-async function needsTask({ method, params, revision, capabilities, tool }: PreparedCall): Promise<boolean> {
+/** Returns whether a tool of a server of 2025-11-25 can be called as a task (Tool-Level Negotiation). */
+async function canBeTask({ method, params, revision, capabilities, tool }: PreparedCall): Promise<boolean> {
   if (params.task !== undefined || method !== Method.callTool || !revision.requestedTasks) return false;
   const { requests } = isObject(capabilities.tasks) ? capabilities.tasks : {};
   const tools = isObject(requests) && isObject(requests.tools) ? requests.tools : {};
   if (!tools.call) return false;
-  return taskSupportOf(await tool()) === "required";
+  const known: unknown = await tool();
+  const execution = isObject(known) ? known.execution : undefined;
+  return isObject(execution) && (execution.taskSupport === "optional" || execution.taskSupport === "required");
 }
 
 /** Returns the result of a task that is over. Throws if it has none. */

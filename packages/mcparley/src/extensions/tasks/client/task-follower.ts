@@ -2,7 +2,8 @@ import type { FollowedCall } from "../../../client/extension.ts";
 import { pause } from "../../../rpc/abort.ts";
 import { LocalError } from "../../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../../rpc/messages.ts";
-import { type DetailedTask, type Task, TaskMethod, type TaskStatus, isOver } from "../task.ts";
+import { type Progress, readProgress } from "../../../mcp/progress.ts";
+import { type DetailedTask, type Task, TaskMethod, type TaskStatus, isOver, taskProgress } from "../task.ts";
 import { TaskDeadline, delayOf, isUnavailable } from "./deadline.ts";
 
 const statuses: readonly TaskStatus[] = ["working", "input_required", "completed", "failed", "cancelled"];
@@ -22,12 +23,6 @@ export function readTask(received: JsonObject, what: string): DetailedTask {
   if (status === undefined) throw malformed(what, `has the unknown status ${JSON.stringify(value)}`);
   // The details of a status are checked where they are used.
   return { ...task, taskId, status } as unknown as DetailedTask;
-}
-
-/** Returns the task support of a listed tool (2025-11-25, Tool-Level Negotiation). */
-export function taskSupportOf(tool: unknown): unknown {
-  const execution = isObject(tool) ? tool.execution : undefined;
-  return isObject(execution) ? execution.taskSupport : undefined;
 }
 
 /** Converts a task of 2025-11-25 to the form of the extension. */
@@ -61,8 +56,7 @@ export function followTask(
     onTask,
     async read(deadline) {
       await sendResponses(deadline);
-      const received = await request.send(TaskMethod.get, { taskId }, { signal: deadline.signal });
-      return readTask({ ...received, taskId }, request.what);
+      return request.send(TaskMethod.get, { taskId }, { signal: deadline.signal });
     },
     async outcome(task, deadline) {
       if (isOver(task)) return task;
@@ -98,8 +92,7 @@ export function followRequested(
   return poll<JsonObject>(request, created, {
     onTask,
     async read({ signal }) {
-      const task = await send(TaskMethod.get, { taskId }, { signal });
-      return readTask({ ...fromRequested(task), taskId }, what);
+      return fromRequested(await send(TaskMethod.get, { taskId }, { signal }));
     },
     async outcome(task, deadline) {
       if (!isOver(task) && task.status !== "input_required") return undefined;
@@ -124,7 +117,8 @@ export function followRequested(
 
 interface Polling<T> {
   readonly onTask: (task: Task) => void;
-  read(this: void, deadline: TaskDeadline): Promise<DetailedTask>;
+  /** Returns the result of `tasks/get`, in the form of the extension. */
+  read(this: void, deadline: TaskDeadline): Promise<JsonObject>;
   /** Returns undefined to read the task again later. */
   outcome(this: void, task: DetailedTask, deadline: TaskDeadline): Promise<T | undefined>;
 }
@@ -136,14 +130,18 @@ async function poll<T>(
 ): Promise<T> {
   const deadline = new TaskDeadline(request, created.taskId);
   let task = created;
+  let lastRead: Progress | undefined;
   // A task of an earlier process, or one that does not start as `working`, is read at once.
   let wait = task.status === "working" && task.createdAt !== undefined;
   try {
     for (;;) {
       if (wait) await pause(request.clock, intervalOf(task), deadline.signal);
       wait = true;
-      task = await deadline.retry(() => read(deadline), isUnavailable);
+      const received = await deadline.retry(() => read(deadline), isUnavailable);
+      task = readTask({ ...received, taskId: task.taskId }, request.what);
       onTask(task);
+      const progress = progressIn(received, request, lastRead);
+      if (progress) request.notifyProgress((lastRead = progress));
       const found = await outcome(task, deadline);
       if (found) return found;
     }
@@ -154,6 +152,21 @@ async function poll<T>(
   } finally {
     deadline.release();
   }
+}
+
+/**
+ * Returns the progress in a result of `tasks/get`, if it is new to the caller. Servers of other software send no numbers: each
+ * new status message counts as one, unless the caller received a notification after `lastRead`, the last returned progress.
+ */
+function progressIn(received: JsonObject, { progress: last }: FollowedCall, lastRead?: Progress): Progress | undefined {
+  const { _meta: meta, status, statusMessage } = received;
+  const reported = isObject(meta) ? meta[taskProgress] : undefined;
+  const progress = isObject(reported) ? readProgress(reported) : undefined;
+  if (progress) return !last || progress.progress > last.progress ? progress : undefined;
+  // The message of a task that is over is the reason of its end.
+  const isText = typeof statusMessage === "string" && (status === "working" || status === "input_required");
+  const isNew = isText && last === lastRead && statusMessage !== last?.message;
+  return isNew ? { progress: (last?.progress ?? 0) + 1, message: statusMessage } : undefined;
 }
 
 function intervalOf({ pollIntervalMs }: { pollIntervalMs?: unknown }): number {

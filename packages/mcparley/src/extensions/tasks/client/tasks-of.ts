@@ -6,7 +6,7 @@ import { type JsonObject, isObject } from "../../../rpc/messages.ts";
 import { Method } from "../../../mcp/methods.ts";
 import type { CallToolResult } from "../../../mcp/tools.ts";
 import { type TaskDetails, type Task, TaskMethod, taskType } from "../task.ts";
-import { fromRequested, readTask, taskSupportOf } from "./task-follower.ts";
+import { fromRequested, readTask } from "./task-follower.ts";
 
 /** The reply to a tool call: its result, or a task. */
 export type CallReply =
@@ -64,9 +64,7 @@ export function tasksOf(client: Client): ClientTasks {
   const isRequested = (): boolean => client.server.revisionKind === "legacy";
   return {
     async start(name, args = {}, options = {}) {
-      const params: JsonObject = { name, arguments: args };
-      if (isRequested() && (await canBeTask(client, name, options))) params.task = {};
-      const reply = await client.request(Method.callTool, params, { ...options, follow: false });
+      const reply = await client.request(Method.callTool, { name, arguments: args }, { ...options, follow: false });
       if (isRequested() && isObject(reply.task)) return { task: readTask(fromRequested(reply.task), name) };
       if (reply.resultType === taskType) return { task: readTask(reply, name) };
       // The client has checked the result of a tool call.
@@ -125,14 +123,4 @@ async function listenToTasks(
     await subscription.close();
     throw error;
   }
-}
-
-async function canBeTask(client: Client, name: string, { signal }: RequestOptions): Promise<boolean> {
-  if (!client.server.capabilities.tasks) return false;
-  for await (const tool of client.listTools(signal ? { signal } : {})) {
-    if (tool.name !== name) continue;
-    const support = taskSupportOf(tool);
-    return support === "optional" || support === "required";
-  }
-  return false;
 }

@@ -8,7 +8,7 @@ import { principalKey } from "../../../server/dispatch/context.ts";
 import { toProtocolError } from "../../../server/dispatch/reply.ts";
 import { type ExtensionMethod, declaresExtension, requireExtension } from "../../../server/extension.ts";
 import { decodeCursor } from "../../../server/lists.ts";
-import { TaskMethod, isOver, relatedTask, tasksId } from "../task.ts";
+import { TaskMethod, isOver, relatedTask, taskProgress, tasksId } from "../task.ts";
 import type { Runner } from "./runner.ts";
 import {
   type InputResponse,
@@ -41,7 +41,8 @@ export function taskMethods(runnerOf: (call: Call) => Runner): Record<string, Ex
 
 async function get(call: Call, runner: Runner): Promise<JsonObject> {
   const record = await runner.revive(await find(call, runner));
-  return call.session ? { ...toRequestedTask(record) } : { ...toDetailedTask(record, call) };
+  const task = call.session ? toRequestedTask(record) : toDetailedTask(record, call);
+  return record.progress ? { ...task, _meta: { [taskProgress]: record.progress } } : { ...task };
 }
 
 /** Stores input responses. Responses to unknown or answered input requests are ignored (SEP-2663, Task Update Requests). */

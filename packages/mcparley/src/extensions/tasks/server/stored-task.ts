@@ -1,5 +1,6 @@
 import type { InputRequest } from "../../../mcp/input-required.ts";
 import { ErrorCode } from "../../../mcp/errors.ts";
+import type { Progress } from "../../../mcp/progress.ts";
 import type { Clock } from "../../../rpc/clock.ts";
 import type { JsonObject, JsonRpcErrorBody } from "../../../rpc/messages.ts";
 import type { Call } from "../../../server/dispatch/call.ts";
@@ -38,6 +39,8 @@ export interface TaskRecord {
   owner: string;
   status: TaskStatus;
   statusMessage?: string;
+  /** The last progress that the handler reported. */
+  progress?: Progress;
   /** Milliseconds since the epoch. */
   createdAt: number;
   updatedAt: number;

@@ -54,10 +54,10 @@ export class TaskRun {
   #timer: unknown;
   /** The outcome of the handler, until it is stored. */
   #outcome: Ending | undefined;
-  /** The last reported progress. */
-  #message: string | undefined;
-  /** The timer until the next status message may be stored. */
-  #messageTimer: unknown;
+  /** The last progress that the handler reported in this run. */
+  #progress: Progress | undefined;
+  /** The timer until the next progress may be stored. */
+  #progressTimer: unknown;
 
   constructor(init: TaskRunInit) {
     this.#init = init;
@@ -84,7 +84,8 @@ export class TaskRun {
       input: this.input,
       progress: (reported) => {
         const { progress, total, message } = reported;
-        this.#setMessage(message ?? (total === undefined ? `${progress}` : `${progress}/${total}`));
+        this.#progress = { progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
+        if (this.#progressTimer === undefined) this.#storeProgress(this.#progress);
         this.#sendProgress(reported);
       },
     });
@@ -111,7 +112,9 @@ export class TaskRun {
   async finish(outcome: Ending): Promise<void> {
     if (this.#isOver) return;
     this.#outcome = outcome;
-    await this.#persist((record) => ended(record, outcome));
+    // A client that polls may not have read the last progress yet.
+    const progress = this.#progress;
+    await this.#persist((record) => ended(progress ? { ...record, progress } : record, outcome));
     await this.#end(new LocalError("closed", "The task has ended."));
   }
 
@@ -183,15 +186,16 @@ export class TaskRun {
     );
   }
 
-  /** Stores progress as the status message of the task, at most once per poll interval. */
-  #setMessage(message: string): void {
-    this.#message = message;
-    if (this.#messageTimer !== undefined || this.#isOver) return;
+  /** Stores progress, also as the status message of the task, at most once per poll interval. */
+  #storeProgress(stored: Progress): void {
+    if (this.#isOver) return;
     const { clock, report } = this.#init;
-    this.#update((now) => ({ ...now, statusMessage: message })).catch(report);
-    this.#messageTimer = clock.setTimeout(() => {
-      this.#messageTimer = undefined;
-      if (this.#message !== undefined && this.#message !== message) this.#setMessage(this.#message);
+    const { progress, total, message } = stored;
+    const statusMessage = message ?? (total === undefined ? `${progress}` : `${progress}/${total}`);
+    this.#update((now) => ({ ...now, statusMessage, progress: stored })).catch(report);
+    this.#progressTimer = clock.setTimeout(() => {
+      this.#progressTimer = undefined;
+      if (this.#progress && this.#progress !== stored) this.#storeProgress(this.#progress);
     }, this.#record.pollIntervalMs);
   }
 
@@ -228,7 +232,7 @@ export class TaskRun {
     this.#isOver = true;
     const { clock, table } = this.#init;
     if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
-    if (this.#messageTimer !== undefined) clock.clearTimeout(this.#messageTimer);
+    if (this.#progressTimer !== undefined) clock.clearTimeout(this.#progressTimer);
     this.#resolveOver();
     this.#abort(reason);
     if (this.#hasStarted) this.input.end(reason);
