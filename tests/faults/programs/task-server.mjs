@@ -26,5 +26,5 @@ const server = createServer({
   tools: { build },
   extensions: [tasks({ lease: 1000, pollIntervalMs: 50 })],
 });
-if (transport === "stdio") serveStdio(server);
-else console.log((await listen(server, { port: 0 })).url);
+if (transport === "stdio") await serveStdio(server);
+else process.stdout.write(`${(await listen(server, { port: 0 })).url}\n`);

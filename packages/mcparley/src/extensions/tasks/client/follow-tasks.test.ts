@@ -586,7 +586,7 @@ describe("servers of 2025-11-25", () => {
     const task = { taskId: "t1", status: "working", createdAt: "x", lastUpdatedAt: "x", ttl: null };
     peer.answer(request, { task });
     await flushPromises();
-    const progressToken = (request.params?._meta as JsonObject).progressToken as number;
+    const { progressToken } = request.params!._meta as JsonObject;
     peer.send({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken, progress: 0.5 } });
     await clock.advance(1000);
     peer.answer(await peer.request("tasks/get"), { ...task, statusMessage: "Half done" });
