@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { ProtocolError } from "mcparley";
 import { type Client, connect } from "mcparley/client";
+import { followTasks } from "mcparley/tasks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { command, packages, startServer } from "./handbook.ts";
 
@@ -51,6 +52,7 @@ describe.each(["stdio", "http"] as const)("our client with server-everything ove
       }),
       roots: [{ uri: "file:///tmp", name: "tmp" }],
       onError: (error) => reported.push(error),
+      extensions: [followTasks()],
     });
   });
 
@@ -88,6 +90,18 @@ describe.each(["stdio", "http"] as const)("our client with server-everything ove
       { onProgress: ({ progress }) => seen.push(progress) },
     );
     expect(seen).toEqual([1, 2, 3, 4]);
+  });
+
+  test("follows a task, and reports its status messages as progress", async () => {
+    const texts: unknown[] = [];
+    const report = await client.callTool(
+      "simulate-research-query",
+      { topic: "tasks" },
+      { onProgress: ({ message }) => texts.push(message) },
+    );
+    expect(report).toContain("Research Report");
+    expect(texts.length).toBeGreaterThan(1);
+    expect(new Set(texts).size).toBe(texts.length);
   });
 
   test("cancels a call, and can be used afterwards", async () => {
