@@ -137,6 +137,27 @@ export const hostileCases = [
     value: () => times(99_000, (index) => index),
     valid: true,
   },
+  ...[
+    {
+      format: "regex",
+      name: "nested quantifiers",
+      text: () => `${"(".repeat(1_000_000)}a${")*".repeat(1_000_000)}`,
+      valid: true,
+    },
+    { format: "regex", name: "groups within the budget", text: () => "(a)*".repeat(80_000), valid: true },
+    { format: "regex", name: "classes within the budget", text: () => "[a-z]".repeat(66_000), valid: true },
+    { format: "uri-template", name: "expressions within the budget", text: () => "{a}".repeat(330_000), valid: true },
+    { format: "uri", name: "escapes", text: () => `a:${"%41".repeat(1_300_000)}`, valid: true },
+    { format: "json-pointer", name: "steps", text: () => "/~0".repeat(1_300_000), valid: true },
+    { format: "email", name: "atoms", text: () => `${"a.".repeat(2_000_000)}a@b.c`, valid: false },
+    { format: "duration", name: "digits", text: () => `P${"1".repeat(4_000_000)}`, valid: false },
+    { format: "date-time", name: "digits", text: () => `2026-01-01T00:00:00.${"1".repeat(4_000_000)}Z`, valid: true },
+  ].map(({ format, name, text, valid }) => ({
+    name: `format ${format}: ${name}`,
+    schema: { format },
+    value: text,
+    valid,
+  })),
 ];
 
 /** @param {string} kind */

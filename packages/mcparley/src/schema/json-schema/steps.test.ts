@@ -40,6 +40,8 @@ describe("the budget of steps", () => {
       (size) => Object.fromEntries(numbers(size).map((n) => [`p${n}`, n])),
     ],
     ["characters of a format", { format: "json-pointer" }, (size) => `/${"a".repeat(100 * size)}`],
+    ["characters of a regular expression", { format: "regex" }, (size) => "(a)*".repeat(size)],
+    ["characters of a URI template", { format: "uri-template" }, (size) => "{a}".repeat(size)],
     ["characters of a pattern", { pattern: "^a*$" }, (size) => "a".repeat(10 * size)],
     ["a large constant", { enum: [numbers(1000)] }, () => numbers(1000)],
     ["contained items", { contains: { const: -1 }, minContains: 0 }, numbers],

@@ -1,7 +1,7 @@
 import { counted } from "../schema.ts";
 import type { Check, Compiler, Kind } from "./apply.ts";
 import { ValueSet } from "./equality.ts";
-import { formats } from "./formats.ts";
+import { formatSteps, formats } from "./formats.ts";
 import type { CheckedSchema } from "./keywords.ts";
 import { Run } from "./run.ts";
 
@@ -115,8 +115,9 @@ function format(name: string, _: CheckedSchema, { assertsFormat }: Compiler): Ch
   const isValid = assertsFormat && Object.hasOwn(formats, name) ? formats[name] : undefined;
   if (!isValid) return undefined;
   const message = `must be a valid ${name}`;
+  const stepsPerCharacter = Object.hasOwn(formatSteps, name) ? formatSteps[name]! : 1 / 8;
   return (value, run) => {
-    run.take(1 + (value.length >> 3));
+    run.take(1 + stepsPerCharacter * value.length);
     return isValid(value) || run.fail("format", message);
   };
 }
