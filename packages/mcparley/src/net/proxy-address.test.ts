@@ -3,7 +3,7 @@ import { makeProxyReader } from "./proxy-address.ts";
 import type { TrustedProxy } from "../http/server/options.ts";
 
 function addressIn(trusted: string | TrustedProxy, headers: Record<string, string>): string | undefined {
-  return makeProxyReader(trusted)({ header: (name) => headers[name] }).address;
+  return makeProxyReader(trusted)({ header: (name) => headers[name] })?.address;
 }
 
 describe("X-Forwarded-For", () => {
@@ -30,6 +30,12 @@ describe("X-Forwarded-For", () => {
     ["1::2::3", 1, undefined],
     ["[192.0.2.1]", 1, undefined],
     ["192.0.2.1@evil", 1, undefined],
+    ["unknown, 192.0.2.1", 1, "192.0.2.1"],
+    ['6.6.6.6, ", 192.0.2.1', 1, undefined],
+    ['6.6.6.6, ", 192.0.2.1', 2, undefined],
+    ['"6.6.6.6", 192.0.2.1', 1, undefined],
+    ["6.6.6.6;x, 192.0.2.1", 1, undefined],
+    ["6.6.6.6\\, 192.0.2.1", 1, undefined],
   ])("%j with %i hops is %j", (value, hops, expected) => {
     expect(addressIn({ header, hops }, { [header]: value })).toBe(expected);
   });
@@ -57,6 +63,19 @@ describe("Forwarded (RFC 7239)", () => {
     ["for=unknown", 1, undefined],
     ['for="_mdn"', 1, undefined],
     ["proto=https", 1, undefined],
+    ["for=192.0.2.43:47011", 1, "192.0.2.43"],
+    ["for=[2001:db8::1]:80; proto=http , for=192.0.2.1", 2, "2001:db8::1"],
+    ['for=6.6.6.6;by="\\", for=7.7.7.7", for=192.0.2.1', 1, "192.0.2.1"],
+    ['for=6.6.6.6;by=", for=192.0.2.1', 1, undefined],
+    ['for=6.6.6.6;by="a"b, for=192.0.2.1', 1, undefined],
+    ["for=6.6.6.6;by=, for=192.0.2.1", 1, undefined],
+    ["for=6.6.6.6;for=7.7.7.7, for=192.0.2.1", 1, undefined],
+    ["for=6.6.6.6;For=7.7.7.7", 1, undefined],
+    ["for=6.6.6.6;, for=192.0.2.1", 1, undefined],
+    ["for=192.0.2.1,", 1, undefined],
+    [", for=192.0.2.1", 1, undefined],
+    ["192.0.2.1", 1, undefined],
+    ["", 1, undefined],
   ])("%s", (value, hops, expected) => {
     expect(addressIn({ header: "forwarded", hops }, { forwarded: value })).toBe(expected);
   });

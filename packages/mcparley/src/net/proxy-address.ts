@@ -9,8 +9,8 @@ interface ProxyHeader {
 
 /** The IP address of a client, and its network (`networkOf`). */
 interface ClientAddress {
-  readonly address: string | undefined;
-  readonly network: string | undefined;
+  readonly address: string;
+  readonly network: string;
 }
 
 /** The head of a request, with its headers by their names in lower case. */
@@ -19,45 +19,49 @@ interface Head {
 }
 
 /**
- * Returns a function that reads the client's address from the header of a trusted proxy.
+ * Returns a function that reads the client's address from the header of a trusted proxy. It returns undefined if the header
+ * cannot be parsed as a whole, or if the trusted entry is not an IP address.
  *
  * A client can send the header itself, and a proxy appends its entry. Entries are therefore counted from the right, and
- * those to the left of the trusted one are ignored. The address is undefined if the entry is not an IP address.
+ * those to the left of the trusted one are ignored.
  */
-export function makeProxyReader(trusted: string | ProxyHeader): (head: Head) => ClientAddress {
+export function makeProxyReader(trusted: string | ProxyHeader): (head: Head) => ClientAddress | undefined {
   const { header, hops = 1 } = typeof trusted === "string" ? { header: trusted } : trusted;
   const name = header.toLowerCase();
   if (!Number.isInteger(hops) || hops < 1) {
     throw new LocalError("invalid_definition", `trustProxy.hops must be an integer of at least 1; got ${hops}.`);
   }
+  const parse = name === "forwarded" ? parseForwarded : parseList;
   return (head) => {
-    const value = head.header(name);
-    const entry = entriesOf(value ?? "").at(-hops) ?? "";
-    const address = addressIn(name === "forwarded" ? forwardedFor(entry) : entry);
-    return { address, network: address === undefined ? undefined : networkOf(address) };
+    const address = addressIn(parse(head.header(name) ?? "").at(-hops) ?? "");
+    return address === undefined ? undefined : { address, network: networkOf(address) };
   };
 }
 
-/** Returns the entries of a list header. A comma inside a quoted string does not end an entry (RFC 9110 section 5.6.4). */
-function entriesOf(value: string): string[] {
-  const entries = [""];
-  let quoted = false;
-  for (let at = 0; at < value.length; at++) {
-    const character = value[at]!;
-    if (character === '"') quoted = !quoted;
-    if (character === "," && !quoted) entries.push("");
-    else entries[entries.length - 1] += character;
-  }
-  return entries.map((entry) => entry.trim());
+/** Returns the entries of a list without quoted strings, as `X-Forwarded-For` is. None if an entry has a character of no address. */
+function parseList(value: string): string[] {
+  return /^[\w.:,[\]% \t-]*$/.test(value) ? value.split(",").map((entry) => entry.trim()) : [];
 }
 
-/** Returns the value of `for` in an element of `Forwarded` (RFC 7239 section 4). */
-function forwardedFor(element: string): string {
-  for (const pair of element.split(";")) {
-    const [, name = "", value = ""] = /^\s*([^=\s]+)=(.*)$/.exec(pair) ?? [];
-    if (name.toLowerCase() === "for") return value.trim().replaceAll('"', "");
+/** A parameter of an element of `Forwarded`, and the separator behind it. Many proxies do not quote the colons and brackets of addresses. */
+const forwardedPair = /[ \t]*([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~:[\]-]+)|"((?:[^"\\]|\\.)*)")[ \t]*([;,]|$)/sy;
+
+/** Returns the value of `for` in each element of `Forwarded` (RFC 7239, section 4). None if the header is malformed. */
+function parseForwarded(value: string): string[] {
+  const clients: string[] = [];
+  let client: string | undefined;
+  for (let position = 0, separator = ","; separator !== ""; position = forwardedPair.lastIndex) {
+    forwardedPair.lastIndex = position;
+    const [, name = "", token, quoted = "", next = ""] = forwardedPair.exec(value) ?? [];
+    const isRepeated = client !== undefined && name.toLowerCase() === "for";
+    if (name === "" || isRepeated) return [];
+    if (name.toLowerCase() === "for") client = token ?? quoted;
+    separator = next;
+    if (separator === ";") continue;
+    clients.push(client ?? "");
+    client = undefined;
   }
-  return "";
+  return clients;
 }
 
 /**

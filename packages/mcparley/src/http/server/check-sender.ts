@@ -31,7 +31,8 @@ export function makeSenderCheck({ cors, trustProxy }: HttpOptions, { auth, core 
     const principal = exchange.principal ?? (await auth?.authenticate(exchange, storeOf(core))) ?? undefined;
     if (principal instanceof HttpRefusal) throw principal;
     if (principal !== undefined) checkPrincipal(principal);
-    const { address, network = "" } = readProxy ? readProxy(exchange) : exchange;
+    // Without a usable header the caller is identified by its connection, and does not choose an address.
+    const { address, network = "" } = readProxy?.(exchange) ?? exchange;
     return { principal, address, caller: principal ? principalKey(principal) : network };
   };
 }

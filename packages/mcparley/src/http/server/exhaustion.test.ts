@@ -461,6 +461,19 @@ describe("the rate limit of anonymous callers", () => {
     expect(await call(client, "192.0.2.2")).toBe(429);
   });
 
+  test.each([
+    ["x-forwarded-for", (index: number) => `6.6.6.${index}, ", 192.0.2.1`],
+    ["forwarded", (index: number) => `for=6.6.6.${index};by=", for=192.0.2.1`],
+  ])("counts all callers with a malformed %s as one", async (name, forge) => {
+    const client = limited({ trustProxy: name });
+    const callWith = (value: string) =>
+      statusOf(client.modern("tools/call", { name: "echo" }, { headers: { [name]: value } }));
+    expect(await callWith(forge(1))).toBe(200);
+    for (let index = 2; index < 6; index++) expect(await callWith(forge(index))).toBe(429);
+    // Only the connection identifies them, as it does a caller without the header.
+    expect(await statusOf(client.modern("tools/call", { name: "echo" }))).toBe(429);
+  });
+
   test("counts the calls of sessions by address too", async () => {
     const client = limited({ trustProxy });
     const callIn = async (address: string): Promise<number | undefined> => {
