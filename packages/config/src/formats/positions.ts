@@ -39,7 +39,7 @@ export function indentAt(text: string, offset: number): string {
 
 /** Returns one level of the indentation of a JSON text: that of its first indented key. Two spaces if there is none. */
 export function indentUnit(text: string): string {
-  return /^([ \t]+)"/m.exec(text)?.[1] ?? "  ";
+  return /(?:^|\n)([ \t]+)"/.exec(text)?.[1] ?? "  ";
 }
 
 /** Removes the byte order mark of a text. */

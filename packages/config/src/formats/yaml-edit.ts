@@ -57,7 +57,9 @@ function renderPair(key: string | number, value: unknown): string {
 
 /** Returns rendered lines with an indentation and the line ending of a text. Empty lines stay empty. */
 function indented(lines: string, indent: string, text: string): string {
-  return lines.replaceAll(/^(?=.)/gm, indent).replaceAll("\n", lineEnding(text));
+  // A pattern with `^` and the flag `m` would also match after U+2028 and U+2029, which are text in YAML.
+  const indentedLines = lines.split("\n").map((line) => (line === "" ? line : indent + line));
+  return indentedLines.join(lineEnding(text));
 }
 
 function append(text: string, lines: string): string {
@@ -72,13 +74,18 @@ function linesOf(text: string, { key, value }: Pair): [number, number] {
   const end = isNode(value) && value.range ? Math.max(value.range[1], keyEnd) : keyEnd;
   // The value of a block ends at the beginning of a line, or after the indentation of the next key.
   const last = lineStart(text, end);
-  const isAtStart = last > start && text.slice(last, end).trim() === "";
-  if (text.slice(lineStart(text, start), start).trim() !== "") throw new UnsafeEdit("a key does not start its line");
+  const isAtStart = last > start && isBlank(text.slice(last, end));
+  if (!isBlank(text.slice(lineStart(text, start), start))) throw new UnsafeEdit("a key does not start its line");
   // Comments with a deeper indentation belong to the pair. After a block text, they would become a part of it.
   const indent = indentAt(text, start);
   let after = isAtStart ? last : nextLine(text, end);
   for (; isDeeperComment(text.slice(after, nextLine(text, after)), indent); after = nextLine(text, after));
   return [lineStart(text, start), after];
+}
+
+/** Whether a part of a line has only white space of YAML. JavaScript counts more characters as white space. */
+function isBlank(text: string): boolean {
+  return /^[ \t]*$/.test(text);
 }
 
 function isDeeperComment(line: string, indent: string): boolean {
@@ -102,7 +109,7 @@ function insertPair(text: string, map: YAMLMap, lines: string): string {
 function replacePair(text: string, pair: Pair, { key, value }: { key: string | number; value: unknown }): string {
   const [start, end] = linesOf(text, pair);
   const old = pair.value;
-  const inline = Array.isArray(value) || isTable(value) ? "\n" : stringify(value, { lineWidth: 0 }).trimEnd();
+  const inline = Array.isArray(value) || isTable(value) ? "\n" : stringify(value, { lineWidth: 0 }).replace(/\n$/, "");
   const isOnLine = isScalar(old) && old.range && !text.slice(start, old.range[1]).includes("\n");
   // The comment of the line stays.
   if (isOnLine && old.range && old.range[1] > old.range[0] && !inline.includes("\n")) {
@@ -117,7 +124,7 @@ function fillPair(text: string, pair: Pair, lines: string): string {
   const [start] = linesOf(text, pair);
   const [keyAt, keyEnd] = (isNode(pair.key) && pair.key.range) || [start, start];
   const [from, to] = (isNode(pair.value) && pair.value.range) || [keyEnd + 1, keyEnd + 1];
-  const line = text.slice(start, from).trimEnd() + text.slice(to, nextLine(text, to));
+  const line = text.slice(start, from).replace(/[ \t]+$/, "") + text.slice(to, nextLine(text, to));
   const inserted = indented(lines, `${indentAt(text, keyAt)}  `, text);
   return (
     text.slice(0, start) +
