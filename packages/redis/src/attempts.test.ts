@@ -42,6 +42,13 @@ test("does not retry an operation that the server refuses", async () => {
   expect(tries).toBe(1);
 });
 
+test("leaves out keys and values that contain line breaks and line separators", async () => {
+  const { done } = run(async () => {
+    throw new Error(`ERR wrong arguments 'my\u2028key' "a\nb"`);
+  });
+  await expect(done).rejects.toThrow(`ERR wrong arguments '…' "…"`);
+});
+
 test("rejects with the last failure after the time limit", async () => {
   const { clock, done } = run(async () => {
     throw new Error("connect ECONNREFUSED 127.0.0.1:6379");

@@ -73,7 +73,7 @@ export function textOf(error: unknown): string {
 
 /** Returns the text of an error without keys and values, which clients attach to their errors. */
 function withoutValues(error: unknown): string {
-  return textOf(error).replaceAll(/(["'`]).*?\1/g, "$1…$1");
+  return textOf(error).replaceAll(/(["'`]).*?\1/gs, "$1…$1");
 }
 
 function unavailable(operation: string, cause: unknown, limit: number): LocalError {

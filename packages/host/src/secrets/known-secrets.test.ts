@@ -18,6 +18,10 @@ test.each([
     "the credentials of a header, without the scheme",
     { url: "https://example.com/mcp", headers: { authorization: `Bearer ${token}` } },
   ],
+  [
+    "credentials with a line separator",
+    { url: "https://example.com/mcp", headers: { authorization: `Bearer ${token}\u2028` } },
+  ],
   ["a member of the query", `https://example.com/mcp?access_token=${token}`],
   ["the password in a URL", new URL(`https://ann:${token}@example.com/mcp`)],
 ])("hides %s", (_, target) => {

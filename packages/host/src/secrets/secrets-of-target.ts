@@ -61,6 +61,6 @@ function decoded(text: string): string {
 
 /** Returns a header's value, and the credentials after its scheme, as in `Bearer VALUE`. */
 export function credentialsIn(value: string): string[] {
-  const [, credentials] = /^[\w-]+\s+(\S.*)$/.exec(value) ?? [];
+  const [, credentials] = /^[\w-]+\s+(\S.*)$/s.exec(value) ?? [];
   return credentials === undefined ? [value] : [value, credentials];
 }

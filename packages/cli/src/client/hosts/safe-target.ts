@@ -33,7 +33,7 @@ function safeUrl(text: string): string {
   return redact(
     text
       .replace(/^(\w+:\/\/)[^/?#]*@/, "$1[redacted]@")
-      .replace(/#.*$/, "")
+      .replace(/#.*$/s, "")
       .replace(/([?&][^=&#]*=)(?!\$\{)[^&#]+/g, "$1***"),
   );
 }

@@ -156,7 +156,7 @@ async function describe(
 
 function firstHeading(markdown: string): string | undefined {
   const text = markdown.replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n/, "");
-  return /^#[ \t]+(\S.*)$/m.exec(text)?.[1]?.replace(/[ \t]+#*\s*$/, "");
+  return /(?:^|\n)#[ \t]+(\S[^\r\n]*)/.exec(text)?.[1]?.replace(/[ \t]+#*\s*$/, "");
 }
 
 /** Schemes that have a meaning for clients. A server with such a name uses the scheme `NAME-folder`. */

@@ -8,6 +8,15 @@ import { temporaryFolder } from "../testing/temporary-folder.ts";
 
 const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 1]);
 
+test("the title of a Markdown file is its first heading, in which a line separator is text", async () => {
+  const { client } = await serveFiles({
+    "resources/a.md": "First\u2028# no heading\r\n\r\n# The\u2028title #\r\n# Second\r\n",
+    "resources/b.md": "#no heading\n",
+  });
+  const listed = await client.listResources().all();
+  expect(listed.map(({ title }) => title)).toEqual(["The\u2028title", undefined]);
+});
+
 test("lists each file with its URI, type, size, title and last change, and reads it as text or base64", async () => {
   const { client } = await serveFiles({
     "resources/guide.md": "# The guide #\n\nRead it.\n",
