@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { type TestProjectInlineConfiguration, configDefaults, defineConfig } from "vitest/config";
 import { filesWithOwnProcess } from "./tests/support/own-process.ts";
+import { filesWithProperties } from "./tests/support/property-files.ts";
 
 const source = (name: string): string => fileURLToPath(new URL(`packages/mcparley/src/${name}`, import.meta.url));
 
@@ -42,10 +43,14 @@ const importsOfSources = {
 };
 
 const root = fileURLToPath(new URL(".", import.meta.url));
-// Relative, because Vitest reads them as patterns and the path of the repository may have characters such as "[".
-const withOwnProcess = ["packages", "tests", "benchmarks"]
-  .flatMap((name) => filesWithOwnProcess(path.join(root, name)))
-  .map((file) => path.relative(root, file).split(path.sep).join("/"));
+/** Returns the files that a search finds in all folders with tests. */
+const filesOf = (search: (folder: string) => string[]): string[] =>
+  ["packages", "tests", "benchmarks"]
+    .flatMap((name) => search(path.join(root, name)))
+    // Relative, because Vitest reads them as patterns and the path of the repository may have characters such as "[".
+    .map((file) => path.relative(root, file).split(path.sep).join("/"));
+
+const withOwnProcess = filesOf(filesWithOwnProcess);
 
 /**
  * The tests that start programs: the command, the examples, the samples of the guides, hosts and their servers, published clients, the
@@ -69,10 +74,13 @@ const programs = [
 const testsOfPrograms = programs.map((name) => (name.endsWith(".ts") ? name : `${name}/**/*.test.ts`));
 const startsProgram = (file: string): boolean => programs.some((name) => `${file}/`.startsWith(`${name}/`));
 
+const setupFiles = ["tests/support/preloaded.ts", "tests/support/seeded.ts"];
+
 /** A project: some of the test files, and how they are run. */
 const project = (test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
   plugins: [preload, importsOfSources],
   test: {
+    setupFiles,
     // Timeouts only guard against tests that never end. A busy machine can take a minute for what takes a second otherwise.
     testTimeout: 180_000,
     hookTimeout: 180_000,
@@ -90,37 +98,46 @@ const sampleKeys = Object.fromEntries(
   ]),
 );
 
+/** The files with properties. `npm run fuzz` runs them with random seeds. */
+const properties = project({
+  name: "properties",
+  include: filesOf(filesWithProperties),
+  runner: "tests/support/fuzz-runner.ts",
+});
+const isFuzzed = process.env.FUZZ_SHARE !== undefined;
+
+/** The suites of `npm test` and `npm run programs`. */
+const suites = [
+  project({
+    name: "own process",
+    include: withOwnProcess.filter((file) => !startsProgram(file)),
+  }),
+  // If each file had its own process, loading the library again would be half of the CPU time of all tests.
+  project({
+    name: "shared process",
+    isolate: false,
+    include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts"],
+    exclude: [...configDefaults.exclude, "**/.generated/**", ...withOwnProcess, ...testsOfPrograms],
+    setupFiles: [...setupFiles, "tests/support/shared-process.ts"],
+  }),
+  project({
+    name: "programs, own process",
+    include: withOwnProcess.filter(startsProgram),
+  }),
+  project({
+    name: "programs",
+    isolate: false,
+    include: testsOfPrograms,
+    exclude: [...configDefaults.exclude, "**/.generated/**", ...withOwnProcess],
+    setupFiles: [...setupFiles, "tests/support/shared-process.ts"],
+  }),
+];
+
 export default defineConfig({
   test: {
     globalSetup: "tests/support/separate-folders.ts",
     // One more than the cores: many tests wait for timers or for other processes.
     maxWorkers: availableParallelism() + 1,
-    projects: [
-      project({
-        name: "own process",
-        include: withOwnProcess.filter((file) => !startsProgram(file)),
-        setupFiles: ["tests/support/preloaded.ts"],
-      }),
-      // If each file had its own process, loading the library again would be half of the CPU time of all tests.
-      project({
-        name: "shared process",
-        isolate: false,
-        include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts"],
-        exclude: [...configDefaults.exclude, "**/.generated/**", ...withOwnProcess, ...testsOfPrograms],
-        setupFiles: ["tests/support/preloaded.ts", "tests/support/shared-process.ts"],
-      }),
-      project({
-        name: "programs, own process",
-        include: withOwnProcess.filter(startsProgram),
-        setupFiles: ["tests/support/preloaded.ts"],
-      }),
-      project({
-        name: "programs",
-        isolate: false,
-        include: testsOfPrograms,
-        exclude: [...configDefaults.exclude, "**/.generated/**", ...withOwnProcess],
-        setupFiles: ["tests/support/preloaded.ts", "tests/support/shared-process.ts"],
-      }),
-    ],
+    projects: isFuzzed ? [properties] : suites,
   },
 });

@@ -60,6 +60,7 @@ holds(
   "JSON with comments: read in linear time",
   growingOf(...jsonWords, '"a":', "[[", '{"a":{', "1,", "[1,", ",\n"),
   (growing) => expectLinearTime(growing, (text) => onlyOwnErrors(() => parseJsonWithComments(text), JsonSyntaxError)),
+  { runs: 10 },
 );
 
 const argumentWords = ["a=", "b:=", "=", ":", "@-", "@", "@x", "{}", "[1]", "1", "x", "__proto__=", "a.b="];
@@ -154,6 +155,7 @@ holds(
     await onlyOwnErrors(() => substitute(text, variables, "x"), UsageError);
     await expectLinearTime(growing, (long) => onlyOwnErrors(() => substitute(long, variables, "x"), UsageError));
   },
+  { runs: 10 },
 );
 
 const terminalWords = [
@@ -179,4 +181,5 @@ holds(
     expect(printable(text)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
     await expectLinearTime(growing, (long) => wrap(printable(long), 80));
   },
+  { runs: 10 },
 );

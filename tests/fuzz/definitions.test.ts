@@ -76,10 +76,14 @@ holds(
     // Up to the longest URI that is looked at.
     await expectLinearTime(growing, (uri) => parsed.match(uri.slice(0, 65_536)));
   },
+  { runs: 10 },
 );
 
-holds("URI templates: parsed in linear time up to the maximum length", growingOf(...templateWords), (growing) =>
-  expectLinearTime(growing, (text) => onlyOwnErrors(() => parseTemplate(text), SyntaxError)),
+holds(
+  "URI templates: parsed in linear time up to the maximum length",
+  growingOf(...templateWords),
+  (growing) => expectLinearTime(growing, (text) => onlyOwnErrors(() => parseTemplate(text), SyntaxError)),
+  { runs: 20 },
 );
 
 holds(
@@ -142,6 +146,7 @@ holds(
     expect(decodeHeaderValue(encodeHeaderValue(whole))).toBe(whole);
     await expectLinearTime(growing, (header) => [decodeHeaderValue(header), encodeHeaderValue(header)]);
   },
+  { runs: 20 },
 );
 
 const { schema } = fc.letrec<{ schema: unknown }>((tie) => ({
@@ -185,12 +190,14 @@ holds(
         (outcome) => "value" in (outcome as object) || "issues" in (outcome as object),
       );
   },
+  { runs: 10 },
 );
 
 holds(
   "budgets: measured in linear time, however deep or wide the value",
   growingOf("[", "[]", "[],", '{"a":', "1,", "{},"),
   (growing) => expectLinearTime(growing, (value) => checkBudget(value), { prepare: nested }),
+  { runs: 20 },
 );
 
 /** A value with the brackets of a text, well-formed or not. */
@@ -208,10 +215,15 @@ function nested(text: string): unknown {
   return stack[0];
 }
 
-holds("cursors and sealed state: rejected in linear time", growingOf("A", "=", "YWZ0ZXI6", "-"), async (growing) => {
-  expect(grown(growing, 10)).not.toBe("");
-  await expectLinearTime(growing, async (text) => {
-    await onlyOwnErrors(() => readPosition(text), ProtocolError);
-    await onlyOwnErrors(() => seal.open(text, mine), ProtocolError);
-  });
-});
+holds(
+  "cursors and sealed state: rejected in linear time",
+  growingOf("A", "=", "YWZ0ZXI6", "-"),
+  async (growing) => {
+    expect(grown(growing, 10)).not.toBe("");
+    await expectLinearTime(growing, async (text) => {
+      await onlyOwnErrors(() => readPosition(text), ProtocolError);
+      await onlyOwnErrors(() => seal.open(text, mine), ProtocolError);
+    });
+  },
+  { runs: 20 },
+);

@@ -83,10 +83,14 @@ holds("YAML: any text is read, or rejected with a position and a cure", textOf(.
   if ("error" in read) expect((read.error as FolderProblem).problem.line).toBeGreaterThan(0);
 });
 
-holds("YAML: only errors of the library for any length, and in linear time", growingOf(...yamlWords), (growing) =>
-  expectLinearTime(growing, (source) =>
-    onlyOwnErrors(() => plain(readYaml({ file: "x.yaml", text: source })), FolderProblem),
-  ),
+holds(
+  "YAML: only errors of the library for any length, and in linear time",
+  growingOf(...yamlWords),
+  (growing) =>
+    expectLinearTime(growing, (source) =>
+      onlyOwnErrors(() => plain(readYaml({ file: "x.yaml", text: source })), FolderProblem),
+    ),
+  { runs: 10 },
 );
 
 holds(
@@ -98,6 +102,7 @@ holds(
     if ("value" in split) expect(split.value.body).toBe(lines.slice(split.value.bodyLine - 1).join("\n"));
     await expectLinearTime(growing, (long) => onlyOwnErrors(() => splitFrontMatter("x.md", long), FolderProblem));
   },
+  { runs: 20 },
 );
 
 holds(
@@ -115,6 +120,7 @@ holds(
       return onlyOwnErrors(() => readFrontMatter(`---\n${text}\n---\n`), FrontMatterError);
     });
   },
+  { runs: 10 },
 );
 
 const markWords = [
@@ -139,10 +145,14 @@ const markWords = [
   " ",
 ];
 
-holds("prompts: marks are found in linear time", growingOf(...markWords), (growing) =>
-  expectLinearTime(growing, (body) =>
-    onlyOwnErrors(() => replaceMarks(body, { file: "x.md", firstLine: 1 }, () => ""), FolderProblem),
-  ),
+holds(
+  "prompts: marks are found in linear time",
+  growingOf(...markWords),
+  (growing) =>
+    expectLinearTime(growing, (body) =>
+      onlyOwnErrors(() => replaceMarks(body, { file: "x.md", firstLine: 1 }, () => ""), FolderProblem),
+    ),
+  { runs: 20 },
 );
 
 let folder: string;
@@ -253,4 +263,5 @@ holds(
     }
     await expectLinearTime(growing, (template) => fillText(template, filling.values));
   },
+  { runs: 20 },
 );

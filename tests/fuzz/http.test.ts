@@ -62,6 +62,7 @@ holds(
     );
     await expectLinearTime(accept, (text) => onlyOwnErrors(() => readAccept(text), HttpRefusal));
   },
+  { runs: 20 },
 );
 
 const headers: fc.Arbitrary<Headers_> = fc.record(
@@ -208,4 +209,5 @@ holds(
     await clock.advance(0);
     expect(clock.pending).toBe(0);
   },
+  { runs: 20 },
 );

@@ -68,6 +68,7 @@ holds(
     expect(connection.inFlight).toBe(0);
     expect(clock.pending).toBe(0);
   },
+  { runs: 20 },
 );
 
 /** How many messages of batches carry this id, and how many that are no messages. */
@@ -111,4 +112,5 @@ holds(
     expect(reported.filter((error) => error instanceof LocalError && error.code === "closed")).toEqual([]);
     expect(clock.pending).toBe(0);
   },
+  { runs: 20 },
 );

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 
 /** Secrets that are planted in the configuration of a host, and looked for in everything that leaves it. */
 export interface Canaries {
@@ -17,7 +17,9 @@ export function canaries(): Canaries {
       return cores.length;
     },
     plant(suffix = "") {
-      const core = `canary${cores.length}x${randomBytes(9).toString("hex")}`;
+      // A digest, because it looks random and is the same in each run.
+      const digest = createHash("sha256").update(String(cores.length)).digest("hex");
+      const core = `canary${cores.length}x${digest.slice(0, 18)}`;
       cores.push(core);
       return core + suffix;
     },

@@ -1,0 +1,4 @@
+import { fuzzing, setSeed } from "./random-values.ts";
+
+// Each test file starts with the same seed.
+setSeed(fuzzing.seed);
