@@ -531,6 +531,13 @@ function validator(schema: object): ((value: unknown) => boolean | undefined) | 
   }
 }
 
+test("a list of one type becomes the type for google, also beside a union that restricts nothing", () => {
+  const schema = { properties: { a: { type: ["object"], anyOf: [{}] }, b: { type: ["string"] } } };
+  expect(adapt(schema, "google").schema).toMatchObject({
+    properties: { a: { type: "object" }, b: { type: "string" } },
+  });
+});
+
 describe.each(providers)("any schema for %s", (provider) => {
   test("has only what the provider accepts, and does not change when it is adapted again", () => {
     fc.assert(

@@ -12,7 +12,10 @@ type AdaptBranch = (schema: unknown, place: Place, also: Keywords) => JsonObject
 export function splitTypes(node: SchemaNode, run: Adaptation): void {
   const { keywords } = node;
   const { restrictions } = run.rules;
-  if (!restrictions.has("single-type") || keywords.has("anyOf") || keywords.has("oneOf")) return;
+  if (!restrictions.has("single-type")) return;
+  const [single, ...others] = typesOf(keywords.get("type"));
+  if (single !== undefined && others.length === 0) keywords.set("type", single);
+  if (keywords.has("anyOf") || keywords.has("oneOf")) return;
   const types = typesOf(keywords.get("type") ?? typesOfEnum(keywords) ?? addTypes(node, run));
   if (types.length < 2) {
     if (types[0] !== undefined) keywords.set("type", types[0]);
