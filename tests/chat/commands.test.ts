@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { openChat } from "./support/chat.ts";
 import { isRunning } from "./support/process-tree.mjs";
@@ -119,9 +120,9 @@ test("changes the folders that a server can list", async () => {
   await send("/roots");
   await terminal.waitFor("No folder is shared with servers. Add one: /roots add DIR");
   await send("/roots add .");
-  await terminal.waitFor(`work  file://${terminal.cwd}`);
+  await terminal.waitFor(`work  ${pathToFileURL(terminal.cwd).href}`);
   await send("/call list_roots");
-  await terminal.waitFor(`work: file://${terminal.cwd}`);
+  await terminal.waitFor(`work: ${pathToFileURL(terminal.cwd).href}`);
   await send("/roots remove .");
   await terminal.waitFor(() => terminal.screen().match(/No folder is shared/g)?.length === 2);
   await send("/roots add missing");

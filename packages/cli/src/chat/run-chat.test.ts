@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { listen } from "mcparley/node";
 import { expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../client/report-error.ts";
@@ -157,5 +158,5 @@ test("--resume takes the servers that were stored with the conversation", async 
 test("the roots of --root are named without --prompt as well", async () => {
   const home = await temporaryFolder({ "src/a.ts": "" });
   const { io } = await chat(["--root", "src"], { stdin: "/roots\n", home });
-  expect(io.out()).toContain(`src  file://${join(home, "src")}`);
+  expect(io.out()).toContain(`src  ${pathToFileURL(join(home, "src")).href}`);
 });

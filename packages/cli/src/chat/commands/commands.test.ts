@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { notesServer } from "../testing/notes-server.ts";
 import { type TestChat, openTestChat } from "../testing/open-test-chat.ts";
@@ -83,9 +84,9 @@ test("/roots changes the folders that servers receive", async () => {
   const chat = await openNotes();
   mkdirSync(join(chat.home, "src"));
   expect(await outputOf(chat, "/roots")).toContain("No folder is shared with servers.");
-  expect(await outputOf(chat, "/roots add src")).toBe(`src  file://${chat.home}/src`);
-  expect(await outputOf(chat, "/roots add src")).toBe(`src  file://${chat.home}/src`);
-  expect(await outputOf(chat, "/call folders")).toContain(`file://${chat.home}/src`);
+  expect(await outputOf(chat, "/roots add src")).toBe(`src  ${pathToFileURL(join(chat.home, "src")).href}`);
+  expect(await outputOf(chat, "/roots add src")).toBe(`src  ${pathToFileURL(join(chat.home, "src")).href}`);
+  expect(await outputOf(chat, "/call folders")).toContain(pathToFileURL(join(chat.home, "src")).href);
   await chat.refused("/roots add lib", "lib does not exist.");
   await chat.refused("/roots remove .", ". is not a root.");
   await chat.refused("/roots share src", "/roots accepts add DIR or remove DIR.");
@@ -95,8 +96,8 @@ test("/roots changes the folders that servers receive", async () => {
 
 test("/roots starts with the folders of --root", async () => {
   const chat = await openNotes(["--root", "."]);
-  expect(await outputOf(chat, "/roots")).toContain(`file://${chat.home}`);
-  expect(await outputOf(chat, "/call folders")).toContain(`file://${chat.home}`);
+  expect(await outputOf(chat, "/roots")).toContain(pathToFileURL(chat.home).href);
+  expect(await outputOf(chat, "/call folders")).toContain(pathToFileURL(chat.home).href);
 });
 
 test("/save writes Markdown or JSON, and replaces a file only with --overwrite", async () => {

@@ -1,5 +1,6 @@
 import type { ServerEntry } from "@mcparley/host";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { UsageError } from "../../client/io.ts";
 import { readWords } from "../../client/options.ts";
@@ -139,7 +140,7 @@ test("the stderr of a command is passed on with the name of the server", async (
 
 test("a root is a folder that exists", async () => {
   const cwd = await temporaryFolder({ "src/a.ts": "" });
-  expect(readRoot("src", { cwd })).toEqual({ uri: `file://${cwd}/src`, name: "src" });
+  expect(readRoot("src", { cwd })).toEqual({ uri: pathToFileURL(join(cwd, "src")).href, name: "src" });
   expect(readRoot("/", { cwd })).toEqual({ uri: "file:///", name: "/" });
   expect(() => readRoot("lib", { cwd })).toThrow("lib does not exist.");
   expect(() => readRoot("src/a.ts", { cwd })).toThrow("src/a.ts is a file, not a folder.");

@@ -54,7 +54,7 @@ describe("mcparley add", () => {
     expect(io.err()).toContain('-   "mcpServers": {}\n');
     expect(io.err()).toContain(`+       "url": "${url}"`);
     expect(read(".cursor/mcp.json")).toEqual({ mcpServers: { notes: { url } } });
-    const [, backup = ""] = /The previous file is (\S+)\.$/m.exec(io.out()) ?? [];
+    const [, backup = ""] = /The previous file is (.+)\.$/m.exec(io.out()) ?? [];
     expect(readFileSync(backup, "utf8")).toBe('{\n  "mcpServers": {}\n}\n');
     expect(backup.startsWith(join(home, ".local/state/mcparley/backups"))).toBe(true);
   });
