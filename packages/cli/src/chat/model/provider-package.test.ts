@@ -1,6 +1,7 @@
 import { readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { quotedWord } from "../../client/quoted-word.ts";
 import { addFiles, temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { type ChosenModel, type ProviderQuestion, openModel } from "./open-model.ts";
 import { ask, textOf } from "./testing/scripted-endpoint.ts";
@@ -227,7 +228,7 @@ describe("refuses", () => {
     const someone = await user({});
     await expect(someone.open("@acme/no-such#acme")).rejects.toMatchObject({
       message: `The package @acme/no-such is not installed in ${join(someone.folder, "config/mcparley")}, in the current folder or above it, or globally.`,
-      hint: `Install it for this command: npm install --prefix ${join(someone.folder, "config/mcparley")} @acme/no-such`,
+      hint: `Install it for this command: npm install --prefix ${quotedWord(join(someone.folder, "config/mcparley"))} @acme/no-such`,
     });
   });
 
@@ -259,7 +260,7 @@ describe("refuses", () => {
       `${modelCode('"v2"')} export const acme = modelOf("acme");`,
       "acme-ai#acme",
       'acme-ai#acme makes a model of version "v2" of the specification, and "v3" or "v4" is needed.',
-      /^Install a newer version: npm install --prefix .*mcparley acme-ai@latest$/,
+      /^Install a newer version: npm install --prefix .*mcparley'? acme-ai@latest$/,
     ],
     [
       "a package with an error",

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { LanguageModel } from "@mcparley/host";
 import { UsageError } from "../../client/io.ts";
+import { quotedWord } from "../../client/quoted-word.ts";
 import { configFolder } from "../../client/sign-in/credentials.ts";
 import { visibleLine } from "../../client/terminal-text.ts";
 import { didYouMean } from "../../did-you-mean.ts";
@@ -38,8 +39,7 @@ function notInstalled({ package: name }: PackageExport, surroundings: ModelSurro
 
 /** Returns the command that installs a package in the folder that is searched first. */
 function installCommand(name: string, surroundings: ModelSurroundings): string {
-  const folder = configFolder(surroundings);
-  return `npm install --prefix ${/^[\w@%+=:,./\\-]+$/.test(folder) ? folder : JSON.stringify(folder)} ${name}`;
+  return `npm install --prefix ${quotedWord(configFolder(surroundings))} ${name}`;
 }
 
 /** Loads a package as an ES module or as CommonJS. */

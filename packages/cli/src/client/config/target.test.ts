@@ -190,11 +190,15 @@ describe("resolveTarget", () => {
     ["./bin/missing", "-- ./bin/missing"],
     ["program", "-- ./program"],
     ["server.sh", "-- sh server.sh"],
+    ["it's a.js", String.raw`-- node 'it'\''s a.js'`],
+    ["a folder", "-- mcparley serve 'a folder' --stdio"],
+    ["./bin/a program", "-- './bin/a program'"],
     ["127.0.0.1:3333/mcp", "Did you mean http://127.0.0.1:3333/mcp?"],
   ])("refuses the unknown target %s with a suggestion", async (word, hint) => {
     write("mcp.json", '{"mcpServers": {"handbook": {"url": "https://a/"}}}');
     write("server.js", "");
     write("folder/file", "");
+    write("a folder/file", "");
     write("program", "");
     await expect(find(word)).rejects.toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }));
   });

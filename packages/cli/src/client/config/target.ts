@@ -5,6 +5,7 @@ import { type ConfigEntry, configEntries, configFileNames } from "./config-files
 import { type Target, configTarget, isHttpUrl } from "./config-target.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { UsageError } from "../io.ts";
+import { quotedWord } from "../quoted-word.ts";
 
 /** The words of the command line that choose the server. */
 export interface TargetWords {
@@ -155,7 +156,9 @@ function hintFor(word: string, names: readonly string[], { cwd, runsTypeScript }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(word)) return "Only http and https URLs can be connected to.";
   const path = resolve(cwd, word);
   if (existsSync(path)) {
-    const command = statSync(path).isDirectory() ? `mcparley serve ${word} --stdio` : commandFor(word, runsTypeScript);
+    const command = statSync(path).isDirectory()
+      ? `mcparley serve ${quotedWord(word)} --stdio`
+      : commandFor(word, runsTypeScript);
     return `To start a server, write the command after two dashes, last: -- ${command}`;
   }
   if (isPath(word)) {
@@ -186,8 +189,8 @@ const nodeRunsTypeScript = "typescript" in process.features && Boolean(process.f
 function commandFor(word: string, runsTypeScript = nodeRunsTypeScript): string {
   const known = runners.find(([end]) => end.test(word))?.[1];
   const runner = known === "npx tsx" && runsTypeScript ? "node" : known;
-  if (runner !== undefined) return `${runner} ${word}`;
-  return /[\\/]/.test(word) ? word : `./${word}`;
+  if (runner !== undefined) return `${runner} ${quotedWord(word)}`;
+  return quotedWord(/[\\/]/.test(word) ? word : `./${word}`);
 }
 
 function isLocal(word: string): boolean {

@@ -1,8 +1,9 @@
 import { createRequire } from "node:module";
-import { dirname, join, sep } from "node:path";
+import { join, sep } from "node:path";
 import type { Jiti } from "jiti";
 import * as mcparley from "mcparley";
 import * as server from "mcparley/server";
+import { quotedWord } from "../../client/quoted-word.ts";
 import { FolderProblem, type Problem } from "../problem.ts";
 
 /** Loads the folder's TypeScript and JavaScript, without a build step. */
@@ -110,7 +111,7 @@ function described(name: string, first: string): string {
 
 function cureFor(missing: string, folder: string): string {
   if (/^[./]/.test(missing)) return "Correct the path; it is relative to the file that imports it.";
-  return `Install it: npm install ${missing} --prefix ${dirname(join(folder, "package.json"))}`;
+  return `Install it: npm install ${missing} --prefix ${quotedWord(folder)}`;
 }
 
 function asError(error: unknown): { name: string; message: string; stack: string } {

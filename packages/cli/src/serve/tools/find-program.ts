@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
+import { quotedWord } from "../../client/quoted-word.ts";
 import { type Field, text, wrong } from "../yaml/yaml-fields.ts";
 
 const isWindows = process.platform === "win32";
@@ -20,7 +21,7 @@ export async function requireProgram(
     if (state === "missing") {
       throw wrong(field, `there is no program "${program}"`, "Give a path relative to the folder that is served.");
     }
-    const cure = `Run \`chmod +x ${program}\`, or name the interpreter first, as in [sh, ${program}].`;
+    const cure = `Run \`chmod +x ${quotedWord(program)}\`, or name the interpreter first, as in [sh, ${program}].`;
     throw wrong(field, `"${program}" is not executable`, cure);
   }
   const path = env.PATH ?? env.Path;
