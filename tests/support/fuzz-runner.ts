@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { type RunnerTestCase, TestRunner } from "vitest";
 import { fuzzing, repeatCommand, reportResult, setSeed } from "./random-values.ts";
 
@@ -26,6 +27,8 @@ export default class FuzzRunner extends TestRunner {
     const { weight = 1 } = test.meta;
     const end = now() + fuzzing.share * weight;
     this.#isProperty = false;
+    // Each run of a test adds a listener to the signal of its context.
+    setMaxListeners(0, test.context.signal);
     let seeds = 0;
     do {
       const seed = fuzzing.seed ?? randomInt(2 ** 31);

@@ -345,7 +345,16 @@ describe.each([
   );
 
   test.each(blanks)("is the same after texts with the blank %j were added, replaced and removed", (blank) => {
-    for (const name of [blank, `a${blank}b`, `a${blank}`, `${blank}a`, `a${blank}  "b"`, `a${blank}${blank}\n- b: c`]) {
+    for (const name of [
+      blank,
+      `a${blank}b`,
+      `a${blank}`,
+      `${blank}a`,
+      `a${blank}  "b"`,
+      `a${blank}${blank}\n- b: c`,
+      `${blank}\n`,
+      `${blank}\n${blank}\na\n`,
+    ]) {
       const added = edit(format, text, ["s", name], { x: name, y: [name], [name]: "z" });
       const replaced = edit(format, edit(format, added, ["s", name, "x"], `${name}!`), ["s", name, "x"], name);
       expect(edit(format, replaced, ["s", name], undefined)).toBe(text);

@@ -51,8 +51,11 @@ function nest(path: Change["path"], value: unknown): unknown {
   return path.toReversed().reduce((inner, key) => Object.fromEntries([[key, inner]]), value);
 }
 
+/** How values are written: a text on one line, because the library loses lines at the start of a block that have only spaces. */
+const style = { lineWidth: 0, aliasDuplicateObjects: false, blockQuote: false } as const;
+
 function renderPair(key: string | number, value: unknown): string {
-  return stringify(Object.fromEntries([[key, value]]), { lineWidth: 0, aliasDuplicateObjects: false });
+  return stringify(Object.fromEntries([[key, value]]), style);
 }
 
 /** Returns rendered lines with an indentation and the line ending of a text. Empty lines stay empty. */
@@ -109,7 +112,7 @@ function insertPair(text: string, map: YAMLMap, lines: string): string {
 function replacePair(text: string, pair: Pair, { key, value }: { key: string | number; value: unknown }): string {
   const [start, end] = linesOf(text, pair);
   const old = pair.value;
-  const inline = Array.isArray(value) || isTable(value) ? "\n" : stringify(value, { lineWidth: 0 }).replace(/\n$/, "");
+  const inline = Array.isArray(value) || isTable(value) ? "\n" : stringify(value, style).replace(/\n$/, "");
   const isOnLine = isScalar(old) && old.range && !text.slice(start, old.range[1]).includes("\n");
   // The comment of the line stays.
   if (isOnLine && old.range && old.range[1] > old.range[0] && !inline.includes("\n")) {
