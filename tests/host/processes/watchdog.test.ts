@@ -54,7 +54,7 @@ describe
       const wrap = (command: string[]): string[] => [
         "/usr/bin/script",
         "-qec",
-        command.map((part) => `'${part}'`).join(" "),
+        command.map((part) => `'${part.replaceAll("'", String.raw`'\''`)}'`).join(" "),
         "/dev/null",
       ];
       const host = await folder.startHost({ wrap });

@@ -32,7 +32,7 @@ describe.skipIf(process.platform === "win32")("readTrusted", () => {
     const read = () => readTrusted(`${folder}/file`, limit, process.getuid!());
     const isOwnGroup = mode === 0o620 && process.getuid!() !== 0 && process.getgid!() === process.getuid!();
     if (isOwnGroup) expect(read()?.mode).toBe(mode);
-    else expect(read).toThrow(`Check its content, then run: chmod go-w "${folder}/file"`);
+    else expect(read).toThrow(`Check its content, then run: chmod go-w ${JSON.stringify(`${folder}/file`)}`);
   });
 
   test("does not wait for a named pipe", () => {
