@@ -39,7 +39,8 @@ export type ExpandedTarget =
  * ```
  */
 export async function expandTarget(server: ConfiguredServer, options: ExpandOptions = {}): Promise<ExpandedTarget> {
-  const { target, file, line, name } = server;
+  const { target, file, line, name, disabledBy } = server;
+  if (disabledBy) throw new ConfigError("disabled", disabledBy.message);
   if (!target) {
     const [problem] = server.problems;
     throw new ConfigError("invalid_entry", problem?.message ?? `${file}:${line}: Server ${quoted(name)} is invalid.`);

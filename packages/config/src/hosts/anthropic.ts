@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { type HostRules, type Place, join, refuseForScripts, settingsFolder } from "./host.ts";
+import type { Scope } from "../model.ts";
+import { type DisabledList, type HostRules, type Place, join, refuseForScripts, settingsFolder } from "./host.ts";
 import { mcpServers } from "./mcp-servers.ts";
 import { noReference, shellReference } from "./write-value.ts";
 
@@ -23,6 +24,29 @@ export const claudeCode: HostRules = {
       { scope: "user", file: settings, path: ["mcpServers"] },
       { scope: "project", file: join(place, place.folder, ".mcp.json"), path: ["mcpServers"] },
       { scope: "local", file: settings, path: ["projects", project, "mcpServers"] },
+    ];
+  },
+  disabledLists(place) {
+    const user = place.env["CLAUDE_CONFIG_DIR"] || join(place, place.home, ".claude");
+    const project = join(place, place.folder, ".claude");
+    const list = (scope: Scope, file: string): DisabledList => ({
+      scope,
+      file,
+      path: ["disabledMcpjsonServers"],
+      disables: ["project"],
+    });
+    return [
+      list("user", join(place, user, "settings.json")),
+      list("project", join(place, project, "settings.json")),
+      list("project", join(place, project, "settings.local.json")),
+      ...claudeCode.locations(place).flatMap(({ scope, file, path }): DisabledList[] => {
+        if (scope !== "local") return [];
+        const folder = path.slice(0, -1);
+        return [
+          { ...list(scope, file), path: [...folder, "disabledMcpjsonServers"] },
+          { scope, file, path: [...folder, "disabledMcpServers"], disables: ["user", "project", "local"] },
+        ];
+      }),
     ];
   },
   refuseName: (name) =>

@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { parseJsonFile } from "../../client/config/config-files.ts";
 import { readTrusted } from "../../client/config/trusted-file.ts";
 import { type CommandIo, UsageError } from "../../client/io.ts";
-import { isObject } from "../../client/json.ts";
+import { JsonSyntaxError, type ParsedJson, isObject, parseJsonWithComments } from "../../client/json.ts";
 import { configFolder } from "../../client/sign-in/credentials.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { type PackageExport, readPackageExport } from "../model/package-export.ts";
@@ -66,6 +65,16 @@ export function readChatSettings(surroundings: Pick<CommandIo, "env" | "platform
     throw new UsageError(`${where(name)}: "${name}" belongs to a model, and the file names none.`, 'Add "model".');
   }
   return { file, model, baseUrl, apiKeyEnv, providers: readProviders(value.providers, where) };
+}
+
+/** Reads the text of a file as JSON with comments. Throws `UsageError` with file, line and column if it is not valid. */
+function parseJsonFile(text: string, file: string): ParsedJson {
+  try {
+    return parseJsonWithComments(text);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw new UsageError(`${file}:${error.line}:${error.column}: ${error.message}.`);
+  }
 }
 
 /** Returns whether a text can be the name of an environment variable, and is not a key. */
