@@ -97,9 +97,10 @@ function readLocation(rules: HostRules, location: FoundLocation, files: ConfigFi
   const { file, path, scope, folder } = location;
   const place = { host: rules.id, file, scope, folder };
   const parsed = files.read(rules, file, place);
-  const table = parsed && files.try(place, () => tableAt(parsed, path, file));
-  return Object.entries(table ?? {}).flatMap(([name, value]) => {
-    const server = readServer(rules, { location, parsed: parsed! }, { name, value });
+  if (!parsed) return [];
+  const table = files.try(place, () => tableAt(parsed, path, file)) ?? {};
+  return Object.entries(table).flatMap(([name, value]) => {
+    const server = readServer(rules, { location, parsed }, { name, value });
     return server ? [server] : [];
   });
 }

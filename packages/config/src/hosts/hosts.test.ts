@@ -271,6 +271,18 @@ test.each<[HostId, ServerTarget, string]>([
   expect(planAdd({ ...homeOf(id), host: id, scope: scopeOf(id), name: "new", target }).after).toContain(expected);
 });
 
+test("mcparley writes mcp.json, and removes its servers from the files of other hosts", () => {
+  const home = temporaryFolder({
+    ".mcp.json": '{ "servers": { "old": { "command": "x" } } }',
+    ".cursor/mcp.json": '{ "mcpServers": { "a": { "command": "x" } } }',
+  });
+  const place = { home: `${home}/none`, env: {}, folder: home, host: "mcparley", scope: "project" } as const;
+  expect(planAdd({ ...place, name: "new", target: command }).file).toBe(`${home}/mcp.json`);
+  expect(planRemove({ ...place, name: "old" }).file).toBe(`${home}/.mcp.json`);
+  expect(() => planRemove({ ...place, name: "a" })).toThrow(expect.objectContaining({ code: "not_found" }));
+  expect(() => planAdd({ ...place, scope: "user", name: "new", target: command })).toThrow("Its scopes are: project.");
+});
+
 test("VS Code asks for the inputs of a new server, and each only once", () => {
   const home = homeOf("vscode");
   const input = (id: string): ConfigValue => [{ kind: "input", id }];
