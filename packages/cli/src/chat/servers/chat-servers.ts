@@ -14,6 +14,7 @@ import { readGivenFile } from "../../client/hosts/config-file.ts";
 import { problemError } from "../../client/hosts/config-problem.ts";
 import { inProjects, readAll } from "../../client/hosts/find-server.ts";
 import type { Screen } from "../../client/screen.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
 import type { Stop } from "../../client/stop.ts";
 import { serverName, uniqueName } from "./server-names.ts";
 
@@ -78,12 +79,16 @@ export async function chatServers(
   return servers;
 }
 
-/** Returns the names in the file of `--config`, or in the nearest folder with a configuration file. Disabled servers are left out. */
-function configuredNames({ io, options }: StartSetting): readonly string[] {
+/**
+ * Returns the names in the file of `--config`, or in the nearest folder with a configuration file. Disabled servers are left out, as are
+ * invalid entries, which are shown.
+ */
+function configuredNames({ io, options, screen }: StartSetting): readonly string[] {
   const { servers, problems } = options.config === undefined ? nearestProject(io) : readGivenFile(options.config, io);
   const [problem] = problems;
   if (problem) throw problemError(problem);
-  return [...new Set(servers.filter(({ isDisabled }) => !isDisabled).map(({ name }) => name))];
+  for (const { message } of servers.flatMap((server) => server.problems)) screen.note(visibleLine(message));
+  return [...new Set(servers.flatMap(({ name, isDisabled, target }) => (isDisabled || !target ? [] : [name])))];
 }
 
 /** Returns the servers and problems of the nearest folder with a configuration file. */

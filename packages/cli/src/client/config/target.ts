@@ -133,11 +133,13 @@ function hintFor(word: string, { servers, problems }: ReadResult, { cwd, runsTyp
   if (/^(localhost|\[?[\da-f.:]+\]?|[\w-]+(\.[\w-]+)+):?\d*(\/|$)/i.test(word) && /[:./]/.test(word)) {
     return `Did you mean http${isLocal(word) ? "" : "s"}://${word}?`;
   }
-  const [problem] = problems;
-  if (problem) return `A file was not read, which may have the name: ${problem.message}`;
   const names = servers.flatMap(({ host, name }) => [name, `${host}:${name}`]);
-  if (names.length > 0) return didYouMean(word, [...new Set(names)]);
-  return "No file here or above and no host names a server. Give a URL, or a command after --.";
+  const known =
+    names.length > 0
+      ? didYouMean(word, [...new Set(names)])
+      : "No file here or above and no host names a server. Give a URL, or a command after --.";
+  const problem = problems.find(({ scope }) => scope !== undefined);
+  return problem ? `${known} A file was not read, which may have the name: ${problem.message}` : known;
 }
 
 /** The program that runs a file, by the end of its name. */
