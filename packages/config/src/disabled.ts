@@ -36,8 +36,8 @@ export function withDisabled(
   const readLists = lists.map((list) => ({ ...list, problemOf: readList(list, { rules, lists, files }) }));
   return servers.map((server) => {
     if (server.isDisabled || !server.target) return server;
-    const disabling = readLists.filter(({ disables }) => disables.includes(server.scope));
-    const [disabledBy] = disabling.flatMap(({ problemOf }) => problemOf?.(server.name) ?? []);
+    const scopeLists = readLists.filter(({ disables }) => disables.includes(server.scope));
+    const [disabledBy] = scopeLists.flatMap(({ problemOf }) => problemOf?.(server.name) ?? []);
     return disabledBy ? { ...server, isDisabled: true, disabledBy } : server;
   });
 }

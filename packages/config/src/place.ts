@@ -38,8 +38,8 @@ export function locationsOf<L extends ConfigLocation>(
     if (!found.has(key)) found.set(key, { ...location, folder: location.scope === "user" ? undefined : folder });
   };
   for (const location of locations(place)) add(location, place.folder);
-  const last = new Set([place.home, ...realHome(place)]);
-  for (let { folder } = place; !last.has(folder) && dirname(folder) !== folder;) {
+  const homes = new Set([place.home, ...realHomes(place)]);
+  for (let { folder } = place; !homes.has(folder) && dirname(folder) !== folder;) {
     folder = dirname(folder);
     for (const location of locations({ ...place, folder })) {
       if (location.scope === "project") add(location, folder);
@@ -49,7 +49,7 @@ export function locationsOf<L extends ConfigLocation>(
 }
 
 /** Returns the home folder without links and without a separator at its end. A current folder has neither. */
-function realHome({ home }: Place): string[] {
+function realHomes({ home }: Place): string[] {
   try {
     return [resolve(home), realpathSync(home)];
   } catch {

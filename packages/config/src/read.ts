@@ -47,8 +47,8 @@ export function readServers(options: ReadOptions = {}): ReadResult {
   const servers = allRules
     .filter(({ id }) => hosts?.includes(id) ?? true)
     .flatMap((rules) => {
-      const locations = locationsOf((at) => rules.locations(at), place);
-      const lists = locationsOf((at) => rules.disabledLists?.(at) ?? [], place);
+      const locations = locationsOf((folderPlace) => rules.locations(folderPlace), place);
+      const lists = locationsOf((folderPlace) => rules.disabledLists?.(folderPlace) ?? [], place);
       const read = locations
         .filter(({ scope }) => scopes?.includes(scope) ?? true)
         .flatMap((location) => readLocation(rules, location, files));

@@ -134,12 +134,12 @@ function hintFor(word: string, { servers, problems }: ReadResult, { cwd, runsTyp
     return `Did you mean http${isLocal(word) ? "" : "s"}://${word}?`;
   }
   const names = servers.flatMap(({ host, name }) => [name, `${host}:${name}`]);
-  const known =
+  const nameHint =
     names.length > 0
       ? didYouMean(word, [...new Set(names)])
       : "No file here or above and no host names a server. Give a URL, or a command after --.";
   const problem = problems.find(({ scope }) => scope !== undefined);
-  return problem ? `${known} A file was not read, which may have the name: ${problem.message}` : known;
+  return problem ? `${nameHint} A file was not read, which may have the name: ${problem.message}` : nameHint;
 }
 
 /** The program that runs a file, by the end of its name. */

@@ -27,9 +27,9 @@ export function readGivenFile(word: string, { cwd, env, platform }: Machine): Re
   }
   const isOfFile = (item: { readonly file: string }): boolean => item.file === file;
   const folder = hostFolders.has(basename(dirname(file))) ? dirname(dirname(file)) : dirname(file);
-  const known = readServers({ folder, env, ...(platform && { platform }) });
-  const ofFile = { servers: known.servers.filter(isOfFile), problems: known.problems.filter(isOfFile) };
-  if (ofFile.servers.length + ofFile.problems.length > 0) return ofFile;
+  const project = readServers({ folder, env, ...(platform && { platform }) });
+  const result = { servers: project.servers.filter(isOfFile), problems: project.problems.filter(isOfFile) };
+  if (result.servers.length + result.problems.length > 0) return result;
   const results = formsOf(file, word).map((host) => readConfigFile(file, { host, folder }));
   const servers = results.flatMap((result) => result.servers);
   // An invalid file has the same problem in each form.

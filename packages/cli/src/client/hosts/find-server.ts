@@ -56,8 +56,9 @@ export function findServer(word: string, { servers, problems }: ReadResult): Con
   const [nearest] = inProjects<ConfiguredServer | Problem>(chosen ? named : [...named, ...problems]);
   if (nearest) return enabledServer(nearest);
   if (chosen) {
-    const ofHost = servers.filter(({ host, name }) => host === chosen.host && name === chosen.name);
-    const [first] = byPrecedence([...ofHost, ...problems.filter(({ host, scope }) => host === chosen.host && scope)]);
+    const entries = servers.filter(({ host, name }) => host === chosen.host && name === chosen.name);
+    const hostProblems = problems.filter(({ host, scope }) => host === chosen.host && scope !== undefined);
+    const [first] = byPrecedence<ConfiguredServer | Problem>([...entries, ...hostProblems]);
     return first && enabledServer(first);
   }
   const hosts = [...new Set(named.map(({ host }) => host))];
