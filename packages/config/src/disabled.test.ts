@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { expandTarget } from "./expand.ts";
 import type { ConfiguredServer, HostId } from "./model.ts";
@@ -131,6 +132,33 @@ describe("a server is disabled", () => {
     if (process.platform === "win32") return;
     chmodSync(`${home}/p/.claude/settings.json`, 0o666);
     expect(list()).toContain("~/p/.claude/settings.json: Other users can write to the file (mode 666)");
+  });
+
+  test("or not, whatever the lists are", () => {
+    const value = fc.oneof(
+      fc.jsonValue(),
+      fc.array(fc.constantFrom<unknown>("a", "A", 1, null)),
+      fc.dictionary(
+        fc.constantFrom("a", "__proto__"),
+        fc.record({ enabled: fc.constantFrom<unknown>(true, false, 0) }),
+      ),
+    );
+    fc.assert(
+      fc.property(value, value, (list, other) => {
+        const [server] = read("claude-code", {
+          "p/.mcp.json": servers("a"),
+          "p/.claude/settings.json": json({ disabledMcpjsonServers: list }),
+        }).found;
+        expect(server?.isDisabled).toBe(server?.disabledBy !== undefined);
+        if (Array.isArray(list)) expect(server?.isDisabled).toBe(list.includes("a"));
+        const gemini = read("gemini-cli", {
+          ".gemini/settings.json": json({ mcpServers: { a: node }, mcp: { excluded: list, allowed: other } }),
+          ".gemini/mcp-server-enablement.json": json({ list: other }),
+        });
+        expect(reasons(gemini).length).toBeLessThan(2);
+      }),
+      { numRuns: 50 },
+    );
   });
 
   test("by the list in the file of its servers, wherever the file is", () => {

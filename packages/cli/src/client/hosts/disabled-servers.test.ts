@@ -45,6 +45,7 @@ const commands = [
   "logout NAME",
   "whoami NAME",
   "add NAME --to codex",
+  "add NAME --to codex --no-check",
 ];
 
 /** Files in which "notes" is disabled: the place that the error names, and the start of the cure. */
