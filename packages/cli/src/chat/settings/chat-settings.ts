@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { readTrusted } from "../../client/config/trusted-file.ts";
+import { readTrustedFile } from "@mcparley/config";
+import { withUsageErrors } from "../../client/hosts/config-problem.ts";
 import { type CommandIo, UsageError } from "../../client/io.ts";
 import { JsonSyntaxError, type ParsedJson, isObject, parseJsonWithComments } from "../../client/json.ts";
 import { configFolder } from "../../client/sign-in/credentials.ts";
@@ -35,7 +36,7 @@ const members: Readonly<Record<string, string>> = {
  */
 export function readChatSettings(surroundings: Pick<CommandIo, "env" | "platform">): ChatSettings {
   const file = join(configFolder(surroundings), "chat.json");
-  const text = readTrusted(file);
+  const text = withUsageErrors(() => readTrustedFile(file));
   if (text === undefined) {
     return { file, model: undefined, baseUrl: undefined, apiKeyEnv: undefined, providers: new Map() };
   }
