@@ -43,7 +43,9 @@ describe("a server is disabled", () => {
     const member = members.includes('"disabled"') ? "disabled" : "enabled";
     const [reason = ""] = reasons(result);
     expect(reason).toContain(`~/${file}:2:1: The server "a" is disabled: "${member}" is ${member === "disabled"}. Set`);
-    await expect(expandTarget(result.found[0] as ConfiguredServer)).rejects.toMatchObject({ code: "disabled" });
+    await expect(Promise.all(result.found.map((server) => expandTarget(server)))).rejects.toMatchObject({
+      code: "disabled",
+    });
   });
 
   test("by a member of an entry in TOML and YAML", () => {
@@ -239,5 +241,5 @@ describe("the files of a project", () => {
 
 function byScope(one: string, other: string): number {
   const scopes = ["user", "project", "local"];
-  return scopes.indexOf(String(one.split(" ")[0])) - scopes.indexOf(String(other.split(" ")[0]));
+  return scopes.findIndex((scope) => one.startsWith(scope)) - scopes.findIndex((scope) => other.startsWith(scope));
 }
