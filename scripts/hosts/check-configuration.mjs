@@ -13,7 +13,7 @@ import { install, report, run } from "./run-host.mjs";
  * @typedef {import("@mcparley/config").Scope} Scope
  * @typedef {import("@mcparley/config").ServerTarget} ServerTarget
  * @typedef {{ id: import("@mcparley/config").HostId; scopes: readonly Scope[]; adds: readonly (readonly string[])[];
- *   off: { scope: Scope; disable: (program: string, folder: string) => void; shows: RegExp } }} Check
+ *   off: { scope: Scope; disable: (folder: string) => void; shows: RegExp } }} Check
  */
 
 /** The scopes of each program, and the commands that add a server `program` and a server `url`. @type {Readonly<Record<string, Check>>} */
@@ -27,9 +27,10 @@ const checks = {
     ],
     off: {
       scope: "project",
-      disable: (_program, folder) =>
+      disable: (folder) =>
         writeJson(path.join(folder, "project/.claude/settings.local.json"), { disabledMcpjsonServers: ["off"] }),
-      shows: /rejected|disabled/i,
+      // This version leaves the server out.
+      shows: /^$|rejected/i,
     },
   },
   codex: {
@@ -41,8 +42,7 @@ const checks = {
     ],
     off: {
       scope: "user",
-      disable: (_program, folder) =>
-        appendFileSync(path.join(folder, "home/.codex/config.toml"), "\nenabled = false\n"),
+      disable: (folder) => appendFileSync(path.join(folder, "home/.codex/config.toml"), "\nenabled = false\n"),
       shows: /disabled/,
     },
   },
@@ -55,7 +55,9 @@ const checks = {
     ],
     off: {
       scope: "user",
-      disable: (program, folder) => void run(program, ["mcp", "disable", "off"], folder),
+      // `gemini mcp disable` finds no server without a terminal. This is the file that it writes.
+      disable: (folder) =>
+        writeJson(path.join(folder, "home/.gemini/mcp-server-enablement.json"), { off: { enabled: false } }),
       shows: /disabled/i,
     },
   },
@@ -68,8 +70,7 @@ const checks = {
     ],
     off: {
       scope: "user",
-      disable: (_program, folder) =>
-        writeJson(path.join(folder, "project/opencode.json"), { mcp: { off: { enabled: false } } }),
+      disable: (folder) => writeJson(path.join(folder, "project/opencode.json"), { mcp: { off: { enabled: false } } }),
       shows: /disabled/,
     },
   },
@@ -204,7 +205,7 @@ function checkDisabled(host, config, { check: { id, off }, program, url, folder 
     const plan = config.planAdd({ ...place, host: id, scope: off.scope, name, target });
     config.applyPlan(plan, { backups: path.join(folder, "backups") });
   }
-  off.disable(program, folder);
+  off.disable(folder);
   const { output } = run(program, ["mcp", "list"], folder);
   const { servers, problems } = config.readServers({ ...place, hosts: [id] });
   const marked = servers.filter(({ isDisabled }) => isDisabled).map(({ name }) => name);
