@@ -1,5 +1,5 @@
 // @ts-check
-import { mkdirSync } from "node:fs";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
@@ -12,7 +12,8 @@ import { install, report, run } from "./run-host.mjs";
  * @typedef {typeof import("@mcparley/config")} Config
  * @typedef {import("@mcparley/config").Scope} Scope
  * @typedef {import("@mcparley/config").ServerTarget} ServerTarget
- * @typedef {{ id: import("@mcparley/config").HostId; scopes: readonly Scope[]; adds: readonly (readonly string[])[] }} Check
+ * @typedef {{ id: import("@mcparley/config").HostId; scopes: readonly Scope[]; adds: readonly (readonly string[])[];
+ *   off: { scope: Scope; disable: (folder: string) => void; shows: RegExp } }} Check
  */
 
 /** The scopes of each program, and the commands that add a server `program` and a server `url`. @type {Readonly<Record<string, Check>>} */
@@ -24,6 +25,13 @@ const checks = {
       ["add", "program", "--env", "KEY=a b", "--", "node", "server.js", "--flag"],
       ["add", "--transport", "http", "url", "URL", "--header", "X-Key: value"],
     ],
+    off: {
+      scope: "project",
+      disable: (folder) =>
+        writeJson(path.join(folder, "project/.claude/settings.local.json"), { disabledMcpjsonServers: ["off"] }),
+      // This version leaves the server out.
+      shows: /^$|rejected/i,
+    },
   },
   codex: {
     id: "codex",
@@ -32,6 +40,11 @@ const checks = {
       ["add", "program", "--env", "KEY=a b", "--", "node", "server.js", "--flag"],
       ["add", "url", "--url", "URL", "--bearer-token-env-var", "TOKEN"],
     ],
+    off: {
+      scope: "user",
+      disable: (folder) => appendFileSync(path.join(folder, "home/.codex/config.toml"), "\nenabled = false\n"),
+      shows: /disabled/,
+    },
   },
   gemini: {
     id: "gemini-cli",
@@ -40,6 +53,13 @@ const checks = {
       ["add", "program", "--env", "KEY=a b", "node", "server.js", "--flag"],
       ["add", "--transport", "http", "url", "URL", "--header", "X-Key: value"],
     ],
+    off: {
+      scope: "user",
+      // `gemini mcp disable` finds no server without a terminal. This is the file that it writes.
+      disable: (folder) =>
+        writeJson(path.join(folder, "home/.gemini/mcp-server-enablement.json"), { off: { enabled: false } }),
+      shows: /disabled/i,
+    },
   },
   opencode: {
     id: "opencode",
@@ -48,8 +68,19 @@ const checks = {
       ["add", "program", "--env", "KEY=a b", "--", "node", "server.js", "--flag"],
       ["add", "url", "--url", "URL", "--header", "X-Key=value"],
     ],
+    off: {
+      scope: "user",
+      disable: (folder) => writeJson(path.join(folder, "project/opencode.json"), { mcp: { off: { enabled: false } } }),
+      shows: /disabled/,
+    },
   },
 };
+
+/** @param {string} file @param {object} value */
+function writeJson(file, value) {
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify(value));
+}
 
 /** @param {import("./run-host.mjs").HostProgram} host @param {string} parent @param {string} url */
 export async function checkConfiguration(host, parent, url) {
@@ -63,6 +94,7 @@ export async function checkConfiguration(host, parent, url) {
   const folder = path.join(parent, `${host.program}-config`);
   checkWritten(host, config, { check, program, url, parent, folder: path.join(folder, "written") });
   checkRead(host, config, { check, program, url, parent, folder: path.join(folder, "read") });
+  checkDisabled(host, config, { check, program, url, folder: path.join(folder, "disabled") });
 }
 
 /** @param {string} folder */
@@ -157,4 +189,29 @@ function checkRead(host, config, { check, program, url, folder }) {
     `${host.title}: the package reads the added URL`,
     details,
   );
+}
+
+/**
+ * Disables a server outside of its entry or in it, as the host does. The host shows it as disabled, and the package marks it.
+ *
+ * @param {import("./run-host.mjs").HostProgram} host
+ * @param {Config} config
+ * @param {{ check: Check; program: string; url: string; folder: string }} setting
+ */
+function checkDisabled(host, config, { check: { id, off }, program, url, folder }) {
+  const place = placeOf(folder);
+  for (const name of ["on", "off"]) {
+    const target = /** @type {const} */ ({ kind: "url", url, transport: "http", headers: new Map() });
+    const plan = config.planAdd({ ...place, host: id, scope: off.scope, name, target });
+    config.applyPlan(plan, { backups: path.join(folder, "backups") });
+  }
+  off.disable(folder);
+  const { output } = run(program, ["mcp", "list"], folder);
+  const { servers, problems } = config.readServers({ ...place, hosts: [id] });
+  const marked = servers.filter(({ isDisabled }) => isDisabled).map(({ name }) => name);
+  const details = [output, JSON.stringify({ servers, problems })].join("\n");
+  const line = output.split("\n").find((text) => /\boff\b/.test(text)) ?? "";
+  report(off.shows.test(line) ? "ok" : "failed", `${host.title}: the host shows that a server is disabled`, details);
+  const isMarked = isDeepStrictEqual(marked, ["off"]);
+  report(isMarked ? "ok" : "failed", `${host.title}: the package marks the disabled server`, details);
 }

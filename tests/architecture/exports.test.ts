@@ -168,6 +168,7 @@ const expected: Record<string, string[]> = {
     "planUpdate",
     "readConfigFile",
     "readServers",
+    "readTrustedFile",
     "referencesIn",
   ],
   "@mcparley/host": ["createHost", "estimateTokens", "serverTextRules", "templateVariables", "toAiSdkTools"],

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (name: string): string => readFileSync(path.join(root, "docs", name), "utf8");
 const page = read("troubleshooting.md");
 const hintsPage = read("command-hints.md");
-const sources = ["mcparley", "cli"].flatMap((name) => parseFolder(path.join(root, "packages", name, "src")));
+const sources = ["mcparley", "cli", "config"].flatMap((name) => parseFolder(path.join(root, "packages", name, "src")));
 const texts = [...new Set(sources.flatMap(({ program }) => textsIn(program)))];
 
 describe("docs/troubleshooting.md and docs/command-hints.md", () => {

@@ -4,7 +4,10 @@ import { readArguments } from "../../packages/cli/src/client/arguments.ts";
 import { UsageError } from "../../packages/cli/src/client/io.ts";
 import { JsonSyntaxError, parseJsonWithComments } from "../../packages/cli/src/client/json.ts";
 import { readWords } from "../../packages/cli/src/client/options.ts";
-import { substitute } from "../../packages/cli/src/client/config/config-target.ts";
+import { ConfigError } from "../../packages/config/src/config-error.ts";
+import { expandTarget } from "../../packages/config/src/expand.ts";
+import type { ConfiguredServer } from "../../packages/config/src/model.ts";
+import { parseValue } from "../../packages/config/src/values.ts";
 import { wrap } from "../../packages/cli/src/client/terminal-text.ts";
 import { printable } from "../../packages/mcparley/src/rpc/printable.ts";
 import { toolArguments } from "../../packages/cli/src/client/tool-arguments.ts";
@@ -146,14 +149,30 @@ holds("command lines: any words are parsed, or rejected with a cure", commandLin
 });
 
 const referenceWords = ["${", "}", "$", "{", "env:HOME", "A", ":-", "workspaceFolder", "${A}", "${env:", "input:x"];
-const variables = { env: { HOME: "/h", A: "${B}" }, workspaceFolder: "/w", source: "x" };
+const place = { host: "mcparley", name: "x", scope: "project", file: "/w/mcp.json", line: 1, folder: "/w" } as const;
+const position = { line: 1, column: 1 };
+
+/** Expands a text as the program of a server. */
+function expandText(text: string): Promise<unknown> {
+  const command = parseValue(text, "dollar-brace");
+  const server: ConfiguredServer = {
+    ...place,
+    target: { kind: "command", command, args: [], env: new Map() },
+    isDisabled: false,
+    disabledBy: undefined,
+    problems: [],
+    positionOf: () => position,
+    rawEntry: () => ({ command: text }),
+  };
+  return expandTarget(server, { env: { HOME: "/h", A: "${B}" }, home: "/h" });
+}
 
 holds(
   "references in settings: any text is resolved or rejected, in linear time",
   fc.tuple(textOf(...referenceWords), growingOf(...referenceWords)),
   async ([text, growing]) => {
-    await onlyOwnErrors(() => substitute(text, variables, "x"), UsageError);
-    await expectLinearTime(growing, (long) => onlyOwnErrors(() => substitute(long, variables, "x"), UsageError));
+    await onlyOwnErrors(() => expandText(text), ConfigError);
+    await expectLinearTime(growing, (long) => onlyOwnErrors(() => expandText(long), ConfigError));
   },
   { runs: 10 },
 );

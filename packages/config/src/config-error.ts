@@ -10,6 +10,7 @@
  * - `exists`: the name is in use
  * - `not_found`: there is no such server or file
  * - `unsupported`: the host cannot express the target, or the text cannot be edited safely
+ * - `disabled`: the configuration disables the server
  * - `unset_reference`: a referenced variable, input or file has no value
  */
 export type ConfigErrorCode =
@@ -22,6 +23,7 @@ export type ConfigErrorCode =
   | "exists"
   | "not_found"
   | "unsupported"
+  | "disabled"
   | "unset_reference";
 
 /** A position in a file. Both numbers count from 1. */

@@ -82,6 +82,7 @@ describe("expandTarget", () => {
       ":6:5",
       '"args.0" of the server "notes" refers to ${input:key}, which only the host asks for.',
     ],
+    [{ command: "x", args: ["${file:/etc/passwd}"] }, {}, ":6:5", "which is not a known reference."],
     [{ command: "x", args: ["${command:y}"] }, {}, ":6:5", "which is not a known reference. Known are ${env:NAME}"],
     [
       { command: "x", envFile: "${TOKEN}/none.env" },

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { basename, dirname, resolve, sep } from "node:path";
 import { parseEnv } from "node:util";
 import { ConfigError, quoted } from "./config-error.ts";
-import { decode, readTrusted } from "./files/trusted-file.ts";
+import { readTrustedFile } from "./files/trusted-file.ts";
 import type { CommandTarget, ConfiguredServer, UrlTarget } from "./model.ts";
 import { type ConfigValue, type PathVariable, type Reference, formatValue, partsOf } from "./values.ts";
 
@@ -39,7 +39,8 @@ export type ExpandedTarget =
  * ```
  */
 export async function expandTarget(server: ConfiguredServer, options: ExpandOptions = {}): Promise<ExpandedTarget> {
-  const { target, file, line, name } = server;
+  const { target, file, line, name, disabledBy } = server;
+  if (disabledBy) throw new ConfigError("disabled", disabledBy.message);
   if (!target) {
     const [problem] = server.problems;
     throw new ConfigError("invalid_entry", problem?.message ?? `${file}:${line}: Server ${quoted(name)} is invalid.`);
@@ -136,13 +137,12 @@ function pathOf(name: PathVariable, { folder, home }: Expansion): string {
 /** Reads the file of a reference, which is relative to the configuration file. A line break at its end is no part of the value. */
 function readReferenced(path: string, { server, home }: Expansion): string | undefined {
   const file = path.startsWith("~/") ? resolve(home, path.slice(2)) : resolve(dirname(server.file), path);
-  const content = readTrusted(file);
-  return content && decode(content.bytes, file).trim();
+  return readTrustedFile(file)?.trim();
 }
 
 function readEnvFile(file: string, expansion: Expansion): Record<string, string> {
-  const content = readTrusted(file);
-  if (content) return parseEnv(decode(content.bytes, file)) as Record<string, string>;
+  const text = readTrustedFile(file);
+  if (text !== undefined) return parseEnv(text) as Record<string, string>;
   // The path as written: an expanded reference can be secret.
   const { target } = expansion.server;
   const written = target?.kind === "command" && target.envFile !== undefined ? formatValue(target.envFile) : "";

@@ -2,6 +2,7 @@
 export { type AppliedPlan, type ApplyOptions, applyPlan } from "./apply.ts";
 export { ConfigError, type ConfigErrorCode, type ConfigErrorDetails, type Position } from "./config-error.ts";
 export { type ExpandOptions, type ExpandedTarget, expandTarget } from "./expand.ts";
+export { readTrustedFile } from "./files/trusted-file.ts";
 export type { Host, ReferenceSupport } from "./hosts/host.ts";
 export { hosts } from "./hosts/index.ts";
 export type { CommandTarget, ConfiguredServer, HostId, Problem, Scope, ServerTarget, UrlTarget } from "./model.ts";

@@ -12,7 +12,8 @@ export type HostId =
   | "codex"
   | "gemini-cli"
   | "goose"
-  | "opencode";
+  | "opencode"
+  | "mcparley";
 
 /**
  * The users and folders to which a configuration applies: `user` is one user in all folders, `project` is everyone in one folder, and
@@ -50,6 +51,11 @@ export interface Problem {
   readonly cure?: string | undefined;
   readonly file: string;
   readonly position?: Position | undefined;
+  readonly host: HostId;
+  /** The scope of the servers in the file. Undefined if the file only disables servers. */
+  readonly scope?: Scope | undefined;
+  /** The folder to which the file applies. Undefined in the `user` scope. */
+  readonly folder?: string | undefined;
 }
 
 /** One server of a configuration file. */
@@ -64,9 +70,13 @@ export interface ConfiguredServer {
   readonly folder: string | undefined;
   /** Undefined if the entry is invalid: see `problems`. */
   readonly target: ServerTarget | undefined;
-  /** Whether the entry is turned off in the file. */
+  /** Whether the host does not use the server. A program should not use it either. */
   readonly isDisabled: boolean;
+  /** The member that disables the server: `disabled` or `enabled` of the entry, or a list of the host. Undefined if the server is enabled. */
+  readonly disabledBy: Problem | undefined;
   readonly problems: readonly Problem[];
   /** Returns the position of a member of the entry, such as `("env", "TOKEN")`, or of the entry if it has no such member. */
   readonly positionOf: (...path: readonly string[]) => Position;
+  /** Returns the entry as the file has it, before references are filled in. It can contain secrets. */
+  readonly rawEntry: () => unknown;
 }

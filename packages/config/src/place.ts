@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
+import { realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { ConfigLocation, HostRules, Place } from "./hosts/host.ts";
+import type { ConfigLocation, Place } from "./hosts/host.ts";
 
 /** The machine and the folder whose configuration is read or written. */
 export interface PlaceOptions {
@@ -20,27 +21,38 @@ export function placeOf({ folder = ".", env = process.env, platform = process.pl
 }
 
 /** A location, and the folder to which its servers apply. */
-export interface FoundLocation extends ConfigLocation {
-  readonly folder: string | undefined;
-}
+export type FoundLocation<L extends ConfigLocation = ConfigLocation> = L & { readonly folder: string | undefined };
 
 /**
- * Returns the locations of a host. Files of projects are searched in the folder and in its parents up to the home folder, the
- * nearest first.
+ * Returns the locations of a place. Files of projects are searched in the folder and in its parents up to the home folder, the
+ * nearest first. Outside of the home folder, the search ends at the root of the file system.
  */
-export function locationsOf(rules: HostRules, place: Place): FoundLocation[] {
-  const found = new Map<string, FoundLocation>();
-  const add = (location: ConfigLocation, folder: string): void => {
+export function locationsOf<L extends ConfigLocation>(
+  locations: (place: Place) => readonly L[],
+  place: Place,
+): FoundLocation<L>[] {
+  const found = new Map<string, FoundLocation<L>>();
+  const add = (location: L, folder: string): void => {
     const key = JSON.stringify([location.file, location.path]);
     // In the home folder, the file of a project can be that of the user.
     if (!found.has(key)) found.set(key, { ...location, folder: location.scope === "user" ? undefined : folder });
   };
-  for (const location of rules.locations(place)) add(location, place.folder);
-  for (let folder = place.folder; folder !== place.home && dirname(folder) !== folder;) {
+  for (const location of locations(place)) add(location, place.folder);
+  const homes = new Set([place.home, ...realHomes(place)]);
+  for (let { folder } = place; !homes.has(folder) && dirname(folder) !== folder;) {
     folder = dirname(folder);
-    for (const location of rules.locations({ ...place, folder })) {
+    for (const location of locations({ ...place, folder })) {
       if (location.scope === "project") add(location, folder);
     }
   }
   return [...found.values()];
+}
+
+/** Returns the home folder without links and without a separator at its end. A current folder has neither. */
+function realHomes({ home }: Place): string[] {
+  try {
+    return [resolve(home), realpathSync(home)];
+  } catch {
+    return [resolve(home)];
+  }
 }

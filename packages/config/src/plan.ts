@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { ConfigError, quoted } from "./config-error.ts";
+import { parseConfig } from "./files/config-files.ts";
 import { decode, readTrusted } from "./files/trusted-file.ts";
 import {
   type Change,
@@ -16,7 +17,6 @@ import { rulesOf } from "./hosts/index.ts";
 import { membersOf } from "./hosts/members-of.ts";
 import type { HostId, Scope, ServerTarget } from "./model.ts";
 import { type PlaceOptions, placeOf } from "./place.ts";
-import { parseConfig } from "./read.ts";
 import { referencesIn } from "./target-references.ts";
 
 /** The server that a plan adds, updates or removes. */
@@ -186,7 +186,8 @@ function readSubject(options: ServerOptions): Subject {
   });
   const has = ({ root, location, name }: Subject): boolean =>
     memberOf(valueAt(root, location.path), name) !== undefined;
-  return subjects.find(has) ?? subjects.find(({ text }) => text !== undefined) ?? subjects[0]!;
+  const isWritable = ({ text, location }: Subject): boolean => text !== undefined && !location.isForeign;
+  return subjects.find(has) ?? subjects.find(isWritable) ?? subjects[0]!;
 }
 
 export function hashOf(bytes: Buffer): string {

@@ -36,6 +36,8 @@ describe("readServers", () => {
         position: { line: 2, column: 8 },
         message: `${home}/.gemini/settings.json:2:8: Expected a JSON value but found another token. Correct the file by hand.`,
         cure: "Correct the file by hand.",
+        host: "gemini-cli",
+        scope: "user",
       },
     ]);
     expect(servers[1]?.target).toBeUndefined();

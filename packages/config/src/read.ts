@@ -1,8 +1,9 @@
 import { ConfigError, type Position, quoted } from "./config-error.ts";
-import { decode, readTrusted } from "./files/trusted-file.ts";
-import { type ParsedConfig, SyntaxProblem, isTable, valueAt } from "./formats/format.ts";
-import { InvalidEntry, readEntry } from "./hosts/entry-reader.ts";
-import type { HostRules, ReadEntry } from "./hosts/host.ts";
+import { disabledByMember, withDisabled } from "./disabled.ts";
+import { ConfigFiles, notATable, toProblem } from "./files/config-files.ts";
+import { type ParsedConfig, type Path, isTable, memberOf } from "./formats/format.ts";
+import { InvalidEntry, disablingMember, readEntry } from "./hosts/entry-reader.ts";
+import type { HostRules } from "./hosts/host.ts";
 import { allRules, rulesOf } from "./hosts/index.ts";
 import type { ConfiguredServer, HostId, Problem, Scope } from "./model.ts";
 import { type FoundLocation, type PlaceOptions, locationsOf, placeOf } from "./place.ts";
@@ -23,29 +24,37 @@ export interface ReadResult {
 
 /**
  * Reads the servers from the configuration files of hosts. Files of projects are searched in `folder` and in its parents up to the
- * home folder, the nearest first.
+ * home folder, the nearest first. Outside of the home folder, the search ends at the root of the file system.
  *
- * An invalid file is a problem of the result, and an invalid entry a problem of its server. Neither hides the others. Values of
- * variables are not filled in: see `expandTarget`.
+ * An invalid file is a problem of the result, and an invalid entry a problem of its server. Neither hides the others. A disabled server
+ * is a part of the result: see `isDisabled`. Values of variables are not filled in: see `expandTarget`.
  *
  * @example
  * ```ts
  * import { readServers } from "@mcparley/config";
  *
  * const { servers, problems } = readServers({ folder: "." });
- * for (const { host, name, scope, file, line } of servers) console.log(`${name}: ${host} (${scope}), ${file}:${line}`);
+ * for (const { host, name, scope, file, line, isDisabled } of servers) {
+ *   console.log(`${name}${isDisabled ? " (disabled)" : ""}: ${host} (${scope}), ${file}:${line}`);
+ * }
  * for (const { file, message } of problems) console.error(file, message);
  * ```
  */
 export function readServers(options: ReadOptions = {}): ReadResult {
   const place = placeOf(options);
   const { hosts, scopes } = options;
-  const results = allRules
+  const files = new ConfigFiles();
+  const servers = allRules
     .filter(({ id }) => hosts?.includes(id) ?? true)
-    .flatMap((rules) => locationsOf(rules, place).map((location) => ({ rules, location })))
-    .filter(({ location }) => scopes?.includes(location.scope) ?? true)
-    .map(({ rules, location }) => readLocation(rules, location));
-  return { servers: results.flatMap(({ servers }) => servers), problems: results.flatMap(({ problems }) => problems) };
+    .flatMap((rules) => {
+      const locations = locationsOf((folderPlace) => rules.locations(folderPlace), place);
+      const lists = locationsOf((folderPlace) => rules.disabledLists?.(folderPlace) ?? [], place);
+      const read = locations
+        .filter(({ scope }) => scopes?.includes(scope) ?? true)
+        .flatMap((location) => readLocation(rules, location, files));
+      return read.length === 0 ? [] : withDisabled(read, { rules, lists, files });
+    });
+  return { servers, problems: files.problems };
 }
 
 /** A file to read, and the host whose form it has. */
@@ -72,49 +81,38 @@ export interface FileOptions {
  */
 export function readConfigFile(file: string, { host, scope = "project", folder, path }: FileOptions): ReadResult {
   const rules = rulesOf(host);
-  const keys = path ?? rules.locations(placeOf({}))[0]?.path ?? ["mcpServers"];
-  return readLocation(rules, { file, scope, folder, path: keys });
+  const place = placeOf({});
+  const locations = rules.locations(place);
+  const keys = path ?? locations[0]?.path ?? ["mcpServers"];
+  const files = new ConfigFiles();
+  const servers = readLocation(rules, { file, scope, folder, path: keys }, files);
+  // A host can have its lists in the file of its servers.
+  const lists = (rules.disabledLists?.(place) ?? [])
+    .filter((list) => locations.some((location) => location.file === list.file))
+    .map((list) => ({ ...list, file, folder }));
+  return { servers: withDisabled(servers, { rules, lists, files }), problems: files.problems };
 }
 
-function readLocation(rules: HostRules, location: FoundLocation): ReadResult {
-  const { file } = location;
-  try {
-    const content = readTrusted(file, rules.limit);
-    if (!content) return { servers: [], problems: [] };
-    return readText(rules, location, decode(content.bytes, file));
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const { message, cure, position } = error;
-    return { servers: [], problems: [{ message, cure, file, position }] };
-  }
-}
-
-/** Parses a file. Throws `ConfigError` with the position. */
-export function parseConfig(rules: HostRules, file: string, text: string): ParsedConfig {
-  try {
-    return rules.format.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxProblem)) throw error;
-    const { position } = error;
-    throw new ConfigError("invalid_file", error.message, { file, position, cure: "Correct the file by hand." });
-  }
-}
-
-function readText(rules: HostRules, location: FoundLocation, text: string): ReadResult {
-  const { file, path } = location;
-  const parsed = parseConfig(rules, file, text);
-  const invalid = path.findIndex((_, index) => !isTable(valueAt(parsed.value, path.slice(0, index)) ?? {}));
-  const table = valueAt(parsed.value, path) ?? {};
-  if (invalid !== -1 || !isTable(table)) {
-    const position = parsed.positionOf(invalid === -1 ? path : path.slice(0, invalid)) ?? { line: 1, column: 1 };
-    const subject = invalid === 0 ? "The file" : quoted(String(path[invalid === -1 ? path.length - 1 : invalid - 1]));
-    throw new ConfigError("invalid_file", `${subject} must contain an object.`, { file, position });
-  }
-  const servers = Object.entries(table).flatMap(([name, value]) => {
+function readLocation(rules: HostRules, location: FoundLocation, files: ConfigFiles): ConfiguredServer[] {
+  const { file, path, scope, folder } = location;
+  const place = { host: rules.id, file, scope, folder };
+  const parsed = files.read(rules, file, place);
+  if (!parsed) return [];
+  const table = files.try(place, () => tableAt(parsed, path, file)) ?? {};
+  return Object.entries(table).flatMap(([name, value]) => {
     const server = readServer(rules, { location, parsed }, { name, value });
     return server ? [server] : [];
   });
-  return { servers, problems: [] };
+}
+
+/** Returns the table of servers. Throws `ConfigError` if a value of the path is no table. */
+function tableAt({ value, positionOf }: ParsedConfig, path: Path, file: string): Readonly<Record<string, unknown>> {
+  let table: unknown = value;
+  for (const [index, key] of path.entries()) {
+    table = memberOf(table, key) ?? {};
+    if (!isTable(table)) throw notATable(quoted(String(key)), file, positionOf(path.slice(0, index + 1)));
+  }
+  return table as Readonly<Record<string, unknown>>;
 }
 
 interface Source {
@@ -127,20 +125,24 @@ function readServer(
   { location: { file, scope, folder, path }, parsed }: Source,
   { name, value }: { name: string; value: unknown },
 ): ConfiguredServer | undefined {
-  const place = (...member: readonly string[]) => parsed.positionOf([...path, name, ...member]);
-  const start = place() ?? { line: 1, column: 1 };
-  const base = { host: rules.id, name, scope, file, folder, line: start.line };
-  const positionOf = (...member: readonly string[]): Position => place(...member) ?? start;
+  const find = (...member: readonly string[]) => parsed.positionOf([...path, name, ...member]);
+  const start = find() ?? { line: 1, column: 1 };
+  const positionOf = (...member: readonly string[]): Position => find(...member) ?? start;
+  const place = { host: rules.id, file, scope, folder };
+  const base = { ...place, name, line: start.line, positionOf, rawEntry: () => value };
   try {
-    const entry: ReadEntry | undefined = rules.read(readEntry(value, rules.syntax));
-    return entry && { ...base, ...entry, problems: [], positionOf };
+    const entry = readEntry(value, rules.syntax);
+    const target = rules.read(entry);
+    if (!target) return undefined;
+    const member = disablingMember(entry);
+    if (member === undefined) return { ...base, target, isDisabled: false, disabledBy: undefined, problems: [] };
+    const disabledBy = toProblem(disabledByMember(member, { name, file, position: positionOf(member) }), place);
+    return { ...base, target, isDisabled: true, disabledBy, problems: [] };
   } catch (error) {
     if (!(error instanceof InvalidEntry)) throw error;
-    const position = positionOf(...error.path);
-    const { message } = new ConfigError("invalid_entry", `Server ${quoted(name)}: ${error.message}.`, {
-      file,
-      position,
-    });
-    return { ...base, target: undefined, isDisabled: false, problems: [{ message, file, position }], positionOf };
+    const fact = `Server ${quoted(name)}: ${error.message}.`;
+    const problem = new ConfigError("invalid_entry", fact, { file, position: positionOf(...error.path) });
+    const problems = [toProblem(problem, place)];
+    return { ...base, target: undefined, isDisabled: false, disabledBy: undefined, problems };
   }
 }

@@ -13,7 +13,7 @@ export type Reference =
 export type ConfigValue = string | readonly (string | Reference)[];
 
 /** The form in which a host writes references within a text. */
-export type ReferenceSyntax = "none" | "dollar-brace" | "dollar" | "brace";
+export type ReferenceSyntax = "none" | "dollar-brace" | "dollar-brace-file" | "dollar" | "brace";
 
 const pathVariables: ReadonlyMap<string, PathVariable> = new Map([
   ["workspaceFolder", "workspaceFolder"],
@@ -25,6 +25,7 @@ const pathVariables: ReadonlyMap<string, PathVariable> = new Map([
 
 const patterns: Readonly<Record<Exclude<ReferenceSyntax, "none">, RegExp>> = {
   "dollar-brace": /\$\{([^{}]*)\}/g,
+  "dollar-brace-file": /\$\{([^{}]*)\}/g,
   dollar: /\$(?:\{([^{}]*)\}|([A-Za-z_]\w*))/g,
   brace: /\{((?:env|file):[^{}]*)\}/g,
 };
@@ -36,19 +37,20 @@ export function parseValue(text: string, syntax: ReferenceSyntax): ConfigValue {
   let end = 0;
   for (const match of text.matchAll(patterns[syntax])) {
     if (match.index > end) parts.push(text.slice(end, match.index));
-    parts.push(parseReference(match[0], match[1] ?? match[2] ?? ""));
+    parts.push(parseReference(match[0], match[1] ?? match[2] ?? "", syntax));
     end = match.index + match[0].length;
   }
   if (parts.length === 0) return text;
   return end < text.length ? [...parts, text.slice(end)] : parts;
 }
 
-function parseReference(text: string, inner: string): Reference {
+function parseReference(text: string, inner: string, syntax: ReferenceSyntax): Reference {
   const path = pathVariables.get(inner);
   if (path !== undefined) return { kind: "path", name: path };
   if (inner.startsWith("env:")) return { kind: "env", name: inner.slice("env:".length) };
   if (inner.startsWith("input:")) return { kind: "input", id: inner.slice("input:".length) };
-  if (inner.startsWith("file:")) return { kind: "file", path: inner.slice("file:".length) };
+  if (inner.startsWith("file:") && syntax !== "dollar-brace" && syntax !== "dollar")
+    return { kind: "file", path: inner.slice("file:".length) };
   const [, name, , fallback] = /^([A-Za-z_]\w*)(:-(.*))?$/s.exec(inner) ?? [];
   if (name === undefined) return { kind: "unknown", text };
   return { kind: "env", name, ...(fallback !== undefined && { fallback }) };

@@ -209,7 +209,8 @@ function chatOptions(): OptionDefinition[] {
 /** The options of `add` and `remove`. Some have another meaning in other commands. */
 function editOptions(): OptionDefinition[] {
   const add = ["add"];
-  const hosts = "claude-code, claude-desktop, vscode, cursor, windsurf, zed, codex, gemini-cli, goose or opencode";
+  const hosts =
+    "claude-code, claude-desktop, vscode, cursor, windsurf, zed, codex, gemini-cli, goose, opencode or mcparley";
   return [
     { name: "to", value: "HOST", commands: add, description: `${hosts}; repeatable` },
     { name: "from", value: "HOST", commands: ["remove"], description: `${hosts}; repeatable` },

@@ -9,7 +9,6 @@ import { readCommand } from "./commands/read.ts";
 import { serversCommand } from "./commands/servers.ts";
 import { watchCommand } from "./commands/watch.ts";
 import { LocalError } from "mcparley";
-import { approve } from "./config/approval.ts";
 import { programOutput } from "./program-output.ts";
 import { Reported, exitCodes, reportError } from "./report-error.ts";
 import { commandHelp } from "./help.ts";
@@ -113,7 +112,11 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   const connection = readConnection(options.network, io);
   const target = await resolveTarget({ word, command: started, headers, env, envAll, config, connection }, io);
   if (target.kind === "url") connected.target = { ...connected.target, headerNames: Object.keys(target.headers) };
-  if (target.origin) await approve(target.origin, { io, screen, options, stop });
+  if (target.origin) {
+    // Other targets do not wait for the package that reads the configurations.
+    const { approve } = await import("./config/approval.ts");
+    await approve(target.origin, { io, screen, options, stop });
+  }
   if ("run" in command) {
     await command.run(rest, { target, io, screen, options, stop });
     return;

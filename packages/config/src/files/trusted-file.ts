@@ -47,6 +47,24 @@ export function readTrusted(
   }
 }
 
+/**
+ * Returns the text of a file whose content can start programs. Returns undefined if there is no such file.
+ *
+ * Throws `ConfigError`: `untrusted` if another user owns the file or can write to it, `unreadable` if it is larger than 1 MiB, and
+ * `invalid_file` if it is not UTF-8. Files of root are accepted. Windows has no such owners and modes, and is not checked.
+ *
+ * @example
+ * ```ts
+ * import { readTrustedFile } from "@mcparley/config";
+ *
+ * console.log(readTrustedFile("settings.json") ?? "There are no settings.");
+ * ```
+ */
+export function readTrustedFile(file: string): string | undefined {
+  const content = readTrusted(file);
+  return content && decode(content.bytes, file);
+}
+
 /** Decodes the bytes of a file, and keeps a byte order mark. Throws `ConfigError` if they are not UTF-8. */
 export function decode(bytes: Buffer, file: string): string {
   try {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { type HostRules, type Place, join, refuseForScripts, settingsFolder } from "./host.ts";
+import type { Scope } from "../model.ts";
+import { type DisabledList, type HostRules, type Place, join, refuseForScripts, settingsFolder } from "./host.ts";
 import { mcpServers } from "./mcp-servers.ts";
 import { noReference, shellReference } from "./write-value.ts";
 
@@ -17,19 +18,41 @@ export const claudeCode: HostRules = {
   // The file also has the history of each project, with pasted texts, and grows to several MiB.
   limit: 16 * 1024 * 1024,
   locations(place) {
-    const settings = join(place, place.env["CLAUDE_CONFIG_DIR"] || place.home, ".claude.json");
-    const project = repositoryOf(place.folder).replaceAll("\\", "/");
+    const { file, path } = projectSettings(place);
     return [
-      { scope: "user", file: settings, path: ["mcpServers"] },
+      { scope: "user", file, path: ["mcpServers"] },
       { scope: "project", file: join(place, place.folder, ".mcp.json"), path: ["mcpServers"] },
-      { scope: "local", file: settings, path: ["projects", project, "mcpServers"] },
+      { scope: "local", file, path: [...path, "mcpServers"] },
+    ];
+  },
+  disabledLists(place) {
+    const user = place.env["CLAUDE_CONFIG_DIR"] || join(place, place.home, ".claude");
+    const project = join(place, place.folder, ".claude");
+    const { file, path } = projectSettings(place);
+    return [
+      listIn("user", join(place, user, "settings.json")),
+      listIn("project", join(place, project, "settings.json")),
+      listIn("project", join(place, project, "settings.local.json")),
+      listIn("local", file, path),
+      { scope: "local", file, path: [...path, "disabledMcpServers"], disables: ["user", "project", "local"] },
     ];
   },
   refuseName: (name) =>
     refuseForScripts(name) ?? (/^[\w-]+$/.test(name) ? undefined : 'Claude Code accepts letters, digits, "_" and "-"'),
 };
 
-/** Returns the folder of the repository of a folder, or the folder itself. Claude Code names a project by it. */
+/** Returns the file of the user and the keys of the settings for one project. Claude Code names a project by its repository. */
+function projectSettings(place: Place): { file: string; path: readonly string[] } {
+  const file = join(place, place.env["CLAUDE_CONFIG_DIR"] || place.home, ".claude.json");
+  return { file, path: ["projects", repositoryOf(place.folder).replaceAll("\\", "/")] };
+}
+
+/** Returns the list of the disabled servers of `.mcp.json` in a file. */
+function listIn(scope: Scope, file: string, path: readonly string[] = []): DisabledList {
+  return { scope, file, path: [...path, "disabledMcpjsonServers"], disables: ["project"] };
+}
+
+/** Returns the folder of the repository of a folder, or the folder itself. */
 function repositoryOf(folder: string): string {
   for (let current = folder; ; current = dirname(current)) {
     if (existsSync(`${current}/.git`)) return current;

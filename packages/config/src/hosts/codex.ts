@@ -37,7 +37,6 @@ export const codex: HostRules = {
     "bearer_token_env_var",
   ],
   read(entry) {
-    const isDisabled = entry.flag("enabled") === false;
     const command = entry.value("command");
     const url = entry.value("url");
     if (command !== undefined && url !== undefined) {
@@ -46,10 +45,7 @@ export const codex: HostRules = {
     if (command !== undefined) {
       const inherited = entry.names("env_vars").map((name) => [name, variable(name)] as const);
       const env = new Map([...inherited, ...entry.table("env")]);
-      return {
-        target: { kind: "command", command, args: entry.values("args"), env, cwd: entry.value("cwd") },
-        isDisabled,
-      };
+      return { kind: "command", command, args: entry.values("args"), env, cwd: entry.value("cwd") };
     }
     if (url === undefined) throw new InvalidEntry('The entry needs a "command" to start or a "url" to connect to', []);
     requireHttp(url, "url");
@@ -57,7 +53,7 @@ export const codex: HostRules = {
     for (const [name, value] of entry.table("env_http_headers")) headers.set(name, variable(formatValue(value)));
     const token = entry.word("bearer_token_env_var");
     if (token !== undefined) headers.set("Authorization", ["Bearer ", ...variable(token)]);
-    return { target: { kind: "url", url, transport: "http", headers }, isDisabled };
+    return { kind: "url", url, transport: "http", headers };
   },
   write: (target) => (target.kind === "url" ? writeUrl(target) : writeCommand(target)),
 };

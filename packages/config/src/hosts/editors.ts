@@ -1,14 +1,6 @@
 import { jsonFormat } from "../formats/json.ts";
 import { InvalidEntry } from "./entry-reader.ts";
-import {
-  type HostRules,
-  type ReadEntry,
-  join,
-  refuseForScripts,
-  refuseUnreadable,
-  settingsFolder,
-  xdgFolder,
-} from "./host.ts";
+import { type HostRules, join, refuseForScripts, refuseUnreadable, settingsFolder, xdgFolder } from "./host.ts";
 import { mcpServers } from "./mcp-servers.ts";
 import { editorReference, noReference } from "./write-value.ts";
 import { formatValue } from "../values.ts";
@@ -63,7 +55,7 @@ export const windsurf: HostRules = {
   documentation: "https://docs.windsurf.com/windsurf/cascade/mcp",
   transports: ["stdio", "http", "sse"],
   references: { env: "text", input: false, example: "${env:NAME}" },
-  syntax: "dollar-brace",
+  syntax: "dollar-brace-file",
   locations: (place) => [
     { scope: "user", file: join(place, place.home, ".codeium", "windsurf", "mcp_config.json"), path: ["mcpServers"] },
   ],
@@ -91,14 +83,13 @@ export const zed: HostRules = {
     ];
   },
   refuseName: refuseUnreadable,
-  read(entry): ReadEntry | undefined {
-    const isDisabled = entry.flag("enabled") === false;
+  read(entry) {
     // Older versions have a table with the path of the program.
     const older = entry.inner("command");
     const command = older?.value("path");
     if (older && command === undefined) throw new InvalidEntry('"command" needs a "path"', ["command"]);
     if (older && command !== undefined) {
-      return { target: { kind: "command", command, args: older.values("args"), env: older.table("env") }, isDisabled };
+      return { kind: "command", command, args: older.values("args"), env: older.table("env") };
     }
     // An extension provides the program, and the entry has only its settings.
     if (!entry.has("command") && !entry.has("url")) return undefined;

@@ -72,3 +72,12 @@ export function readEntry(value: unknown, syntax: ReferenceSyntax, path: readonl
     inner: (key) => (isTable(get(key)) ? readEntry(get(key), syntax, [...path, key]) : undefined),
   };
 }
+
+/** Returns the member that disables an entry. Throws `InvalidEntry` if the entry has both members. */
+export function disablingMember(entry: EntryReader): "disabled" | "enabled" | undefined {
+  if (entry.has("disabled") && entry.has("enabled")) {
+    throw new InvalidEntry('The entry has both "disabled" and "enabled"; keep one', ["enabled"]);
+  }
+  if (entry.flag("disabled") === true) return "disabled";
+  return entry.flag("enabled") === false ? "enabled" : undefined;
+}

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { type HostRules, join, refuseForScripts } from "./host.ts";
 import { mcpServers } from "./mcp-servers.ts";
 import { shellReference } from "./write-value.ts";
@@ -20,5 +21,18 @@ export const geminiCli: HostRules = {
     },
     { scope: "project", file: join(place, place.folder, ".gemini", "settings.json"), path: ["mcpServers"] },
   ],
+  disabledLists(place) {
+    const common = { disables: ["user", "project"], ignoresCase: true } as const;
+    const lists = geminiCli.locations(place).flatMap(({ scope, file }) => [
+      { ...common, scope, file, path: ["mcp", "excluded"] },
+      { ...common, scope, file, path: ["mcp", "allowed"], isAllowList: true },
+    ]);
+    const [{ file } = { file: "" }] = lists;
+    // `gemini mcp disable` writes this file beside the user's settings.
+    return [
+      ...lists,
+      { ...common, scope: "user", file: join(place, dirname(file), "mcp-server-enablement.json"), path: [] },
+    ];
+  },
   refuseName: refuseForScripts,
 };

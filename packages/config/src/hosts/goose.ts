@@ -36,7 +36,6 @@ export const goose: HostRules = {
   },
   members: ["type", "cmd", "args", "envs", "env_keys", "uri", "headers"],
   read(entry) {
-    const isDisabled = entry.flag("enabled") === false;
     const type = entry.word("type");
     if (type !== undefined && builtIn.includes(type)) return undefined;
     const inherited = entry.names("env_keys").map((name) => [name, variable(name)] as const);
@@ -44,7 +43,7 @@ export const goose: HostRules = {
       const command = entry.value("cmd");
       if (command === undefined) throw new InvalidEntry('The entry needs a "cmd"', []);
       const env = new Map([...inherited, ...entry.table("envs")]);
-      return { target: { kind: "command", command, args: entry.values("args"), env }, isDisabled };
+      return { kind: "command", command, args: entry.values("args"), env };
     }
     if (type !== "streamable_http" && type !== "sse") {
       throw new InvalidEntry('"type" must be stdio or streamable_http', ["type"]);
@@ -53,7 +52,7 @@ export const goose: HostRules = {
     if (url === undefined) throw new InvalidEntry('The entry needs a "uri"', []);
     requireHttp(url, "uri");
     const headers = entry.table("headers", "dollar");
-    return { target: { kind: "url", url, transport: type === "sse" ? "sse" : "http", headers }, isDisabled };
+    return { kind: "url", url, transport: type === "sse" ? "sse" : "http", headers };
   },
   write(target) {
     if (target.kind === "url") {

@@ -18,12 +18,21 @@ export interface ConfigLocation {
   readonly file: string;
   /** The keys from the root of the file to its table of servers. */
   readonly path: Path;
+  /** Whether the file is that of another host, so that no new server is written to it. */
+  readonly isForeign?: boolean;
 }
 
-/** What `Host.read` returns for an entry: undefined if the entry is no MCP server, such as a built-in extension. */
-export interface ReadEntry {
-  readonly target: ServerTarget;
-  readonly isDisabled: boolean;
+/**
+ * A list of the names of servers that a host does not use, or a table of entries such as `{ "notes": { "enabled": false } }`. `path` are
+ * the keys from the root of the file to it.
+ */
+export interface DisabledList extends ConfigLocation {
+  /** The scopes of the servers that it can disable. */
+  readonly disables: readonly Scope[];
+  /** Whether it disables the servers that it does not name. An empty list then disables none. */
+  readonly isAllowList?: boolean;
+  /** Whether the host compares names without case. */
+  readonly ignoresCase?: boolean;
 }
 
 /** The references that a host replaces in the values of an entry. */
@@ -61,7 +70,10 @@ export interface HostRules extends Host {
   readonly locations: (place: Place) => readonly ConfigLocation[];
   /** Returns the reason why a name is refused. */
   readonly refuseName: (name: string) => string | undefined;
-  readonly read: (entry: EntryReader) => ReadEntry | undefined;
+  /** Returns the lists with which the host disables servers outside of their entries. */
+  readonly disabledLists?: (place: Place) => readonly DisabledList[];
+  /** Returns undefined if the entry is no MCP server, such as a built-in extension. */
+  readonly read: (entry: EntryReader) => ServerTarget | undefined;
   /** The members that `write` sets. All others of an entry are kept. */
   readonly members: readonly string[];
   /** Returns the members of a target. Throws `UnsupportedTarget`. */

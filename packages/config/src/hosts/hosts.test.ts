@@ -9,7 +9,7 @@ import { temporaryFolder } from "../testing/temporary-folder.ts";
 import type { ConfigValue } from "../values.ts";
 import { rulesOf } from "./index.ts";
 
-/** The files in the home folder, by host. Claude Desktop exists only for macOS and Windows. */
+/** The files in the home folder, by host. Claude Desktop exists only for macOS and Windows, and mcparley has only files of projects. */
 const files: Readonly<Record<HostId, readonly [fixture: string, file: string]>> = {
   "claude-code": ["claude-code.json", ".claude.json"],
   "claude-desktop": ["claude-desktop.json", "Library/Application Support/Claude/claude_desktop_config.json"],
@@ -21,8 +21,13 @@ const files: Readonly<Record<HostId, readonly [fixture: string, file: string]>> 
   "gemini-cli": ["gemini-cli.json", ".gemini/settings.json"],
   goose: ["goose.yaml", ".config/goose/config.yaml"],
   opencode: ["opencode.json", ".config/opencode/opencode.json"],
+  mcparley: ["mcparley.json", "project/mcp.json"],
 };
 const ids = Object.keys(files) as HostId[];
+
+function scopeOf(id: HostId): "user" | "project" {
+  return id === "mcparley" ? "project" : "user";
+}
 
 function fixture(id: HostId): string {
   return readFileSync(new URL(`fixtures/${files[id][0]}`, import.meta.url), "utf8");
@@ -130,9 +135,17 @@ test.each<[HostId, string[]]>([
       "11 notes (off): http https://notes.example/mcp Authorization=Bearer ${file:./token}",
     ],
   ],
+  [
+    "mcparley",
+    [
+      `4 files: ${npx} \${workspaceFolder} API_KEY=\${env:API_KEY} PORT=8080 envFile:.env`,
+      "11 notes: http https://notes.example/mcp Authorization=Bearer ${NOTES_TOKEN:-none}",
+      "15 editor (off): editor-server ${file:/etc/passwd}",
+    ],
+  ],
 ])("reads the documented configuration of %s", (id, expected) => {
   const place = homeOf(id);
-  const { servers, problems } = readServers({ ...place, hosts: [id], scopes: ["user"] });
+  const { servers, problems } = readServers({ ...place, hosts: [id], scopes: [scopeOf(id)] });
   expect(problems).toEqual([]);
   expect(servers.map(summary)).toEqual(expected);
   expect(new Set(servers.map(({ file }) => file))).toEqual(new Set([place.file]));
@@ -166,36 +179,36 @@ describe.each(ids)("%s", (id) => {
     const home = place();
     const target = rulesOf(id).transports.includes("http") ? [command, url] : [command];
     for (const [index, given] of target.entries()) {
-      applyPlan(planAdd({ ...home, host: id, scope: "user", name: `new${index}`, target: given }), {
+      applyPlan(planAdd({ ...home, host: id, scope: scopeOf(id), name: `new${index}`, target: given }), {
         backups: home.home,
       });
     }
-    const { servers } = readServers({ ...home, hosts: [id], scopes: ["user"] });
+    const { servers } = readServers({ ...home, hosts: [id], scopes: [scopeOf(id)] });
     const added = servers.filter(({ name }) => name.startsWith("new"));
     expect(added.map(({ target }) => shown(target))).toEqual(target.map(shown));
     for (const { name } of added) {
-      applyPlan(planRemove({ ...home, host: id, scope: "user", name }), { backups: home.home });
+      applyPlan(planRemove({ ...home, host: id, scope: scopeOf(id), name }), { backups: home.home });
     }
     expect(readFileSync(home.file, "utf8")).toBe(fixture(id));
   });
 
   test("keeps the members that the package does not know when a server is updated", () => {
     const home = place();
-    const plan = planUpdate({ ...home, host: id, scope: "user", name: "files", target: command });
+    const plan = planUpdate({ ...home, host: id, scope: scopeOf(id), name: "files", target: command });
     const kept = ["timeout", "trust", "dev", "source", "startup_timeout_sec", "enabled", "description"];
     for (const member of kept) expect(plan.after.split(member)).toHaveLength(fixture(id).split(member).length);
     applyPlan(plan, { backups: home.home });
-    const { servers } = readServers({ ...home, hosts: [id], scopes: ["user"] });
+    const { servers } = readServers({ ...home, hosts: [id], scopes: [scopeOf(id)] });
     expect(shown(servers.find(({ name }) => name === "files")?.target)).toBe(shown(command));
   });
 
   test("writes a reference to a variable in its own form, or refuses it", () => {
     const home = place();
     const target: ServerTarget = { ...command, env: new Map([["TOKEN", [{ kind: "env", name: "TOKEN" }]]]) };
-    const add = (): string => planAdd({ ...home, host: id, scope: "user", name: "new", target }).after;
+    const add = (): string => planAdd({ ...home, host: id, scope: scopeOf(id), name: "new", target }).after;
     if (rulesOf(id).references.env === "none") return expect(add).toThrow("does not replace ${env:TOKEN}");
-    applyPlan(planAdd({ ...home, host: id, scope: "user", name: "new", target }), { backups: home.home });
-    const { servers } = readServers({ ...home, hosts: [id], scopes: ["user"] });
+    applyPlan(planAdd({ ...home, host: id, scope: scopeOf(id), name: "new", target }), { backups: home.home });
+    const { servers } = readServers({ ...home, hosts: [id], scopes: [scopeOf(id)] });
     expect(shown(servers.find(({ name }) => name === "new")?.target)).toBe(shown(target));
   });
 
@@ -204,20 +217,20 @@ describe.each(ids)("%s", (id) => {
     for (const text of ["${TOKEN}", "$TOKEN", "{env:TOKEN}", "${env:TOKEN}"]) {
       const target: ServerTarget = { ...command, args: [text] };
       try {
-        applyPlan(planAdd({ ...home, host: id, scope: "user", name: "literal", target }), { backups: home.home });
+        applyPlan(planAdd({ ...home, host: id, scope: scopeOf(id), name: "literal", target }), { backups: home.home });
       } catch (error) {
         expect(error).toMatchObject({ code: "unsupported" });
         continue;
       }
-      const { servers } = readServers({ ...home, hosts: [id], scopes: ["user"] });
+      const { servers } = readServers({ ...home, hosts: [id], scopes: [scopeOf(id)] });
       const read = servers.find(({ name }) => name === "literal")?.target;
       expect(read).toMatchObject({ args: [text] });
-      applyPlan(planRemove({ ...home, host: id, scope: "user", name: "literal" }), { backups: home.home });
+      applyPlan(planRemove({ ...home, host: id, scope: scopeOf(id), name: "literal" }), { backups: home.home });
     }
   });
 
   test.each(["", " ", "a\nb", "\u001B[2J", "\u202Ename", "\uD800"])("refuses the name %j", (name) => {
-    expect(() => planAdd({ ...place(), host: id, scope: "user", name, target: command })).toThrow(
+    expect(() => planAdd({ ...place(), host: id, scope: scopeOf(id), name, target: command })).toThrow(
       expect.objectContaining({ code: "invalid_name" }),
     );
   });
@@ -227,14 +240,14 @@ describe.each(ids)("%s", (id) => {
     (name) => {
       const home = place();
       try {
-        applyPlan(planAdd({ ...home, host: id, scope: "user", name, target: command }), { backups: home.home });
+        applyPlan(planAdd({ ...home, host: id, scope: scopeOf(id), name, target: command }), { backups: home.home });
       } catch (error) {
         expect(error).toMatchObject({ code: "invalid_name" });
         return;
       }
-      const { servers } = readServers({ ...home, hosts: [id], scopes: ["user"] });
+      const { servers } = readServers({ ...home, hosts: [id], scopes: [scopeOf(id)] });
       expect(servers.map((server) => server.name)).toContain(name);
-      const removed = planRemove({ ...home, host: id, scope: "user", name });
+      const removed = planRemove({ ...home, host: id, scope: scopeOf(id), name });
       expect(removed.after).toBe(fixture(id));
     },
   );
@@ -255,7 +268,19 @@ test.each<[HostId, ServerTarget, string]>([
   ["windsurf", url, '"serverUrl": "https://new.example/mcp"'],
   ["gemini-cli", { ...url, transport: "sse" }, '"type": "sse"'],
 ])("%s writes %j", (id, target, expected) => {
-  expect(planAdd({ ...homeOf(id), host: id, scope: "user", name: "new", target }).after).toContain(expected);
+  expect(planAdd({ ...homeOf(id), host: id, scope: scopeOf(id), name: "new", target }).after).toContain(expected);
+});
+
+test("mcparley writes mcp.json, and removes its servers from the files of other hosts", () => {
+  const home = temporaryFolder({
+    ".mcp.json": '{ "servers": { "old": { "command": "x" } } }',
+    ".cursor/mcp.json": '{ "mcpServers": { "a": { "command": "x" } } }',
+  });
+  const place = { home: `${home}/none`, env: {}, folder: home, host: "mcparley", scope: "project" } as const;
+  expect(planAdd({ ...place, name: "new", target: command }).file).toBe(`${home}/mcp.json`);
+  expect(planRemove({ ...place, name: "old" }).file).toBe(`${home}/.mcp.json`);
+  expect(() => planRemove({ ...place, name: "a" })).toThrow(expect.objectContaining({ code: "not_found" }));
+  expect(() => planAdd({ ...place, scope: "user", name: "new", target: command })).toThrow("Its scopes are: project.");
 });
 
 test("VS Code asks for the inputs of a new server, and each only once", () => {
@@ -291,7 +316,7 @@ test.each<[HostId, ServerTarget, string]>([
   ["goose", { ...command, cwd: "/" }, 'goose has no member for "cwd".'],
   ["zed", { ...url, url: "ftp://user:secret@a.example" }, "a URL must be one of http or https"],
 ])("%s refuses %j", (id, target, message) => {
-  const add = () => planAdd({ ...homeOf(id), host: id, scope: "user", name: "new", target });
+  const add = () => planAdd({ ...homeOf(id), host: id, scope: scopeOf(id), name: "new", target });
   expect(add).toThrow(message);
   expect(add).not.toThrow("secret");
 });

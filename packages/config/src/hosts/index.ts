@@ -6,6 +6,7 @@ import { cursor, vscode, windsurf, zed } from "./editors.ts";
 import { geminiCli } from "./gemini-cli.ts";
 import { goose } from "./goose.ts";
 import type { Host, HostRules } from "./host.ts";
+import { mcparley } from "./mcparley.ts";
 import { opencode } from "./opencode.ts";
 
 export const allRules: readonly HostRules[] = [
@@ -19,6 +20,7 @@ export const allRules: readonly HostRules[] = [
   geminiCli,
   goose,
   opencode,
+  mcparley,
 ];
 
 /**

@@ -25,7 +25,6 @@ export function mcpServers({ reference, urlMember = "url", urlMembers = [urlMemb
     read(entry) {
       const [url, ...others] = urlMembers.filter((member) => entry.has(member));
       const transport = entry.word("type");
-      const isDisabled = (entry.flag("disabled") ?? false) || entry.flag("enabled") === false;
       if (entry.has("command") && url !== undefined) {
         throw new InvalidEntry(`The entry has both "command" and "${url}"; keep one`, [url]);
       }
@@ -34,8 +33,7 @@ export function mcpServers({ reference, urlMember = "url", urlMembers = [urlMemb
       const command = entry.value("command");
       if (command !== undefined) {
         const [cwd, envFile] = [entry.value("cwd"), entry.value("envFile")];
-        const target = { command, args: entry.values("args"), env: entry.table("env"), cwd, envFile };
-        return { target: { kind: "command", ...target }, isDisabled };
+        return { kind: "command", command, args: entry.values("args"), env: entry.table("env"), cwd, envFile };
       }
       const address = url === undefined ? undefined : entry.value(url);
       if (url === undefined || address === undefined) {
@@ -43,10 +41,7 @@ export function mcpServers({ reference, urlMember = "url", urlMembers = [urlMemb
       }
       requireHttp(address, url);
       const headers = entry.table("headers");
-      return {
-        target: { kind: "url", url: address, transport: transport === "sse" ? "sse" : "http", headers },
-        isDisabled,
-      };
+      return { kind: "url", url: address, transport: transport === "sse" ? "sse" : "http", headers };
     },
     write(target) {
       if (target.kind === "url") {

@@ -32,7 +32,7 @@ export function membersOf(rules: HostRules, target: ServerTarget, name: string):
 
 function isDescribedBy(rules: HostRules, members: object, target: ServerTarget): boolean {
   try {
-    const read = rules.read(readEntry(members, rules.syntax))?.target;
+    const read = rules.read(readEntry(members, rules.syntax));
     return isTable(read) && JSON.stringify(comparable(read)) === JSON.stringify(comparable(target));
   } catch (error) {
     if (error instanceof InvalidEntry) return false;

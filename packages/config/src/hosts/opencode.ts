@@ -24,24 +24,29 @@ export const opencode: HostRules = {
       ["opencode.jsonc", "opencode.json"].map((name) => ({ scope, file: join(place, folder, name), path: ["mcp"] }));
     return [...files("user", join(place, xdgFolder(place), "opencode")), ...files("project", place.folder)];
   },
+  // The members of a project's entry replace those of the user's entry.
+  disabledLists: (place) =>
+    opencode
+      .locations(place)
+      .filter(({ scope }) => scope === "project")
+      .map((location) => ({ ...location, disables: ["user"] })),
   refuseName: refuseForScripts,
   members: ["type", "command", "environment", "cwd", "url", "headers"],
   read(entry) {
-    const isDisabled = entry.flag("enabled") === false;
     const type = entry.word("type");
-    // Such an entry turns a server of the organization on or off.
+    // Such an entry enables or disables a server of another file.
     if (type === undefined && !entry.has("command") && !entry.has("url")) return undefined;
     if (type === "remote" || (type === undefined && entry.has("url"))) {
       const url = entry.value("url");
       if (url === undefined) throw new InvalidEntry('The entry needs a "url"', []);
       requireHttp(url, "url");
-      return { target: { kind: "url", url, transport: "http", headers: entry.table("headers") }, isDisabled };
+      return { kind: "url", url, transport: "http", headers: entry.table("headers") };
     }
     if (type !== undefined && type !== "local") throw new InvalidEntry('"type" must be local or remote', ["type"]);
     const [command, ...args] = entry.values("command");
     if (command === undefined) throw new InvalidEntry('"command" must have the program and its arguments', ["command"]);
     const env = entry.table("environment");
-    return { target: { kind: "command", command, args, env, cwd: entry.value("cwd") }, isDisabled };
+    return { kind: "command", command, args, env, cwd: entry.value("cwd") };
   },
   write(target) {
     if (target.kind === "url") {

@@ -22,6 +22,8 @@ interface Found {
   readonly home: string;
   /** The parts of stderr that the servers wrote, with their names. */
   readonly outputs: string[];
+  /** The text on stderr before the chat is shown. */
+  readonly notes: string;
 }
 
 /** Returns the servers of a command line. */
@@ -36,7 +38,7 @@ async function serversOf(
   const outputs: string[] = [];
   const onStderr = (name: string, chunk: string): void => void outputs.push(`${name}: ${chunk}`);
   const servers = await chatServers({ targets: positionals, command }, setting, onStderr);
-  return { servers, home, outputs };
+  return { servers, home, outputs, notes: io.err() };
 }
 
 const namesOf = ({ servers }: Found): string[] => servers.map(({ name }) => name);
@@ -77,6 +79,23 @@ test("without words the servers of the nearest configuration file are used", asy
   const inner = await serversOf(["--yes"], { files, folder: "project/src" });
   expect(namesOf(inner).toSorted()).toEqual(["editor", "near", "other"]);
   expect(namesOf(await serversOf(["--yes"], { files }))).toEqual(["outer"]);
+});
+
+test("without words an invalid or disabled entry of the nearest file is left out, and an invalid file is refused", async () => {
+  const disabled = { ...url("off"), disabled: true };
+  const files = {
+    "mcp.json": config({ outer: url("outer") }),
+    "p/mcp.json": config({ bad: {}, both: { ...disabled, enabled: true }, off: disabled, good: url("good") }),
+    "q/mcp.json": "[",
+    "r/mcp.json": config({ off: disabled }),
+  };
+  const found = await serversOf(["--yes"], { files, folder: "p" });
+  expect(namesOf(found)).toEqual(["good"]);
+  expect(found.notes).toContain('p/mcp.json:1:16: Server "bad": The entry needs a "command" to start or a "url"');
+  expect(found.notes).toContain('Server "both": The entry has both "disabled" and "enabled"; keep one.');
+  await expect(serversOf(["--yes", "bad"], { files, folder: "p" })).rejects.toThrow('p/mcp.json:1:16: Server "bad"');
+  await expect(serversOf(["--yes"], { files, folder: "q" })).rejects.toThrow("q/mcp.json:1:");
+  expect(namesOf(await serversOf(["--yes"], { files, folder: "r" }))).toEqual([]);
 });
 
 test("without words and configurations there are no servers", async () => {

@@ -1,17 +1,20 @@
 import { statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Problem, ReadResult } from "@mcparley/config";
 import type { ServerEntry } from "@mcparley/host";
 import type { Root } from "mcparley/client";
 import { approve } from "../../client/config/approval.ts";
-import { configEntries } from "../../client/config/config-files.ts";
 import type { Target } from "../../client/config/config-target.ts";
 import { readConnection } from "../../client/config/network.ts";
 import { findTarget, withWords } from "../../client/config/target.ts";
 import { type CommandIo, UsageError } from "../../client/io.ts";
 import type { ClientOptions } from "../../client/options.ts";
 import { readGivenFile } from "../../client/hosts/config-file.ts";
+import { problemError } from "../../client/hosts/config-problem.ts";
+import { inProjects, readAll } from "../../client/hosts/find-server.ts";
 import type { Screen } from "../../client/screen.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
 import type { Stop } from "../../client/stop.ts";
 import { serverName, uniqueName } from "./server-names.ts";
 
@@ -76,20 +79,26 @@ export async function chatServers(
   return servers;
 }
 
-/** Returns the names in the file of `--config`, or in the nearest folder with a configuration file. */
-function configuredNames({ io, options }: StartSetting): readonly string[] {
-  if (options.config !== undefined) {
-    const { servers } = readGivenFile(options.config, io.cwd);
-    return servers.filter(({ isDisabled }) => !isDisabled).map(({ name }) => name);
-  }
-  const names = new Set<string>();
-  let nearest: string | undefined;
-  for (const { name, workspaceFolder } of configEntries(io.cwd, io.env)) {
-    nearest ??= workspaceFolder;
-    if (workspaceFolder !== nearest) break;
-    names.add(name);
-  }
-  return [...names];
+/**
+ * Returns the names in the file of `--config`, or in the nearest folder with a configuration file. Disabled servers are left out, as are
+ * invalid entries, which are shown.
+ */
+function configuredNames({ io, options, screen }: StartSetting): readonly string[] {
+  const { servers, problems } = options.config === undefined ? nearestProject(io) : readGivenFile(options.config, io);
+  const [problem] = problems;
+  if (problem) throw problemError(problem);
+  for (const { message } of servers.flatMap((server) => server.problems)) screen.note(visibleLine(message));
+  return [...new Set(servers.flatMap(({ name, isDisabled, target }) => (isDisabled || !target ? [] : [name])))];
+}
+
+/** Returns the servers and problems of the nearest folder with a configuration file. */
+function nearestProject(io: CommandIo): ReadResult {
+  const found = readAll(io);
+  const servers = inProjects(found.servers);
+  const problems = inProjects(found.problems);
+  const [nearest] = inProjects([...servers, ...problems]);
+  const isNearest = ({ folder }: Pick<Problem, "folder">): boolean => folder === nearest?.folder;
+  return { servers: servers.filter(isNearest), problems: problems.filter(isNearest) };
 }
 
 /** Throws `UsageError` if an option with a possible secret would be sent to several servers. */

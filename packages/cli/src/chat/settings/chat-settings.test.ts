@@ -101,5 +101,5 @@ test("does not repeat a key that is in place of the name of a variable", async (
 test.skipIf(process.platform === "win32")("refuses a file that other users can write", async () => {
   const { settings, file } = await read("{}");
   chmodSync(file, 0o666);
-  expect(settings).toThrow(`${file} can be written by other users (mode 666)`);
+  expect(settings).toThrow(`${file}: Other users can write to the file (mode 666)`);
 });

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { parseJsonFile } from "../../client/config/config-files.ts";
-import { readTrusted } from "../../client/config/trusted-file.ts";
+import { readTrustedFile } from "@mcparley/config";
+import { withUsageErrors } from "../../client/hosts/config-problem.ts";
 import { type CommandIo, UsageError } from "../../client/io.ts";
-import { isObject } from "../../client/json.ts";
+import { JsonSyntaxError, type ParsedJson, isObject, parseJsonWithComments } from "../../client/json.ts";
 import { configFolder } from "../../client/sign-in/credentials.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { type PackageExport, readPackageExport } from "../model/package-export.ts";
@@ -36,7 +36,7 @@ const members: Readonly<Record<string, string>> = {
  */
 export function readChatSettings(surroundings: Pick<CommandIo, "env" | "platform">): ChatSettings {
   const file = join(configFolder(surroundings), "chat.json");
-  const text = readTrusted(file);
+  const text = withUsageErrors(() => readTrustedFile(file));
   if (text === undefined) {
     return { file, model: undefined, baseUrl: undefined, apiKeyEnv: undefined, providers: new Map() };
   }
@@ -66,6 +66,16 @@ export function readChatSettings(surroundings: Pick<CommandIo, "env" | "platform
     throw new UsageError(`${where(name)}: "${name}" belongs to a model, and the file names none.`, 'Add "model".');
   }
   return { file, model, baseUrl, apiKeyEnv, providers: readProviders(value.providers, where) };
+}
+
+/** Reads the text of a file as JSON with comments. Throws `UsageError` with file, line and column if it is not valid. */
+function parseJsonFile(text: string, file: string): ParsedJson {
+  try {
+    return parseJsonWithComments(text);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw new UsageError(`${file}:${error.line}:${error.column}: ${error.message}.`);
+  }
 }
 
 /** Returns whether a text can be the name of an environment variable, and is not a key. */

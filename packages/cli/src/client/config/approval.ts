@@ -2,13 +2,14 @@ import { createHash } from "node:crypto";
 import { appendFileSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { readTrustedFile } from "@mcparley/config";
 import { Declined } from "mcparley";
 import type { CommandIo } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
 import { choose } from "../questions/choose.ts";
 import { type TalkSetting, isAttended, talk, whyUnasked } from "../questions/prompter.ts";
 import { visibleLine } from "../terminal-text.ts";
-import { readTrusted } from "./trusted-file.ts";
+import { withUsageErrors } from "../hosts/config-problem.ts";
 
 /** The part of a configuration entry that the user approves, as the file has it. Values of variables are not filled in. */
 export interface Origin {
@@ -103,7 +104,8 @@ export function isApproved(
   subject: readonly unknown[],
   io: Pick<CommandIo, "env" | "platform">,
 ): boolean {
-  return readTrusted(approvalsFile(list, io))?.split("\n").includes(hashOf(subject)) ?? false;
+  const text = withUsageErrors(() => readTrustedFile(approvalsFile(list, io)));
+  return text?.split("\n").includes(hashOf(subject)) ?? false;
 }
 
 /** Adds the hash of a subject to a list of approvals, which only the user can read. */

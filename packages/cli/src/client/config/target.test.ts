@@ -72,9 +72,9 @@ describe("resolveTarget", () => {
     write("mcp.json", '{"servers": {"s": {"command": "a", "envFile": ".env"}}}');
     write(".env", "A=1\n");
     chmodSync(join(root, ".env"), 0o666);
-    await expect(find("s")).rejects.toThrow(`${join(root, ".env")} can be written by other users`);
+    await expect(find("s")).rejects.toThrow(`${join(root, ".env")}: Other users can write to the file`);
     chmodSync(join(root, "mcp.json"), 0o666);
-    await expect(find("other")).rejects.toThrow(`${join(root, "mcp.json")} can be written by other users`);
+    await expect(find("other")).rejects.toThrow(`${join(root, "mcp.json")}: Other users can write to the file`);
   });
 
   test("refuses options that do not apply to the target", async () => {
@@ -137,27 +137,21 @@ describe("resolveTarget", () => {
   });
 
   test.each([
-    ['{"mcpServers": {\n"s": {"command": "a" "b": 1}}}', ":2:22: expected"],
-    ['{"mcpServers": {\n"s": {}}}', ':2: the server "s" needs a "command" to start or a "url"'],
-    ['{"mcpServers": {"s": {"command": "a", "url": "https://a"}}}', ':1: the server "s" has both'],
-    ['{"mcpServers": {"s": {\n"url": "ftp://a"}}}', ':2: the server "s" has the "url" "ftp://a"'],
+    ['{"mcpServers": {\n"s": {"command": "a" "b": 1}}}', ":2:22: Expected"],
+    ['{"mcpServers": {\n"s": {}}}', ':2:1: Server "s": The entry needs a "command" to start or a "url"'],
+    ['{"mcpServers": {"s": {"command": "a", "url": "https://a"}}}', ':1:39: Server "s": The entry has both'],
+    ['{"mcpServers": {"s": {\n"url": "ftp://a"}}}', ':2:1: Server "s": "url" must be an http or https URL'],
+    ['{"mcpServers": {"s": {"command": "a",\n"args": "b"}}}', ':2:1: Server "s": "args" must be an array of strings'],
+    ['{"mcpServers": {"s": {"command": "a",\n"args": [\n{}]}}}', ':3:1: Server "s": "args.0" must be a string'],
     [
-      '{"mcpServers": {"s": {"command": "a",\n"args": "b"}}}',
-      ':2: the server "s" must have an array of strings as its "args"',
+      '{"mcpServers": {"s": {"command": "a",\n"env": {\n"A": "${MISSING}"}}}}',
+      ':3:1: "env.A" of the server "s" refers to ${env:MISSING}, and that',
     ],
-    [
-      '{"mcpServers": {"s": {"command": "a",\n"args": [\n{}]}}}',
-      ':3: the server "s" must have a string as its "args.0"',
-    ],
-    [
-      '{"mcpServers": {"s": {"command": "a",\n"env": {"A":\n"${MISSING}"}}}}',
-      ':3: "env.A" of the server "s" uses ${MISSING}, and that',
-    ],
-    ['{"mcpServers": {"s": {"command": "${input:key}"}}}', "${input:key}, which only an editor can ask for"],
-    ['{"mcpServers": {"s": {"command": "${what ever}"}}}', "${what ever}, which is not a known variable"],
-    ['{"mcpServers": []}', ':1: "mcpServers" must be an object'],
-    ["[]", ":1: the file must contain a JSON object"],
-    ['{"mcpServers": {"s": 5}}', ':1: the server "s" must be an object'],
+    ['{"mcpServers": {"s": {"command": "${input:key}"}}}', "${input:key}, which only the host asks for"],
+    ['{"mcpServers": {"s": {"command": "${what ever}"}}}', "${what ever}, which is not a known reference"],
+    ['{"mcpServers": []}', ':1:2: "mcpServers" must contain an object'],
+    ["[]", ":1:1: The file must contain an object"],
+    ['{"mcpServers": {"s": 5}}', ':1:17: Server "s": The entry must be an object'],
   ])("refuses %j with file and line", async (text, message) => {
     write("mcp.json", text);
     await expect(find("s")).rejects.toThrow(

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { ReadResult } from "@mcparley/config";
 import type { HttpConnection } from "mcparley/client";
-import { type ConfigEntry, configEntries, configFileNames } from "./config-files.ts";
-import { type Target, configTarget, isHttpUrl } from "./config-target.ts";
+import { type Target, isHttpUrl } from "./config-target.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { UsageError } from "../io.ts";
 import { quotedWord } from "../quoted-word.ts";
@@ -34,7 +34,7 @@ export interface Surroundings {
 
 /**
  * Resolves TARGET: a URL, the command after `--`, or a name. A name is searched in the nearest configuration file of this folder or one
- * above it, and then in the configurations of all hosts. `HOST:NAME` is searched only in those of one host.
+ * above it, and then in the configurations of all hosts. `HOST:NAME` is searched in those of one host. A disabled server is refused.
  *
  * Rejects with a `UsageError` that has a suggestion for anything else.
  */
@@ -90,33 +90,18 @@ export async function findTarget(
   surroundings: Surroundings,
 ): Promise<Target> {
   if (command !== undefined) return started(command, surroundings.cwd);
-  if (word === undefined) throw missingTarget(surroundings);
+  if (word === undefined) throw await missingTarget(surroundings);
   if (/^https?:\/\//i.test(word)) {
     if (!isHttpUrl(word)) throw new UsageError(`${JSON.stringify(word)} is not a valid URL.`);
     return { kind: "url", url: word, headers: {} };
   }
-  if (config !== undefined) {
-    const { findInFile, targetOf } = await import("../hosts/find-server.ts");
-    return targetOf(findInFile(word, config, surroundings.cwd), surroundings);
-  }
-  const names: string[] = [];
-  // The names of files in a project can have a colon, so they have precedence over HOST:NAME.
-  for (const entry of configEntries(surroundings.cwd, surroundings.env)) {
-    if (entry.name === word) return configTarget(entry, surroundings.env);
-    names.push(entry.name);
-  }
-  return findInHosts(word, names, surroundings);
-}
-
-/** Searches the configurations of hosts. `names` are the names of the files in the folders, for a suggestion. */
-async function findInHosts(word: string, names: readonly string[], surroundings: Surroundings): Promise<Target> {
   // Other targets do not wait for the package that reads the configurations.
-  const { findServer, readAll, targetOf } = await import("../hosts/find-server.ts");
+  const { findInFile, findServer, readAll, targetOf } = await import("../hosts/find-server.ts");
+  if (config !== undefined) return targetOf(findInFile(word, config, surroundings), surroundings);
   const found = readAll(surroundings);
   const server = findServer(word, found);
   if (server) return targetOf(server, surroundings);
-  const known = [...names, ...found.servers.flatMap(({ host, name }) => [name, `${host}:${name}`])];
-  throw unknownTarget(word, [...new Set(known)], surroundings);
+  throw new UsageError(`There is no server ${JSON.stringify(word)}.`, hintFor(word, found, surroundings));
 }
 
 function started([command, ...args]: readonly string[], cwd: string): Target {
@@ -126,33 +111,17 @@ function started([command, ...args]: readonly string[], cwd: string): Target {
   return { kind: "command", command, args, env: {}, cwd };
 }
 
-function missingTarget(surroundings: Surroundings): UsageError {
-  const names = knownNames(surroundings);
-  const known = names.length > 0 ? ` Names known here: ${names.join(", ")}.` : "";
+async function missingTarget(surroundings: Surroundings): Promise<UsageError> {
+  const { readAll } = await import("../hosts/find-server.ts");
+  const names = new Set(readAll(surroundings).servers.flatMap(({ name, isDisabled }) => (isDisabled ? [] : [name])));
+  const known = names.size > 0 ? ` Names known here: ${[...names].join(", ")}.` : "";
   return new UsageError(
     "Which server? TARGET is missing.",
     `Give a URL, a name from an mcp.json, or a command after --.${known}`,
   );
 }
 
-/** Returns the names of all configured servers. Leaves out the rest if a file is invalid. */
-function knownNames({ cwd, env }: Surroundings): string[] {
-  const names = new Set<string>();
-  const entries: Iterator<ConfigEntry> = configEntries(cwd, env);
-  try {
-    for (let next = entries.next(); !next.done; next = entries.next()) names.add(next.value.name);
-  } catch (error) {
-    // The names only improve a hint. The error in the file is reported when a name is looked up.
-    if (!(error instanceof UsageError)) throw error;
-  }
-  return [...names];
-}
-
-function unknownTarget(word: string, names: readonly string[], surroundings: Surroundings): UsageError {
-  return new UsageError(`There is no server ${JSON.stringify(word)}.`, hintFor(word, names, surroundings));
-}
-
-function hintFor(word: string, names: readonly string[], { cwd, runsTypeScript }: Surroundings): string {
+function hintFor(word: string, { servers, problems }: ReadResult, { cwd, runsTypeScript }: Surroundings): string {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(word)) return "Only http and https URLs can be connected to.";
   const path = resolve(cwd, word);
   if (existsSync(path)) {
@@ -167,8 +136,13 @@ function hintFor(word: string, names: readonly string[], { cwd, runsTypeScript }
   if (/^(localhost|\[?[\da-f.:]+\]?|[\w-]+(\.[\w-]+)+):?\d*(\/|$)/i.test(word) && /[:./]/.test(word)) {
     return `Did you mean http${isLocal(word) ? "" : "s"}://${word}?`;
   }
-  if (names.length > 0) return didYouMean(word, names);
-  return `No ${configFileNames.join(", ")} here or above and no host names a server. Give a URL, or a command after --.`;
+  const names = servers.flatMap(({ host, name }) => [name, `${host}:${name}`]);
+  const nameHint =
+    names.length > 0
+      ? didYouMean(word, [...new Set(names)])
+      : "No file here or above and no host names a server. Give a URL, or a command after --.";
+  const problem = problems.find(({ scope }) => scope !== undefined);
+  return problem ? `${nameHint} A file was not read, which may have the name: ${problem.message}` : nameHint;
 }
 
 /** The program that runs a file, by the end of its name. */

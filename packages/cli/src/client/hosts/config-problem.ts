@@ -1,10 +1,13 @@
-import { ConfigError } from "@mcparley/config";
+import { ConfigError, type Problem } from "@mcparley/config";
 import { UsageError } from "../io.ts";
 
 /** Returns an error of the package as an error of the command line, with the cure as its hint. Returns other errors unchanged. */
 export function asUsageError(error: unknown): unknown {
-  if (!(error instanceof ConfigError)) return error;
-  const { message, cure } = error;
+  return error instanceof ConfigError ? problemError(error) : error;
+}
+
+/** Returns the error of the command line for a problem of a file or an entry. */
+export function problemError({ message, cure }: Pick<Problem, "message" | "cure">): UsageError {
   return new UsageError(withoutCure(message, cure), cure);
 }
 

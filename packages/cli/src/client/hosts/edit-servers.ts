@@ -69,7 +69,7 @@ function readSource({ positionals, command }: EditWords, scope: Scope, { io, opt
     );
   }
   const found = readAll(io);
-  const server = options.config === undefined ? findServer(word, found) : findInFile(word, options.config, io.cwd);
+  const server = options.config === undefined ? findServer(word, found) : findInFile(word, options.config, io);
   if (server) return server;
   const names = found.servers.flatMap(({ host, name }) => [name, `${host}:${name}`]);
   throw new UsageError(`No host has a server ${JSON.stringify(word)}.`, didYouMean(word, [...new Set(names)]));
@@ -77,8 +77,9 @@ function readSource({ positionals, command }: EditWords, scope: Scope, { io, opt
 
 function newServer(target: ServerTarget, folder: string): ConfiguredServer {
   const position = { line: 1, column: 1 };
-  const place = { file: "", line: 1, positionOf: () => position };
-  return { host: "claude-code", name: "", scope: "user", folder, target, isDisabled: false, problems: [], ...place };
+  const place = { file: "", line: 1, positionOf: () => position, rawEntry: () => undefined };
+  const state = { isDisabled: false, disabledBy: undefined, problems: [] };
+  return { host: "claude-code", name: "", scope: "user", folder, target, ...state, ...place };
 }
 
 function requireTarget({ target, problems, name }: ConfiguredServer): ServerTarget {

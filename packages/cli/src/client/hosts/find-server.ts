@@ -1,6 +1,8 @@
+import { join, relative } from "node:path";
 import {
   type ConfigValue,
   type ConfiguredServer,
+  type Problem,
   type ReadResult,
   type Scope,
   type ServerTarget,
@@ -13,61 +15,85 @@ import type { Origin } from "../config/approval.ts";
 import type { Target } from "../config/config-target.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { UsageError } from "../io.ts";
-import { readGivenFile } from "./config-file.ts";
-import { asUsageError, withoutCure } from "./config-problem.ts";
+import { type Machine, readGivenFile } from "./config-file.ts";
+import { asUsageError, problemError } from "./config-problem.ts";
 import { splitHost } from "./host-ids.ts";
-
-/** The folder and the environment whose configurations are read. */
-export interface Machine {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly platform?: NodeJS.Platform;
-}
 
 /** Reads the configurations of all hosts. */
 export function readAll({ cwd, env, platform }: Machine): ReadResult {
   return readServers({ folder: cwd, env, ...(platform && { platform }) });
 }
 
-/** The scopes in their order of precedence. */
-const precedence: readonly Scope[] = ["local", "project", "user"];
+/** The files of a project in their order of precedence within a folder. */
+const projectFiles: readonly string[] = [
+  "mcp.json",
+  ".mcp.json",
+  join(".vscode", "mcp.json"),
+  join(".cursor", "mcp.json"),
+];
 
-/**
- * Finds a server by `NAME` or `HOST:NAME`. Returns undefined if no host has the name.
- *
- * In one host, the nearest entry has precedence. Throws `UsageError` if several hosts have different servers of the name, and if the
- * entries are turned off.
- */
-export function findServer(word: string, { servers }: ReadResult): ConfiguredServer | undefined {
-  const chosen = splitHost(word);
-  if (chosen) return ofOneHost(servers.filter(({ host, name }) => host === chosen.host && name === chosen.name));
-  const named = servers.filter(({ name }) => name === word);
-  const active = named.filter(({ isDisabled }) => !isDisabled);
-  const [disabled] = named;
-  if (disabled && active.length === 0) {
-    const { file, line, host } = disabled;
-    const cure = `Turn it on there, or select it with its host: ${host}:${word}`;
-    throw new UsageError(`The server ${JSON.stringify(word)} is turned off in ${file}:${line}.`, cure);
-  }
-  const hosts = [...new Set(active.map(({ host }) => host))];
-  const found = hosts.flatMap((host) => ofOneHost(active.filter((entry) => entry.host === host)) ?? []);
-  if (new Set(found.map(identityOf)).size > 1) throw ambiguous(word, found);
-  return found[0];
+type Place = Pick<Problem, "file" | "folder" | "scope">;
+
+/** Returns those servers or problems that files of projects have, the nearest folder first. */
+export function inProjects<T extends Place>(items: readonly T[]): T[] {
+  const found = items.flatMap((item) => {
+    const { file, folder = "", scope } = item;
+    const rank = scope === "project" ? projectFiles.indexOf(relative(folder, file)) : -1;
+    return rank === -1 ? [] : [{ item, rank, depth: folder.length }];
+  });
+  return found.toSorted((one, other) => other.depth - one.depth || one.rank - other.rank).map(({ item }) => item);
 }
 
-/** Finds a server in the file of `--config`. Throws `UsageError` with the names of the file. */
-export function findInFile(word: string, config: string, cwd: string): ConfiguredServer {
-  const { servers, problems } = readGivenFile(config, cwd);
-  const server = servers.find(({ name }) => name === word);
-  if (server) return server;
-  const [problem] = problems;
-  if (problem) throw new UsageError(withoutCure(problem.message, problem.cure), problem.cure);
+/**
+ * Finds a server by `NAME` or `HOST:NAME`. Returns undefined if there is no such name.
+ *
+ * The nearest file of a project has precedence, also for a name that has a colon. In one host, the nearest entry has precedence. Throws
+ * `UsageError` if the server is disabled, if a file with precedence is invalid, and if several hosts have different servers of the name.
+ */
+export function findServer(word: string, { servers, problems }: ReadResult): ConfiguredServer | undefined {
+  const named = servers.filter(({ name }) => name === word);
+  const chosen = splitHost(word);
+  const [nearest] = inProjects<ConfiguredServer | Problem>(chosen ? named : [...named, ...problems]);
+  if (nearest) return enabledServer(nearest);
+  if (chosen) {
+    const entries = servers.filter(({ host, name }) => host === chosen.host && name === chosen.name);
+    const hostProblems = problems.filter(({ host, scope }) => host === chosen.host && scope !== undefined);
+    const [first] = byPrecedence<ConfiguredServer | Problem>([...entries, ...hostProblems]);
+    return first && enabledServer(first);
+  }
+  const hosts = [...new Set(named.map(({ host }) => host))];
+  const found = hosts.flatMap((host) => byPrecedence(named.filter((entry) => entry.host === host)).slice(0, 1));
+  const active = found.filter(({ isDisabled }) => !isDisabled);
+  if (new Set(active.map(identityOf)).size > 1) throw ambiguous(word, active);
+  const [first = found[0]] = active;
+  return first && enabledServer(first);
+}
+
+/** Finds a server in the file of `--config`. Throws `UsageError` with the names of the file, and if the server is disabled. */
+export function findInFile(word: string, config: string, machine: Machine): ConfiguredServer {
+  const { servers, problems } = readGivenFile(config, machine);
+  const found = servers.find(({ name }) => name === word) ?? problems[0];
+  if (found) return enabledServer(found);
   const names = servers.map(({ name }) => name);
   throw new UsageError(`${config} has no server ${JSON.stringify(word)}.`, didYouMean(word, names));
 }
 
-function ofOneHost(entries: readonly ConfiguredServer[]): ConfiguredServer | undefined {
-  return precedence.flatMap((scope) => entries.filter((entry) => entry.scope === scope))[0];
+/** Returns a server. Throws `UsageError` if it is disabled, and for the problem of a file. */
+function enabledServer(found: ConfiguredServer | Problem): ConfiguredServer {
+  if (!("name" in found)) throw problemError(found);
+  if (found.disabledBy) throw problemError(found.disabledBy);
+  return found;
+}
+
+/** The scopes in their order of precedence. */
+const precedence: readonly (Scope | undefined)[] = ["local", "project", "user"];
+
+function byPrecedence<T extends Place>(items: readonly T[]): T[] {
+  return items.toSorted(
+    (one, other) =>
+      precedence.indexOf(one.scope) - precedence.indexOf(other.scope) ||
+      (other.folder?.length ?? 0) - (one.folder?.length ?? 0),
+  );
 }
 
 function ambiguous(word: string, found: readonly ConfiguredServer[]): UsageError {

@@ -11,7 +11,7 @@ import { describeTarget } from "./safe-target.ts";
 
 /** Prints the servers of all hosts, or of the file of `--config`. Ends with exit code 1 if a file or an entry is invalid. */
 export async function listServers({ io, screen, options }: EditSetting): Promise<void> {
-  const found = options.config === undefined ? readAll(io) : readGivenFile(options.config, io.cwd);
+  const found = options.config === undefined ? readAll(io) : readGivenFile(options.config, io);
   const servers = found.servers.toSorted(compareServers);
   const problems = problemsOf(found);
   if (options.json) {

@@ -93,7 +93,11 @@ describe("mcparley servers", () => {
       expect(code).toBe(1);
       expect(io.err()).toContain(`${file}: Other users can write to the file (mode 666)`);
       expect(io.err()).toContain(`chmod go-w ${JSON.stringify(file)}`);
-      expect((await run("list notes")).io.err()).toContain('There is no server "notes".');
+      const { io: unknown } = await run("list notes");
+      expect(unknown.err()).toContain('There is no server "notes".');
+      expect(unknown.err().replaceAll(/\s+/g, " ")).toContain(
+        `which may have the name: ${file}: Other users can write`,
+      );
     },
   );
 
@@ -200,13 +204,52 @@ describe("a name of a host's configuration", () => {
     expect((await run("list notes", { ...options, answers: [] })).code).toBe(0);
   });
 
-  test("that is turned off is refused, and HOST:NAME selects it", async () => {
+  test("that is disabled is refused, also as HOST:NAME, unless another host has it", async () => {
     write(".gemini/settings.json", { mcpServers: { notes: { url, disabled: true } } });
-    const { code, io } = await run("list notes");
-    expect(code).toBe(1);
-    expect(io.err()).toMatch(
-      /The server "notes" is turned off in .*settings\.json:1\.\n {2}Turn it on there, or .*: gemini-cli:notes/,
+    for (const word of ["notes", "gemini-cli:notes"]) {
+      const { code, io } = await run(`list ${word} --yes`);
+      expect(code).toBe(1);
+      expect(io.err()).toMatch(
+        /settings\.json:1:\d+: The server "notes" is disabled: "disabled" is true\.\n {2}Set "disabled" to false/,
+      );
+      expect(io.targets).toEqual([]);
+    }
+    write(".codex/config.toml", '[mcp_servers.notes]\nurl = "https://codex.example/mcp"\n');
+    expect((await run("list notes")).io.targets).toEqual([
+      expect.objectContaining({ url: "https://codex.example/mcp" }),
+    ]);
+    expect((await run("list gemini-cli:notes")).code).toBe(1);
+  });
+
+  test("that another scope of the host disables is refused", async () => {
+    write("project/.gemini/settings.json", { mcpServers: { notes: { httpUrl: url, enabled: false } } });
+    write(".gemini/settings.json", { mcpServers: { notes: { httpUrl: url } } });
+    for (const word of ["notes", "gemini-cli:notes"]) {
+      expect((await run(`list ${word}`)).io.err()).toContain("project/.gemini/settings.json:1:");
+    }
+  });
+
+  test("that has both disabled and enabled is refused with file and line, and the other entries are used", async () => {
+    const file = write(
+      "project/mcp.json",
+      `{"mcpServers": {\n"bad": {"url": "${url}", "disabled": false,\n"enabled": true},\n"good": {"url": "${url}"}}}`,
     );
+    const message = `${file}:3:1: Server "bad": The entry has both "disabled" and "enabled"; keep one.`;
+    for (const line of ["servers", "list bad", "list mcparley:bad --yes", `list bad --yes --config ${file}`]) {
+      const { code, io } = await run(line);
+      expect(`${code} ${io.err()}`).toContain(`1 mcparley: ${message}`);
+      expect(io.targets).toEqual([]);
+    }
+    expect((await run("list good")).io.targets).toEqual([expect.objectContaining({ url })]);
+  });
+
+  test("is not searched behind an invalid file of a project that could have it", async () => {
+    write(".codex/config.toml", `[mcp_servers.notes]\nurl = "${url}"\n`);
+    const file = write("project/mcp.json", '{\n"mcpServers": [');
+    const { code, io } = await run("list notes");
+    expect(`${code} ${io.err()}`).toContain(`1 mcparley: ${file}:2:`);
+    expect((await run("list codex:notes")).code).toBe(0);
+    expect((await run("list mcparley:notes")).io.err()).toContain(`${file}:2:`);
   });
 
   test("is suggested for a similar word", async () => {
