@@ -59,3 +59,8 @@ let madeBook;
 
 /** @param {string} text */
 export const digestOf = (text) => createHash("sha256").update(text).digest("base64url");
+
+/** Returns the text of the result of a tool that returns one text. @param {{ content: readonly { type: string, text?: string }[] }} result */
+export function resultText({ content: [block] }) {
+  return block?.text ?? "";
+}

@@ -1,6 +1,7 @@
 // @ts-check
 import { clientWorkloads } from "./clients.mjs";
 import { commandWorkloads } from "./commands.mjs";
+import { hostWorkloads } from "./hosts.mjs";
 import { httpWorkloads } from "./http.mjs";
 import { largeWorkloads } from "./large.mjs";
 import { sessionWorkloads } from "./sessions.mjs";
@@ -20,6 +21,7 @@ export function allWorkloads(plan) {
     sessionWorkloads,
     stdioWorkloads,
     clientWorkloads,
+    hostWorkloads,
     startWorkloads,
     commandWorkloads,
     validationWorkloads,

@@ -26,7 +26,7 @@ export async function runInteractive(
   onTerminate: (listener: () => void) => () => void,
 ): Promise<number> {
   const running: Running = { terminal: undefined, dialogs: undefined, chat: undefined, leaving: new AbortController() };
-  const leave = (): void => running.leaving.abort();
+  const leave = (): void => running.leaving.abort(new Error("The user left the chat."));
   const terminal = openTerminal(setting.io, {
     onInterrupt: () => interrupt(running),
     onEmptied: () => running.dialogs?.inputEmptied(),
@@ -66,7 +66,7 @@ function connectAll({ host }: Chat): void {
 function interrupt({ terminal, dialogs, chat, leaving }: Running): void {
   if (chat?.work?.interrupt()) return;
   if (!chat?.work && (terminal?.clearInput() || dialogs?.dismiss())) return;
-  leaving.abort();
+  leaving.abort(new Error("The user left the chat."));
 }
 
 /** Reads messages until the user leaves. Returns the exit code: of pipes, that of the last failure. */

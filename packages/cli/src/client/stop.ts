@@ -22,13 +22,11 @@ export interface Stop {
 export function createStop(io: Pick<CommandIo, "onInterrupt">, onFirst: () => void): Stop {
   const controller = new AbortController();
   let reason: Stop["reason"];
-  const second = new AbortController();
-  const ended = new Promise<void>((resolve) => {
-    second.signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  let end: (() => void) | undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
   const abort = (why: NonNullable<Stop["reason"]>): void => {
     reason = why;
-    controller.abort();
+    controller.abort(new Error(`The command was stopped: ${why}.`));
   };
   const timer = new PausableTimer(() => {
     if (reason === undefined) abort("timeout");
@@ -36,7 +34,7 @@ export function createStop(io: Pick<CommandIo, "onInterrupt">, onFirst: () => vo
   const interrupt = (): void => {
     if (reason !== undefined) {
       reason = "interrupted";
-      second.abort();
+      end?.();
       return;
     }
     onFirst();

@@ -1,18 +1,39 @@
 /**
  * Settles like the work, or resolves to undefined if the signal is aborted first. The work then goes on, and its error is ignored.
  *
- * The signal keeps nothing of the work afterwards, as it would in a race with one promise for its abort.
+ * The signal has no listener of the work afterwards.
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   work.catch(() => {});
-  const ended = new AbortController();
+  let removeListener: (() => void) | undefined;
   const aborted = new Promise<undefined>((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener("abort", () => resolve(undefined), { once: true, signal: ended.signal });
+    removeListener = onAbort(signal, () => resolve(undefined));
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    ended.abort();
+    removeListener?.();
   }
+}
+
+/** Runs work with a signal that is aborted when one of several is, with its reason. The signals have no listener of it afterwards. */
+export async function withAnySignal<T>(
+  signals: readonly AbortSignal[],
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const removals = signals.map((signal) => onAbort(signal, (reason) => controller.abort(reason)));
+  try {
+    return await work(controller.signal);
+  } finally {
+    for (const removeListener of removals) removeListener();
+  }
+}
+
+/** Calls the listener when the signal is aborted, or at once if it is. The returned function removes the listener. */
+function onAbort(signal: AbortSignal, listener: (reason: unknown) => void): () => void {
+  const aborted = (): void => listener(signal.reason);
+  if (signal.aborted) aborted();
+  else signal.addEventListener("abort", aborted, { once: true });
+  return () => signal.removeEventListener("abort", aborted);
 }

@@ -1,6 +1,7 @@
+import { getEventListeners } from "node:events";
 import type { Task } from "mcparley/tasks";
-import { expect, test, vi } from "vitest";
-import { type CallListener, activeCalls } from "./active-calls.ts";
+import { describe, expect, test, vi } from "vitest";
+import { type ActiveCall, ActiveCalls, type CallStart } from "./active-calls.ts";
 
 const taskOf = (taskId: string): Task => ({
   taskId,
@@ -10,55 +11,141 @@ const taskOf = (taskId: string): Task => ({
   ttlMs: null,
 });
 
-const listener = (onActivity: CallListener["onActivity"]): CallListener => ({ onActivity, cancel: vi.fn() });
+const createCalls = (): ActiveCalls => new ActiveCalls((value) => value);
 
-test("ends the calls with a label, and all calls without one", () => {
-  const calls = activeCalls();
-  const [book, other] = [vi.fn(), vi.fn()];
-  calls.begin({ method: "tools/call", name: "book" }, { onActivity: vi.fn(), cancel: book });
-  calls.begin({ method: "prompts/get", name: "book" }, { onActivity: vi.fn(), cancel: other });
-  const reason = new Error("too many");
-  calls.cancel('tools/call "book"', reason);
-  expect(book).toHaveBeenCalledExactlyOnceWith(reason);
-  expect(other).not.toHaveBeenCalled();
-  calls.cancel(undefined, reason);
-  expect(other).toHaveBeenCalledTimes(1);
+/** Starts a call that was allowed, and returns it with the function that ends it. */
+function begin(calls: ActiveCalls, name: string, { isAllowed = true, ...start }: Partial<CallStart & ActiveCall> = {}) {
+  const onActivity = vi.fn();
+  let call!: ActiveCall;
+  let end!: () => void;
+  const ended = calls.run({ method: "tools/call", name, onActivity, ...start }, (started) => {
+    call = started;
+    call.isAllowed = isAllowed;
+    return new Promise<void>((resolve) => (end = resolve));
+  });
+  return { call, onActivity, end: () => (end(), ended) };
+}
+
+describe("cancel", () => {
+  test("ends the calls with a label, and all calls without one", () => {
+    const calls = createCalls();
+    const [book, other] = [begin(calls, "book"), begin(calls, "book", { method: "prompts/get" })];
+    const reason = new Error("too many");
+    calls.cancel('tools/call "book"', reason);
+    expect(book.call.signal.reason).toBe(reason);
+    expect(other.call.signal.aborted).toBe(false);
+    calls.cancel(undefined, reason);
+    expect(other.call.signal.reason).toBe(reason);
+    expect(() => book.call.throwIfAborted()).not.toThrow();
+  });
+
+  test("ends no call that waits for consent", () => {
+    const calls = createCalls();
+    const { call } = begin(calls, "book", { isAllowed: false });
+    calls.cancel(undefined, new Error("too many"));
+    expect(call.signal.aborted).toBe(false);
+  });
 });
 
-test("reports an input request to the call that the client names", () => {
-  const calls = activeCalls();
-  const [book, cancel] = [vi.fn(), vi.fn()];
-  calls.begin({ method: "tools/call", name: "book" }, listener(book));
-  calls.begin({ method: "tools/call", name: "cancel" }, listener(cancel));
-  calls.inputRequest("form", "waiting", 'tools/call "book"');
-  expect(book).toHaveBeenCalledExactlyOnceWith({ type: "input-request", kind: "form", state: "waiting" });
-  expect(cancel).not.toHaveBeenCalled();
+test("withdraw ends the calls that wait for consent, and no other one", () => {
+  const calls = createCalls();
+  const [waiting, allowed] = [begin(calls, "a", { isAllowed: false }), begin(calls, "b")];
+  calls.withdraw(new Error("removed"));
+  expect([waiting, allowed].map(({ call }) => call.signal.aborted)).toEqual([true, false]);
+  expect(() => waiting.call.throwIfAborted()).not.toThrow();
 });
 
-test("reports an input request without a name only if one call is in flight", () => {
-  const calls = activeCalls();
-  const [first, second] = [vi.fn(), vi.fn()];
-  const endFirst = calls.begin({ method: "tools/call", name: "a" }, listener(first));
-  calls.begin({ method: "tools/call", name: "b" }, listener(second));
-  calls.inputRequest("url", "waiting", undefined);
-  expect(first).not.toHaveBeenCalled();
-  endFirst();
-  calls.inputRequest("url", "waiting", undefined);
-  expect(second).toHaveBeenCalledTimes(1);
-  expect(first).not.toHaveBeenCalled();
+test("abort rejects all calls, also one that the server has ended before", () => {
+  const calls = createCalls();
+  const started = [begin(calls, "a", { isAllowed: false }), begin(calls, "b"), begin(calls, "c")];
+  calls.cancel('tools/call "c"', new Error("too many"));
+  calls.abort(new Error("closed"));
+  for (const { call } of started) expect(() => call.throwIfAborted()).toThrow("closed");
 });
 
-test("reports each state of a task to the call that was alone when the task was created", () => {
-  const calls = activeCalls();
-  const [first, second] = [vi.fn(), vi.fn()];
-  calls.begin({ method: "tools/call", name: "slow" }, listener(first));
-  calls.task(taskOf("1"));
-  calls.begin({ method: "tools/call", name: "slow" }, listener(second));
-  calls.task(taskOf("1"));
-  calls.task(taskOf("2"));
-  expect(first.mock.calls.map(([activity]) => activity as unknown)).toEqual([
-    { type: "task", task: taskOf("1") },
-    { type: "task", task: taskOf("1") },
-  ]);
-  expect(second).toHaveBeenCalledExactlyOnceWith({ type: "task", task: taskOf("2") });
+describe("the signal of the caller", () => {
+  test("ends the call, and the first reason holds", () => {
+    const calls = createCalls();
+    const controller = new AbortController();
+    const { call } = begin(calls, "a", { signal: controller.signal });
+    controller.abort(new Error("by the caller"));
+    calls.abort(new Error("closed"));
+    expect(call.signal.reason).toEqual(new Error("by the caller"));
+    expect(() => call.throwIfAborted()).toThrow("by the caller");
+  });
+
+  test("ends a call at once if it is aborted already", () => {
+    const { call } = begin(createCalls(), "a", { signal: AbortSignal.abort(new Error("before")) });
+    expect(call.signal.aborted).toBe(true);
+    expect(() => call.throwIfAborted()).toThrow("before");
+  });
+
+  test("has no listener after the call, whether it succeeds or fails, and does not end a finished call", async () => {
+    const calls = createCalls();
+    const controller = new AbortController();
+    const { call, end } = begin(calls, "a", { signal: controller.signal });
+    expect(getEventListeners(controller.signal, "abort")).toHaveLength(1);
+    await end();
+    const failing = calls.run({ method: "a", name: "b", signal: controller.signal }, () =>
+      Promise.reject(new Error("No.")),
+    );
+    await expect(failing).rejects.toThrow("No.");
+    expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+    controller.abort();
+    calls.abort(new Error("closed"));
+    expect(call.signal.aborted).toBe(false);
+  });
+});
+
+describe("events", () => {
+  test("of an input request reach the call that the client names", () => {
+    const calls = createCalls();
+    const [book, cancel] = [begin(calls, "book"), begin(calls, "cancel")];
+    calls.inputRequest("form", "waiting", 'tools/call "book"');
+    expect(book.onActivity).toHaveBeenCalledExactlyOnceWith({ type: "input-request", kind: "form", state: "waiting" });
+    expect(cancel.onActivity).not.toHaveBeenCalled();
+  });
+
+  test("of an input request without a name reach a call only if no other one is in flight", async () => {
+    const calls = createCalls();
+    const [first, second] = [begin(calls, "a"), begin(calls, "b")];
+    begin(calls, "c", { isAllowed: false });
+    calls.inputRequest("url", "waiting", undefined);
+    expect(first.onActivity).not.toHaveBeenCalled();
+    await first.end();
+    calls.inputRequest("url", "waiting", undefined);
+    expect(second.onActivity).toHaveBeenCalledTimes(1);
+    expect(first.onActivity).not.toHaveBeenCalled();
+  });
+
+  test("of a task reach the call that was alone when the task was created", () => {
+    const calls = createCalls();
+    const first = begin(calls, "slow");
+    calls.task(taskOf("1"));
+    const second = begin(calls, "slow");
+    calls.task(taskOf("1"));
+    calls.task(taskOf("2"));
+    expect(first.onActivity.mock.calls.map(([activity]) => activity as unknown)).toEqual([
+      { type: "task", task: taskOf("1") },
+      { type: "task", task: taskOf("1") },
+    ]);
+    expect(second.onActivity).toHaveBeenCalledExactlyOnceWith({ type: "task", task: taskOf("2") });
+  });
+
+  test("contain no secret, and an error of the listener is ignored", () => {
+    const hideSecrets = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll("sesame", "-")) as T;
+    const calls = new ActiveCalls(hideSecrets);
+    const onActivity = vi.fn(() => {
+      throw new Error("broken");
+    });
+    begin(calls, "slow", { onActivity });
+    calls.task(taskOf("sesame"));
+    expect(onActivity).toHaveBeenCalledExactlyOnceWith({ type: "task", task: taskOf("-") });
+  });
+
+  test("of a call without a listener are dropped", () => {
+    const calls = createCalls();
+    begin(calls, "slow", { onActivity: undefined });
+    expect(() => calls.task(taskOf("1"))).not.toThrow();
+  });
 });

@@ -1,66 +1,128 @@
 import type { Task } from "mcparley/tasks";
+import { onAbort } from "../async/timing.ts";
+import { ignoreErrors } from "../values/ignore-errors.ts";
 import type { CallActivity, InputKind } from "./call-activity.ts";
 
-/** The listeners of a call in flight. */
-export interface CallListener {
-  /** Called with each event of the call. */
-  readonly onActivity: (activity: CallActivity) => void;
-  /** Ends the call with this reason. */
-  readonly cancel: (reason: Error) => void;
+/** The request of a call, and its caller. */
+export interface CallStart {
+  readonly method: string;
+  /** The name of the tool or prompt, or the URI. */
+  readonly name: string;
+  /** The signal of the caller. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with each event of the call, without secrets. Its errors are ignored. */
+  readonly onActivity?: ((activity: CallActivity) => void) | undefined;
 }
 
-/** A call that a server is running. */
-interface ActiveCall extends CallListener {
-  readonly what: string;
-  readonly taskIds: Set<string>;
+/** Returns a value without the secrets of the host. */
+type HideSecrets = <T>(value: T) => T;
+
+/** A call on one server, from the check of its arguments to its outcome. All of its steps have one signal. */
+export class ActiveCall {
+  /** The label that `during` of an input request has. */
+  readonly label: string;
+  /** Whether consent was given. Input requests and tasks of the server can belong to the call only then. */
+  isAllowed = false;
+  readonly taskIds: Set<string> = new Set();
+  readonly #onActivity: (activity: CallActivity) => void;
+  readonly #controller = new AbortController();
+  readonly #removeListener: () => void;
+  #rejection: { readonly reason: unknown } | undefined;
+
+  constructor({ method, name, signal, onActivity }: CallStart, hideSecrets: HideSecrets) {
+    this.label = `${method} ${JSON.stringify(name.slice(0, 200))}`;
+    this.#onActivity = (activity) => onActivity?.(hideSecrets(activity));
+    this.#removeListener = onAbort(signal, (reason) => this.abort(reason));
+  }
+
+  /** Aborted when the caller aborts the call, the host is closed, or the server ends the call. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Ends the call for the caller, or because the host is closed. The call rejects with the reason. */
+  abort(reason: unknown): void {
+    this.#rejection ??= { reason };
+    this.#controller.abort(reason);
+  }
+
+  /** Ends the call for its server. The outcome of the call has the reason. */
+  cancel(reason: Error): void {
+    this.#controller.abort(reason);
+  }
+
+  /** Throws the reason of `abort`. Does nothing after `cancel`. */
+  throwIfAborted(): void {
+    if (this.#rejection) throw this.#rejection.reason;
+  }
+
+  /** Reports an event to the caller. */
+  report(activity: CallActivity): void {
+    ignoreErrors(() => this.#onActivity(activity));
+  }
+
+  /** Removes the listener from the signal of the caller. */
+  end(): void {
+    this.#removeListener();
+  }
 }
 
 /**
- * The calls in flight on one server. It finds the call that an input request or a task belongs to: legacy revisions do not name
- * it, and the client names only the tool.
+ * The calls on one server that have no outcome yet. It finds the call that an input request or a task belongs to: legacy revisions do
+ * not name it, and the client names only the tool.
  */
-export interface ActiveCalls {
-  /** Records a call. `name` is that of the tool or prompt, or the URI. The returned function removes the call. */
-  begin(this: void, call: { method: string; name: string }, listener: CallListener): () => void;
-  /** Reports an input request to the call that caused it, if that is certain. */
-  inputRequest(
-    this: void,
-    kind: InputKind,
-    state: "waiting" | "answered" | "declined",
-    during: string | undefined,
-  ): void;
-  /** Reports a task to the call that created it, if that is certain. */
-  task(this: void, task: Task): void;
-  /** Ends the calls with this label, or all calls if it is undefined. */
-  cancel(this: void, during: string | undefined, reason: Error): void;
-}
+export class ActiveCalls {
+  readonly #calls = new Set<ActiveCall>();
+  readonly #hideSecrets: HideSecrets;
 
-/** Creates the record of the calls on one server. */
-export function activeCalls(): ActiveCalls {
-  const calls = new Set<ActiveCall>();
-  const labelled = (during: string | undefined): ActiveCall[] =>
-    [...calls].filter(({ what }) => during === undefined || what === during);
-  return {
-    begin({ method, name }, listener) {
-      // The same label as `during` of an input request has.
-      const what = `${method} ${JSON.stringify(name.slice(0, 200))}`;
-      const call: ActiveCall = { what, ...listener, taskIds: new Set() };
-      calls.add(call);
-      return () => void calls.delete(call);
-    },
-    inputRequest(kind, state, during) {
-      only(labelled(during))?.onActivity({ type: "input-request", kind, state });
-    },
-    task(task) {
-      const known = [...calls].find(({ taskIds }) => taskIds.has(task.taskId));
-      const call = known ?? only([...calls].filter(({ taskIds }) => taskIds.size === 0));
-      call?.taskIds.add(task.taskId);
-      call?.onActivity({ type: "task", task });
-    },
-    cancel(during, reason) {
-      for (const call of labelled(during)) call.cancel(reason);
-    },
-  };
+  constructor(hideSecrets: HideSecrets) {
+    this.#hideSecrets = hideSecrets;
+  }
+
+  /** Runs the steps of a call. Settles like their promise. */
+  async run<T>(start: CallStart, steps: (call: ActiveCall) => Promise<T>): Promise<T> {
+    const call = new ActiveCall(start, this.#hideSecrets);
+    this.#calls.add(call);
+    try {
+      return await steps(call);
+    } finally {
+      this.#calls.delete(call);
+      call.end();
+    }
+  }
+
+  /** Reports an input request to the call that caused it, if that is certain. */
+  inputRequest(kind: InputKind, state: "waiting" | "answered" | "declined", during: string | undefined): void {
+    only(this.#allowed(during))?.report({ type: "input-request", kind, state });
+  }
+
+  /** Reports a task to the call that created it, if that is certain. */
+  task(task: Task): void {
+    const allowed = this.#allowed(undefined);
+    const creator = allowed.find(({ taskIds }) => taskIds.has(task.taskId));
+    const call = creator ?? only(allowed.filter(({ taskIds }) => taskIds.size === 0));
+    call?.taskIds.add(task.taskId);
+    call?.report({ type: "task", task });
+  }
+
+  /** Ends the allowed calls with this label, or all of them if it is undefined. Their outcome has the reason. */
+  cancel(during: string | undefined, reason: Error): void {
+    for (const call of this.#allowed(during)) call.cancel(reason);
+  }
+
+  /** Ends the calls that wait for consent, when the server is removed. The others end with its connection. */
+  withdraw(reason: Error): void {
+    for (const call of this.#calls) if (!call.isAllowed) call.cancel(reason);
+  }
+
+  /** Ends all calls, when the host is closed. They reject with the reason. */
+  abort(reason: Error): void {
+    for (const call of this.#calls) call.abort(reason);
+  }
+
+  #allowed(during: string | undefined): ActiveCall[] {
+    return [...this.#calls].filter(({ isAllowed, label }) => isAllowed && (during === undefined || label === during));
+  }
 }
 
 function only(matching: readonly ActiveCall[]): ActiveCall | undefined {

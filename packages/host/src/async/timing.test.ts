@@ -1,11 +1,11 @@
 import { getEventListeners } from "node:events";
-import { describe, expect, test } from "vitest";
-import { withAnySignal } from "./timing.ts";
+import { describe, expect, test, vi } from "vitest";
+import { onAbort, withAnySignal } from "./timing.ts";
 
 describe("withAnySignal", () => {
   test("returns the result of the work, and leaves no listener", async () => {
     const parent = new AbortController();
-    const result = await withAnySignal([parent.signal, undefined], async (signal) => {
+    const result = await withAnySignal([parent.signal], async (signal) => {
       expect(getEventListeners(parent.signal, "abort")).toHaveLength(1);
       expect(signal.aborted).toBe(false);
       return "done";
@@ -35,9 +35,54 @@ describe("withAnySignal", () => {
   });
 
   test("gives an aborted signal to the work if one is aborted already", async () => {
-    const seen = await withAnySignal([undefined, AbortSignal.abort("before")], ({ aborted, reason }) =>
-      Promise.resolve([aborted, reason]),
+    const seen = await withAnySignal(
+      [new AbortController().signal, AbortSignal.abort("before")],
+      ({ aborted, reason }) => Promise.resolve([aborted, reason]),
     );
     expect(seen).toEqual([true, "before"]);
+  });
+});
+
+describe("onAbort", () => {
+  test("calls the listener once, with the reason", () => {
+    const [controller, listener] = [new AbortController(), vi.fn()];
+    onAbort(controller.signal, listener);
+    controller.abort("first");
+    controller.abort("second");
+    expect(listener.mock.calls).toEqual([["first"]]);
+  });
+
+  test("calls the listener at once if the signal is aborted already", () => {
+    const listener = vi.fn();
+    onAbort(AbortSignal.abort("before"), listener)();
+    expect(listener.mock.calls).toEqual([["before"]]);
+  });
+
+  test("does not call a listener that was removed, and calls the others", () => {
+    const [controller, removed, other] = [new AbortController(), vi.fn(), vi.fn()];
+    const remove = onAbort(controller.signal, removed);
+    onAbort(controller.signal, other);
+    remove();
+    remove();
+    controller.abort("reason");
+    expect(removed).not.toHaveBeenCalled();
+    expect(other).toHaveBeenCalledTimes(1);
+  });
+
+  test("accepts no signal", () => {
+    const listener = vi.fn();
+    onAbort(undefined, listener)();
+    expect(listener).not.toHaveBeenCalled();
+  });
+
+  test("adds any number of listeners to one signal without a warning", () => {
+    const warnings = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const { signal } = new AbortController();
+    const removals = Array.from({ length: 100 }, () => onAbort(signal, () => {}));
+    expect(getEventListeners(signal, "abort")).toHaveLength(100);
+    for (const remove of removals) remove();
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    expect(warnings).not.toHaveBeenCalled();
+    warnings.mockRestore();
   });
 });

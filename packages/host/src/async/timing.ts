@@ -8,6 +8,22 @@ export interface Deadline {
   clear(this: void): void;
 }
 
+/**
+ * Calls `listener` with the reason when the signal is aborted, or at once if it is aborted already. The returned function removes the
+ * listener. Any number of listeners can wait for one signal.
+ */
+export function onAbort(signal: AbortSignal | undefined, listener: (reason: unknown) => void): () => void {
+  if (!signal) return () => {};
+  const aborted = (): void => listener(signal.reason);
+  if (signal.aborted) {
+    aborted();
+    return () => {};
+  }
+  setMaxListeners(0, signal);
+  signal.addEventListener("abort", aborted, { once: true });
+  return () => signal.removeEventListener("abort", aborted);
+}
+
 /** Returns a signal that is aborted with `timeout` after `ms` milliseconds, or when `parent` is aborted. */
 export function deadline(
   clock: Clock,
@@ -15,15 +31,13 @@ export function deadline(
   { ms, message }: { ms: number; message: string },
 ): Deadline {
   const controller = new AbortController();
-  const follow = (): void => controller.abort(parent.reason);
-  if (parent.aborted) follow();
-  parent.addEventListener("abort", follow, { once: true });
+  const removeListener = onAbort(parent, (reason) => controller.abort(reason));
   const timer = clock.setTimeout(() => controller.abort(new LocalError("timeout", message)), ms);
   return {
     signal: controller.signal,
     clear() {
       clock.clearTimeout(timer);
-      parent.removeEventListener("abort", follow);
+      removeListener();
     },
   };
 }
@@ -32,38 +46,26 @@ export function deadline(
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise<T>((resolve, reject) => {
-    // All calls of a run have one signal, and any number of them can wait.
-    setMaxListeners(0, signal);
-    const onAbort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+    const removeListener = onAbort(signal, reject);
+    void promise.then(resolve, reject).finally(removeListener);
   });
 }
 
 /**
  * Runs work with a signal that is aborted when one of several is, with its reason. The promise settles like that of the work.
  *
- * The signals keep nothing of it when the work has ended. Node 20 keeps an entry in each signal that was given to `AbortSignal.any` for
- * as long as that signal exists, which for some is the lifetime of the host.
+ * The signals have no listener of it when the work has ended. Node 20 keeps an entry in each signal that is passed to the built-in function
+ * for this as long as that signal exists, which can be the lifetime of the host.
  */
 export async function withAnySignal<T>(
-  signals: readonly (AbortSignal | undefined)[],
+  signals: readonly AbortSignal[],
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
-  const ended = new AbortController();
-  for (const signal of signals) {
-    if (!signal) continue;
-    const follow = (): void => controller.abort(signal.reason);
-    if (signal.aborted) follow();
-    // Any number of calls can follow one signal.
-    setMaxListeners(0, signal);
-    signal.addEventListener("abort", follow, { once: true, signal: ended.signal });
-  }
+  const removals = signals.map((signal) => onAbort(signal, (reason) => controller.abort(reason)));
   try {
     return await work(controller.signal);
   } finally {
-    ended.abort();
+    for (const removeListener of removals) removeListener();
   }
 }

@@ -1,28 +1,18 @@
 import { LocalError, ProtocolError } from "mcparley";
-import { type CallToolResult, type Client, type RequestOptions, type Timeouts, validateJson } from "mcparley/client";
-import { withAnySignal } from "../async/timing.ts";
+import { type CallToolResult, validateJson } from "mcparley/client";
+import type { ActiveCall } from "../activity/active-calls.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
 import type { CallDecision } from "../consent/call-consent.ts";
 import type { Consent } from "../consent/consent.ts";
-import type { CallActivity } from "../activity/call-activity.ts";
 import type { KnownSecrets } from "../secrets/known-secrets.ts";
-import type { SupervisedServer } from "../servers/supervised-server.ts";
-import type { ActiveCalls } from "../activity/active-calls.ts";
-import type { CallTool, ToolCallRequest } from "./tool-call.ts";
 import type { ToolOutcome } from "../conversation/tool-outcome.ts";
-
-/** A server, as the calls of its tools need it. */
-interface CalledServer {
-  readonly supervised: Pick<SupervisedServer, "use">;
-  readonly calls: ActiveCalls;
-  readonly timeout: Timeouts | undefined;
-  /** Aborted when the server is removed. */
-  readonly closed: AbortSignal;
-}
+import { type CalledServer, sendRequest } from "./called-server.ts";
+import type { CallTool, ToolCallRequest } from "./tool-call.ts";
 
 /** The parts of a host that tool calls need. */
 export interface CallParts {
   readonly consent: Pick<Consent, "checkCall" | "isUsable">;
-  /** Returns a server that is not disabled. */
+  /** Returns a server that is not disabled. Throws if the host is closed. */
   readonly serverOf: (name: string) => CalledServer | undefined;
   readonly secrets: KnownSecrets;
 }
@@ -30,44 +20,45 @@ export interface CallParts {
 /** Returns the function that calls tools: arguments, consent, connection, definition, call. */
 export function createCallTool(parts: CallParts): CallTool {
   return async (request) => {
-    const { signal } = request;
+    const { tool, signal, onActivity } = request;
     signal?.throwIfAborted();
-    const { name } = request.tool.tool;
-    const server = parts.serverOf(request.tool.server);
+    const server = parts.serverOf(tool.server);
     if (!server) return denied(missingServer(request));
-    const problem = await problemOf(request, request.arguments);
-    if (problem !== undefined) return invalid(problem);
-    const decision = await decide(parts, request, server);
-    if (!decision.allowed) return denied(decision.message);
-    const edited = decision.isEdited ? await problemOf(request, decision.arguments) : undefined;
-    if (edited !== undefined) return invalid(`The user edited the arguments. ${edited}`);
-    return await withActivity(request, server, async (options) => {
-      const work = (client: Client): Promise<CallToolResult> => {
-        requireUnchanged(parts, request);
-        return client.callToolResult(name, decision.arguments, options);
-      };
-      const outcome = await toOutcome(parts, request, server.supervised.use(work, { signal: options.signal }));
-      if (outcome.status !== "result" || !decision.isEdited) return outcome;
-      return { ...outcome, editedArguments: parts.secrets.hideIn(decision.arguments) };
-    });
+    const start = { method: "tools/call", name: tool.tool.name, signal, onActivity };
+    return server.calls.run(start, (call) => callServer(parts, request, { server, call }));
   };
 }
 
-/** The minimum level of log messages. Servers of 2026-07-28 send none about a call without a level. */
-export const callLogLevel = "info";
+async function callServer(
+  parts: CallParts,
+  request: ToolCallRequest,
+  { server, call }: { server: CalledServer; call: ActiveCall },
+): Promise<ToolOutcome> {
+  const problem = await problemOf(request, request.arguments);
+  if (problem !== undefined) return invalid(problem);
+  const decision = await decide(parts, request, call);
+  if (!decision.allowed) return denied(decision.message);
+  call.isAllowed = true;
+  const edited = decision.isEdited ? await problemOf(request, decision.arguments) : undefined;
+  if (edited !== undefined) return invalid(`The user edited the arguments. ${edited}`);
+  const result = sendRequest(server, call, (client, options) => {
+    requireUnchanged(parts, request);
+    return client.callToolResult(request.tool.tool.name, decision.arguments, options);
+  });
+  const outcome = await toOutcome(parts, call, result);
+  if (outcome.status !== "result" || !decision.isEdited) return outcome;
+  return { ...outcome, editedArguments: parts.secrets.hideIn(decision.arguments) };
+}
 
 /** Asks for consent. The question is withdrawn if the server is removed. */
-async function decide(
-  { consent }: CallParts,
-  request: ToolCallRequest,
-  { closed }: CalledServer,
-): Promise<CallDecision> {
-  const { signal } = request;
+async function decide({ consent }: CallParts, request: ToolCallRequest, call: ActiveCall): Promise<CallDecision> {
+  const { tool, arguments: args, origin } = request;
+  const onActivity = (activity: CallActivity): void => call.report(activity);
   try {
-    return await withAnySignal([signal, closed], (either) => consent.checkCall(request, either));
+    return await consent.checkCall({ tool, arguments: args, origin, onActivity }, call.signal);
   } catch (error) {
-    signal?.throwIfAborted();
-    if (closed.aborted) return { allowed: false, message: missingServer(request) };
+    call.throwIfAborted();
+    if (call.signal.aborted) return { allowed: false, message: missingServer(request) };
     throw error;
   }
 }
@@ -98,30 +89,6 @@ async function problemOf({ tool }: ToolCallRequest, args: object): Promise<strin
   }
 }
 
-/** Runs a call that reports its activity, and that the host can end. */
-async function withActivity(
-  { tool, signal, onActivity }: ToolCallRequest,
-  { calls, timeout }: CalledServer,
-  run: (options: RequestOptions & { signal: AbortSignal }) => Promise<ToolOutcome>,
-): Promise<ToolOutcome> {
-  const ending = new AbortController();
-  const report = (activity: CallActivity): void => onActivity?.(activity);
-  const call = { method: "tools/call", name: tool.tool.name };
-  const end = calls.begin(call, { onActivity: report, cancel: (reason) => ending.abort(reason) });
-  try {
-    return await withAnySignal([signal, ending.signal], (either) =>
-      run({
-        signal: either,
-        ...(timeout && { timeout }),
-        logLevel: callLogLevel,
-        onProgress: (progress) => report({ type: "progress", progress }),
-      }),
-    );
-  } finally {
-    end();
-  }
-}
-
 /** Throws if the definition has changed while the user decided or the connection was opened. */
 function requireUnchanged({ consent }: CallParts, { tool }: ToolCallRequest): void {
   const { server, tool: definition } = tool;
@@ -132,13 +99,13 @@ function requireUnchanged({ consent }: CallParts, { tool }: ToolCallRequest): vo
 
 async function toOutcome(
   { secrets }: CallParts,
-  { signal }: ToolCallRequest,
+  call: ActiveCall,
   running: Promise<CallToolResult>,
 ): Promise<ToolOutcome> {
   try {
     return { status: "result", result: secrets.hideIn(await running) };
   } catch (thrown) {
-    signal?.throwIfAborted();
+    call.throwIfAborted();
     const error = secrets.hideInError(thrown instanceof Error ? thrown : new Error(String(thrown)));
     return { status: "failed", message: error.message, error, mayHaveRun: mayHaveRun(thrown) };
   }

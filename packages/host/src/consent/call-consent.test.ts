@@ -7,6 +7,7 @@ import type { ApprovalAnswer, ApprovalRequest } from "../renderer/approval.ts";
 import type { CallDecision } from "./call-consent.ts";
 import { hashOfJson } from "./canonical.ts";
 import type { Rule } from "./policy.ts";
+import { rulesLifetime } from "./rules-file.ts";
 import {
   type ConsentFixture,
   callOf,
@@ -171,6 +172,7 @@ describe("rules", () => {
     const host = await prepared(allow, { storage, rules: [{ decision: "allow" }] });
     expect(await host.call()).toMatchObject({ allowed: false });
     await storage.update("policy.json", () => undefined);
+    await host.clock.advance(rulesLifetime);
     expect(await host.call()).toMatchObject({ allowed: true });
     expect(host.requests).toEqual([]);
   });
@@ -257,6 +259,14 @@ describe("a definition", () => {
     expect(await host.call()).toMatchObject({ allowed: false });
     expect(host.decisions.at(-1)).toMatchObject({ subject: "call", outcome: "denied", by: "unreviewed" });
   });
+});
+
+test("arguments with 200 levels of objects are allowed, and one level more is denied", async () => {
+  const host = await prepared(allow);
+  const nested = (levels: number): JsonObject => (levels === 1 ? { a: 1 } : { a: nested(levels - 1) });
+  expect(await host.call(nested(200))).toMatchObject({ allowed: true });
+  expect(await host.call(nested(201))).toMatchObject({ allowed: false });
+  expect(host.decisions).toMatchObject([{ argumentsHash: hashOfJson(nested(200)) }, { by: "limit" }]);
 });
 
 test("arguments that are no JSON, or nested too deeply, are denied", async () => {

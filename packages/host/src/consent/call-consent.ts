@@ -2,16 +2,17 @@ import type { JsonObject } from "mcparley";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
 import type { ApprovalAnswer, ApprovalRequest, CallOrigin } from "../renderer/approval.ts";
-import { canonicalJson, hashOfJson } from "./canonical.ts";
+import { canonicalJson, hashOfJson, maxDepth } from "./canonical.ts";
 import { ignoreErrors } from "../values/ignore-errors.ts";
 import { isObject } from "../values/is-object.ts";
+import { isWithinDepth } from "../values/json-depth.ts";
 import type { ConsentParts } from "./consent-parts.ts";
 import type { DecisionRecord } from "./decision-record.ts";
 import type { DefinitionReview } from "./definition-review.ts";
 import { liveHash } from "./definitions.ts";
 import type { Decision, Rule } from "./policy.ts";
 import { type RuleSubject, matchRules } from "./rules.ts";
-import { rememberRule, rulesFile } from "./rules-file.ts";
+import { type RulesFile, rulesFile } from "./rules-file.ts";
 import { visibleJson } from "./text/visible-text.ts";
 
 /** A tool call that needs consent. */
@@ -60,7 +61,7 @@ export interface CallConsent {
 
 /** Returns the functions that decide on tool calls: the pin, the rules, and then the person. */
 export function callConsent(parts: ConsentParts, definitions: DefinitionReview): CallConsent {
-  const file = rulesFile(parts.storage, (error) => parts.report(undefined, error));
+  const file = rulesFile(parts.storage, parts.clock, (error) => parts.report(undefined, error));
   /** The tools that are allowed in this session: by server, the name and the hash of the definition. */
   const allowed = new Map<string, Set<string>>();
 
@@ -84,7 +85,7 @@ export function callConsent(parts: ConsentParts, definitions: DefinitionReview):
       // The answer does not hold for a definition that changed, or a server that was removed, during the question.
       if (!isUsable()) return;
       allowed.set(server, (allowed.get(server) ?? new Set()).add(keyOf(subjectOf(call.tool, given))));
-      if (duration === "always") await rememberAlways(parts, call.tool);
+      if (duration === "always") await rememberAlways(parts, file, call.tool);
     };
     return decideOnCall(
       parts,
@@ -189,7 +190,7 @@ function checkedAnswer(answer: ApprovalAnswer): ApprovalAnswer {
 }
 
 /** Stores the rule of an answer that holds for always. It is bound to the definition. */
-async function rememberAlways(parts: ConsentParts, { server, tool }: CatalogueTool): Promise<void> {
+async function rememberAlways(parts: ConsentParts, file: RulesFile, { server, tool }: CatalogueTool): Promise<void> {
   try {
     if (`${server}${tool.name}`.includes("*")) {
       throw new Error(
@@ -197,7 +198,7 @@ async function rememberAlways(parts: ConsentParts, { server, tool }: CatalogueTo
       );
     }
     const rule: Rule = { decision: "allow", server, tool: tool.name, definition: liveHash("tool", tool) };
-    await rememberRule(parts.storage, rule);
+    await file.remember(rule);
   } catch (error) {
     parts.report(server, error as Error);
   }
@@ -262,13 +263,11 @@ function keyOf({ tool, definition }: RuleSubject): string {
   return JSON.stringify([tool, definition]);
 }
 
-/** Returns a copy of the arguments as they would be sent, or undefined if they are no JSON object. */
+/** Returns a copy of the arguments as they would be sent, or undefined if they are no JSON object, or nested too deeply for a hash. */
 function asJson(given: JsonObject): JsonObject | undefined {
   try {
     const copy: unknown = JSON.parse(JSON.stringify(given));
-    // Throws if they are nested too deeply for a hash.
-    canonicalJson(copy);
-    return isObject(copy) ? copy : undefined;
+    return isObject(copy) && isWithinDepth(copy, maxDepth) ? copy : undefined;
   } catch {
     return undefined;
   }

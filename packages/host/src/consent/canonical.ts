@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { JsonObject } from "mcparley";
 import type { DefinitionKind } from "../renderer/review.ts";
 
 /** Maximum depth of a value. A deeper one of a hostile server would exhaust the stack. */
-const maxDepth = 200;
+export const maxDepth = 200;
 
 /**
  * Returns the canonical JSON of a value (RFC 8785): without whitespace, and with the members of objects in the order of their
@@ -27,7 +27,7 @@ export function canonicalJson(value: unknown, depth = 0): string {
 
 /** Returns the SHA-256 of a text as hexadecimal digits. */
 export function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text);
 }
 
 /** Returns the SHA-256 of the canonical JSON of a value. */

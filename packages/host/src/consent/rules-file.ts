@@ -1,4 +1,4 @@
-import { LocalError } from "mcparley";
+import { type Clock, LocalError } from "mcparley";
 import type { StateStorage } from "../state/state-storage.ts";
 import { hashOfJson } from "./canonical.ts";
 import { isObject } from "../values/is-object.ts";
@@ -9,38 +9,60 @@ import type { Rule } from "./policy.ts";
 const fileName = "policy.json";
 const denyAll: readonly Rule[] = [{ decision: "deny" }];
 
-/** Reads the user's rules for each decision. */
+/**
+ * Milliseconds for which the rules that were read last are used. A change by another process applies to each call that starts later than
+ * this after the change. The file is not watched, because file systems do not report every change.
+ */
+export const rulesLifetime = 1_000;
+
+/** The user's rules. */
 export interface RulesFile {
-  /** Returns the rules. Parses them again only if the text has changed. */
+  /** Returns the rules. They are read at most once in `rulesLifetime`, and parsed again only if the text has changed. */
   read(): Promise<readonly Rule[]>;
+  /** Adds a rule, which applies from the next `read` on. Rejects if the present ones are not valid, because they would be overwritten. */
+  remember(rule: Rule): Promise<void>;
 }
 
 /**
- * Returns a reader of the user's rules. A file or rule that is not valid is reported once per change of the file, and it fails
- * closed: calls that it could affect are denied, or asked for if the rule was `ask`.
+ * Returns the user's rules. A file or rule that is not valid is reported once per change of the file, and it fails closed: calls that
+ * it could affect are denied, or asked for if the rule was `ask`.
  */
-export function rulesFile(storage: StateStorage, onError: (error: Error) => void): RulesFile {
-  let known: { readonly text: string | undefined; readonly rules: readonly Rule[] } = { text: undefined, rules: [] };
+export function rulesFile(storage: StateStorage, clock: Clock, onError: (error: Error) => void): RulesFile {
+  let parsed: { readonly text: string | undefined; readonly rules: readonly Rule[] } = { text: undefined, rules: [] };
   let unreadable: string | undefined;
+  /** The last reading, and the time of its start. */
+  let reading: { readonly startedAt: number; readonly rules: Promise<readonly Rule[]> } | undefined;
+
+  async function readNow(): Promise<readonly Rule[]> {
+    try {
+      const text = await storage.read(fileName);
+      unreadable = undefined;
+      if (text !== parsed.text) parsed = { text, rules: text === undefined ? [] : parseRules(text, onError) };
+      return parsed.rules;
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== unreadable) onError(error as Error);
+      unreadable = message;
+      return denyAll;
+    }
+  }
+
   return {
-    async read() {
-      try {
-        const text = await storage.read(fileName);
-        unreadable = undefined;
-        if (text !== known.text) known = { text, rules: text === undefined ? [] : parseRules(text, onError) };
-        return known.rules;
-      } catch (error) {
-        const { message } = error as Error;
-        if (message !== unreadable) onError(error as Error);
-        unreadable = message;
-        return denyAll;
-      }
+    read() {
+      const now = clock.now();
+      const age = reading ? now - reading.startedAt : Infinity;
+      // The age is negative if the clock was set back.
+      if (!reading || age < 0 || age >= rulesLifetime) reading = { startedAt: now, rules: readNow() };
+      return reading.rules;
+    },
+    async remember(rule) {
+      await addRule(storage, rule);
+      reading = undefined;
     },
   };
 }
 
-/** Adds a rule to the user's rules. Rejects if the present ones are not valid, because they would be overwritten. */
-export async function rememberRule(storage: StateStorage, rule: Rule): Promise<void> {
+async function addRule(storage: StateStorage, rule: Rule): Promise<void> {
   const problem = problemOfRule(rule);
   if (problem !== undefined) throw invalid(`The rule cannot be remembered: ${problem}.`);
   await storage.update(fileName, (before) => {

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { createServer, prompt, resource, tool } from "mcparley/server";
 import { fakeClock } from "mcparley/testing";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
+import type { Decision } from "../consent/policy.ts";
 import type { HostEvent } from "./host-events.ts";
 import type { RunEvent } from "../loop/run-events.ts";
 import type { HostOptions } from "./host-options.ts";
@@ -112,4 +116,27 @@ test("ready() resolves after the limit if a server is hung", async () => {
   expect(isReady).toBe(false);
   await clock.advance(1_000);
   await ready;
+});
+
+test("a rule that another process adds to the folder holds for calls that start a second later", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "mcparley host "));
+  const writeRules = (decision: Decision): void => {
+    writeFileSync(path.join(folder, "policy.json"), JSON.stringify({ rules: [{ decision }] }), { mode: 0o600 });
+  };
+  try {
+    writeRules("allow");
+    const clock = fakeClock();
+    const policy = { review: "changes", trust: "configured" } as const;
+    await using host = await createHost({ folder, servers: { sums }, policy, clock });
+    await host.ready();
+    const call = async (): Promise<string> => (await host.callTool("sums__add", { a: 1, b: 2 })).status;
+    expect(await call()).toBe("result");
+    writeRules("deny");
+    await clock.advance(999);
+    expect(await call()).toBe("result");
+    await clock.advance(1);
+    expect(await call()).toBe("denied");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

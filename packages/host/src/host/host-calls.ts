@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { LocalError } from "mcparley";
 import type { Client, RequestOptions } from "mcparley/client";
-import { withAnySignal } from "../async/timing.ts";
-import { callLogLevel, createCallTool } from "../calls/call-tool.ts";
+import { createCallTool } from "../calls/call-tool.ts";
+import { sendRequest } from "../calls/called-server.ts";
 import type { CallTool } from "../calls/tool-call.ts";
-import type { CallActivity } from "../activity/call-activity.ts";
-import { ignoreErrors } from "../values/ignore-errors.ts";
+import type { KnownSecrets } from "../secrets/known-secrets.ts";
 import type { Host, HostCallOptions } from "./host.ts";
 import type { HostParts, HostedServer } from "./host-server.ts";
 import type { HostServers } from "./host-servers.ts";
@@ -22,10 +21,17 @@ export interface HostCalls {
 
 /** Returns the calls of a host: tools, prompts, resources, completion. */
 export function hostCalls(parts: HostParts, servers: HostServers): HostCalls {
-  const closing = new AbortController();
-  const callTool = toolCalls(parts, { servers, closing: closing.signal });
-  const send = otherCalls(parts, { servers, closing: closing.signal });
-  const close = (): void => closing.abort(new LocalError("closed", "The host was closed."));
+  let closedBy: LocalError | undefined;
+  const serverOf = (name: string): HostedServer | undefined => {
+    if (closedBy) throw closedBy;
+    return servers.usable(name);
+  };
+  const callTool = createCallTool({ consent: parts.consent, secrets: parts.secrets, serverOf });
+  const send = otherCalls(parts.secrets, serverOf);
+  const close = (): void => {
+    closedBy = new LocalError("closed", "The host was closed.");
+    for (const { calls } of servers.all()) calls.abort(closedBy);
+  };
   const { catalogue } = parts;
   return {
     callTool,
@@ -54,7 +60,7 @@ export function hostCalls(parts: HostParts, servers: HostServers): HostCalls {
         return send(request, (client, sent) => client.complete(ref, { ...argument }, { ...sent, ...known }));
       },
       async watch({ server, uri }, listener) {
-        const { supervised } = requireServer(servers, server);
+        const { supervised } = requireServer(servers.usable(server), server);
         if (supervised.info && !supervised.info.capabilities.resources?.subscribe) {
           const message = `The server ${JSON.stringify(server)} does not send updates of resources.`;
           throw new LocalError("not_capable", message);
@@ -69,32 +75,6 @@ export function hostCalls(parts: HostParts, servers: HostServers): HostCalls {
   };
 }
 
-interface Calling {
-  readonly servers: HostServers;
-  /** Aborted when the host is closed. */
-  readonly closing: AbortSignal;
-}
-
-/** Returns the function that calls tools. Neither its outcome nor its events contain a known secret. */
-function toolCalls({ consent, secrets }: HostParts, { servers, closing }: Calling): CallTool {
-  const call = createCallTool({
-    consent,
-    secrets,
-    serverOf(name) {
-      const server = servers.usable(name);
-      return server && { ...server, timeout: server.settings.timeout };
-    },
-  });
-  return ({ onActivity, signal, ...request }) =>
-    withAnySignal([signal, closing], (either) =>
-      call({
-        ...request,
-        signal: either,
-        ...(onActivity && { onActivity: (activity) => ignoreErrors(() => onActivity(secrets.hideIn(activity))) }),
-      }),
-    );
-}
-
 /** A request other than a tool call. */
 interface OtherRequest {
   readonly server: string;
@@ -107,33 +87,23 @@ interface OtherRequest {
 type Send = <T>(request: OtherRequest, work: (client: Client, options: RequestOptions) => Promise<T>) => Promise<T>;
 
 /** Returns the function that sends other requests. Neither a result nor an error contains a known secret. */
-function otherCalls({ secrets }: HostParts, { servers, closing }: Calling): Send {
-  return async ({ server: name, options, ...call }, work) => {
-    const server = requireServer(servers, name);
-    const onActivity = (activity: CallActivity): void =>
-      ignoreErrors(() => options.onActivity?.(secrets.hideIn(activity)));
-    const ending = new AbortController();
-    const end = server.calls.begin(call, { onActivity, cancel: (reason) => ending.abort(reason) });
-    const sent: RequestOptions = {
-      timeout: server.settings.timeout,
-      logLevel: callLogLevel,
-      onProgress: (progress) => onActivity({ type: "progress", progress }),
-    };
+function otherCalls(secrets: KnownSecrets, serverOf: (name: string) => HostedServer | undefined): Send {
+  return async ({ server: serverName, method, name, options: { signal, onActivity } }, work) => {
+    const server = requireServer(serverOf(serverName), serverName);
     try {
-      const result = await withAnySignal([closing, ending.signal, options.signal], (signal) =>
-        server.supervised.use((client) => work(client, { ...sent, signal }), { signal }),
-      );
+      const result = await server.calls.run({ method, name, signal, onActivity }, (call) => {
+        // These requests need no consent.
+        call.isAllowed = true;
+        return sendRequest(server, call, work);
+      });
       return secrets.hideIn(result);
     } catch (error) {
       throw error instanceof Error ? secrets.hideInError(error) : error;
-    } finally {
-      end();
     }
   };
 }
 
-function requireServer(servers: HostServers, name: string): HostedServer {
-  const server = servers.usable(name);
+function requireServer(server: HostedServer | undefined, name: string): HostedServer {
   if (server) return server;
   throw new LocalError("invalid_target", `The host has no server ${JSON.stringify(name)}, or it is disabled.`);
 }

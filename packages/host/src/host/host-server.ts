@@ -1,7 +1,7 @@
 import { type Clock, LocalError } from "mcparley";
 import type { InputRequestSource, Root } from "mcparley/client";
 import { followTasks } from "mcparley/tasks";
-import { type ActiveCalls, activeCalls } from "../activity/active-calls.ts";
+import { ActiveCalls } from "../activity/active-calls.ts";
 import type { CatalogueSource } from "../catalogue/create-catalogue.ts";
 import type { Consent } from "../consent/consent.ts";
 import { type InputHandlers, type InputSettings, inputHandlers } from "../input/input-handlers.ts";
@@ -43,8 +43,6 @@ export interface HostedServer {
   readonly reviewed: ReviewedLists;
   readonly calls: ActiveCalls;
   readonly settings: Omit<ServerSettings, "target">;
-  /** Aborted when the server is closed. */
-  readonly closed: AbortSignal;
   close(this: void): Promise<void>;
 }
 
@@ -54,7 +52,7 @@ export function hostServer(parts: HostParts, name: string, entry: ServerEntry): 
   const { settings, server } = resolveEntry(name, entry);
   const target: ServerTarget = server.target;
   secrets.addFrom(target);
-  const calls = activeCalls();
+  const calls = new ActiveCalls(secrets.hideIn);
   const report = (error: unknown): void => {
     const shown = secrets.hideInError(error instanceof Error ? error : new Error(String(error)));
     events.emit({ type: "error", server: name, error: shown });
@@ -77,16 +75,14 @@ export function hostServer(parts: HostParts, name: string, entry: ServerEntry): 
     onUpdated: (uri) => events.emit({ type: "updated", server: name, uri: secrets.hide(uri) }),
     onError: report,
   });
-  const closing = new AbortController();
   return {
     shown: shownServer(supervised, secrets),
     supervised,
     reviewed,
     calls,
     settings,
-    closed: closing.signal,
     async close() {
-      closing.abort(new LocalError("closed", `The server ${JSON.stringify(name)} was removed.`));
+      calls.withdraw(new LocalError("closed", `The server ${JSON.stringify(name)} was removed.`));
       reviewed.close();
       await supervised.close();
     },
@@ -117,10 +113,10 @@ function connectOptions(parts: HostParts, { name, settings, calls, target }: Con
       ask: parts.consent.queue,
       contextFor: parts.contextFor,
       onDecision: (decision) => events.emit({ type: "decision", decision }),
-      onActivity: calls.inputRequest,
-      cancelCalls: calls.cancel,
+      onActivity: (kind, state, during) => calls.inputRequest(kind, state, during),
+      cancelCalls: (during, reason) => calls.cancel(during, reason),
     }),
-    extensions: [followTasks({ onTask: (task) => calls.task(secrets.hideIn(task)) })],
+    extensions: [followTasks({ onTask: (task) => calls.task(task) })],
     onLog: (message) => events.emit({ type: "log", server: name, message: secrets.hideIn(message) }),
   };
 }

@@ -17,6 +17,9 @@ export interface ReviewedLists {
   close(this: void): void;
 }
 
+/** The reason of a review that ended because its lists are outdated. It is made once, and needs no stack of its own. */
+const outdated = new Error("The lists of the server were replaced.");
+
 interface ReviewedServer {
   readonly server: string;
   readonly target: ServerTarget;
@@ -60,7 +63,7 @@ export function reviewedLists({ server, target, consent, catalogue, report }: Re
     },
     update(lists, instructions) {
       if (isClosed) return;
-      current.abort();
+      current.abort(outdated);
       current = new AbortController();
       if (lists) running = review({ lists, instructions }, current.signal);
       else {
@@ -76,7 +79,7 @@ export function reviewedLists({ server, target, consent, catalogue, report }: Re
     },
     close() {
       isClosed = true;
-      current.abort();
+      current.abort(outdated);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { type Clock, printableJson } from "mcparley";
+import { withAnySignal } from "../async/timing.ts";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
@@ -132,7 +133,6 @@ async function outcomeOf(
   parts: OneCallParts,
 ): Promise<ToolOutcome | CancelledOutcome> {
   const { callId } = call;
-  const signal = AbortSignal.any([parts.stop.signal, parts.cancelled]);
   let outcome: ToolOutcome | undefined;
   let isOpen = true;
   let isUnanswered = false;
@@ -142,15 +142,14 @@ async function outcomeOf(
     parts.timer.activity(callId, activity);
     parts.emit({ type: "activity", callId, activity: hideInJson(activity, parts.limits.hideSecrets) });
   };
-  const calling = (async () => {
+  await withAnySignal([parts.stop.signal, parts.cancelled], (signal) => {
     const request = { tool, arguments: call.arguments, origin: { callId, by: "model" as const }, signal, onActivity };
-    try {
-      outcome = await parts.callTool(request);
-    } catch (error) {
-      outcome = failedOutcome(error, signal);
-    }
-  })();
-  await settled(calling, { signal, clock: parts.clock });
+    const calling = parts.callTool(request).then(
+      (result) => void (outcome = result),
+      (error: unknown) => void (outcome = failedOutcome(error, signal)),
+    );
+    return settled(calling, { signal, clock: parts.clock });
+  });
   isOpen = false;
   parts.timer.ended(callId);
   return outcome ?? { status: "cancelled", isUnanswered };

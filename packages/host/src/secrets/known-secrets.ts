@@ -69,7 +69,7 @@ export function knownSecrets(): KnownSecrets {
     for (const form of ordered) if (result.includes(form)) result = result.replaceAll(form, hidden);
     return result;
   };
-  const hideIn = <T>(value: T): T => hideDeep(value, hide);
+  const hideIn = <T>(value: T): T => (ordered.length === 0 ? value : hideDeep(value, hide));
   return {
     add,
     addFrom: (target) => secretsOf(target).forEach(addConfigured),

@@ -25,13 +25,17 @@ describe("startCall", () => {
         },
       });
     const started = startCall([named("a"), observerOf({}), named("b")], call, () => {});
-    expect(started.within(() => "result")).toBe("result");
+    expect(started.within?.(() => "result")).toBe("result");
     expect(order).toEqual(["a", "b"]);
   });
 
   test("merges the _meta of all observers", () => {
     const observers = [observerOf({ meta: { a: 1, b: 1 } }), {}, observerOf({ meta: { b: 2 } })];
     expect(startCall(observers, call, () => {}).meta).toEqual({ a: 1, b: 2 });
+  });
+
+  test("has neither `meta` nor `within` if no observer has them", () => {
+    expect(startCall([observerOf({}), {}], call, () => {})).toEqual({ ended: expect.any(Function) as unknown });
   });
 
   test("reports the error of an observer and notifies the others", () => {

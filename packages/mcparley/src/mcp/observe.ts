@@ -80,25 +80,25 @@ export interface CallRecord {
 }
 
 /**
- * Starts a call at all observers, and returns them as one: the first is the outermost. If `started` or `ended` of an
- * observer throws, the error goes to `report`, and neither the call nor another observer is affected.
+ * Starts a call at all observers, and returns them as one: the first is the outermost. `meta` and `within` are undefined if no observer has
+ * them. If `started` or `ended` of an observer throws, the error goes to `report`, and neither the call nor another observer is affected.
  */
 export function startCall<C extends ObservedCall>(
   observers: readonly CallObserver<C>[],
   call: C,
   report: (error: unknown) => void,
-): Required<CallRun> {
+): CallRun {
   const runs = observers.flatMap((observer) => {
     const run = guarded(() => observer.started?.(call), report);
     return run === undefined || isPromise(run) ? [] : run;
   });
-  const meta: JsonObject = Object.assign({}, ...runs.map((run) => run.meta));
+  const within = <T>(inner: () => T): T => {
+    const wrapped = runs.reduceRight((next, run) => (run.within ? () => run.within!(next) : next), inner);
+    return wrapped();
+  };
   return {
-    meta,
-    within<T>(inner: () => T): T {
-      const wrapped = runs.reduceRight((next, run) => (run.within ? () => run.within!(next) : next), inner);
-      return wrapped();
-    },
+    ...(runs.some((run) => run.meta) && { meta: Object.assign({}, ...runs.map((run) => run.meta)) as JsonObject }),
+    ...(runs.some((run) => typeof run.within === "function") && { within }),
     ended(end) {
       for (const run of runs) guarded(() => run.ended(end), report);
     },

@@ -1,10 +1,19 @@
 import { type Clock, startLimit } from "./clock.ts";
 import { LocalError } from "./errors.ts";
 
-/** The callbacks that wait for a signal, and the function that removes its listener. */
-interface Waiting {
-  readonly callbacks: Set<() => void>;
-  stop(this: void): void;
+/**
+ * The reason of a signal that ends work whose result nobody waits for. It is made once: the default reason is an exception with a stack,
+ * which takes more time than most of the work.
+ */
+export const routineEnd: Error = /* @__PURE__ */ new Error("The work is no longer needed.");
+
+/** The callbacks that wait for a signal. The object itself is the listener of the signal, so that a call creates no function for it. */
+class Waiting {
+  readonly callbacks: Set<() => void> = new Set();
+
+  handleEvent(): void {
+    for (const callback of this.callbacks) callback();
+  }
 }
 
 const waiting = new WeakMap<AbortSignal, Waiting>();
@@ -16,26 +25,20 @@ const waiting = new WeakMap<AbortSignal, Waiting>();
  * pass one signal to any number of calls.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  const { callbacks, stop } = waiting.get(signal) ?? startWaiting(signal);
-  callbacks.add(callback);
+  const listener = waiting.get(signal) ?? startWaiting(signal);
+  listener.callbacks.add(callback);
   return () => {
-    callbacks.delete(callback);
-    if (callbacks.size === 0) stop();
+    if (!listener.callbacks.delete(callback) || listener.callbacks.size > 0) return;
+    waiting.delete(signal);
+    signal.removeEventListener("abort", listener);
   };
 }
 
 function startWaiting(signal: AbortSignal): Waiting {
-  const callbacks = new Set<() => void>();
-  const listener = (): void => {
-    for (const callback of callbacks) callback();
-  };
-  const stop = (): void => {
-    waiting.delete(signal);
-    signal.removeEventListener("abort", listener);
-  };
+  const listener = new Waiting();
   signal.addEventListener("abort", listener, { once: true });
-  waiting.set(signal, { callbacks, stop });
-  return { callbacks, stop };
+  waiting.set(signal, listener);
+  return listener;
 }
 
 /** A signal that is aborted together with other signals. */

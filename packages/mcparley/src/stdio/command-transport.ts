@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { normalizeSpawnCommand } from "tinyexec";
 import type { CommandTarget, ProcessListener, TransportFactory } from "../client/connect/transports.ts";
-import { within } from "../rpc/abort.ts";
+import { within, routineEnd } from "../rpc/abort.ts";
 import { Backoff } from "../rpc/backoff.ts";
 import { type Clock, systemClock, wakefulClock } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
@@ -234,7 +234,7 @@ export class Restarts {
 
   /** Rejects all waits. */
   cancel(): void {
-    this.#cancelling.abort();
+    this.#cancelling.abort(routineEnd);
     this.#cancelling = new AbortController();
     this.#backoff = new Backoff(this.#clock, this.#cancelling.signal);
   }

@@ -1,3 +1,4 @@
+import { withAnySignal } from "../../client/unless-aborted.ts";
 import { Dismissed, type Prompter } from "../../client/questions/prompter.ts";
 import type { View } from "../../client/screen.ts";
 import type { ChatTerminal } from "../terminal/terminal.ts";
@@ -43,7 +44,9 @@ export function createDialogQueue(terminal: ChatTerminal): DialogQueue {
     if (signal.aborted) throw new Dismissed();
     const closing = (open = new AbortController());
     try {
-      return await dialog(prompterOn(terminal, AbortSignal.any([signal, closing.signal])), terminal.view);
+      return await withAnySignal([signal, closing.signal], (either) =>
+        dialog(prompterOn(terminal, either), terminal.view),
+      );
     } finally {
       open = undefined;
     }
@@ -58,7 +61,7 @@ export function createDialogQueue(terminal: ChatTerminal): DialogQueue {
     },
     inputEmptied: () => continueTyped?.(),
     dismiss() {
-      open?.abort();
+      open?.abort(new Dismissed());
       return open !== undefined;
     },
     get isBusy() {

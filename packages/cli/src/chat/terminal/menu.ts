@@ -6,6 +6,9 @@ const mostRows = 8;
 /** The share of the width for the texts of the entries. Their descriptions follow. */
 const labelShare = 0.6;
 
+/** The reason for which a request of entries ends. */
+const outdated = new Error("The text has changed.");
+
 /** The menu above an input. It follows the text, and has at most one selected entry. */
 export class InputMenu {
   readonly #suggest: Suggest | undefined;
@@ -26,7 +29,7 @@ export class InputMenu {
   /** Requests the entries for a text. Entries for an earlier text are dropped. */
   update(before: string): void {
     this.#isUsed = false;
-    this.#pending.abort();
+    this.#pending.abort(outdated);
     const { signal } = (this.#pending = new AbortController());
     const found = this.#suggest?.(before, signal);
     if (!(found instanceof Promise)) {
@@ -50,7 +53,7 @@ export class InputMenu {
   /** Removes the entries until the text changes. */
   close(): void {
     this.#isUsed = true;
-    this.#pending.abort();
+    this.#pending.abort(outdated);
     this.#set(undefined);
   }
 

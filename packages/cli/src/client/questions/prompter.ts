@@ -1,6 +1,7 @@
 import { type Interface, createInterface } from "node:readline";
 import type { ReadStream } from "node:tty";
 import { forTerminal, writeText } from "../../output.ts";
+import { withAnySignal } from "../unless-aborted.ts";
 import type { CommandIo } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
 import type { Screen } from "../screen.ts";
@@ -160,10 +161,10 @@ export async function talk<T>(
   signal: AbortSignal,
   run: (prompter: Prompter) => Promise<T>,
 ): Promise<T | undefined> {
-  return screen.quietly(async () => {
+  const dialog = async (either: AbortSignal): Promise<T | undefined> => {
     // The user's time does not count for `--timeout`.
     const resume = stop.pause();
-    const prompter = openPrompter(io, AbortSignal.any([signal, stop.signal]), () => stop.interrupt());
+    const prompter = openPrompter(io, either, () => stop.interrupt());
     try {
       return await run(prompter);
     } catch (error) {
@@ -175,5 +176,6 @@ export async function talk<T>(
       prompter.close();
       resume();
     }
-  });
+  };
+  return screen.quietly(() => withAnySignal([signal, stop.signal], dialog));
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "mcparley";
 import type { Tool } from "mcparley/client";
-import { fakeClock } from "mcparley/testing";
+import { type FakeClock, fakeClock } from "mcparley/testing";
 import type { CatalogueTool } from "../../catalogue/catalogue.ts";
 import type { ServerLists } from "../../catalogue/server-lists.ts";
 import type { ServerTarget } from "../../values/server-target.ts";
@@ -20,6 +20,7 @@ export const target: ServerTarget = "https://example.com/mcp";
 export interface ConsentFixture {
   readonly consent: Consent;
   readonly storage: StateStorage;
+  readonly clock: FakeClock;
   readonly decisions: DecisionRecord[];
   readonly errors: string[];
   review(tools: readonly Tool[], changes?: Partial<ServerLists> & { instructions?: string }): Promise<ReviewOutcome>;
@@ -38,17 +39,18 @@ export function consentFixture({
 }: ConsentFixtureOptions = {}): ConsentFixture {
   const decisions: DecisionRecord[] = [];
   const errors: string[] = [];
+  const clock = fakeClock(1_000);
   const consent = createConsent({
     policy,
     renderer,
     storage,
     onDecision: (decision) => decisions.push(decision),
     onError: (_server, error) => errors.push(error.message),
-    clock: fakeClock(1_000),
+    clock,
   });
   const review: ConsentFixture["review"] = (tools, { instructions, ...lists } = {}) =>
     consent.review({ server: "files", target, lists: listsOf(tools, lists), instructions }, never);
-  return { consent, storage, decisions, errors, review };
+  return { consent, storage, clock, decisions, errors, review };
 }
 
 export function listsOf(tools: readonly Tool[], others: Partial<ServerLists> = {}): ServerLists {

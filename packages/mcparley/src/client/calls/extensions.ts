@@ -1,4 +1,4 @@
-import { link, unlessAborted, within, linkWithin } from "../../rpc/abort.ts";
+import { type Linked, link, unlessAborted, within, linkWithin } from "../../rpc/abort.ts";
 import { wakefulClock } from "../../rpc/clock.ts";
 import { isPromise } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
@@ -60,20 +60,22 @@ async function prepare(call: Call): Promise<void> {
 
 /** Returns the final result that a result of an extension leads to. Undefined if no extension knows the result. */
 async function follow(call: Call, result: JsonObject): Promise<JsonObject | undefined> {
-  const linked = link(call.options.signal, call.core.closing);
+  let linked: Linked | undefined;
+  // Almost no result is followed, and a signal takes more time than the rest of this step.
+  const signalOf = (): AbortSignal => (linked ??= link(call.options.signal, call.core.closing)).signal;
   try {
-    const request = await followedRequest(call, linked.signal);
+    const request = await followedRequest(call, signalOf);
     for (const extension of extensionsOf(call.core)) {
       const follow = extension.follow?.(result, request);
       if (!follow) continue;
       if (call.options.follow === false) return result;
       const following = follow();
       if (call.options.signal) trackUntilEnd(call.core, following, call.options.signal);
-      return await unlessAborted(following, linked.signal, call.what);
+      return await unlessAborted(following, signalOf(), call.what);
     }
     return undefined;
   } finally {
-    linked.unlink();
+    linked?.unlink();
   }
 }
 
@@ -132,7 +134,7 @@ export async function followStored(
   throw new LocalError("not_capable", `No extension of this client can handle this result of ${method}.`);
 }
 
-async function followedRequest(call: Call, signal: AbortSignal): Promise<FollowedCall> {
+async function followedRequest(call: Call, signalOf: () => AbortSignal): Promise<FollowedCall> {
   const { core, method, what, options } = call;
   const { idle, total } = { ...core.options.timeout, ...options.timeout };
   const { revision } = (call.session ??= await sessionFor(call));
@@ -141,7 +143,9 @@ async function followedRequest(call: Call, signal: AbortSignal): Promise<Followe
     method,
     what,
     revision,
-    signal,
+    get signal() {
+      return signalOf();
+    },
     // The server has answered, so the default timeout for the answer does not apply. A timeout of the user does.
     left: total === undefined ? Infinity : left(),
     clock: core.options.clock ?? wakefulClock,

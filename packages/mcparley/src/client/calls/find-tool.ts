@@ -1,3 +1,4 @@
+import { routineEnd } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type Call, type ClientCore, waitFor } from "./call.ts";
@@ -11,9 +12,9 @@ export interface Lookup {
   page: Promise<void>;
   isDone: boolean;
   error?: unknown;
-  /** The number of calls that wait for it. It is aborted when the last of them is cancelled. */
+  /** The number of calls that wait for it. It is cancelled when the last of them is cancelled. */
   waiting: number;
-  abort(this: void): void;
+  cancel(this: void): void;
 }
 
 /** The codes of errors after which the list can probably be read by the next call. */
@@ -34,7 +35,7 @@ export async function findTool(call: Call): Promise<KnownTool | undefined> {
   try {
     while (!lookup.isDone && !lookup.tools.has(name)) await waitFor(call, lookup.page);
   } catch (error) {
-    if (lookup.waiting === 1) lookup.abort();
+    if (lookup.waiting === 1) lookup.cancel();
     throw error;
   } finally {
     lookup.waiting--;
@@ -85,9 +86,9 @@ function startLookup(core: ClientCore): Lookup {
     page: Promise.resolve(),
     isDone: false,
     waiting: 0,
-    abort: () => {
+    cancel: () => {
       if (tools.lookup === lookup) tools.lookup = undefined;
-      controller.abort();
+      controller.abort(routineEnd);
     },
   };
   lookup.page = read();

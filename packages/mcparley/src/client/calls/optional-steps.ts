@@ -62,18 +62,24 @@ export async function observe(call: Call, next: Next): Promise<JsonObject> {
   };
   const run = startCall(core.options.observers ?? [], started, core.report);
   const end = (how: Omit<CallEnd, "durationMs">): void => run.ended({ ...how, durationMs: core.clock.now() - at });
-  const linked = link(options.signal, core.closing);
-  call.options = { ...options, meta: { ...run.meta, ...options.meta } };
+  if (run.meta) call.options = { ...options, meta: { ...run.meta, ...options.meta } };
+  const runSteps = (): Promise<JsonObject> => next.step(call, next.next);
   try {
-    // `within` of an observer may wait for something else than the call.
-    const running = Promise.resolve(run.within(() => next.step(call, next.next)));
-    const result = await unlessAborted(running, linked.signal, call.what);
+    const result = await (run.within ? endWithCall(call, run.within(runSteps)) : runSteps());
     const failed = method === Method.callTool && result.isError === true;
     end({ outcome: failed ? "tool_error" : "ok", code: undefined, message: undefined });
     return result;
   } catch (error) {
     end({ ...endOf(error), message: error instanceof McpError ? error.message : "" });
     throw error;
+  }
+}
+
+/** Settles like `running`, which may wait for something else than the call, or rejects when the call is aborted. */
+async function endWithCall({ core, options, what }: Call, running: Promise<JsonObject>): Promise<JsonObject> {
+  const linked = link(options.signal, core.closing);
+  try {
+    return await unlessAborted(Promise.resolve(running), linked.signal, what);
   } finally {
     linked.unlink();
   }

@@ -147,14 +147,17 @@ function isCapable({ revision, server }: Session, method: string): boolean {
   return capability === "completions" && !revision.completionsCapability;
 }
 
-let loading: Promise<typeof OnDemand> | undefined;
+let steps: typeof OnDemand | undefined;
+type StepName = "confirm" | "extend" | "observe" | "takeTurn";
 
 /** Returns a step whose code is loaded with the first call that it concerns. Most clients need none of them. */
-function onDemand(name: "confirm" | "extend" | "observe" | "takeTurn"): Step {
-  return (call, next) => {
-    loading ??= import("./on-demand.ts").finally(() => (loading = undefined));
-    return loading.then((steps) => steps[name](call, next));
-  };
+function onDemand(name: StepName): Step {
+  return (call, next) => (steps ? steps[name](call, next) : loadStep(name, call, next));
+}
+
+async function loadStep(name: StepName, call: Call, next: Next): Promise<JsonObject> {
+  steps = await import("./on-demand.ts");
+  return steps[name](call, next);
 }
 
 /** Checks the result of a tool that was listed with an output schema. The result of a failed tool is not checked. */

@@ -1,4 +1,4 @@
-import { link, pause } from "../../rpc/abort.ts";
+import { link, pause, routineEnd } from "../../rpc/abort.ts";
 import { latestLegacy, latestModern } from "../../mcp/revisions/index.ts";
 import type { Connection } from "./connection.ts";
 import { type Opening, remember } from "./find-revision.ts";
@@ -44,10 +44,10 @@ export async function probeStream(connection: Connection, opening: Opening, wasM
       signal: requests.signal,
     });
   } finally {
-    timing.abort(undefined);
+    timing.abort(routineEnd);
     timing.unlink();
     // The request that is still open is no longer needed.
-    requests.abort(undefined);
+    requests.abort(routineEnd);
     requests.unlink();
   }
 }

@@ -1,4 +1,4 @@
-import { link, pause } from "../../rpc/abort.ts";
+import { link, pause, routineEnd } from "../../rpc/abort.ts";
 import { LocalError, type ProtocolError } from "../../rpc/errors.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
@@ -101,7 +101,7 @@ export async function visitUrls(call: Call, refused: ProtocolError): Promise<voi
     ]);
     if (!isDone) throw new LocalError("timeout", `${what}: the server did not announce that the visit is complete.`);
   } finally {
-    linked.abort(undefined);
+    linked.abort(routineEnd);
     linked.unlink();
     for (const { elicitationId } of wanted) announced.cancel(elicitationId);
   }

@@ -1,4 +1,4 @@
-import { link, pause } from "../../rpc/abort.ts";
+import { link, pause, routineEnd } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { ClientCore } from "../calls/call.ts";
@@ -41,7 +41,7 @@ export async function listenModern(
     request.abort(error);
     throw error;
   } finally {
-    waiting.abort(undefined);
+    waiting.abort(routineEnd);
     waiting.unlink();
   }
 }

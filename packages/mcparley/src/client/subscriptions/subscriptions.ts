@@ -1,4 +1,4 @@
-import { abortedError, unlessAborted, linkWithin } from "../../rpc/abort.ts";
+import { abortedError, unlessAborted, linkWithin, routineEnd } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
 import { type Clock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
@@ -205,7 +205,7 @@ export class Subscriptions {
       }
     } finally {
       this.#open.delete(state);
-      state.life.abort(undefined);
+      state.life.abort(routineEnd);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { EventSourceMessage } from "eventsource-parser";
-import { abortedError } from "../../rpc/abort.ts";
+import { abortedError, routineEnd } from "../../rpc/abort.ts";
 import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { type JsonRpcMessage, type RequestId, isObject, isRequest } from "../../rpc/messages.ts";
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
@@ -30,7 +30,7 @@ export async function openHttpSse(
 ): Promise<Transport | undefined> {
   const { clock } = settings;
   const lifetime = new AbortController();
-  const abort = (): void => lifetime.abort();
+  const abort = (): void => lifetime.abort(routineEnd);
   signal?.addEventListener("abort", abort);
   let timer = clock.setTimeout(abort, ENDPOINT_MS);
   const pause = (): (() => void) => {
@@ -50,7 +50,7 @@ export async function openHttpSse(
   } finally {
     clock.clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
-    if (!transport) lifetime.abort();
+    if (!transport) lifetime.abort(routineEnd);
     // oxlint-disable-next-line no-unsafe-finally -- the abort of the caller has precedence over other errors
     if (signal?.aborted) throw abortedError("Connecting", signal);
   }
@@ -151,7 +151,7 @@ class EventStream {
   }
 
   close(): void {
-    this.#lifetime.abort();
+    this.#lifetime.abort(routineEnd);
   }
 
   #accept(event: EventSourceMessage): void {

@@ -1,3 +1,4 @@
+import { routineEnd } from "../../rpc/abort.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../header-names.ts";
@@ -77,7 +78,7 @@ export class LegacySession {
     if (!this.hasId || this.isLost) return;
     const { clock } = this.#settings;
     const controller = new AbortController();
-    const timer = clock.setTimeout(() => controller.abort(), END_MS);
+    const timer = clock.setTimeout(() => controller.abort(routineEnd), END_MS);
     try {
       const outgoing = { method: "DELETE", headers: this.headers, signal: controller.signal } as const;
       discard(await sendHttp(this.#settings, outgoing));

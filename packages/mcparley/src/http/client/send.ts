@@ -1,4 +1,4 @@
-import { pause } from "../../rpc/abort.ts";
+import { pause, routineEnd } from "../../rpc/abort.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
@@ -141,7 +141,7 @@ export async function untilAccepted(
   } catch {
     // The sender gets the error. Later messages are sent in any case.
   } finally {
-    limit.abort();
+    limit.abort(routineEnd);
   }
 }
 

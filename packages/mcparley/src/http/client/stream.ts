@@ -1,3 +1,4 @@
+import { routineEnd } from "../../rpc/abort.ts";
 import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
 import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { LAST_EVENT_ID_HEADER } from "../header-names.ts";
@@ -62,7 +63,7 @@ async function readToEnd(
         backoff?.reset();
         sink.message(value);
         if (waiting.size > 0 || timer !== undefined) return;
-        timer = clock.setTimeout(() => controller.abort(), LINGER_MS);
+        timer = clock.setTimeout(() => controller.abort(routineEnd), LINGER_MS);
       },
       malformed: (error) => sink.malformed(error),
     };

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { isSecureUrl } from "../../net/loopback.ts";
 import type { SignIn } from "../../auth/client/sign-in.ts";
+import { linkWithin } from "../../rpc/abort.ts";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { LoopbackListener } from "./loopback-listener.ts";
@@ -44,20 +45,16 @@ export function loopbackSignIn(options: LoopbackSignInOptions = {}): SignIn {
       return {
         redirectUri: listener.redirectUri,
         async visit(authorizationUrl, signal) {
-          const limit = new AbortController();
-          const timer = clock.setTimeout(() => {
-            const message = `The user did not return from the sign-in within ${timeLimit / 1000} seconds.`;
-            limit.abort(new LocalError("timeout", message));
-          }, timeLimit);
-          const ended = AbortSignal.any([signal, limit.signal]);
+          const message = `The user did not return from the sign-in within ${timeLimit / 1000} seconds.`;
+          const ended = linkWithin({ clock, ms: timeLimit, message }, signal);
           // The browser can return before the program that opened it has ended.
-          const redirect = listener.receive(authorizationUrl.searchParams.get("state") ?? undefined, ended);
+          const redirect = listener.receive(authorizationUrl.searchParams.get("state") ?? undefined, ended.signal);
           redirect.catch(() => {});
           try {
             await Promise.race([redirect, send(authorizationUrl, open)]);
             return await redirect;
           } finally {
-            clock.clearTimeout(timer);
+            ended.unlink();
           }
         },
         close: () => listener.close(),

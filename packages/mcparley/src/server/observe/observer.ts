@@ -129,7 +129,7 @@ export function observersOf({ observers = [], onError }: AnyServerDefinition, cl
         run.ended({ ...how, outcome, durationMs: clock.now() - at });
       };
       try {
-        const result = await run.within(answer);
+        const result = await (run.within ? run.within(answer) : answer());
         end(endOfResult(result));
         return result;
       } catch (error) {

@@ -42,8 +42,8 @@ export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtensio
     id: tasksId,
     mirroredNames,
     repeatable: [TaskMethod.get, TaskMethod.result, TaskMethod.list],
-    async prepare(request) {
-      return (await canBeTask(request)) ? { task: {} } : undefined;
+    prepare(request) {
+      return couldBeTask(request) ? taskParams(request) : undefined;
     },
     follow(result, request) {
       if (request.method !== Method.callTool) return undefined;
@@ -62,15 +62,20 @@ export function followTasks({ onTask }: FollowTasksOptions = {}): ClientExtensio
   };
 }
 
-/** Returns whether a tool of a server of 2025-11-25 can be called as a task (Tool-Level Negotiation). */
-async function canBeTask({ method, params, revision, capabilities, tool }: PreparedCall): Promise<boolean> {
+/** Whether the server could run a call as a task: its revision lets the client decide, and it has declared tasks for tools. */
+function couldBeTask({ method, params, revision, capabilities }: PreparedCall): boolean {
   if (params.task !== undefined || method !== Method.callTool || !revision.requestedTasks) return false;
   const { requests } = isObject(capabilities.tasks) ? capabilities.tasks : {};
-  const tools = isObject(requests) && isObject(requests.tools) ? requests.tools : {};
-  if (!tools.call) return false;
+  return isObject(requests) && isObject(requests.tools) && Boolean(requests.tools.call);
+}
+
+/** Returns the params of a task if the tool can be called as one (Tool-Level Negotiation). */
+async function taskParams({ tool }: PreparedCall): Promise<JsonObject | undefined> {
   const known: unknown = await tool();
   const execution = isObject(known) ? known.execution : undefined;
-  return isObject(execution) && (execution.taskSupport === "optional" || execution.taskSupport === "required");
+  const isPossible =
+    isObject(execution) && (execution.taskSupport === "optional" || execution.taskSupport === "required");
+  return isPossible ? { task: {} } : undefined;
 }
 
 /** Returns the result of a task that is over. Throws if it has none. */
