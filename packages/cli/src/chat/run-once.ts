@@ -2,6 +2,7 @@ import { chatHost } from "./chat-host.ts";
 import type { ChatSetting } from "./open-chat.ts";
 import { runScript } from "./script/run-script.ts";
 import type { StartSetting } from "./servers/chat-servers.ts";
+import { retryText } from "./session/notices.ts";
 import { findMentions } from "./session/mentions.ts";
 import { keepConversation, restoredConversation } from "./session/keep-conversation.ts";
 import { UsageError } from "../client/io.ts";
@@ -19,6 +20,9 @@ export async function runOnce(chat: ChatSetting, { io, screen, options, stop }: 
     schemas: model.schemas,
     renderer: undefined,
     signIn: undefined,
+    onEvent: (event) => {
+      if (event.type === "retry") screen.note(screen.err.style.yellow(retryText(event)));
+    },
     note: (text) => screen.note(text),
   });
   try {
@@ -45,9 +49,12 @@ export async function runOnce(chat: ChatSetting, { io, screen, options, stop }: 
 type Host = Awaited<ReturnType<typeof chatHost>>;
 type Conversation = ReturnType<Host["conversation"]>;
 
-async function save(keeping: ReturnType<typeof keepConversation>, conversation: Conversation): Promise<string> {
+/** Stores the conversation. Returns its id, or undefined if it has no messages. */
+async function save(
+  keeping: ReturnType<typeof keepConversation>,
+  conversation: Conversation,
+): Promise<string | undefined> {
   await keeping.save(conversation);
-  if (keeping.id === undefined) throw new UsageError("The conversation has no messages, so it was not stored.");
   return keeping.id;
 }
 

@@ -11,7 +11,7 @@ import { type Chat, interruptible } from "./chat.ts";
 import { promptValues, templateValues } from "./expand.ts";
 import { type Mention, findMentions, mentionText, replaceMentions } from "./mentions.ts";
 import { showForModel } from "./show-message.ts";
-import { runTurn } from "./turn.ts";
+import { type SentText, runTurn } from "./turn.ts";
 
 /**
  * Runs a text that the user submitted: a command, a prompt of a server, or a message. Throws if it could not be sent; the conversation
@@ -27,7 +27,7 @@ export async function submit(text: string, chat: Chat): Promise<number> {
   }
   // Each name of a prompt has a colon, so that a misspelt command waits for nothing.
   const prompt = name.includes(":") && (await findWhenReady(chat, (catalogue) => catalogue.prompt(name)));
-  if (prompt) return sendPrompt(prompt, words, chat);
+  if (prompt) return sendPrompt(prompt, { text, words }, chat);
   throw new UsageError(`There is no command or prompt /${name}.`, hintFor(name, chat));
 }
 
@@ -61,7 +61,7 @@ async function sendMessage(text: string, chat: Chat): Promise<number> {
   conversation.user(replaceMentions(text, host, ({ server, uri }) => attached.get(mentionText(server, uri))));
   // The message is not lost if the program ends before the answer.
   void chat.store();
-  return answer(before, chat);
+  return answer({ text, messages: conversation.messages.slice(-1) }, before, chat);
 }
 
 /** Attaches the resource of a mention, unless it is attached already. Asks for the variables of a template. */
@@ -82,15 +82,19 @@ async function attach(mention: Mention, chat: Chat): Promise<{ server: string; u
 }
 
 /** Expands a prompt of a server, adds its messages, and lets the model answer. */
-async function sendPrompt(prompt: CataloguePrompt, words: string, chat: Chat): Promise<number> {
+async function sendPrompt(
+  prompt: CataloguePrompt,
+  { text, words }: { text: string; words: string },
+  chat: Chat,
+): Promise<number> {
   const { name } = prompt;
   const given = await readArguments(splitWords(words), sourcesOf(chat.io));
   const values = await promptValues(prompt, given, chat);
   chat.terminal.status([`Expanding ${visibleLine(name)} (Ctrl-C cancels)`]);
   const before = chat.conversation.messages.length;
   await refresh(chat);
-  await interruptible(chat, (signal) => chat.conversation.prompt(name, values, { signal }));
-  return answer(before, chat);
+  const messages = await interruptible(chat, (signal) => chat.conversation.prompt(name, values, { signal }));
+  return answer({ text, messages }, before, chat);
 }
 
 /** Reads the attached resources that have changed. Their new content stands before the message that may be about it. */
@@ -99,9 +103,9 @@ async function refresh(chat: Chat): Promise<void> {
 }
 
 /** Lets the model answer. Without a model, shows the messages since `before` as a model would receive them. */
-async function answer(before: number, chat: Chat): Promise<number> {
+async function answer(sent: SentText, before: number, chat: Chat): Promise<number> {
   chat.terminal.status([]);
-  if (chat.model !== undefined) return runTurn(chat);
+  if (chat.model !== undefined) return runTurn(sent, chat);
   showForModel(chat.conversation.messages.slice(before), chat);
   void chat.store();
   return exitCodes.ok;
