@@ -138,6 +138,9 @@ test.each([
   const { terminal, send, idle, leave } = await openChat({ args: ["--model", "small", "--base-url", await open()] });
   await send("Hello");
   await terminal.waitFor(reason);
+  // The message is not in the conversation, and can be sent again.
+  await terminal.waitFor(() => terminal.cursor().line.startsWith("> Hello"));
+  terminal.key("ctrl-c");
   await idle();
   await send("/roots");
   await terminal.waitFor("No folder is shared");

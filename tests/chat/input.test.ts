@@ -133,14 +133,14 @@ async function pipe(args: readonly string[], input: string) {
   return { stdout, stderr, code };
 }
 
-test("reads messages and commands from a pipe, and denies calls that nobody can be asked for", async () => {
+test("reads messages and commands from the lines of a pipe, and denies calls that nobody can be asked for", async () => {
   const server = stdioTestServer();
   const endpoint = await openModelEndpoint([
     say("Hello."),
     say(toolCall("server__echo", { text: "a" })),
     say("It was denied."),
   ]);
-  const args = ["--model", "small", "--base-url", endpoint.url, ...targetOf(server)];
+  const args = ["--lines", "--model", "small", "--base-url", endpoint.url, ...targetOf(server)];
   const { stdout, stderr, code } = await pipe(args, "Hi\nEcho it\n/call add a:=1 b:=2\n/quit\n");
   expect(code).toBe(7);
   expect(stdout).toMatch(/^Hello\.$/m);
@@ -149,6 +149,19 @@ test("reads messages and commands from a pipe, and denies calls that nobody can 
   expect(stdout + stderr).not.toContain("\u001b");
   expect(stderr).not.toContain("Hello.");
   expect(server.events().map(({ event }) => event)).toEqual(["started"]);
+});
+
+test("sends a pipe as one message, and a pipe beside --prompt as a part of it", async () => {
+  const endpoint = await openModelEndpoint([say("One."), say("Two.")]);
+  const model = ["--model", "small", "--base-url", endpoint.url];
+  const code = "@decorator\nclass A {}\n";
+  expect(await pipe(model, code)).toMatchObject({ stdout: expect.stringContaining("One."), code: 0 });
+  expect(await pipe([...model, "-p", "Explain this."], code)).toMatchObject({ stdout: "Two.\n", stderr: "", code: 0 });
+  const contents = endpoint.requests.map(({ messages }) => messages.slice(1));
+  expect(contents).toEqual([
+    [{ role: "user", content: code.trimEnd() }],
+    [{ role: "user", content: `Explain this.\n\nText of stdin:\n\`\`\`\n${code}\`\`\`` }],
+  ]);
 });
 
 test("exits with the code of the last failure of a pipe", async () => {

@@ -86,6 +86,23 @@ test("attaches the resources that the prompt names", async () => {
   expect(child.exitCode).toBe(0);
 });
 
+test("repeats a request that is limited or failed, and shows it on stderr", async () => {
+  const limited = { status: 429, message: "Slow down.", headers: { "retry-after": "1" } };
+  const { endpoint, result } = await start(["--prompt", "Hi"], { script: [limited, say("Hello.")], server: null });
+  const { stdout, stderr, code } = await result;
+  expect({ stdout, code }).toEqual({ stdout: "Hello.\n", code: 0 });
+  expect(stderr).toContain("The model endpoint answered 429; try 2 of 4 in 1 s");
+  expect(endpoint.requests[1]?.messages).toEqual(endpoint.requests[0]?.messages);
+});
+
+test("stops at Ctrl-C while it waits to repeat a request", async () => {
+  const limited = { status: 503, message: "Restarting.", headers: { "retry-after": "90" } };
+  const { child, endpoint, result } = await start(["--prompt", "Hi"], { script: () => limited, server: null });
+  child.stderr.setEncoding("utf8").once("data", () => child.kill("SIGINT"));
+  expect((await result).code).toBe(130);
+  expect(endpoint.requests).toHaveLength(1);
+});
+
 test.each([
   [401, 3],
   [400, 2],

@@ -26,6 +26,7 @@ const foreign: Readonly<Record<string, string>> = {
   maxRequestBodySize: "Bun",
   createMcpExpressApp: "the official SDK",
   createSentinel: "the package redis",
+  streamText: "the package ai",
   includeTools: "Gemini CLI",
   excludeTools: "Gemini CLI",
   LanguageModelV3: "@ai-sdk/provider",

@@ -46,6 +46,7 @@ export type {
 export type { InputLimits } from "./input/input-limits.ts";
 export type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "./renderer/sampling.ts";
 export type { LanguageModel, ModelSetting } from "./model/language-model.ts";
+export type { ModelRetry } from "./model/retries.ts";
 export type {
   AssistantPart,
   FilePart,

@@ -6,7 +6,7 @@ import { type ChatSetting, openChat } from "./open-chat.ts";
 import type { Chat } from "./session/chat.ts";
 import { type DialogQueue, createDialogQueue } from "./session/dialog-queue.ts";
 import { showError } from "./session/show-error.ts";
-import { submit } from "./session/submit.ts";
+import { submit, submitData } from "./session/submit.ts";
 import { messageMenu } from "./session/suggestions.ts";
 import { showWelcome } from "./session/welcome.ts";
 import { openTerminal } from "./terminal/open-terminal.ts";
@@ -44,7 +44,9 @@ export async function runInteractive(
     connectAll(chat);
     // Nobody reads the state of the servers before the first line of a pipe.
     if (!setting.io.isTerminal.stdin) await chat.host.ready();
-    const code = await readMessages(chat, running.leaving.signal);
+    const { signal } = running.leaving;
+    const code =
+      setting.piped === undefined ? await readMessages(chat, signal) : await sendPiped(setting.piped, chat, signal);
     await chat.stored();
     showResume(chat, setting);
     return code;
@@ -82,6 +84,19 @@ async function readMessages(chat: Chat, leaving: AbortSignal): Promise<number> {
   return code;
 }
 
+/**
+ * Sends the text of a pipe. One line is read as if it was typed. Several lines are data of another program, in which nothing is searched.
+ * Returns the exit code.
+ */
+async function sendPiped(text: string, chat: Chat, leaving: AbortSignal): Promise<number> {
+  const message = text.trimEnd();
+  if (message === "") {
+    chat.terminal.note("stdin is empty, so nothing was sent.");
+    return exitCodes.ok;
+  }
+  return (await unlessAborted(tryToSubmit(message, chat, message.includes("\n")), leaving)) ?? exitCodes.ok;
+}
+
 /** Returns the next text, or undefined if the user leaves or the input has ended. */
 async function nextMessage(chat: Chat, leaving: AbortSignal): Promise<string | undefined> {
   const { terminal, view, draft } = chat;
@@ -100,9 +115,9 @@ async function nextMessage(chat: Chat, leaving: AbortSignal): Promise<string | u
 }
 
 /** Runs a text, and returns its exit code. Shows an error; the text is then offered again. */
-async function tryToSubmit(text: string, chat: Chat): Promise<number> {
+async function tryToSubmit(text: string, chat: Chat, isData = false): Promise<number> {
   try {
-    return await submit(text, chat);
+    return await (isData ? submitData(text, chat) : submit(text, chat));
   } catch (error) {
     chat.terminal.status([]);
     if (error instanceof Dismissed) {

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { listen } from "mcparley/node";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../client/report-error.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../client/testing/fake-io.ts";
 import { temporaryFolder } from "../serve/testing/temporary-folder.ts";
@@ -65,6 +65,7 @@ test.each([
   [["--base-url", "http://127.0.0.1:1/v1"], "--base-url belongs to a model, and --model is missing."],
   [["--resume", "last"], "There is no stored conversation."],
   [["--sample", "x"], "mcparley chat has no option --sample."],
+  [["--lines", "--prompt", "x"], "--lines and --prompt exclude each other."],
   [["--modl", "x"], "There is no option --modl."],
   [["unknown-server"], "unknown-server"],
 ])("%j is refused", async (argv, message) => {
@@ -131,8 +132,8 @@ test("--prompt attaches resources, and refuses a template, whose variables nobod
   expect(bodies).toHaveLength(1);
 });
 
-test("without a model and servers, the lines of a pipe are read", async () => {
-  const { code, io } = await chat([], { stdin: "/servers\ntext\n" });
+test("without a model and servers, the lines of a pipe are read with --lines", async () => {
+  const { code, io } = await chat(["--lines"], { stdin: "/servers\ntext\n" });
   expect(code).toBe(exitCodes.ok);
   expect(io.out()).toContain("There are no servers.");
   expect(io.out()).toContain("[user]\ntext\n");
@@ -159,4 +160,136 @@ test("the roots of --root are named without --prompt as well", async () => {
   const home = await temporaryFolder({ "src/a.ts": "" });
   const { io } = await chat(["--root", "src"], { stdin: "/roots\n", home });
   expect(io.out()).toContain(`src  ${pathToFileURL(join(home, "src")).href}`);
+});
+
+/** Returns the messages of the user in a request. */
+function userMessages(body: string | undefined): string[] {
+  const { messages } = JSON.parse(body ?? "{}") as { messages: { role: string; content: string }[] };
+  return messages.filter(({ role }) => role === "user").map(({ content }) => content);
+}
+
+const fence = "```";
+
+describe("the text of a pipe", () => {
+  test("is a part of the message of --prompt, and is not searched for mentions", async () => {
+    const { url, bodies } = await endpoint("Blue.");
+    const code = "@decorator\r\nclass A {} // mail a@b.c\r\n";
+    const result = await chat(["-m", "m", "--base-url", url, "-p", "Explain this."], { stdin: code });
+    expect(result.code).toBe(exitCodes.ok);
+    expect(userMessages(bodies[0])).toEqual([
+      `Explain this.\n\nText of stdin:\n${fence}\n@decorator\nclass A {} // mail a@b.c\n${fence}`,
+    ]);
+  });
+
+  test.each(["-", "@-", " - "])("is the message of -p %j", async (prompt) => {
+    const { url, bodies } = await endpoint("Blue.");
+    const { code, io } = await chat(["-m", "m", "--base-url", url, "-p", prompt, "--json"], {
+      stdin: "Name\na colour.\n",
+    });
+    expect(code).toBe(exitCodes.ok);
+    expect(userMessages(bodies[0])).toEqual(["Name\na colour."]);
+    expect(JSON.parse(io.out())).toMatchObject({ answer: "Blue.", reason: "answered" });
+  });
+
+  test.each(["", " \n"])("is missing for -p - if it is %j", async (stdin) => {
+    const { url, bodies } = await endpoint("Blue.");
+    const { code, io } = await chat(["-m", "m", "--base-url", url, "-p", "-", "--json"], { stdin });
+    expect(code).toBe(exitCodes.usage);
+    expect(JSON.parse(io.out())).toMatchObject({ error: { code: "usage", message: "Stdin is empty." } });
+    expect(bodies).toEqual([]);
+  });
+
+  test("is named once by @-", async () => {
+    const { url, bodies } = await endpoint("Blue.");
+    const home = await temporaryFolder({ "a.md": "one\n" });
+    await chat(["-m", "m", "--base-url", url, "-p", "Compare @- with @a.md."], { stdin: "two", home });
+    expect(userMessages(bodies[0])).toEqual([
+      `Compare @- with @a.md.\n\nText of stdin:\n${fence}\ntwo\n${fence}\n\nText of the file a.md:\n${fence}\none\n${fence}`,
+    ]);
+  });
+
+  test("is one message without --prompt, and several with --lines", async () => {
+    const { url, bodies } = await endpoint("Blue.");
+    const model = ["-m", "m", "--base-url", url];
+    const stdin = "Name a colour.\n\n@decorator and a number.\n";
+    const { code, io } = await chat(model, { stdin });
+    expect(code).toBe(exitCodes.ok);
+    expect(bodies.map(userMessages)).toEqual([[stdin.trimEnd()]]);
+    expect(io.out()).toContain("Blue.");
+    await chat([...model, "--lines"], { stdin: "Name a colour.\n/roots\nAgain.\n" });
+    expect(bodies.slice(1).map((body) => userMessages(body).at(-1))).toEqual(["Name a colour.", "Again."]);
+  });
+
+  test("of one line without --prompt is read as typed text", async () => {
+    const { io } = await chat([], { stdin: "/servers\n" });
+    expect(io.out()).toContain("There are no servers.");
+  });
+
+  test("of several lines without --prompt is refused if it begins with a command", async () => {
+    const { code, io } = await chat([], { stdin: "/servers\n/roots\n" });
+    expect(code).toBe(exitCodes.usage);
+    expect(io.err()).toContain("A pipe of several lines is one message, and /servers is a command.");
+    expect(io.err()).toContain("Add --lines.");
+  });
+
+  test("that is empty without --prompt sends nothing, and says so", async () => {
+    const { url, bodies } = await endpoint("Blue.");
+    const { code, io } = await chat(["-m", "m", "--base-url", url], { stdin: "" });
+    expect(code).toBe(exitCodes.ok);
+    expect(io.err()).toContain("stdin is empty, so nothing was sent.");
+    expect(bodies).toEqual([]);
+  });
+
+  test("that never ends is left by Ctrl-C with 130, and by --timeout with 6", async () => {
+    const { url, bodies } = await endpoint("Blue.");
+    const home = await temporaryFolder();
+    const start = (argv: readonly string[]) => {
+      const io = fakeIo({ cwd: home, env: { TERM: "dumb", HOME: home } });
+      const exit = runChat(["-m", "m", "--base-url", url, ...argv], { ...io, onTerminate: () => () => {} });
+      return { io, exit };
+    };
+    for (const argv of [["-p", "Explain this."], ["-p", "-"], []]) {
+      const { io, exit } = start(argv);
+      io.stdin.once("data", () => io.pressCtrlC());
+      io.stdin.push("a");
+      expect(await exit).toBe(exitCodes.interrupted);
+    }
+    const { io, exit } = start(["-p", "Explain this.", "--timeout", "20ms"]);
+    expect(await exit).toBe(exitCodes.timeout);
+    expect(io.err()).toContain("stdin did not end within 20 ms.");
+    expect(bodies).toEqual([]);
+  });
+});
+
+test("--prompt @FILE is the text of the file, and an unknown mention is refused before anything is sent", async () => {
+  const { url, bodies } = await endpoint("Blue.");
+  const home = await temporaryFolder({ "question.md": "Name a colour.\n" });
+  const prompt = async (text: string): Promise<Ended> => chat(["-m", "m", "--base-url", url, "-p", text], { home });
+  expect((await prompt("@question.md")).code).toBe(exitCodes.ok);
+  expect(userMessages(bodies[0])).toEqual(["Name a colour."]);
+  const missing = await prompt("Explain @missing.md");
+  expect(missing.code).toBe(exitCodes.usage);
+  expect(missing.io.err()).toContain('"@missing.md" names no resource of a server, and no file.');
+  expect(missing.io.err()).toContain("\\@missing.md");
+  expect(bodies).toHaveLength(1);
+});
+
+test("a message that fails leaves no trace, and the reason of each repetition is shown", async () => {
+  const home = await temporaryFolder();
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(429, { "retry-after-ms": "1" }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const { code, io } = await chat(["-m", "m", "--base-url", url, "-p", "Hello", "--json"], { home });
+  expect(code).toBe(2);
+  expect(JSON.parse(io.out())).toMatchObject({
+    reason: "error",
+    conversation: null,
+    error: { message: expect.stringContaining("The request was sent 4 times.") as string },
+  });
+  expect(io.err().match(/The model endpoint answered 429; try \d of 4 in 1 s/g)).toHaveLength(3);
+  expect((await chat(["--resume", "last"], { home })).io.err()).toContain("There is no stored conversation.");
 });

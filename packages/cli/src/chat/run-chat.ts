@@ -14,6 +14,7 @@ import { type StoredChat, openHistory } from "./history/stored-chats.ts";
 import { runInteractive } from "./interactive.ts";
 import { type ChosenModel, type ProviderQuestion, openModel } from "./model/open-model.ts";
 import type { ChatSetting } from "./open-chat.ts";
+import { readRequiredStdin } from "./read-stdin.ts";
 import { runOnce } from "./run-once.ts";
 import { type ServerWords, type StartSetting, chatServers } from "./servers/chat-servers.ts";
 import { serverOutputs } from "./servers/server-outputs.ts";
@@ -28,6 +29,8 @@ export const chatCommand: AnyCommand = {
     "Each call of a tool is shown and asked for. / opens the menu of commands and prompts, @ that of the resources. Without --model you " +
       "choose what a model would, and see what it would receive.",
     "--prompt sends one message and prints the answer. Nothing is asked then: calls need --allow or a rule. --json prints one document.",
+    "With --prompt, the text of a pipe is a part of the message. @FILE in it adds a file, @SERVER:URI a resource, and -p - or -p @FILE reads " +
+      "the whole message. Without --prompt, a pipe is one message; --lines reads each line as one.",
     "The conversation is stored, and --resume continues it. Keys of models are read from variables: OPENAI_API_KEY, or --api-key-env.",
   ],
   examples: [
@@ -35,6 +38,7 @@ export const chatCommand: AnyCommand = {
     "mcparley chat notes https://example.com/mcp --model ollama/qwen3",
     "mcparley chat -m qwen3 --base-url http://127.0.0.1:8080/v1 -- node server.js",
     'mcparley chat notes -m ollama/qwen3 --allow "find_*" -p "What is due?" --json',
+    'git diff | mcparley chat -m ollama/qwen3 -p "Review this. The rules are in @CONTRIBUTING.md"',
     "mcparley chat --resume last",
   ],
   edit: () => Promise.reject(new TypeError("mcparley chat is run by `runChat`.")),
@@ -54,11 +58,14 @@ export async function runChat(argv: readonly string[], io: ProgramIo): Promise<n
     }
     const setting = { io, screen, options, stop };
     const start = await prepare({ targets: positionals, command }, setting);
+    const isPiped = options.prompt === undefined && !io.isTerminal.stdin && !options.lines;
+    const note = (text: string): void => screen.note(text);
+    const piped = isPiped ? (await readRequiredStdin(io, { signal: stop.signal, note })).text : undefined;
     if (options.prompt !== undefined) return await Promise.race([runOnce(start, setting), secondInterrupt(stop)]);
     // From here on, Ctrl-C belongs to the chat.
     stop.dispose();
     let isHungUp = false;
-    const code = await runInteractive(start, (listener) => onEnd(io, listener, () => (isHungUp = true)));
+    const code = await runInteractive({ ...start, piped }, (listener) => onEnd(io, listener, () => (isHungUp = true)));
     // The terminal does not exist any more. Node aborts at a usual exit, because it cannot restore the modes of the terminal.
     if (isHungUp) process.kill(process.pid, "SIGHUP");
     return code;
@@ -123,6 +130,9 @@ function checkOptions({ options }: StartSetting): void {
     );
   }
   if (options.prompt?.trim() === "") throw new UsageError("--prompt is empty.", 'Such as --prompt "What is due?"');
+  if (options.lines && options.prompt !== undefined) {
+    throw new UsageError("--lines and --prompt exclude each other.", "With --prompt, a pipe is a part of the message.");
+  }
   if (options.timeout !== undefined && options.prompt === undefined) {
     throw new UsageError("--timeout needs --prompt. A chat has no time limit.");
   }

@@ -1,13 +1,18 @@
+import { LocalError } from "mcparley";
 import { chatHost } from "./chat-host.ts";
+import { readOptionalStdin, readRequiredStdin } from "./read-stdin.ts";
 import type { ChatSetting } from "./open-chat.ts";
 import { runScript } from "./script/run-script.ts";
 import type { StartSetting } from "./servers/chat-servers.ts";
+import { retryText } from "./session/notices.ts";
+import { type NamedText, messageWith, readNamedTexts, stdinWord } from "./session/named-texts.ts";
 import { findMentions } from "./session/mentions.ts";
 import { keepConversation, restoredConversation } from "./session/keep-conversation.ts";
 import { UsageError } from "../client/io.ts";
 
 /** Runs `mcparley chat --prompt`: one message and its answer, without questions. Returns the exit code. */
-export async function runOnce(chat: ChatSetting, { io, screen, options, stop }: StartSetting): Promise<number> {
+export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise<number> {
+  const { io, screen, options, stop } = setting;
   const { prompt, json, timeout, system } = options;
   const { model, servers, history, resumed } = chat;
   if (prompt === undefined || !model) throw new UsageError("--prompt needs a text and a model.");
@@ -19,16 +24,20 @@ export async function runOnce(chat: ChatSetting, { io, screen, options, stop }: 
     schemas: model.schemas,
     renderer: undefined,
     signIn: undefined,
+    onEvent: (event) => {
+      if (event.type === "retry") screen.note(screen.err.style.yellow(retryText(event)));
+    },
     note: (text) => screen.note(text),
   });
   try {
     const conversation = restoredConversation(host, resumed);
     const keeping = keepConversation({ history, resumed, model: model.name, targets: chat.targets });
+    const message = await readMessage(prompt, { host, setting });
     await attachMentions(prompt, { host, conversation, signal: stop.signal });
     const { exitCode } = await runScript({
       host,
       conversation,
-      prompt,
+      prompt: message,
       signal: stop.signal,
       json,
       out: screen,
@@ -45,9 +54,35 @@ export async function runOnce(chat: ChatSetting, { io, screen, options, stop }: 
 type Host = Awaited<ReturnType<typeof chatHost>>;
 type Conversation = ReturnType<Host["conversation"]>;
 
-async function save(keeping: ReturnType<typeof keepConversation>, conversation: Conversation): Promise<string> {
+/** Returns the message: the prompt with the texts of the files that it names, and with that of stdin. `-` is stdin alone. */
+async function readMessage(prompt: string, { host, setting }: { host: Host; setting: StartSetting }): Promise<string> {
+  const { io, options, screen, stop } = setting;
+  const written = prompt.trim() === "-" ? stdinWord : prompt;
+  const read = { signal: stop.signal, note: (text: string) => screen.note(text) };
+  stop.limit(options.timeout);
+  try {
+    const stdin = (): Promise<NamedText> => readRequiredStdin(io, read);
+    const named = await readNamedTexts(written, { known: host, io, stdin, onUnknown: refuse, signal: stop.signal });
+    const piped = named.some(({ word }) => word === stdinWord) ? undefined : await readOptionalStdin(io, read);
+    return messageWith(written, piped ? [...named, piped] : named);
+  } catch (error) {
+    if (stop.reason !== "timeout") throw error;
+    throw new LocalError("timeout", `stdin did not end within ${options.timeout} ms.`);
+  } finally {
+    stop.limit(undefined);
+  }
+}
+
+function refuse(error: UsageError): never {
+  throw error;
+}
+
+/** Stores the conversation. Returns its id, or undefined if it has no messages. */
+async function save(
+  keeping: ReturnType<typeof keepConversation>,
+  conversation: Conversation,
+): Promise<string | undefined> {
   await keeping.save(conversation);
-  if (keeping.id === undefined) throw new UsageError("The conversation has no messages, so it was not stored.");
   return keeping.id;
 }
 

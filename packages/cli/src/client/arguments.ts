@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Readable } from "node:stream";
 import type { Prompt } from "mcparley";
 import { didYouMean } from "../did-you-mean.ts";
 import { type CommandIo, UsageError } from "./io.ts";
 import { isObject } from "./json.ts";
+import { decodeText, readText } from "./read-text.ts";
 
 /** One `key=value` of the command line, after its file or stdin is read. */
 export interface Given {
@@ -95,42 +95,21 @@ function notAnArgument(word: string): UsageError {
 /** Maximum size of stdin in bytes. Servers refuse larger arguments. */
 const maxBytes = 64 * 1024 * 1024;
 
+const base64Cure = "If the argument accepts base64, encode the file: base64 -w0 FILE | mcparley call ... key=@-";
+
 /** Reads files from the current folder, and stdin, as UTF-8. */
 export function sourcesOf(io: CommandIo): Sources {
   return {
     file: async (path) => {
       try {
-        return decode(await readFile(resolve(io.cwd, path)), path);
+        return decodeText(await readFile(resolve(io.cwd, path)), { name: path, cure: base64Cure });
       } catch (error) {
         if (error instanceof UsageError) throw error;
         throw new UsageError(`The file ${path} cannot be read: ${(error as Error).message}`);
       }
     },
-    stdin: async () => decode(await readAll(io.stdin), "stdin"),
+    stdin: () => readText(io.stdin, { name: "stdin", cure: base64Cure, maxBytes }),
   };
-}
-
-async function readAll(stream: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer | string>) {
-    const buffer = Buffer.from(chunk as Buffer);
-    bytes += buffer.length;
-    if (bytes > maxBytes) throw new UsageError("stdin has more than 64 MiB.");
-    chunks.push(buffer);
-  }
-  return Buffer.concat(chunks);
-}
-
-function decode(bytes: Buffer, what: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new UsageError(
-      `${what} is not UTF-8 text.`,
-      "If the argument accepts base64, encode the file: base64 -w0 FILE | mcparley call ... key=@-",
-    );
-  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { fstatSync, readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { isatty } from "node:tty";
 import type { connect } from "mcparley/client";
@@ -13,6 +13,11 @@ export interface CommandIo {
   readonly platform: NodeJS.Platform;
   /** Which of the three streams are terminals. */
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+  /**
+   * Returns whether stdin is a socket. Programs of Node give one to the processes that they start, and many of them never close it.
+   * Undefined: it is none.
+   */
+  hasSocketStdin?(): boolean;
   /** Returns the current number of columns of the terminal, or undefined if it is unknown. */
   columns(): number | undefined;
   /** Calls `listener` on each Ctrl-C until the returned function is called. */
@@ -49,6 +54,7 @@ export function processIo(): CommandIo {
     cwd: process.cwd(),
     platform: process.platform,
     isTerminal: { stdin: isatty(0), stdout: isatty(1), stderr: isatty(2) },
+    hasSocketStdin,
     columns: () => [stdout, stderr].find((stream) => stream.isTTY)?.columns,
     onInterrupt: (listener) => {
       process.on("SIGINT", listener);
@@ -57,6 +63,15 @@ export function processIo(): CommandIo {
     openUrl: loadAndOpen,
     connect: loadAndConnect as typeof connect,
   };
+}
+
+function hasSocketStdin(): boolean {
+  try {
+    return fstatSync(0).isSocket();
+  } catch {
+    // There is no stdin.
+    return false;
+  }
 }
 
 /** The client is loaded lazily, because `serve` does not need it. */

@@ -181,8 +181,10 @@ function chatOptions(): OptionDefinition[] {
       short: "p",
       value: "TEXT",
       commands,
-      description: "send this message, print the answer and end; nothing is asked",
+      description:
+        "send this message, print the answer and end; nothing is asked; - reads it from stdin, @FILE from a file",
     },
+    { name: "lines", commands, description: "without --prompt: read each line of a pipe as a message or a command" },
     {
       name: "allow",
       value: "TOOL",

@@ -63,6 +63,8 @@ export interface ClientOptions {
   system: string | undefined;
   /** The only message of a chat that ends with its answer. */
   prompt: string | undefined;
+  /** Whether each line of a pipe is a message or a command of its own. */
+  lines: boolean;
   /** The stored conversation to continue. */
   resume: string | undefined;
   noHistory: boolean;
@@ -192,6 +194,7 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
     provider: last("provider"),
     system: last("system"),
     prompt: last("prompt"),
+    lines: values.has("lines"),
     resume: last("resume"),
     noHistory: values.has("no-history"),
     help: values.has("help"),

@@ -11,6 +11,7 @@ import { userFolder } from "../state/user-folder.ts";
 import { hideSecretsOf } from "./ai-sdk-tools.ts";
 import { hostToolNames } from "../loop/stable-tools.ts";
 import { checkLimits } from "../input/input-limits.ts";
+import { checkTries } from "../model/retries.ts";
 import { eventBus } from "./event-bus.ts";
 import type { Host } from "./host.ts";
 import { type HostContext, hostContext } from "./host-context.ts";
@@ -23,7 +24,8 @@ import { hostLoop } from "./host-loop.ts";
  * Creates the host of one user. It connects to no server until a server is used, unless the server is `eager`.
  *
  * Create a host for each user: tokens, consent and cached lists belong to one host and its folder. Rejects with `LocalError`
- * `invalid_target` for a server that cannot be used, and with a `TypeError` for a rule that is not valid.
+ * `invalid_target` for a server that cannot be used, with a `TypeError` for a rule that is not valid, and with a `RangeError` for a
+ * number that is not.
  *
  * @example
  * ```ts
@@ -39,6 +41,7 @@ import { hostLoop } from "./host-loop.ts";
  */
 export async function createHost(options: HostOptions = {}): Promise<Host> {
   checkLimits(options.inputLimits);
+  checkTries(options.modelTries);
   const shared = sharedParts(options);
   const { parts, context } = shared;
   const servers = hostServers(parts);

@@ -2,6 +2,7 @@ import type { LoggingMessage } from "mcparley/client";
 import type { CatalogueChange } from "../catalogue/catalogue.ts";
 import type { SchemaLoss } from "../catalogue/schema-loss.ts";
 import type { DecisionRecord } from "../consent/decision-record.ts";
+import type { ModelRetry } from "../model/retries.ts";
 import type { ServerEvent } from "../servers/server-state.ts";
 
 /** An event of a host. Texts of servers are not escaped, and no event contains arguments, results or secrets. */
@@ -21,6 +22,13 @@ export type HostEvent =
       readonly type: "decision";
       /** The record for an audit. */
       readonly decision: DecisionRecord;
+    }
+  | {
+      readonly type: "retry";
+      /** The name of the server that requested sampling. Undefined for a run. */
+      readonly server: string | undefined;
+      /** The failed try of a request to a model, and the next one. */
+      readonly retry: ModelRetry;
     }
   | {
       readonly type: "log";

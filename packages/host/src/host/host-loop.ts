@@ -13,6 +13,7 @@ import type { Host } from "./host.ts";
 import type { HostCalls } from "./host-calls.ts";
 import type { HostContext } from "./host-context.ts";
 import type { HostParts } from "./host-server.ts";
+import { modelRetries } from "./model-retries.ts";
 import type { HostServers } from "./host-servers.ts";
 
 /** The runs and the conversations of a host. */
@@ -75,8 +76,9 @@ function runParts(parts: HostParts, { servers, calls }: LoopParts): Omit<RunPart
   const { model } = parts.options;
   if (!model) throw new TypeError("The host has no model. Pass `model` to createHost.");
   const used = chooseModel(model);
+  const retries = modelRetries(parts, undefined);
   return {
-    stream: (request) => streamModel(used, request),
+    stream: (request) => streamModel(used, request, retries),
     catalogue: () => parts.catalogue.current,
     callTool: calls.callTool,
     readArguments: (text, { tool }) => readArguments(text, tool.inputSchema),

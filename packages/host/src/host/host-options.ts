@@ -18,6 +18,11 @@ export interface HostOptions {
   readonly info?: Implementation;
   /** The model for `run` and for sampling. If omitted, servers cannot request sampling, and `run` throws. */
   readonly model?: ModelSetting;
+  /**
+   * Maximum tries of a request to a model, of `run` and of sampling. A try is repeated after the HTTP statuses 408, 429 and 5xx, and
+   * after connections that failed or ended before a part of the answer has arrived. 1 repeats nothing. Default: 4.
+   */
+  readonly modelTries?: number;
   /** The model provider whose rules the schemas of tools follow. Names follow the rules of all. Default: `common`. */
   readonly provider?: ProviderName;
   /** Asks the user. If omitted, everything that needs a question is denied. */

@@ -18,6 +18,7 @@ import type { HostServer } from "../servers/server-state.ts";
 import { type SupervisedServer, superviseServer } from "../servers/supervised-server.ts";
 import type { StateStorage } from "../state/state-storage.ts";
 import type { EventBus } from "./event-bus.ts";
+import { modelRetries } from "./model-retries.ts";
 import { type ReviewedLists, reviewedLists } from "./reviewed-lists.ts";
 
 /** The parts that the servers of a host share. */
@@ -107,6 +108,7 @@ function connectOptions(parts: HostParts, { name, settings, calls, target }: Con
       serverHost: typeof target === "object" && "url" in target ? new URL(target.url).hostname : undefined,
       renderer: options.renderer,
       model: options.model,
+      retries: modelRetries(parts, name),
       roots: hasRoots ? () => settings.roots ?? parts.roots() : undefined,
       limits: checkLimits(options.inputLimits, settings.inputLimits),
       clock: parts.clock,

@@ -55,7 +55,10 @@ export async function askModel(
 
   if (!finish) error ??= new Error("The answer of the model ended without a finish part.");
   const parts = builder.parts({ isComplete: finish !== undefined });
-  return { parts, finish: finish?.reason, usage: usageOf(finish?.usage, request, parts), error };
+  const isRefused = !finish && parts.length === 0 && !signal.aborted;
+  // The tokens of a refused request are not counted by its provider.
+  const usage = isRefused ? { inputTokens: 0, outputTokens: 0 } : usageOf(finish?.usage, request, parts);
+  return { parts, finish: finish?.reason, usage, error };
 }
 
 /** Collects the parts of an answer. The pieces of a block of text or reasoning become one part. */

@@ -129,8 +129,13 @@ export interface RunEnd {
   readonly reason: "answered" | "steps" | "tokens" | "time" | "length" | "filtered" | "cancelled" | "error";
   /** The reason of `error`. */
   readonly error?: Error;
-  /** The conversation with the new messages. It is complete: each call has a result. */
+  /** The conversation with the new messages, and without the `unanswered` one. It is complete: each call has a result. */
   readonly messages: readonly Message[];
+  /**
+   * The message of the user that was removed from the conversation, because the model failed before the first part of its answer. Add it
+   * again to repeat the run. Only after an `error`.
+   */
+  readonly unanswered?: Message;
   /** The tokens of all steps. */
   readonly usage: Usage;
 }

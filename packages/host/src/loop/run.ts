@@ -110,9 +110,11 @@ async function runToEnd(start: Start): Promise<RunEnd> {
   }
   timer.close();
   stop.close();
-  const messages = completeMessages(state?.messages ?? taken);
+  const complete = completeMessages(state?.messages ?? taken);
+  const unanswered = ended.reason === "error" ? unansweredMessage(complete) : undefined;
+  const messages = unanswered ? complete.slice(0, -1) : complete;
   const usage = state?.usage ?? { inputTokens: 0, outputTokens: 0 };
-  const end = { ...withoutSecrets(ended, parts.hideSecrets), messages, usage };
+  const end = { ...withoutSecrets(ended, parts.hideSecrets), messages, ...(unanswered && { unanswered }), usage };
   if (conversation) conversation.replace([...messages, ...addedSince(taken, conversation.messages)]);
   events.push({ type: "end", end });
   events.end();
@@ -122,6 +124,18 @@ async function runToEnd(start: Start): Promise<RunEnd> {
 /** Returns the messages that were added to a conversation during a run, such as those of another attachment. */
 function addedSince(taken: readonly Message[], now: readonly Message[]): readonly Message[] {
   return taken.every((message, index) => now[index] === message) ? now.slice(taken.length) : [];
+}
+
+/**
+ * Returns the last message if the user wrote it, so that the model has answered nothing to it. A message with a text of a server remains
+ * in the conversation: the content of an attachment is not sent twice, and a call of the user has run.
+ */
+function unansweredMessage(messages: readonly Message[]): Message | undefined {
+  const last = messages.at(-1);
+  if (last?.role !== "user") return undefined;
+  const { content } = last;
+  const isOfServer = typeof content !== "string" && content.some((part) => part.type === "text" && part.from);
+  return isOfServer ? undefined : last;
 }
 
 function toError(thrown: unknown): Error {

@@ -1,6 +1,7 @@
 import { LocalError, redact } from "mcparley";
 import { isObject } from "../values/is-object.ts";
 import type { LanguageModel } from "./language-model.ts";
+import { statusOf } from "./model-failure.ts";
 
 /** Maximum number of characters of a provider's message. */
 const maxMessage = 500;
@@ -13,7 +14,7 @@ const maxMessage = 500;
 export function modelError(model: LanguageModel, thrown: unknown): Error {
   if (thrown instanceof LocalError) return thrown;
   const name = modelName(model);
-  const status = isObject(thrown) && typeof thrown.statusCode === "number" ? thrown.statusCode : undefined;
+  const status = statusOf(thrown);
   if (status === 401 || status === 403) {
     // Providers repeat the rejected key in the message.
     return new Error(

@@ -13,10 +13,14 @@ export interface OpenAiEndpoint {
   close(this: void): Promise<void>;
 }
 
-/** An answer of the endpoint: a status with a body, or a stream of chunks. `hang` keeps the stream open. */
+/**
+ * An answer of the endpoint: a status with a body, or a stream of chunks. `hang` keeps the stream open, `reset` breaks the connection, and
+ * `end` ends the stream without its last event.
+ */
 export type EndpointReply =
-  | { readonly status: number; readonly body: object }
-  | { readonly chunks: readonly (object | "hang")[] };
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body: object }
+  | { readonly chunks: readonly (object | "hang" | "reset" | "end")[] }
+  | "reset";
 
 /** Starts an endpoint that answers each request with the next reply. */
 export async function openAiEndpoint(replies: readonly EndpointReply[]): Promise<OpenAiEndpoint> {
@@ -45,14 +49,28 @@ export async function openAiEndpoint(replies: readonly EndpointReply[]): Promise
 }
 
 function send(response: ServerResponse, reply: EndpointReply, disconnect: () => void): void {
+  if (reply === "reset") {
+    response.socket?.resetAndDestroy();
+    return;
+  }
   if (!("chunks" in reply)) {
-    response.writeHead(reply.status, { "content-type": "application/json" }).end(JSON.stringify(reply.body));
+    const headers = { "content-type": "application/json", ...reply.headers };
+    response.writeHead(reply.status, headers).end(JSON.stringify(reply.body));
     return;
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
   for (const chunk of reply.chunks) {
     if (chunk === "hang") {
       response.on("close", disconnect);
+      return;
+    }
+    if (chunk === "reset") {
+      // The chunks before it arrive first.
+      setImmediate(() => response.socket?.resetAndDestroy());
+      return;
+    }
+    if (chunk === "end") {
+      response.end();
       return;
     }
     response.write(`data: ${JSON.stringify(chunk)}\n\n`);

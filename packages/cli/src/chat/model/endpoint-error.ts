@@ -6,10 +6,20 @@ import type { Endpoint } from "./endpoint.ts";
 /** Maximum number of characters of an endpoint's message. */
 const maxMessage = 300;
 
+/** The facts of a failure, by which the host decides whether it repeats the request. */
+interface FailureFacts {
+  /** The HTTP status of the reply. */
+  readonly status?: number;
+  /** The headers of the reply. Only those about the time of the next request are kept. */
+  readonly headers?: Headers;
+  /** The code of the connection, or the name and message of an error of the provider's package. It contains nothing of the request. */
+  readonly cause?: { readonly code: string } | { readonly name: string; readonly message: string };
+}
+
 /**
  * The failure of a request to an endpoint. The message is for the user: fact, value and cure, without the key.
  *
- * It has no cause, because errors of `fetch` and of providers contain the request with its headers.
+ * Its cause is no error of `fetch` or of a provider, because these contain the request with its headers.
  */
 export class EndpointError extends LocalError {
   override readonly name = "EndpointError";
@@ -17,32 +27,43 @@ export class EndpointError extends LocalError {
   /** The status of the reply with which the endpoint refused the request. Undefined for other failures. */
   readonly status: number | undefined;
 
-  constructor(message: string, code: "http" | "unauthorized" | "unreachable" | "timeout" = "http", status?: number) {
-    super(code, message);
+  /** The headers of the reply that the host reads, as an error of the AI SDK has them. */
+  readonly responseHeaders: Readonly<Record<string, string>>;
+
+  constructor(
+    message: string,
+    code: "http" | "unauthorized" | "unreachable" | "timeout" = "http",
+    { status, headers, cause }: FailureFacts = {},
+  ) {
+    super(code, message, { cause });
     this.status = status;
+    const times = [...(headers ?? [])].filter(([name]) => name === "date" || name.startsWith("retry-after"));
+    this.responseHeaders = Object.fromEntries(times);
   }
 }
 
 /** A reply of an endpoint that is not an answer of the model. */
 export interface FailedReply {
   readonly status: number;
-  readonly contentType: string;
-  /** The value of the header `Retry-After`. */
-  readonly retryAfter: string | null;
+  readonly headers: Headers;
   /** The start of the body. */
   readonly text: string;
 }
 
 /** Returns the error for a reply that is not an answer of the model. */
 export function replyError(endpoint: Endpoint, reply: FailedReply): EndpointError {
-  const { status, contentType, retryAfter } = reply;
+  const { status, headers } = reply;
+  const contentType = headers.get("content-type") ?? "";
+  const retryAfter = headers.get("retry-after");
+  const facts = { status, headers };
   const { model, keyEnv } = endpoint;
   const title = titleOf(endpoint);
   const message = messageOf(endpoint, reply.text);
   const said = message === undefined ? "." : `: ${message}`;
   if (/\bhtml\b/i.test(contentType)) {
     const fact = `${title} answered with a web page (HTTP status ${status}) instead of the answer of a model.`;
-    return new EndpointError(`${fact} ${addressCure(endpoint)}`);
+    // A proxy answers so in place of an endpoint that restarts.
+    return new EndpointError(`${fact} ${addressCure(endpoint)}`, "http", facts);
   }
   // Endpoints repeat parts of the key in this message.
   if (status === 401) return new EndpointError(`${title} ${keyError(keyEnv, status)}`, "unauthorized");
@@ -53,15 +74,15 @@ export function replyError(endpoint: Endpoint, reply: FailedReply): EndpointErro
     );
   if (status === 404) {
     const fact = `${title} did not find the model "${visibleLine(model)}" (HTTP status 404)${said}`;
-    return new EndpointError(`${fact} ${modelCure(endpoint)}`, "http", status);
+    return new EndpointError(`${fact} ${modelCure(endpoint)}`, "http", facts);
   }
   if (status === 429) {
     const wait = /^\d{1,6}$/.test(retryAfter ?? "") ? `Try again in ${retryAfter} seconds` : "Try again later";
     const cure = `${wait}, or check the limits and the credit of your account.`;
-    return new EndpointError(`${title} limits the requests (HTTP status 429)${said} ${cure}`);
+    return new EndpointError(`${title} limits the requests (HTTP status 429)${said} ${cure}`, "http", facts);
   }
   if (status >= 500) {
-    return new EndpointError(`${title} failed (HTTP status ${status})${said} Try again later.`, "http", status);
+    return new EndpointError(`${title} failed (HTTP status ${status})${said} Try again later.`, "http", facts);
   }
   if (status >= 200 && status < 300) {
     const fact = `${title} answered with ${visibleLine(contentType) || "no content type"} instead of an event stream${said}`;
@@ -70,7 +91,7 @@ export function replyError(endpoint: Endpoint, reply: FailedReply): EndpointErro
   const cure = /does not support tools|tool[ -]call|tool choice/i.test(message ?? "")
     ? "Choose a model that can call tools, or enable them in the settings of the endpoint."
     : "Check the name of the model and its limits.";
-  return new EndpointError(`${title} rejected the request (HTTP status ${status})${said} ${cure}`, "http", status);
+  return new EndpointError(`${title} rejected the request (HTTP status ${status})${said} ${cure}`, "http", facts);
 }
 
 /** Returns the error for a redirect. The request, its key and the conversation are not sent to the target. */
@@ -111,7 +132,7 @@ export function connectionError(endpoint: Endpoint, thrown: unknown): EndpointEr
     const name = provider ? provider.title : "A model endpoint";
     const cure =
       provider?.start === undefined ? "Start it, or check its address." : `Start it with \`${provider.start}\`.`;
-    return new EndpointError(`${name} is not running at ${origin}. ${cure}`, "unreachable");
+    return new EndpointError(`${name} is not running at ${origin}. ${cure}`, "unreachable", { cause: { code } });
   }
   const [, fact, cure] = connectionErrors.find(([codes]) => codes.test(code)) ?? [
     undefined,
@@ -122,6 +143,7 @@ export function connectionError(endpoint: Endpoint, thrown: unknown): EndpointEr
   return new EndpointError(
     `${titleOf(endpoint)} ${fact}${code === "" ? "" : ` (${code})`}. ${cure}`,
     isSlow ? "timeout" : "unreachable",
+    { cause: { code: code || "ECONNRESET" } },
   );
 }
 
@@ -134,7 +156,10 @@ export function streamError(endpoint: Endpoint, thrown: unknown): EndpointError 
     const cure = "Use a package for its provider: --provider PACKAGE#export.";
     return new EndpointError(`${titleOf(endpoint)} sent an answer in another format: ${shown} ${cure}`);
   }
-  return new EndpointError(`${titleOf(endpoint)} failed within the answer: ${shown} Try again.`);
+  // The host recognizes the early end of a stream by this error.
+  const isInvalid = thrown instanceof Error && thrown.name === "AI_InvalidResponseDataError";
+  const facts = isInvalid ? { cause: { name: thrown.name, message: shown } } : {};
+  return new EndpointError(`${titleOf(endpoint)} failed within the answer: ${shown} Try again.`, "http", facts);
 }
 
 /** Returns the start of an error's sentence: the provider or the endpoint, with its origin. */

@@ -48,8 +48,7 @@ function isAnswer({ ok, headers }: Response): boolean {
 
 function failure(endpoint: Endpoint, { status, headers }: Response, text: string): EndpointError {
   if (status >= 300 && status < 400) return redirectError(endpoint, status, headers.get("location"));
-  const contentType = headers.get("content-type") ?? "";
-  return replyError(endpoint, { status, contentType, retryAfter: headers.get("retry-after"), text });
+  return replyError(endpoint, { status, headers, text });
 }
 
 /** Returns the start of a body. A body that cannot be read is as good as an empty one. */

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { createHost } from "@mcparley/host";
-import { describe, expect, test } from "vitest";
+import { LocalError } from "mcparley";
+import { fakeClock } from "mcparley/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { builtInProviders } from "./built-in-providers.ts";
 import { EndpointError } from "./endpoint-error.ts";
 import { endpointFetch } from "./endpoint-fetch.ts";
@@ -276,4 +278,67 @@ test("a host reports the error of the endpoint with its cure", async () => {
   expect(error?.message).toBe(
     `OpenAI at ${new URL(url).origin} rejected the key (HTTP status 401). Check the key in the variable LLM_KEY.`,
   );
+});
+
+describe("a host repeats a request to an endpoint", () => {
+  /** Sends a message, lets the delays pass at once, and returns them with the end. */
+  async function converse(url: string) {
+    const clock = fakeClock();
+    const delays: number[] = [];
+    const host = await createHost({
+      folder: false,
+      clock,
+      model: await endpointModel(endpointAt(url), "test"),
+      onEvent: (event) => {
+        if (event.type !== "retry") return;
+        delays.push(event.retry.delay);
+        setImmediate(() => void clock.advance(event.retry.delay));
+      },
+    });
+    onTestFinished(() => host.close());
+    const { reason, error } = await host.run({ messages: [{ role: "user", content: "Hi" }] }).finished;
+    return { reason, error, delays };
+  }
+
+  test.each<[string, ScriptedReply, number | undefined]>([
+    ["that is limited, after the time of the endpoint", { status: 429, headers: { "retry-after": "20" } }, 20_000],
+    ["that is limited, after milliseconds", { status: 429, headers: { "retry-after-ms": "70" } }, 70],
+    ["that failed", { status: 500, text: errorBody("No.") }, undefined],
+    ["to which a proxy answered with a page", { status: 502, headers: { "content-type": "text/html" } }, undefined],
+    ["whose connection was closed before the answer", { chunks: ["cut"] }, undefined],
+    ["whose answer ended before its first part", { chunks: [chunk({ role: "assistant" })] }, undefined],
+  ])("%s", async (_name, reply, delay) => {
+    const { url, requests } = await scriptedEndpoint(reply, hello);
+    const { reason, delays } = await converse(url);
+    expect(reason).toBe("answered");
+    expect(requests).toHaveLength(2);
+    expect(delays).toEqual([delay ?? expect.any(Number)]);
+  });
+
+  test("at an address without a server, with the same cure at the end", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server.close();
+    await once(server, "close");
+    const { error, delays } = await converse(`${origin}/v1`);
+    expect(delays).toHaveLength(3);
+    expect(error).toBeInstanceOf(LocalError);
+    expect(error).toMatchObject({ code: "unreachable" });
+    expect(error?.message).toBe(
+      `A model endpoint is not running at ${origin}. Start it, or check its address. The request was sent 4 times.`,
+    );
+  });
+
+  test.each<[string, ScriptedReply]>([
+    ["the key is refused", { status: 401 }],
+    ["the model does not exist", { status: 404 }],
+    ["the request is refused", { status: 400 }],
+    ["a page is the answer", { status: 200, headers: { "content-type": "text/html" } }],
+    ["the start of the answer has arrived", { chunks: [chunk({ content: "Hel" }), "cut"] }],
+  ])("but not if %s", async (_name, reply) => {
+    const { url, requests } = await scriptedEndpoint(reply, hello);
+    expect(await converse(url)).toMatchObject({ reason: "error", delays: [] });
+    expect(requests).toHaveLength(1);
+  });
 });

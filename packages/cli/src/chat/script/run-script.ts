@@ -5,6 +5,7 @@ import { type Screen, paragraph } from "../../client/screen.ts";
 import { cut, visibleLine } from "../../client/terminal-text.ts";
 import { answerOutput } from "./answer-output.ts";
 import { type CallRecorder, type ScriptCall, recordCalls } from "./script-calls.ts";
+import { hasAnswer } from "../session/has-answer.ts";
 import { exitCodeOfRun } from "./script-exit.ts";
 
 /** The settings of one run of `mcparley chat --prompt`. */
@@ -26,10 +27,10 @@ export interface ScriptSetting {
   };
   readonly limits?: Pick<RunOptions, "maxSteps" | "maxTokens" | "maxTime" | "system">;
   /**
-   * Stores the conversation after the run, and returns its id for the document, which can differ from `meta.id`. If it rejects, the
-   * reason is a note and the document has no id.
+   * Stores the conversation after the run, unless the model has answered nothing. Returns its id for the document, which can differ from
+   * `meta.id`, or undefined if nothing was stored. If it rejects, the reason is a note and the document has no id.
    */
-  readonly save?: () => Promise<string>;
+  readonly save?: () => Promise<string | undefined>;
 }
 
 /** The JSON document of `mcparley chat --prompt --json`. Later versions may add members. */
@@ -89,7 +90,8 @@ export async function runScript(setting: ScriptSetting): Promise<ScriptResult> {
   }
   const end = await run.finished;
   out.endProgress();
-  const id = await savedId(setting);
+  // A message without an answer leaves no trace: the next run would add another message of the user to it.
+  const id = hasAnswer(end, before) ? await savedId(setting) : undefined;
   const document = documentOf(setting, { end, answer, steps, calls: calls.finish(end.messages), id });
   if (json) await out.print(`${printableJson(document, 2)}\n`);
   else noteEnd(document, out);

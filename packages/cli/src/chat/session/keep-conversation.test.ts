@@ -81,6 +81,40 @@ test("a chat without messages stores nothing", async () => {
   expect(await idOf(chat)).toBe("");
 });
 
+test("a message without an answer is not stored, and earlier turns are", async () => {
+  const failed = new Error("Down.");
+  const first = await openTestChat({ model: scriptedModel([failed]) });
+  await first.type("Name a colour.");
+  await first.seen("failed: Down.");
+  await first.asked("> Name a colour.");
+  first.press(keys.ctrlC);
+  await first.leave();
+  expect(storedFiles(first.home)).toEqual([]);
+  expect(await idOf(first)).toBe("");
+  const second = await openTestChat({ home: first.home, model: scriptedModel([textStep("Blue."), failed]) });
+  await second.type("Name a colour.");
+  await second.seen("Blue.");
+  await second.type("And a number.");
+  await second.seen("failed: Down.");
+  await second.asked("> And a number.");
+  second.press(keys.ctrlC);
+  await second.leave();
+  const stored = JSON.parse(readFileSync(storedFiles(first.home)[0] ?? "", "utf8")) as {
+    conversation: { messages: { role: string }[] };
+  };
+  expect(stored.conversation.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+});
+
+test("a message without an answer is stored if the chat is ended", async () => {
+  const model = scriptedModel([() => new Promise<never>(() => {})]);
+  const chat = await openTestChat({ model });
+  await chat.type("Name a colour.");
+  await chat.seen("Waiting for the model (Ctrl-C stops)");
+  chat.terminate();
+  expect(await chat.exit).toBe(0);
+  expect(readFileSync(storedFiles(chat.home)[0] ?? "", "utf8")).toContain("Name a colour.");
+});
+
 test("--no-history writes nothing", async () => {
   const chat = await openTestChat({ model: scriptedModel([textStep("Blue.")]), argv: ["--no-history"] });
   await chat.type("Name a colour.");

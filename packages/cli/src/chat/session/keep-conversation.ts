@@ -1,4 +1,4 @@
-import type { Conversation, Host } from "@mcparley/host";
+import type { Conversation, ConversationJson, Host } from "@mcparley/host";
 import { UsageError } from "../../client/io.ts";
 import { type ChatHistory, type StoredChat, titleOf } from "../history/stored-chats.ts";
 
@@ -22,21 +22,28 @@ interface KeepSetting {
   readonly targets: readonly string[];
 }
 
-/** Returns the storage of a conversation. A conversation without messages is not stored. */
+/** Returns the storage of a conversation. A conversation without messages is not stored, and is deleted if it was stored before. */
 export function keepConversation({ history, resumed, model, targets }: KeepSetting): Keeping {
   let id = resumed?.id;
   let createdAt = resumed?.createdAt;
   let last: Promise<void> = Promise.resolve();
 
-  async function save(conversation: Conversation): Promise<void> {
-    const { messages } = conversation;
-    if (!history || messages.length === 0) return;
-    const now = Date.now();
+  async function save(stored: ConversationJson, now: number): Promise<void> {
+    if (!history) return;
+    if (stored.messages.length === 0) {
+      if (id !== undefined) await history.remove(id);
+      forget();
+      return;
+    }
     createdAt ??= now;
-    id ??= history.newId();
-    const title = titleOf(messages);
-    const stored = conversation.toJSON();
-    id = await history.save({ id, createdAt, updatedAt: now, title, model, targets, conversation: stored });
+    const title = titleOf(stored.messages);
+    const chat = { createdAt, updatedAt: now, title, model, targets, conversation: stored };
+    id = await history.save({ id: id ?? history.newId(), ...chat });
+  }
+
+  function forget(): void {
+    id = undefined;
+    createdAt = undefined;
   }
 
   return {
@@ -44,15 +51,14 @@ export function keepConversation({ history, resumed, model, targets }: KeepSetti
       return id;
     },
     save(conversation) {
-      const saved = save(conversation);
+      const [stored, now] = [conversation.toJSON(), Date.now()];
+      // One after another, because a conversation can be stored and deleted again within a turn.
+      const saved = last.then(() => save(stored, now));
       last = saved.catch(() => {});
       return saved;
     },
     settled: () => last,
-    restart() {
-      id = undefined;
-      createdAt = undefined;
-    },
+    restart: forget,
   };
 }
 

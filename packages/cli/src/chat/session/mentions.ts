@@ -11,29 +11,70 @@ export interface Mention {
 /** `@server:uri`, or `@<server:uri>` for a URI with spaces, at the start of a word. */
 const pattern = /(?<=^|\s)@(?:<([^<>\n]+)>|(\S+))/g;
 
+/** Code between the same number of backticks, in which an `@` is text. */
+const code = /(?<!`)(`+)(?!`)[^]*?(?<!`)\1(?!`)/g;
+
 /** A character at the end of a word that seldom belongs to a URI. */
 const punctuation = /[.,;:!?)\]}'"]$/;
 
 /**
- * Returns the resources that a text names, each once. A word whose server does not exist is text, such as an e-mail address. Punctuation
- * at the end of a word belongs to the text, unless the catalogue has the URI with it.
+ * Returns the resources that a text names, each once. An `@` within a word or within backticks is text, such as that of an e-mail address.
+ * Punctuation at the end of a word belongs to the text, unless the catalogue has the URI with it.
  */
 export function findMentions(text: string, known: Known): Mention[] {
   const found = new Map<string, Mention>();
-  for (const [, quoted, word] of text.matchAll(pattern)) {
-    const mention = readWord(quoted ?? word ?? "", known)?.mention;
+  for (const name of namesIn(text)) {
+    const mention = readWord(name, known)?.mention;
     if (mention) found.set(JSON.stringify([mention.server, mention.uri]), mention);
   }
   return [...found.values()];
 }
 
+/** Returns the names behind an `@` that are no resources of known servers, each once: those of files, and those that are unknown. */
+export function otherNames(text: string, known: Known): string[] {
+  return [...new Set(namesIn(text))].filter((name) => name.length > 0 && !readWord(name, known));
+}
+
+/** Returns the forms of a name, from the longest: with and without the punctuation at its end. */
+export function formsOf(name: string): string[] {
+  const forms: string[] = [];
+  for (let form = name; form !== ""; form = form.slice(0, -1)) {
+    forms.push(form);
+    if (!punctuation.test(form)) return forms;
+  }
+  // Nothing but punctuation is no name.
+  return [];
+}
+
+function namesIn(text: string): string[] {
+  const isCode = codeIn(text);
+  const named = [...text.matchAll(pattern)].filter(({ index }) => !isCode(index));
+  return named.map(([, quoted, word]) => quoted ?? word ?? "");
+}
+
+function codeIn(text: string): (index: number) => boolean {
+  const ranges = [...text.matchAll(code)].map(({ index, 0: { length } }) => ({ start: index, end: index + length }));
+  return (index) => ranges.some(({ start, end }) => index >= start && index < end);
+}
+
+/** Returns a text in which `\@` at the start of a word has become `@`, except in code. */
+export function unescapeMentions(text: string): string {
+  const isCode = codeIn(text);
+  return text.replaceAll(/(?<=^|\s)\\@/g, (escaped, index: number) => (isCode(index) ? escaped : "@"));
+}
+
 /** Returns a text that names other resources. `replace` returns the text for a mention, or undefined if it remains. */
 export function replaceMentions(text: string, known: Known, replace: (mention: Mention) => string | undefined): string {
-  return text.replaceAll(pattern, (written: string, quoted?: string, word?: string) => {
-    const read = readWord(quoted ?? word ?? "", known);
-    const replacement = read && replace(read.mention);
-    return replacement === undefined ? written : `${replacement}${read?.after ?? ""}`;
-  });
+  const isCode = codeIn(text);
+  return text.replaceAll(
+    pattern,
+    (written: string, ...[quoted, word, at]: [string | undefined, string | undefined, number]) => {
+      if (isCode(at)) return written;
+      const read = readWord(quoted ?? word ?? "", known);
+      const replacement = read && replace(read.mention);
+      return replacement === undefined ? written : `${replacement}${read?.after ?? ""}`;
+    },
+  );
 }
 
 /** Returns the text that names a resource in a message. */

@@ -25,11 +25,21 @@ export function noticeListener(open: () => Chat | undefined, setting: NoticeSett
     else if (event.type === "catalogue") showChange(event.change, chat, introduced);
     else if (event.type === "log") showLog(event, chat, setting);
     else if (event.type === "updated") showUpdate(event, chat);
+    else if (event.type === "retry") chat.terminal.note(chat.view.style.yellow(retryText(event)));
     else if (event.type === "error" && setting.isVerbose) {
       const from = event.server === undefined ? "" : `${visibleLine(event.server)}: `;
       chat.terminal.note(chat.view.style.dim(from + printable(event.error.message)));
     }
   };
+}
+
+/** Returns a line about a request to the model that failed and is repeated. */
+export function retryText({ server, retry }: HostEvent & { type: "retry" }): string {
+  const { status, error, nextTry, maxTries, delay } = retry;
+  const [reason = ""] = error.message.split(/\.(?:\s|$)/, 1);
+  const fact = status === undefined ? reason : `The model endpoint answered ${status}`;
+  const from = server === undefined ? "" : ` for ${server}`;
+  return visibleLine(`${fact}${from}; try ${nextTry} of ${maxTries} in ${Math.ceil(delay / 1000)} s`);
 }
 
 interface Shown {

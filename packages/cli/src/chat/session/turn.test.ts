@@ -10,6 +10,7 @@ import {
 } from "../../../../host/src/testing/scripted-model.ts";
 import { notesServer, revisions } from "../testing/notes-server.ts";
 import { type TestChat, openTestChat } from "../testing/open-test-chat.ts";
+import { keys } from "../testing/emulated-terminal.ts";
 import { activityText } from "./turn.ts";
 
 type NotesChat = TestChat & { readonly notes: ReturnType<typeof notesServer> };
@@ -114,12 +115,64 @@ test("shows an image in a terminal with the protocol of iTerm2", async () => {
   expect(await chat.text()).not.toContain("[image/png");
 });
 
-test("a model that fails is reported, and the next message can be sent", async () => {
-  const chat = await open([new Error("The endpoint is down.\u001b[2J"), textStep("Up again.")]);
+test("a model that fails is reported, and its message is in the input again and not in the conversation", async () => {
+  const model = scriptedModel([new Error("The endpoint is down.\u001b[2J"), textStep("Up again.")]);
+  const chat = await openTestChat({ model });
   await chat.type("Hello");
   await chat.seen(String.raw`failed: The endpoint is down.\x1b[2J`);
-  await chat.type("Hello?");
+  await chat.asked("> Hello");
+  chat.press("?");
+  chat.press(keys.enter);
   await chat.seen("Up again.");
+  const users = model.requests[1]?.prompt.filter(({ role }) => role === "user");
+  expect(users).toEqual([{ role: "user", content: [{ type: "text", text: "Hello?" }] }]);
+});
+
+test("a prompt of a server whose turn fails is in the input again, and its messages are not in the conversation", async () => {
+  const notes = notesServer();
+  const model = scriptedModel([new Error("Down."), textStep("Up again.")]);
+  const chat = await openTestChat({ servers: { notes: notes.server }, model });
+  await chat.ready("notes");
+  await chat.type("/notes:daily");
+  await chat.seen("failed: Down.");
+  await chat.asked("> /notes:daily");
+  chat.press(keys.enter);
+  await chat.seen("Up again.");
+  expect(JSON.stringify(model.requests[1]?.prompt).split("Plan my day")).toHaveLength(
+    JSON.stringify(model.requests[0]?.prompt).split("Plan my day").length,
+  );
+});
+
+test("a model that fails after a call keeps the call and the message", async () => {
+  const search = callStep([{ name: "notes__search", input: { query: "x" } }]);
+  const notes = notesServer();
+  const model = scriptedModel([search, new Error("Down."), textStep("Up again.")]);
+  const chat = await openTestChat({ servers: { notes: notes.server }, model, argv: ["--allow", "*"] });
+  await chat.ready("notes");
+  await chat.type("Go");
+  await chat.seen("What arrived before the failure stays in the conversation.");
+  await chat.type("Continue");
+  await chat.seen("Up again.");
+  const roles = model.requests[2]?.prompt.map(({ role }) => role);
+  expect(roles).toEqual(["system", "user", "assistant", "tool", "user"]);
+  expect(notes.calls).toEqual(["search x"]);
+});
+
+test("a request that is repeated is shown, and Ctrl-C stops it at once", async () => {
+  const limited = Object.assign(new Error("Slow down."), {
+    statusCode: 429,
+    responseHeaders: { "retry-after": "90" },
+  });
+  const model = scriptedModel([limited, textStep("Hi.")]);
+  const chat = await openTestChat({ model });
+  await chat.type("Hello");
+  await chat.seen("The model endpoint answered 429; try 2 of 4 in 90 s");
+  chat.press(keys.ctrlC);
+  await chat.seen("Stopped.");
+  await chat.asked("> Hello");
+  chat.press(keys.enter);
+  await chat.seen("Hi.");
+  expect(model.requests[1]?.prompt).toEqual(model.requests[0]?.prompt);
 });
 
 test("an answer that is cut off is marked", async () => {

@@ -1,15 +1,26 @@
-import type { CallActivity, RunEnd, RunEvent } from "@mcparley/host";
+import type { CallActivity, Message, RunEnd, RunEvent } from "@mcparley/host";
 import { printable } from "mcparley";
 import { visibleLine } from "../../client/terminal-text.ts";
 import { recordCalls } from "../script/script-calls.ts";
 import { exitCodeOfRun } from "../script/script-exit.ts";
 import { type Chat, duringRun } from "./chat.ts";
+import { hasAnswer } from "./has-answer.ts";
 import { callLine, showResult } from "./show-message.ts";
 
-/** Runs the model on the conversation until it answers, and shows what happens. Resolves also if the run fails, with the exit code for it. */
-export async function runTurn(chat: Chat): Promise<number> {
+/** A text of the user, with the messages that were added to the conversation for it. */
+export interface SentText {
+  readonly text: string;
+  readonly messages: readonly Message[];
+}
+
+/**
+ * Runs the model on the conversation until it answers, and shows what happens. Resolves also if the run fails, with the exit code for
+ * it. If the model has answered nothing, the messages are removed from the conversation, and the text is offered again.
+ */
+export async function runTurn(sent: SentText, chat: Chat): Promise<number> {
   const { host, conversation, terminal, system } = chat;
-  const calls = recordCalls(conversation.messages, () => host.catalogue);
+  const before = conversation.messages;
+  const calls = recordCalls(before, () => host.catalogue);
   const run = host.run({ conversation, ...(system !== undefined && { system }) });
   const status = callStatus(chat);
   status.waiting();
@@ -23,9 +34,25 @@ export async function runTurn(chat: Chat): Promise<number> {
   }
   const end = await run.finished;
   showEnd(end, chat);
+  const isAnswered = hasAnswer(end, before);
+  // A message without an answer stays if the chat is left, so that it can be continued.
+  const isLeft = end.reason === "cancelled" && terminal.hasEnded;
+  if (!isAnswered && !isLeft) takeBack(sent, chat);
+  if (isAnswered && end.reason === "error") terminal.note(chat.view.style.dim(partText));
   void chat.store();
   const isDenied = calls.finish(end.messages).some(({ status }) => status === "denied");
   return exitCodeOfRun(end, isDenied);
+}
+
+const partText =
+  'What arrived before the failure stays in the conversation. Send a message such as "Continue" to go on.';
+
+/** Removes messages without an answer from the conversation, and offers their text again. Two messages of the user in a row are refused by some models. */
+function takeBack({ text, messages }: SentText, chat: Chat): void {
+  const { conversation, terminal } = chat;
+  conversation.replace(conversation.messages.filter((message) => !messages.includes(message)));
+  if (terminal.isRich) chat.draft = text;
+  else terminal.note(chat.view.style.dim("The message has no answer, and was removed from the conversation."));
 }
 
 interface Shown {

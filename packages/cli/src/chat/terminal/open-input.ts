@@ -40,7 +40,8 @@ export class OpenInput {
     });
     // The rejection is handled by the caller of `ask`, possibly after another input.
     this.answer.catch(() => {});
-    if (options.initial !== undefined) editor.set(options.initial);
+    // A text that the user has typed before the question is not replaced.
+    if (options.initial !== undefined && editor.text === "") editor.set(options.initial);
     this.#suggest();
   }
 

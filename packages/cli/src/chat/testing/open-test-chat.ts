@@ -55,6 +55,8 @@ export interface TestChat {
   asked(question: string): Promise<void>;
   /** All lines, with those that have scrolled out of view. */
   text(): Promise<string>;
+  /** Ends the chat as the signal SIGTERM does. */
+  terminate(): void;
   /** Presses Ctrl-D, and returns the exit code. */
   leave(): Promise<number>;
 }
@@ -64,7 +66,8 @@ export async function openTestChat(options: TestChatOptions & Size = {}): Promis
   const { columns = 160, rows = 60, env = {} } = options;
   const home = options.home ?? (await temporaryFolder());
   const screen = emulatedTerminal({ columns, rows, env: { NO_COLOR: "1", ...env, HOME: home } });
-  const exit = startChat({ ...screen.io, cwd: home }, options);
+  const terminations = new Set<() => void>();
+  const exit = startChat({ ...screen.io, cwd: home }, options, terminations);
   // A test that expects a failure awaits it later.
   exit.catch(() => {});
   const text = async (): Promise<string> => (await screen.allLines()).join("\n");
@@ -83,6 +86,7 @@ export async function openTestChat(options: TestChatOptions & Size = {}): Promis
     idle,
     asked,
     press: (typed) => screen.press(typed),
+    terminate: () => terminations.forEach((terminate) => terminate()),
     async type(typed) {
       await idle();
       screen.press(typed);
@@ -135,10 +139,13 @@ export async function openPlainTestChat(options: TestChatOptions & FakeOptions):
 }
 
 /** Runs a chat, and ends it when the test has finished. */
-async function startChat(io: CommandIo, options: TestChatOptions): Promise<number> {
+async function startChat(
+  io: CommandIo,
+  options: TestChatOptions,
+  terminations = new Set<() => void>(),
+): Promise<number> {
   const { servers = {}, model, argv = [], targets = [] } = options;
   const read = readWords(argv, "chat").options;
-  const terminations = new Set<() => void>();
   let exit: Promise<number> | undefined;
   onTestFinished(async () => {
     for (const terminate of terminations) terminate();

@@ -1,0 +1,112 @@
+import { isObject } from "../values/is-object.ts";
+
+/** A failed request to a model, as far as it decides whether the request is repeated. */
+export interface ModelFailure {
+  /** The HTTP status. Undefined if the endpoint did not answer, or if the provider does not report it. */
+  readonly status: number | undefined;
+  /** Whether the same request can succeed later. */
+  readonly isTemporary: boolean;
+  /** Milliseconds that the endpoint asks to wait. Undefined if it does not ask. */
+  readonly retryAfter: number | undefined;
+}
+
+/** The failure of a stream that ends before it has delivered a part of the answer. */
+export const earlyEnd = { message: "The stream ended before the answer was complete.", isRetryable: true } as const;
+
+/**
+ * Reads what a model has thrown: an `APICallError` of the AI SDK, an error of `fetch`, or an object with the members of one. `now` is
+ * the present time in milliseconds since 1970.
+ */
+export function readFailure(thrown: unknown, now: number): ModelFailure {
+  const { isRetryable, responseHeaders } = isObject(thrown) ? thrown : {};
+  const status = statusOf(thrown);
+  const isTemporary = isTemporaryStatus(status) ?? isTemporaryCause(thrown) ?? isRetryable === true;
+  return {
+    status,
+    // A provider can report that a usually temporary status will not change.
+    isTemporary: isRetryable !== false && isTemporary,
+    retryAfter: isObject(responseHeaders) ? retryAfterOf(responseHeaders, now) : undefined,
+  };
+}
+
+/** Returns the HTTP status of an error. Providers report errors within a stream as the status or as a numeric code. */
+export function statusOf(thrown: unknown): number | undefined {
+  if (!isObject(thrown)) return undefined;
+  const candidates = [thrown.statusCode, thrown.status, thrown.code];
+  return candidates.find(
+    (value): value is number => Number.isInteger(value) && Number(value) >= 100 && Number(value) < 600,
+  );
+}
+
+/** Returns whether a status is temporary. Undefined if the request had none, or if the answer had begun. */
+function isTemporaryStatus(status: number | undefined): boolean | undefined {
+  if (status === undefined || status < 300) return undefined;
+  // 501 and 505 state that the endpoint never answers such a request.
+  return status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 505);
+}
+
+/**
+ * Codes of connections that can succeed later. A host that is not found (`ENOTFOUND`) and a certificate that is not trusted are
+ * permanent. An endpoint that sent nothing for minutes (`UND_ERR_HEADERS_TIMEOUT`) would need as long again.
+ */
+const temporaryCodes: ReadonlySet<string> = new Set([
+  "EAI_AGAIN",
+  "ECONNABORTED",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETDOWN",
+  "ENETUNREACH",
+  "EPIPE",
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_SOCKET",
+]);
+
+/** Maximum number of causes that are read. */
+const maxCauses = 5;
+
+/**
+ * Returns whether one of the causes of an error is a connection that can succeed later, or a stream that ended early. Undefined if no
+ * cause is known. Errors of `fetch` have the code of the connection in a cause.
+ */
+function isTemporaryCause(thrown: unknown): boolean | undefined {
+  for (let error = thrown, depth = 0; isObject(error) && depth < maxCauses; depth += 1) {
+    const { code, name, message } = error;
+    if (typeof code === "string" && /^[A-Z][A-Z\d_]+$/.test(code)) return temporaryCodes.has(code);
+    // The packages of the AI SDK report the early end of a stream as this error.
+    if (name === "AI_InvalidResponseDataError" && /\bstream ended\b/i.test(String(message))) return true;
+    // One error for each address of a host.
+    error = Array.isArray(error.errors) ? error.errors[0] : error.cause;
+  }
+  return undefined;
+}
+
+/** Returns the wait of the headers `retry-after-ms` and `retry-after`. Undefined without a time in the future. */
+function retryAfterOf(headers: object, now: number): number | undefined {
+  const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
+  const values = new Map(entries.map(([name, value]): [string, unknown] => [name.toLowerCase(), value]));
+  const text = (name: string): string => {
+    const value = values.get(name);
+    return typeof value === "string" || typeof value === "number" ? String(value).trim() : "";
+  };
+  const milliseconds = numberOf(text("retry-after-ms"));
+  if (milliseconds !== undefined) return positive(milliseconds);
+  const seconds = numberOf(text("retry-after"));
+  if (seconds !== undefined) return positive(seconds * 1000);
+  // Compared with the time of the endpoint, because the clock of this machine can be wrong.
+  return positive(dateOf(text("retry-after")) - (dateOf(text("date")) || now));
+}
+
+/** Returns the time of a date with the name of its day, or of an ISO date. `Date.parse` also reads other texts, such as "-5". */
+function dateOf(text: string): number {
+  return /^(?:[A-Z][a-z]+, |\d{4}-\d\d-)/.test(text) ? Date.parse(text) : NaN;
+}
+
+function numberOf(text: string): number | undefined {
+  return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined;
+}
+
+function positive(milliseconds: number): number | undefined {
+  return milliseconds > 0 ? Math.ceil(milliseconds) : undefined;
+}
