@@ -13,7 +13,7 @@ import { type Call, type Next, endOf, isWellNamed, nameOf, sessionFor, untimed }
 /** Makes the error for a request that names something by a text with a lone surrogate. The server would receive another name. */
 export function brokenName(what: string): LocalError {
   const message = `${what} was not sent: its name or URI has half of a surrogate pair. Use whole characters.`;
-  return new LocalError("invalid_message", message);
+  return new LocalError("invalid_message", message, { data: { safeToRepeat: true } });
 }
 
 /** Throws `invalid_message` for a message with a value that JSON cannot carry. The error names the member. */
@@ -27,7 +27,8 @@ export function requireJson({
     if (isWellNamed(params)) return;
     throw brokenName(what);
   }
-  throw new LocalError("invalid_message", `${what} was not sent: ${wrong}, which JSON cannot represent.`);
+  const message = `${what} was not sent: ${wrong}, which JSON cannot represent.`;
+  throw new LocalError("invalid_message", message, { data: { safeToRepeat: true } });
 }
 
 /** Makes the error for a request that the server of a session cannot answer. */
