@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { extname, resolve } from "node:path";
-import { type ContentBlock, type ResourceContents, printable, printableJson } from "mcparley";
+import { type ContentBlock, type ResourceContents, printable, printableJson, wellFormedJson } from "mcparley";
 import { UsageError } from "./io.ts";
 import type { View } from "./screen.ts";
 import type { Session } from "./session.ts";
@@ -36,9 +36,6 @@ export function showContent(block: ContentBlock, view: View): string {
       return note(linkText(block), view);
     case "resource":
       return showEmbedded(block.resource, view);
-    default:
-      // A newer server may send an unknown kind of content, which is shown as JSON.
-      return showJson(block, view);
   }
 }
 
@@ -47,9 +44,9 @@ export function showText(text: string, view: View): string {
   return view.terminal ? printable(text) : text;
 }
 
-/** Returns a value as JSON: with escapes on a terminal, unchanged in a pipe. */
+/** Returns a value as JSON: with escapes on a terminal, and otherwise only well-formed. */
 export function showJson(value: unknown, view: View): string {
-  return view.terminal ? printableJson(value, 2) : JSON.stringify(value, null, 2);
+  return view.terminal ? printableJson(value, 2) : wellFormedJson(value, 2);
 }
 
 /** Returns one line that describes binary content. */
