@@ -86,8 +86,7 @@ interface Recorded {
 }
 
 const handlers = {
-  name: "broken-client",
-  version: half,
+  info: { name: "broken-client", version: half },
   roots: [{ uri: "file:///tmp", name: half }],
   elicit: () => ({ action: "accept" as const, content: { name: half } }),
   sample: () => ({ role: "assistant" as const, model: half, content: { type: "text" as const, text: half } }),
