@@ -26,17 +26,10 @@ export function binaryIn(contents: ResourceContents): Binary | undefined {
 
 /** Formats a content block for a user: text unchanged, other content as a summary. */
 export function showContent(block: ContentBlock, view: View): string {
-  switch (block.type) {
-    case "text":
-      return showText(block.text, view);
-    case "image":
-    case "audio":
-      return note(`${block.type} ${describe(block.data, block.mimeType)}`, view);
-    case "resource_link":
-      return note(linkText(block), view);
-    case "resource":
-      return showEmbedded(block.resource, view);
-  }
+  if (block.type === "text") return showText(block.text, view);
+  if (block.type === "resource_link") return note(linkText(block), view);
+  if (block.type === "resource") return showEmbedded(block.resource, view);
+  return note(`${block.type} ${describe(block.data, block.mimeType)}`, view);
 }
 
 /** Returns text of a server: escaped on a terminal, unchanged in a pipe. */

@@ -64,8 +64,8 @@ async function tell(host: Host, tool: string, result: () => unknown): Promise<To
   const prompt = request?.prompt ?? [];
   expect(hasHalf(JSON.stringify(request))).toBe(false);
   const [message] = prompt.filter(({ role }) => role === "tool");
-  const [part] = message?.content as { output: { type: string; value: unknown } }[];
-  const { type, value } = part!.output;
+  const [part] = (message?.content ?? []) as { output: { type: string; value: unknown } }[];
+  const { type, value } = part?.output ?? { type: "none", value: "" };
   const texts = typeof value === "string" ? [value] : (value as { text?: string }[]).map(({ text = "" }) => text);
   return { text: texts.join("\n"), isError: type === "error-text" };
 }

@@ -317,12 +317,18 @@ describe("members of a wrong type", () => {
     "arguments",
   ];
   const entryWith = (value: unknown): JsonObject => ({
-    ...{ name: "a", uri: "a:b", uriTemplate: "a:{b}", inputSchema },
+    name: "a",
+    uri: "a:b",
+    uriTemplate: "a:{b}",
+    inputSchema,
     ...Object.fromEntries(members.map((member) => [member, value])),
   });
   const lists = ["listTools", "listPrompts", "listResources", "listResourceTemplates"] as const;
   const pageOf = (...entries: JsonObject[]): JsonObject => ({
-    ...{ tools: entries, prompts: entries, resources: entries, resourceTemplates: entries },
+    tools: entries,
+    prompts: entries,
+    resources: entries,
+    resourceTemplates: entries,
   });
 
   test.each(lists)("that are null are left out of an entry of %s without a report", async (list) => {
