@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { modernPeer } from "mcparley/testing";
 import { scriptedServer, toolNamed } from "../../../host/src/servers/testing/scripted-server.ts";
 import { callStep, scriptedModel, textStep } from "../../../host/src/testing/scripted-model.ts";
-import { hasHalf } from "mcparley-tests/support/broken-content.ts";
+import { hasHalf } from "../../../../tests/support/broken-content.ts";
 import { openTestChat } from "./testing/open-test-chat.ts";
 
 const blocks = [

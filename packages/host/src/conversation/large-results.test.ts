@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { expectLinearTime } from "mcparley-tests/support/linear-time.ts";
+import { expectLinearTime } from "../../../../tests/support/linear-time.ts";
 import { createResultStore } from "./result-handles.ts";
 import { toResultPart } from "./tool-results.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { type MixedContent, hasHalf, mixedContent } from "mcparley-tests/support/broken-content.ts";
+import { type MixedContent, hasHalf, mixedContent } from "../../../../tests/support/broken-content.ts";
 import { type ScriptedServer, scriptedServer, toolNamed } from "../servers/testing/scripted-server.ts";
 import { callStep, scriptedModel, textStep } from "../testing/scripted-model.ts";
 import { createHost } from "./create-host.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "mcparley";
-import { type MixedContent, hasHalf, mixedContent } from "mcparley-tests/support/broken-content.ts";
+import { type MixedContent, hasHalf, mixedContent } from "../../../../../tests/support/broken-content.ts";
 import { runWith } from "../testing/fake-io.ts";
 import { connectToScript, oneOfEach } from "../testing/refusing-peer.ts";
 
