@@ -8,6 +8,7 @@ import { hostPairingsWith, pairingsWith } from "../tests/interop/matrix/pairings
 import { peers } from "../tests/interop/matrix/peers.mjs";
 import { runPairing } from "../tests/interop/matrix/run-pairing.mjs";
 import { explanation, isWrong, legend, table } from "../tests/interop/matrix/table.mjs";
+import { readTexts, reportOfTexts } from "../tests/interop/texts/run.mjs";
 import { makeReady, root } from "./ready.mjs";
 
 /** @import { Known, Peer, Row } from "../tests/interop/matrix/types.ts" */
@@ -49,10 +50,13 @@ async function main() {
   for (const row of values.verbose ? [...wrong, ...known] : wrong) process.stdout.write(`\n${explanation(row)}\n`);
   process.stdout.write(`\n${table(rows)}\n\n${legend}\n${summary(rows, wrong.length)}\n`);
   const stale = staleNotes(readKnown(), rows);
+  const readings = values.only.length === 0 ? await readTexts(path.join(root, ".tools/interop")) : [];
+  process.stdout.write(`${reportOfTexts(readings)}\n`);
+  const isTextLost = readings.some(({ lines = [] }) => lines.some(({ ok }) => !ok));
   for (const { peer, features } of stale) {
     process.stdout.write(`known.json excuses ${peer} for ${features.join(", ")}, and it works: take the note out.\n`);
   }
-  return wrong.length + stale.length > 0 ? 1 : 0;
+  return wrong.length + stale.length > 0 || isTextLost ? 1 : 0;
 }
 
 /** One pairing after the other, as each has a program or two of its own. @param {Peer} peer @returns {Promise<Row[]>} */

@@ -63,6 +63,7 @@ const expected: Record<string, string[]> = {
     "systemClock",
     "toFetch",
     "tool",
+    "wellFormedJson",
   ],
   "mcparley/server": [
     "Cancelled",
@@ -113,6 +114,9 @@ const expected: Record<string, string[]> = {
     "connect",
     "forgetRevisions",
     "openClient",
+    "readContent",
+    "readPromptMessages",
+    "readResourceContents",
     "validateJson",
   ],
   "mcparley/http": ["HttpRefusal", "StreamableHTTPServerTransport", "toFetch"],

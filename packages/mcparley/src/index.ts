@@ -15,6 +15,7 @@ export {
 export type { Envelope, Receiver, Transport } from "./rpc/transport.ts";
 export { type Clock, systemClock } from "./rpc/clock.ts";
 export { printable, printableJson } from "./rpc/printable.ts";
+export { wellFormedJson } from "./rpc/well-formed.ts";
 export { redact } from "./rpc/redact.ts";
 export type {
   ClientCapabilities,

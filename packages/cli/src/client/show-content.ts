@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { extname, resolve } from "node:path";
-import { type ContentBlock, type ResourceContents, printable, printableJson } from "mcparley";
+import { type ContentBlock, type ResourceContents, printable, printableJson, wellFormedJson } from "mcparley";
 import { UsageError } from "./io.ts";
 import type { View } from "./screen.ts";
 import type { Session } from "./session.ts";
@@ -26,20 +26,10 @@ export function binaryIn(contents: ResourceContents): Binary | undefined {
 
 /** Formats a content block for a user: text unchanged, other content as a summary. */
 export function showContent(block: ContentBlock, view: View): string {
-  switch (block.type) {
-    case "text":
-      return showText(block.text, view);
-    case "image":
-    case "audio":
-      return note(`${block.type} ${describe(block.data, block.mimeType)}`, view);
-    case "resource_link":
-      return note(linkText(block), view);
-    case "resource":
-      return showEmbedded(block.resource, view);
-    default:
-      // A newer server may send an unknown kind of content, which is shown as JSON.
-      return showJson(block, view);
-  }
+  if (block.type === "text") return showText(block.text, view);
+  if (block.type === "resource_link") return note(linkText(block), view);
+  if (block.type === "resource") return showEmbedded(block.resource, view);
+  return note(`${block.type} ${describe(block.data, block.mimeType)}`, view);
 }
 
 /** Returns text of a server: escaped on a terminal, unchanged in a pipe. */
@@ -47,9 +37,9 @@ export function showText(text: string, view: View): string {
   return view.terminal ? printable(text) : text;
 }
 
-/** Returns a value as JSON: with escapes on a terminal, unchanged in a pipe. */
+/** Returns a value as JSON: with escapes on a terminal, and otherwise only well-formed. */
 export function showJson(value: unknown, view: View): string {
-  return view.terminal ? printableJson(value, 2) : JSON.stringify(value, null, 2);
+  return view.terminal ? printableJson(value, 2) : wellFormedJson(value, 2);
 }
 
 /** Returns one line that describes binary content. */

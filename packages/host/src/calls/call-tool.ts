@@ -107,8 +107,16 @@ async function toOutcome(
   } catch (thrown) {
     call.throwIfAborted();
     const error = secrets.hideInError(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    const result = uncheckedResult(error);
+    if (result) return { status: "result", result, mismatch: error.message };
     return { status: "failed", message: error.message, error, mayHaveRun: mayHaveRun(thrown) };
   }
+}
+
+/** Returns the result in the error for one that does not match the output schema of its tool. */
+function uncheckedResult(error: Error): CallToolResult | undefined {
+  if (!(error instanceof LocalError) || error.code !== "invalid_result") return undefined;
+  return (error.data as { result?: CallToolResult } | undefined)?.result;
 }
 
 /** The client states whether a call can be repeated. A server that refuses a method or its params has not run it. */

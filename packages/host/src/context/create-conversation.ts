@@ -14,6 +14,7 @@ import type {
   ContextOptions,
   Conversation,
 } from "./conversation-context.ts";
+import { wellFormed } from "../values/map-texts.ts";
 import { readConversationJson } from "./conversation-json.ts";
 import { argumentsOf, checkPromptArguments, promptMessages } from "./prompt-messages.ts";
 import { expandTemplate, templateVariables } from "./uri-template.ts";
@@ -99,7 +100,7 @@ export function createConversation(parts: ConversationParts, stored?: unknown): 
       return { outcome, message };
     },
     completeArgument: (request, options = {}) => completeArgument(parts, request, options),
-    toJSON: () => ({ version: 1, messages, attachments: attachments.toJSON() }),
+    toJSON: () => wellFormed({ version: 1, messages, attachments: attachments.toJSON() }),
     async close() {
       await attachments.close();
       parts.onClosed?.();

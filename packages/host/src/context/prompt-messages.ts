@@ -1,4 +1,4 @@
-import type { GetPromptResult, PromptMessage } from "mcparley";
+import { type GetPromptResult, type PromptMessage, readPromptMessages } from "mcparley/client";
 import type { CataloguePrompt } from "../catalogue/catalogue.ts";
 import type { Message, TextPart } from "../conversation/messages.ts";
 import { type TextLimits, serverTextParts } from "../conversation/text/long-text.ts";
@@ -39,7 +39,8 @@ export function checkPromptArguments({ name, prompt }: CataloguePrompt, args: Re
  * Returns the messages of an expanded prompt for a conversation, labelled with their origin. The roles are kept. A role other than
  * `assistant` becomes `user`, so that a server cannot write a system message.
  */
-export function promptMessages(prompt: CataloguePrompt, { messages }: GetPromptResult, limits: TextLimits): Message[] {
+export function promptMessages(prompt: CataloguePrompt, result: GetPromptResult, limits: TextLimits): Message[] {
+  const messages = readPromptMessages(result.messages);
   if (messages.length > MAX_MESSAGES) {
     throw new RangeError(
       `The prompt "${prompt.name}" has ${messages.length} messages. A prompt may have ${MAX_MESSAGES}.`,

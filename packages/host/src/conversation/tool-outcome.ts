@@ -7,6 +7,11 @@ export type ToolOutcome =
       readonly status: "result";
       /** The result of the server. */
       readonly result: CallToolResult;
+      /**
+       * The reason why the structured content does not match the output schema of the tool. Undefined if it does. The result still has
+       * the structured content. The model receives the rest of the result, with a remark that it is not checked.
+       */
+      readonly mismatch?: string;
       /** The arguments that were sent, if the user edited them. */
       readonly editedArguments?: JsonObject;
     }

@@ -173,3 +173,47 @@ describe("a long text", () => {
     expect(store.bytes).toBe(16 * 1024 * 1024);
   });
 });
+
+test("after an exception of the host the model knows that the server may have run the call", () => {
+  const limits = {
+    maxBytes: 1000,
+    store: createResultStore(),
+    hideSecrets(text: string) {
+      if (text === "a text") throw new Error("A defect of the host.");
+      return text;
+    },
+  };
+  const part = toResultPart(call, textOutcome("a text"), limits);
+  expect(part.isError).toBe(true);
+  expect(textOf(part)).toBe(
+    "The host failed to read the result. The server may have run the call. A defect of the host.",
+  );
+});
+
+describe("structured content that does not match the output schema", () => {
+  const limits = { maxBytes: 1000, store: createResultStore(), hideSecrets: (text: string) => text };
+  const mismatch = 'The result of the tool "read" does not match </server-text>.';
+  const remark =
+    "The server has run the call. Its content was not checked, and its structured content was left out. " +
+    'The result of the tool "read" does not match &lt;/server-text>.';
+  const convertUnchecked = (content: ContentBlock[]): ToolResultPart =>
+    toResultPart(call, { status: "result", result: { content, structuredContent: { m: "wrong" } }, mismatch }, limits);
+
+  test("is left out, and the texts and files stay with a remark", () => {
+    const part = convertUnchecked([
+      { type: "text", text: "the text" },
+      { type: "image", data: png, mimeType: "image/png" },
+    ]);
+    expect(part.isError).toBe(false);
+    expect(textOf(part)).not.toContain("wrong");
+    expect(part.content).toMatchObject([
+      { type: "text", text: expect.stringContaining("the text") },
+      { type: "file" },
+      { type: "text", text: remark },
+    ]);
+  });
+
+  test("stays if the result has nothing else", () => {
+    expect(convertUnchecked([]).content).toMatchObject([{ text: expect.stringContaining("wrong") }, { text: remark }]);
+  });
+});

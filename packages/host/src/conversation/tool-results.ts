@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type { CallToolResult } from "mcparley/client";
+import { type CallToolResult, readContent } from "mcparley/client";
 import type { ToolOutcome } from "./tool-outcome.ts";
 import type { FilePart, TextOrigin, TextPart, ToolResultPart } from "./messages.ts";
 import { type TextLimits, serverTextParts } from "./text/long-text.ts";
-import { readBlocks } from "./text/server-content.ts";
+import { type ReadContent, readBlocks } from "./text/server-content.ts";
 import { escapeTags } from "./text/server-text.ts";
 
 /** A call whose outcome becomes a part of the conversation. */
@@ -29,14 +29,37 @@ export function toResultPart(call: ResultOf, outcome: ToolOutcome, limits: TextL
     const remark: TextPart = { type: "text", text: `The call failed. ${effect}` };
     return part(call, [remark, ...labelled(outcome.message)], true);
   }
-  const { text, files } = readResult(outcome.result);
-  const isEmpty = text === "" && files.length === 0;
-  const texts = isEmpty
-    ? [{ type: "text" as const, text: "The tool returned no content." }]
-    : text === ""
-      ? []
-      : labelled(text);
-  return part(call, [...texts, ...files], outcome.result.isError === true);
+  const { result, mismatch } = outcome;
+  try {
+    const { text, files } = mismatch === undefined ? readResult(result) : readUnchecked(result);
+    const isEmpty = text === "" && files.length === 0;
+    const texts = isEmpty
+      ? [{ type: "text" as const, text: "The tool returned no content." }]
+      : text === ""
+        ? []
+        : labelled(text);
+    const remarks = mismatch === undefined ? [] : [uncheckedRemark(limits.hideSecrets(mismatch))];
+    return part(call, [...texts, ...files, ...remarks], result.isError === true);
+  } catch (error) {
+    // The server has run the call, and a model that does not know it would repeat the call.
+    const reason = error instanceof Error ? error.message : String(error);
+    return hostResult(
+      call,
+      limits.hideSecrets(`The host failed to read the result. The server may have run the call. ${reason}`),
+    );
+  }
+}
+
+/** Returns the remark for a result whose structured content does not match the output schema. */
+function uncheckedRemark(mismatch: string): TextPart {
+  const effect = "The server has run the call. Its content was not checked, and its structured content was left out.";
+  return { type: "text", text: escapeTags(`${effect} ${mismatch}`) };
+}
+
+/** Reads a result without its structured content, unless it has nothing else. */
+function readUnchecked({ content, structuredContent }: CallToolResult): ReadContent {
+  const read = readBlocks(content);
+  return read.text === "" && read.files.length === 0 ? readResult({ content: [], structuredContent }) : read;
 }
 
 /** Returns a result that the host wrote, such as an error before the call. */
@@ -53,11 +76,12 @@ function part(
   return { type: "tool-result", callId, name, content, isError };
 }
 
-function readResult({ content, structuredContent }: CallToolResult): { text: string; files: readonly FilePart[] } {
-  const { text, files } = readBlocks(content);
+function readResult({ content, structuredContent }: CallToolResult): ReadContent {
+  const blocks = readContent(content);
+  const { text, files } = readBlocks(blocks);
   if (
     structuredContent === undefined ||
-    content.some((block) => block.type === "text" && isJsonOf(block.text, structuredContent))
+    blocks.some((block) => block.type === "text" && isJsonOf(block.text, structuredContent))
   ) {
     return { text, files };
   }

@@ -5,6 +5,7 @@ import type { TextLimits } from "../conversation/text/long-text.ts";
 import { readResult, readResultTool } from "../loop/read-result.ts";
 import type { HideSecrets } from "../conversation/text/secrets.ts";
 import { toModelTool } from "../loop/stable-tools.ts";
+import { wellFormed } from "../values/map-texts.ts";
 import { toResultPart } from "../conversation/tool-results.ts";
 import { type ResultStore, createResultStore } from "../conversation/result-handles.ts";
 
@@ -95,7 +96,7 @@ export function toAiSdkTools(
   const hideSecrets = secretsOf.get(host) ?? ((text) => text);
   const limits: TextLimits = { maxBytes: maxResultBytes, store: storeOf(host), hideSecrets };
   const tools = host.catalogue.tools.map((tool): readonly [string, AiSdkTool] => {
-    const { name, description, inputSchema } = toModelTool(tool, hideSecrets);
+    const { name, description, inputSchema } = wellFormed(toModelTool(tool, hideSecrets));
     const origin = { server: tool.server, name: tool.tool.name };
     return [
       name,
@@ -144,7 +145,7 @@ function toResult({ content, isError }: Pick<ToolResultPart, "content" | "isErro
   const texts = content.filter((part): part is TextPart => part.type === "text");
   const files = content.filter((part): part is FilePart => part.type === "file");
   return {
-    text: texts.map(({ text }) => text).join("\n"),
+    text: wellFormed(texts.map(({ text }) => text).join("\n")),
     files: files.map(({ mediaType, data }) => ({ mediaType, data })),
     isError,
   };

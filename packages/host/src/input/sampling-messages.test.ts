@@ -75,6 +75,15 @@ describe("messages of a server", () => {
     ]);
   });
 
+  test("with a result of unknown and broken blocks keep the others", () => {
+    const line = (content: string) => ({ type: "text", text: content });
+    const contentOf = (messages: unknown[]): unknown => (convert(messages) as { content: unknown }[])[1]?.content;
+    expect(contentOf(calls([{ type: "video" }, text, "a text"]))).toMatchObject([
+      { content: [line('[content of the unknown type "video"] {"type":"video"}'), text, line("a text")] },
+    ]);
+    expect(contentOf(calls("a text"))).toMatchObject([{ content: [line("a text")] }]);
+  });
+
   test.each([
     ["an unknown type", [{ role: "user", content: { type: "video" } }], 'content of the type "video"'],
     ["a text without text", [{ role: "user", content: { type: "text" } }], 'content of the type "text"'],
@@ -83,8 +92,11 @@ describe("messages of a server", () => {
     ["an image without a media type", [{ role: "user", content: { ...image, mimeType: 5 } }], "a media type"],
     ["a tool use without an input", [{ role: "assistant", content: { ...use, input: "x" } }], "a tool_use must have"],
     ["a result without a tool use", calls([]).slice(1), 'the result "1" has no tool use'],
-    ["a result with invalid content", calls([{ type: "video" }]), 'invalid content of the type "video"'],
-    ["a result whose content is no block", calls(["x"]), "must be an array of content blocks"],
+    [
+      "a tool use whose name is no text",
+      [{ role: "assistant", content: { ...use, name: null } }],
+      "a tool_use must have",
+    ],
   ])("with %s are refused", (_, messages, message) => {
     let error: unknown;
     try {

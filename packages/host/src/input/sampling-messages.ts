@@ -1,12 +1,12 @@
 import {
+  type ContentBlock,
   ErrorCode,
-  type JsonObject,
   ProtocolError,
   type SamplingContent,
   type ToolResultContent,
   type ToolUseContent,
 } from "mcparley";
-import type { CreateMessageParams } from "mcparley/client";
+import { type CreateMessageParams, readContent } from "mcparley/client";
 import { isObject } from "../values/is-object.ts";
 import type {
   AssistantPart,
@@ -34,7 +34,10 @@ export function samplingMessages(
     const blocks = Array.isArray(content) ? content : [content];
     const at = `messages[${index}]`;
     if (role === "assistant") {
-      for (const block of blocks) if (block.type === "tool_use") called.set(block.id, names.forModel(block.name));
+      for (const block of blocks) {
+        if (block.type === "tool_use" && typeof block.name === "string")
+          called.set(block.id, names.forModel(block.name));
+      }
       return { role, content: assistantParts(blocks, { at, names, memory }) };
     }
     const results = blocks.filter((block) => block.type === "tool_result");
@@ -88,27 +91,20 @@ function toolResult(
 ): ToolResultPart {
   const name = called.get(toolUseId);
   if (name === undefined) throw invalid(`${at}: the result ${JSON.stringify(toolUseId)} has no tool use before it`);
-  const blocks: unknown[] = Array.isArray(content) ? content : [];
-  const parts = blocks.map((block) => resultPart(block, at));
+  const parts = readContent(content).map((block) => resultPart(block, at));
   if (parts.length === 0 && structuredContent !== undefined) {
     parts.push({ type: "text", text: JSON.stringify(structuredContent) });
   }
   return { type: "tool-result", callId: toolUseId, name, content: parts, isError: isError === true };
 }
 
-function resultPart(block: unknown, at: string): TextPart | FilePart {
-  if (!isObject(block)) throw invalid(`${at}: the content of a tool result must be an array of content blocks`);
-  const { type, text, data, mimeType, resource, uri } = block;
-  if (type === "text" && typeof text === "string") return { type: "text", text };
-  if (type === "image" || type === "audio") return file(mimeType, data, at);
-  if (type === "resource" && isObject(resource)) return embedded(resource, at);
-  if (type === "resource_link" && typeof uri === "string") return { type: "text", text: uri };
-  throw invalid(`${at}: a tool result has invalid content of the type ${JSON.stringify(type)}`);
-}
-
-function embedded({ uri, text, blob, mimeType }: JsonObject, at: string): TextPart | FilePart {
-  if (typeof text === "string") return { type: "text", text: `${String(uri)}\n${text}` };
-  return file(mimeType ?? "application/octet-stream", blob, at);
+function resultPart(block: ContentBlock, at: string): TextPart | FilePart {
+  if (block.type === "text") return { type: "text", text: block.text };
+  if (block.type === "resource_link") return { type: "text", text: block.uri };
+  if (block.type !== "resource") return file(block.mimeType, block.data, at);
+  const { resource } = block;
+  if ("text" in resource) return { type: "text", text: `${resource.uri}\n${resource.text}` };
+  return file(resource.mimeType ?? "application/octet-stream", resource.blob, at);
 }
 
 function file(mediaType: unknown, data: unknown, at: string): FilePart {

@@ -14,7 +14,7 @@ import { MAX_FAILURES, type RepeatedFailures } from "./repeated-failures.ts";
 import type { RunEvent } from "./run-events.ts";
 import { type RunStop, settled } from "./run-stop.ts";
 import type { RunTimer } from "./run-timer.ts";
-import { hideInJson } from "../conversation/text/secrets.ts";
+import { mapTexts } from "../values/map-texts.ts";
 import { escapeTags } from "../conversation/text/server-text.ts";
 import { hostResult, toResultPart } from "../conversation/tool-results.ts";
 
@@ -66,9 +66,10 @@ async function runCall(call: ReadCall, parts: OneCallParts): Promise<ToolResultP
   if (parts.stop.reason !== undefined) return skippedResult(call, stopText(parts.stop.reason));
   const server = target.kind === "tool" ? target.tool.server : undefined;
   parts.emit({ type: "call", callId, name: call.shownName, server, arguments: call.arguments });
-  const result = await resultOf(call, parts).catch((error: unknown) =>
-    hostResult({ callId, name }, parts.limits.hideSecrets(`The call failed: ${messageOf(error)}`)),
-  );
+  const result = await resultOf(call, parts).catch((error: unknown) => {
+    const effect = server === undefined ? "" : " The server may have run it.";
+    return hostResult({ callId, name }, parts.limits.hideSecrets(`The call failed.${effect} ${messageOf(error)}`));
+  });
   parts.emit({ type: "result", callId, result });
   return result;
 }
@@ -140,7 +141,7 @@ async function outcomeOf(
     if (!isOpen) return;
     if (activity.type === "approval") isUnanswered = activity.state === "waiting";
     parts.timer.activity(callId, activity);
-    parts.emit({ type: "activity", callId, activity: hideInJson(activity, parts.limits.hideSecrets) });
+    parts.emit({ type: "activity", callId, activity: mapTexts(activity, parts.limits.hideSecrets) });
   };
   await withAnySignal([parts.stop.signal, parts.cancelled], (signal) => {
     const request = { tool, arguments: call.arguments, origin: { callId, by: "model" as const }, signal, onActivity };

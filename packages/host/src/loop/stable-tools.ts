@@ -5,7 +5,8 @@ import { estimateToolTokens } from "../model/tokens.ts";
 import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
 import { readResultTool } from "./read-result.ts";
-import { type HideSecrets, hideInJson } from "../conversation/text/secrets.ts";
+import type { HideSecrets } from "../conversation/text/secrets.ts";
+import { mapTexts } from "../values/map-texts.ts";
 import { escapeTags } from "../conversation/text/server-text.ts";
 
 /** The tools of one run. */
@@ -84,7 +85,7 @@ export function toModelTool(tool: CatalogueTool, hideSecrets: HideSecrets): Mode
   if (known?.hideSecrets === hideSecrets) return known.tool;
   const { name, description, inputSchema } = tool;
   const definition = { name, description: printable(description), inputSchema };
-  const made = hideInJson(definition, (text) => escapeTags(hideSecrets(text)));
+  const made = mapTexts(definition, (text) => escapeTags(hideSecrets(text)));
   modelTools.set(tool, { tool: made, hideSecrets });
   return made;
 }

@@ -13,6 +13,7 @@ import type {
   ProviderOptions,
 } from "./call-options.ts";
 import { isObject } from "../values/is-object.ts";
+import { wellFormed } from "../values/map-texts.ts";
 import type { ModelRequest } from "./model-request.ts";
 
 /** Returns the options of a call for a `LanguageModelV3`. */
@@ -46,9 +47,14 @@ interface Files<Data, ResultFile> {
 }
 
 function callOptions<D, R>(request: ModelRequest, files: Files<D, R>): CallOptions<D, R> {
-  const { tools = [], toolChoice, maxOutputTokens, temperature, stopSequences, signal } = request;
+  const { toolChoice, maxOutputTokens, temperature, signal } = request;
+  const { messages, tools, stopSequences } = wellFormed({
+    messages: request.messages,
+    tools: request.tools ?? [],
+    stopSequences: request.stopSequences,
+  });
   return {
-    prompt: request.messages.map((message) => promptMessage(message, files)),
+    prompt: messages.map((message) => promptMessage(message, files)),
     ...(tools.length > 0 && {
       // The specification of MCP requires `type: "object"`. Providers reject a schema without it.
       tools: tools.map(({ name, description, inputSchema }) => ({

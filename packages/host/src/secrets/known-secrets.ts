@@ -1,6 +1,7 @@
 import type { HttpAuth } from "mcparley/client";
 import type { CredentialStorage } from "mcparley/node";
 import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
+import { mapTexts } from "../values/map-texts.ts";
 import type { ServerTarget } from "../values/server-target.ts";
 import { hideInError } from "./hide-in-error.ts";
 import { secretForms } from "./secret-forms.ts";
@@ -69,7 +70,7 @@ export function knownSecrets(): KnownSecrets {
     for (const form of ordered) if (result.includes(form)) result = result.replaceAll(form, hidden);
     return result;
   };
-  const hideIn = <T>(value: T): T => (ordered.length === 0 ? value : hideDeep(value, hide));
+  const hideIn = <T>(value: T): T => (ordered.length === 0 ? value : mapTexts(value, hide));
   return {
     add,
     addFrom: (target) => secretsOf(target).forEach(addConfigured),
@@ -148,23 +149,4 @@ function addModel(model: LanguageModel, add: (secret: string) => void): void {
   } catch {
     // The provider reports a missing key with its first request.
   }
-}
-
-function hideDeep<T>(value: T, hide: (text: string) => string): T {
-  if (typeof value === "string") return hide(value) as T;
-  if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => hideDeep(item, hide));
-    return items.some((item, index) => item !== value[index]) ? (items as T) : value;
-  }
-  if (!isPlain(value)) return value;
-  const entries = Object.entries(value).map(([name, member]) => [hide(name), hideDeep(member, hide)] as const);
-  const isChanged = entries.some(([name, member]) => (value as Record<string, unknown>)[name] !== member);
-  return isChanged ? (Object.fromEntries(entries) as T) : value;
-}
-
-/** Whether a value is an object of JSON, and not one of a class. */
-function isPlain(value: unknown): value is object {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }

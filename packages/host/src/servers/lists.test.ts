@@ -159,10 +159,13 @@ describe("lies about lists", () => {
     const target = listsServer({ ...all, "tools/list": () => ({ tools }) });
     const { server, errors } = recordedServer({ entry: target });
     await server.connect();
-    expect(server.lists?.tools.map(({ name, description }) => [name, description])).toEqual([["add", "first"]]);
+    expect(server.lists?.tools.map(({ name, description }) => [name, description])).toEqual([
+      ["add", "first"],
+      ["y", undefined],
+    ]);
     const reports = errors.map(({ message }) => message).join("\n");
     expect(reports).toContain('"add": it occurs twice');
-    expect(reports).toContain('its "description" is not a string');
+    expect(reports).toContain('A member "description" of tools/list was left out');
     await server.close();
   });
 

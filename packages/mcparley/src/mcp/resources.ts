@@ -46,15 +46,20 @@ export interface ReadResourceResult extends Partial<CacheHint> {
   _meta?: JsonObject;
 }
 
-/** Returns whether a value is an absolute URI. Characters that only an IRI may contain are accepted. */
+/**
+ * Returns whether a value is an absolute URI. Characters that only an IRI may contain are accepted. A lone surrogate is not: the
+ * peer would receive another URI.
+ */
 export function isUri(value: unknown): boolean {
-  return typeof value === "string" && /^[a-z]/i.test(value) && URL.canParse(value);
+  return typeof value === "string" && /^[a-z]/i.test(value) && URL.canParse(value) && value.isWellFormed();
 }
 
 /** Validates the params of methods that name one resource. */
 export function readResourceUri(params: JsonObject): string {
   const { uri } = params;
   if (typeof uri !== "string" || uri === "") throw invalidParams("params.uri must be a non-empty string");
+  if (!uri.isWellFormed())
+    throw invalidParams(`params.uri has half of a surrogate pair: ${JSON.stringify(uri.slice(0, 200))}`);
   return uri;
 }
 

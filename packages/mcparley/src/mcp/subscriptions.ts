@@ -26,8 +26,9 @@ export function readSubscriptionFilter(params: JsonObject): SubscriptionFilter {
   }
   const uris = wanted.resourceSubscriptions;
   if (uris === undefined) return filter;
-  if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) {
-    throw invalidParams("params.notifications.resourceSubscriptions must be an array of strings");
+  if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string" && uri.isWellFormed())) {
+    const rule = "must be an array of strings without half of a surrogate pair";
+    throw invalidParams(`params.notifications.resourceSubscriptions ${rule}`);
   }
   return { ...filter, resourceSubscriptions: uris };
 }

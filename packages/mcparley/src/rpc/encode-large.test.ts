@@ -37,7 +37,7 @@ test.each([
     "structured content that repeats the text",
     { content: [{ type: "text", text: blob }], structuredContent: { blob } },
   ],
-  ["text with escapes", { contents: [{ uri: "a:b", text: `${blob}"\\\n\u2028😀\ud800` }] }],
+  ["text with escapes", { contents: [{ uri: "a:b", text: `${blob}"\\\n\u2028😀` }] }],
 ])("large strings are encoded like JSON.stringify: %s", (_what, result) => {
   expect(pieces(result)?.join("")).toBe(JSON.stringify(success(1, result)));
 });
@@ -50,6 +50,12 @@ test("any text beside a large string is encoded like JSON.stringify", () => {
     }),
     { numRuns: 10 },
   );
+});
+
+test("half of a surrogate pair in or beside a large string becomes U+FFFD", () => {
+  const result = { contents: [{ uri: "a:\ud83d", text: `${blob}\ud83d`, "\udc00": 1 }, { blob }] };
+  const { contents } = JSON.parse(pieces(result)?.join("") ?? "").result;
+  expect(contents).toEqual([{ uri: "a:\ufffd", text: `${blob}\ufffd`, "\ufffd": 1 }, { blob }]);
 });
 
 test("a string one character below the size is not large", () => {

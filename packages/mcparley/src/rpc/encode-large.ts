@@ -1,3 +1,4 @@
+import { repairJson } from "./well-formed.ts";
 import { type JsonObject, type JsonRpcMessage, isObject } from "./messages.ts";
 
 /** The number of characters from which on a string is inserted into the JSON text without a copy. */
@@ -28,11 +29,11 @@ export function encodeLarge(message: JsonRpcMessage): string[] | undefined {
   } catch {
     return undefined;
   }
-  const [first = "", ...rest] = json.split(`"${mark}"`);
+  const [first = "", ...rest] = repairJson(json).split(`"${mark}"`);
   return rest.reduce(
     (pieces, after, index) => {
       const text = large[index]!;
-      if (escaped.test(text)) pieces.push(JSON.stringify(text), after);
+      if (escaped.test(text)) pieces.push(repairJson(JSON.stringify(text)), after);
       else pieces.push('"', text, `"${after}`);
       return pieces;
     },

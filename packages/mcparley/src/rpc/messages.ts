@@ -1,3 +1,5 @@
+import { repairJson } from "./well-formed.ts";
+
 /** A JSON object with unknown members. */
 export type JsonObject = Record<string, unknown>;
 
@@ -69,7 +71,7 @@ export class Prepared {
 
   constructor(value: JsonObject) {
     this.value = value;
-    this.json = JSON.stringify(value);
+    this.json = repairJson(JSON.stringify(value));
   }
 
   toJSON(): JsonObject {
@@ -79,10 +81,10 @@ export class Prepared {
 
 /**
  * Returns whether a value can be the id of a request (JSON-RPC 2.0 section 4): a string or a safe integer. JSON.parse rounds
- * other integers, so the response would have another id.
+ * other integers, and a lone surrogate cannot be sent, so the response would have another id.
  */
 export function isRequestId(value: unknown): value is RequestId {
-  return typeof value === "string" || Number.isSafeInteger(value);
+  return typeof value === "string" ? value.isWellFormed() : Number.isSafeInteger(value);
 }
 
 /** Returns whether a value is an object, and neither null nor an array. */
@@ -174,8 +176,9 @@ export function notification(method: string, params?: JsonObject): JsonRpcNotifi
 /**
  * Serializes a message as one line of JSON, without a line break. For custom transports.
  *
- * Use it instead of `JSON.stringify`, because some results of a server are serialized in advance, and their text is
- * inserted unchanged.
+ * Use it instead of `JSON.stringify`. Some results of a server are serialized in advance, and their text is inserted unchanged.
+ * A lone surrogate, such as half of an emoji that `slice` has cut, becomes U+FFFD. Most readers in other languages refuse a
+ * message that contains one.
  *
  * @example
  * ```ts
@@ -190,7 +193,7 @@ export function encode(message: JsonRpcMessage): string {
   if ("result" in message && message.result instanceof Prepared) {
     return `${beginningOf(message.id)}${message.result.json}}`;
   }
-  return JSON.stringify(message);
+  return repairJson(JSON.stringify(message));
 }
 
 /** Returns the JSON text of a successful response up to its result. */

@@ -1,3 +1,5 @@
+import { wellFormedJson } from "./well-formed.ts";
+
 let unsafe: RegExp | undefined;
 
 /**
@@ -21,7 +23,7 @@ function unsafePattern(): RegExp {
  * Escapes the characters of a text that control a terminal, are invisible, or reorder the text around them.
  *
  * Use it for text of a peer that a terminal or a log shows, such as the error message of a server or the name of a client.
- * Escape sequences become visible: `\x1b[2J`. Tabs, line breaks and emoji are kept. CR LF becomes LF.
+ * Escape sequences become visible: `\x1b[2J`. Tabs, line breaks and emoji are kept. CR LF becomes LF, and a lone surrogate U+FFFD.
  *
  * @example
  * ```ts
@@ -33,7 +35,8 @@ function unsafePattern(): RegExp {
  * ```
  */
 export function printable(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(unsafePattern(), (character) => {
+  const lines = text.toWellFormed().replaceAll("\r\n", "\n");
+  return lines.replace(unsafePattern(), (character) => {
     const code = character.codePointAt(0)!;
     return code > 0xff ? `\\u{${code.toString(16)}}` : `\\x${code.toString(16).padStart(2, "0")}`;
   });
@@ -56,9 +59,7 @@ export function printable(text: string): string {
  * ```
  */
 export function printableJson(value: unknown, indent?: number): string {
-  // `undefined` and functions have no JSON.
-  const json = JSON.stringify(value, null, indent) ?? "null";
-  return json.replace(unsafePattern(), (found) => {
+  return wellFormedJson(value, indent).replace(unsafePattern(), (found) => {
     // Unicode escapes of JSON need two units for a character above U+FFFF.
     const units = found.split("");
     return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");

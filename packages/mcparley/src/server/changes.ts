@@ -1,4 +1,5 @@
 import { type JsonObject, type JsonRpcNotification, notification } from "../rpc/messages.ts";
+import { requireWellFormed } from "../rpc/well-formed.ts";
 import { checkMetaKeys } from "../mcp/checks/check-metadata.ts";
 import { Notification } from "../mcp/methods.ts";
 import type { SubscriptionFilter } from "../mcp/subscriptions.ts";
@@ -86,6 +87,7 @@ export class Changes {
   }
 
   resourceUpdated(uri: string, _meta?: JsonObject): void {
+    requireWellFormed(uri, "The URI");
     checkMetaKeys(_meta, `_meta of ${uri}`);
     this.#changed(_meta ? { uri, _meta } : { uri });
   }

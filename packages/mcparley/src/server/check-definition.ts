@@ -6,6 +6,7 @@ import { checkCacheHint, isUri } from "../mcp/resources.ts";
 import { findRevision, supportedVersions } from "../mcp/revisions/index.ts";
 import { checkTime } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
+import { requireWellFormed } from "../rpc/well-formed.ts";
 import type { ServerCore } from "./core.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import type { AnyServerDefinition } from "./options.ts";
@@ -46,7 +47,7 @@ export function checkTool(name: string, definition: object): void {
 /** Throws if the URI of a resource is not absolute. A template is checked up to its first expression. */
 export function checkUri(uri: unknown): void {
   if (typeof uri !== "string" || uri === "") throw new TypeError("it has no URI; write resource(uri, { read })");
-  const start = uri.split("{")[0]!;
+  const start = requireWellFormed(uri, "its URI").split("{")[0]!;
   const isAbsolute = uri.includes("{") ? /^([a-z][a-z\d+.-]*(:\S*)?)?$/i.test(start) : isUri(uri);
   if (isAbsolute) return;
   throw new TypeError(`its URI ${JSON.stringify(uri.slice(0, 80))} is not absolute; write one such as note://1`);
@@ -73,6 +74,7 @@ export function checkServer(definition: AnyServerDefinition): void {
   if (typeof name !== "string" || name === "" || typeof version !== "string" || version === "") {
     throw invalid("A server needs a name and a version, both non-empty strings.");
   }
+  explained("server", () => requireWellFormed(name, "its name"));
   if (stateKeys && (stateKeys.length === 0 || stateKeys.some(({ length }) => length !== 32))) {
     throw invalid("stateKeys must hold at least one key, and each must have 32 bytes.");
   }

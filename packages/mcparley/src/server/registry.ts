@@ -69,8 +69,9 @@ export class PreparedRegistry<D, E extends Entry<D>> implements Registry<D> {
   }
 
   set(name: string, definition: D): void {
-    if (typeof name !== "string" || name === "") {
-      throw new LocalError("invalid_definition", `A name must be a non-empty string; got ${JSON.stringify(name)}.`);
+    if (typeof name !== "string" || name === "" || !name.isWellFormed()) {
+      const rule = "A name must be a non-empty string without half of a surrogate pair";
+      throw new LocalError("invalid_definition", `${rule}; got ${JSON.stringify(name)}.`);
     }
     const previous = this.#entries.get(name);
     const entry = this.#prepare({ name, definition, position: previous?.position ?? this.#position++ });

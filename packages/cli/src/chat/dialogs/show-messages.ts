@@ -1,5 +1,5 @@
 import { type SamplingContent, type SamplingMessage, printableJson } from "mcparley";
-import type { CreateMessageParams } from "mcparley/client";
+import { type CreateMessageParams, readContent } from "mcparley/client";
 import { ownLines, quoted, serverLines, shortLine } from "../../client/questions/server-text.ts";
 import type { View } from "../../client/screen.ts";
 import { showSize } from "../../client/show-content.ts";
@@ -45,7 +45,7 @@ function blockLines(block: SamplingContent, view: View): string[] {
         ...wholeJson(printableJson(block.input, 2), view),
       ];
     case "tool_result": {
-      const inner = block.content.flatMap((part) =>
+      const inner = readContent(block.content).flatMap((part) =>
         part.type === "text" ? serverLines(part.text, view) : summary(part.type),
       );
       return [

@@ -1,3 +1,4 @@
+import { wellFormedJson } from "mcparley";
 import { UsageError } from "../../client/io.ts";
 import { isObject } from "../../client/json.ts";
 import { storableTargets } from "./storable-targets.ts";
@@ -33,8 +34,8 @@ export const headBytes: number = 64 * 1024;
  * does not read the conversations.
  */
 export function encodeChat({ conversation, ...summary }: StoredChat): string {
-  const head = JSON.stringify({ version: fileVersion, ...summary });
-  return `${head.slice(0, -1)},\n"conversation":${JSON.stringify(conversation)}}\n`;
+  const head = wellFormedJson({ version: fileVersion, ...summary });
+  return `${head.slice(0, -1)},\n"conversation":${wellFormedJson(conversation)}}\n`;
 }
 
 /** Returns the summary on the first line of a file, or undefined if the start of the file has no such line. */

@@ -1,9 +1,18 @@
-import { type CallToolResult, Declined, ProtocolError, type Tool, ToolError } from "mcparley";
+import {
+  type CallToolResult,
+  Declined,
+  LocalError,
+  ProtocolError,
+  type Tool,
+  ToolError,
+  wellFormedJson,
+} from "mcparley";
+import { readContent } from "mcparley/client";
 import { didYouMean } from "../../did-you-mean.ts";
 import { type Given, readArguments, requireWord, sourcesOf } from "../arguments.ts";
 import { UsageError } from "../io.ts";
 import { isObject } from "../json.ts";
-import { type View, printJson, printText } from "../screen.ts";
+import { type View, paragraph, printJson, printText } from "../screen.ts";
 import { binaryOf, saveBinaries, saveText, showContent, showJson } from "../show-content.ts";
 import { whyUnasked } from "../questions/prompter.ts";
 import type { ClientCommand, Session } from "../session.ts";
@@ -35,12 +44,13 @@ export const callCommand: ClientCommand = {
 async function call(name: string, given: readonly Given[], session: Session): Promise<void> {
   const { options } = session;
   const { tool, names } = await findTool(name, session);
-  const result = tool ? await callFound(tool, given, session) : await callHidden(name, given, session);
+  const received = tool ? await callFound(tool, given, session) : await callHidden(name, given, session);
   session.screen.endProgress();
-  if (!result) throw new UsageError(`The server has no tool ${JSON.stringify(name)}.`, didYouMean(name, names));
-  if (result.isError) throw new ToolError(errorText(result), { result });
+  if (!received) throw new UsageError(`The server has no tool ${JSON.stringify(name)}.`, didYouMean(name, names));
+  const result = { ...received, content: readContent(received.content) };
+  if (result.isError) throw new ToolError(errorText(result), { result: received });
   if (options.output !== undefined) await save(result, options.output, session);
-  if (options.json) await printJson(result, session);
+  if (options.json) await printJson(received, session);
   else if (options.output === undefined || hasBinary(result)) await printText(showResult(result, session), session);
 }
 
@@ -61,7 +71,25 @@ async function findTool(
 async function callFound(tool: Tool, given: readonly Given[], session: Session): Promise<CallToolResult> {
   const values = toolArguments(tool, given);
   await confirmDestructive(tool, session);
-  return session.client.callToolResult(tool.name, values, session.request);
+  return session.client
+    .callToolResult(tool.name, values, session.request)
+    .catch((error: unknown) => uncheckedResult(error, session));
+}
+
+/**
+ * Returns the result in the error for one that does not match the output schema of its tool. The structured content is left out, unless the
+ * result has nothing else. The server has run the call, so it is no failure.
+ */
+function uncheckedResult(error: unknown, { screen }: Session): CallToolResult {
+  const data = error instanceof LocalError && error.code === "invalid_result" ? error.data : undefined;
+  if (!isObject(data) || !isObject(data.result)) throw error;
+  const { structuredContent, ...result } = data.result;
+  screen.endProgress();
+  const text = `${(error as Error).message}. Its content was not checked, and its structured content was left out.`;
+  screen.note(paragraph(text, screen.err));
+  const content = readContent(result.content);
+  if (content.length > 0 || structuredContent === undefined) return { ...result, content };
+  return { ...result, content: [{ type: "text", text: wellFormedJson(structuredContent, 2) }] };
 }
 
 /**

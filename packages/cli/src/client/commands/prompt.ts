@@ -1,4 +1,4 @@
-import type { GetPromptResult, Prompt } from "mcparley";
+import { type Prompt, type PromptMessage, readPromptMessages } from "mcparley/client";
 import { didYouMean } from "../../did-you-mean.ts";
 import { type Given, promptArguments, readArguments, requireWord, sourcesOf } from "../arguments.ts";
 import { UsageError } from "../io.ts";
@@ -28,9 +28,10 @@ async function getPrompt(name: string, given: readonly Given[], session: Session
   const prompt = await findPrompt(name, session);
   const result = await client.getPrompt(prompt.name, promptArguments(prompt, given), request);
   screen.endProgress();
-  if (options.output !== undefined) await save(result, options.output, session);
+  const messages = readPromptMessages(result.messages);
+  if (options.output !== undefined) await save(messages, options.output, session);
   if (options.json) await printJson(result, session);
-  else if (options.output === undefined) await printText(promptText(result, screen.out), session);
+  else if (options.output === undefined) await printText(promptText(messages, screen.out), session);
 }
 
 async function findPrompt(name: string, { client, request }: Session): Promise<Prompt> {
@@ -43,13 +44,13 @@ async function findPrompt(name: string, { client, request }: Session): Promise<P
   throw new UsageError(`The server has no prompt ${JSON.stringify(name)}.`, didYouMean(name, names));
 }
 
-async function save({ messages }: GetPromptResult, file: string, session: Session): Promise<void> {
+async function save(messages: readonly PromptMessage[], file: string, session: Session): Promise<void> {
   const binaries = messages.map(({ content }) => binaryOf(content)).filter((binary) => binary !== undefined);
   if (binaries.length > 0) await saveBinaries(binaries, file, session);
-  else await saveText(`${promptText({ messages }, { ...session.screen.out, terminal: false })}\n`, file, session);
+  else await saveText(`${promptText(messages, { ...session.screen.out, terminal: false })}\n`, file, session);
 }
 
-function promptText({ messages }: GetPromptResult, view: View): string {
+function promptText(messages: readonly PromptMessage[], view: View): string {
   const [first] = messages;
   if (first && messages.length === 1 && first.role === "user") return showContent(first.content, view);
   return messages

@@ -1,4 +1,5 @@
 import { type ResourceContents, isResourceNotFound } from "mcparley";
+import { readResourceContents } from "mcparley/client";
 import { nearest } from "../../did-you-mean.ts";
 import { UsageError } from "../io.ts";
 import { printJson, printText } from "../screen.ts";
@@ -32,9 +33,10 @@ async function read(uri: string, session: Session): Promise<void> {
   if (!client.server.capabilities.resources) throw new UsageError("This server offers no resources.");
   const result = await client.readResource(uri, request).catch((error: unknown) => explain(error, uri, session));
   screen.endProgress();
-  if (options.output !== undefined) await save(result.contents, options.output, session);
+  const contents = readResourceContents(result.contents);
+  if (options.output !== undefined) await save(contents, options.output, session);
   if (options.json) await printJson(result, session);
-  else if (options.output === undefined) for (const part of result.contents) await print(part, session);
+  else if (options.output === undefined) for (const part of contents) await print(part, session);
 }
 
 async function print(contents: ResourceContents, session: Session): Promise<void> {

@@ -1,4 +1,4 @@
-import type { CallToolResult, JsonObject } from "mcparley";
+import { type CallToolResult, type JsonObject, wellFormedJson } from "mcparley";
 import { type Tool, ToolError, tool } from "mcparley/server";
 import { fillArguments, fillText } from "./command-template.ts";
 import { icons } from "../yaml/values.ts";
@@ -59,7 +59,7 @@ async function run(
   if (command.output === "text") return written;
   const value = parse(written);
   if (command.output !== "json") return value as JsonObject;
-  const content: CallToolResult["content"] = [{ type: "text", text: JSON.stringify(value) }];
+  const content: CallToolResult["content"] = [{ type: "text", text: wellFormedJson(value) }];
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? { content, structuredContent: value }
     : { content };

@@ -6,20 +6,6 @@ import { cutText } from "./text-size.ts";
  */
 export type HideSecrets = (text: string) => string;
 
-/** Returns a copy of a JSON value in which the secrets of all texts are hidden. */
-export function hideInJson<T>(value: T, hideSecrets: HideSecrets): T {
-  return hidden(value, hideSecrets) as T;
-}
-
-function hidden(value: unknown, hideSecrets: HideSecrets): unknown {
-  if (typeof value === "string") return hideSecrets(value);
-  if (Array.isArray(value)) return value.map((item) => hidden(item, hideSecrets));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [hideSecrets(key), hidden(member, hideSecrets)] as const),
-  );
-}
-
 /** Number of characters that a known secret has at most. */
 const MAX_SECRET_LENGTH = 16 * 1024;
 

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { ContentBlock, ResourceContents } from "mcparley/client";
+import { type ContentBlock, type ResourceContents, readContent, readResourceContents } from "mcparley/client";
 import type { FilePart } from "../messages.ts";
 
 /** Content of a server: one text, and the files that a model can read. */
@@ -24,17 +24,18 @@ const MAX_FILE_BYTES = 5 * 1024 * 1024;
 const MAX_FILES_BYTES = 20 * 1024 * 1024;
 const MAX_FILES = 20;
 
-/** Reads content blocks: the result of a tool, or the message of a prompt. */
-export function readBlocks(blocks: readonly ContentBlock[]): ReadContent {
+/** Reads content blocks: the result of a tool, or the message of a prompt. Unknown and broken blocks become text. */
+export function readBlocks(blocks: unknown): ReadContent {
   const reader = contentReader();
-  for (const block of blocks) reader.block(block);
+  for (const block of readContent(blocks)) reader.block(block);
   return reader.content();
 }
 
-/** Reads the contents of a resource. */
-export function readContents(contents: readonly ResourceContents[]): ReadContent {
+/** Reads the contents of a resource. Broken parts become text. */
+export function readContents(contents: unknown): ReadContent {
   const reader = contentReader();
-  for (const part of contents) reader.resource(part, { hasHeading: contents.length > 1 });
+  const parts = readResourceContents(contents);
+  for (const part of parts) reader.resource(part, { hasHeading: parts.length > 1 });
   return reader.content();
 }
 

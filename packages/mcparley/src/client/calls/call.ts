@@ -4,7 +4,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { McpError, ToolError } from "../../mcp/errors.ts";
 import type { CallEnd } from "../../mcp/observe.ts";
 import type { Progress } from "../../mcp/progress.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT, type PendingRequests } from "../../rpc/pending-requests.ts";
 import type { LoggingLevel } from "../../mcp/logging.ts";
 import type { UrlVisits } from "../input/url-visits.ts";
@@ -197,6 +197,12 @@ export function endOf(error: unknown): Pick<CallEnd, "outcome" | "code"> {
   if (code === "timeout") return { outcome: "timeout", code };
   const isCancelled = code === "aborted" || code === "declined" || code === "cancelled";
   return { outcome: isCancelled ? "cancelled" : "error", code };
+}
+
+/** Whether the tool, prompt, template or URI that a request names has no lone surrogate, so that it arrives unchanged. */
+export function isWellNamed(params: JsonObject): boolean {
+  const { ref } = params;
+  return nameOf(params)?.isWellFormed() !== false && (!isObject(ref) || isWellNamed(ref));
 }
 
 /** Returns the tool, prompt or URI that a request names. */

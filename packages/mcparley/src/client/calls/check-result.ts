@@ -25,7 +25,7 @@ export async function checkResult(call: Call, known: KnownTool, given: JsonObjec
   const { core, params } = call;
   const { generation } = core.tools;
   const name = String(params.name);
-  const result = readToolResult(name, given);
+  const result = readToolResult(given);
   let mismatch = await mismatchOf(call, known, result);
   if (mismatch?.isOfResult) {
     const current = await findAgain(call, generation);

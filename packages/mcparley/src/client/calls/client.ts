@@ -134,7 +134,7 @@ export class Client {
   callTool<N extends string>(name: N, ...given: ToolCallArguments<this, N>): Promise<ToolCallValue<this, N>>;
   async callTool(name: string, args: object = {}, options?: RequestOptions): Promise<unknown> {
     const result = await perform(this.#core, toolCall(name, args), options);
-    return valueOf(name, readToolResult(name, result));
+    return valueOf(name, readToolResult(result));
   }
 
   /**
@@ -151,7 +151,7 @@ export class Client {
    */
   callToolResult<N extends string>(name: N, ...given: ToolCallArguments<this, N>): Promise<CallToolResult>;
   async callToolResult(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
-    return readToolResult(name, await perform(this.#core, toolCall(name, args), options));
+    return readToolResult(await perform(this.#core, toolCall(name, args), options));
   }
 
   /**
@@ -215,7 +215,9 @@ export class Client {
     const params: JsonObject = { ref, argument };
     if (context && findRevision(this.server.revision)?.completionContext) params.context = { arguments: context };
     const { completion } = await perform(this.#core, { method: Method.complete, params }, request);
-    if (isObject(completion) && Array.isArray(completion.values)) return completion as never;
+    if (isObject(completion) && Array.isArray(completion.values)) {
+      return { ...completion, values: completion.values.filter((value) => typeof value === "string") };
+    }
     throw malformed(Method.complete, 'an object "completion" with an array "values"');
   }
 

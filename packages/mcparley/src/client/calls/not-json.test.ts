@@ -33,7 +33,7 @@ describe("arguments that JSON cannot represent", () => {
     const peer = modernPeer();
     const client = await openClient(peerTransports(peer));
     const error: unknown = await client.callTool("a", args as JsonObject).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: "invalid_message", data: undefined });
+    expect(error).toMatchObject({ code: "invalid_message", data: { safeToRepeat: true } });
     expect(String(error)).toContain(`tools/call "a" was not sent: ${why.startsWith("is") ? "" : why}`);
     expect(String(error)).toContain(why);
     expect(String(error)).not.toContain("repeat");

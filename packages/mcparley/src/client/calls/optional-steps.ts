@@ -8,7 +8,13 @@ import { type CallEnd, startCall } from "../../mcp/observe.ts";
 import type { ClientCall, RequestOptions } from "../options.ts";
 import type { Session } from "../connect/session.ts";
 import { explain } from "./after-failure.ts";
-import { type Call, type Next, endOf, nameOf, sessionFor, untimed } from "./call.ts";
+import { type Call, type Next, endOf, isWellNamed, nameOf, sessionFor, untimed } from "./call.ts";
+
+/** Makes the error for a request that names something by a text with a lone surrogate. The server would receive another name. */
+export function brokenName(what: string): LocalError {
+  const message = `${what} was not sent: its name or URI has half of a surrogate pair. Use whole characters.`;
+  return new LocalError("invalid_message", message, { data: { safeToRepeat: true } });
+}
 
 /** Throws `invalid_message` for a message with a value that JSON cannot carry. The error names the member. */
 export function requireJson({
@@ -17,8 +23,12 @@ export function requireJson({
   options,
 }: Pick<Call, "what" | "params"> & { options?: RequestOptions }): void {
   const wrong = findNotJson(params, "") ?? findNotJson(options?.meta, "meta");
-  if (wrong === undefined) return;
-  throw new LocalError("invalid_message", `${what} was not sent: ${wrong}, which JSON cannot represent.`);
+  if (wrong === undefined) {
+    if (isWellNamed(params)) return;
+    throw brokenName(what);
+  }
+  const message = `${what} was not sent: ${wrong}, which JSON cannot represent.`;
+  throw new LocalError("invalid_message", message, { data: { safeToRepeat: true } });
 }
 
 /** Makes the error for a request that the server of a session cannot answer. */

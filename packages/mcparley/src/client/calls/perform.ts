@@ -19,6 +19,7 @@ import {
   type Step,
   end,
   endOf,
+  isWellNamed,
   makeCall,
   nameOf,
   unexpectedType,
@@ -73,7 +74,8 @@ export async function perform(
   let ended: Pick<CallRecord, "outcome" | "code"> = { outcome: "ok", code: undefined };
   core.running.add(call);
   try {
-    if (!isJson(request.params) || !isJson(options.meta)) (await import("./on-demand.ts")).requireJson(call);
+    if (!isJson(request.params) || !isJson(options.meta) || !isWellNamed(request.params))
+      (await import("./on-demand.ts")).requireJson(call);
     const first = stepsOf(call);
     const result = await first.step(call, first.next);
     const checking = request.checksResult && checkAgainstSchema(call, result);

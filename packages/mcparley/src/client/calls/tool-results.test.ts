@@ -26,6 +26,10 @@ describe("the value of a call", () => {
     ["content", { content: [text("a"), image] }, [text("a"), image]],
     ["nothing", { content: [] }, []],
     ["no content", {}, []],
+    ["content that is null", { content: null }, []],
+    ["a text in place of the list", { content: "a" }, "a"],
+    ["a block in place of the list", { content: text("a") }, "a"],
+    ["a list with a block that is null", { content: [null, text("a")] }, [null, text("a")]],
   ])("is %s", async (_, result, value) => {
     expect(await (await clientOf(result)).callTool("a")).toEqual(value);
   });

@@ -1,14 +1,16 @@
-import { LocalError } from "../../rpc/errors.ts";
 import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ContentBlock, TextContent } from "../../mcp/content.ts";
 import type { CallToolResult } from "../../mcp/tools.ts";
 
-/** Checks the form of a tool result. Content of unknown types is not checked. */
-export function readToolResult(name: string, result: JsonObject): CallToolResult {
-  const { content = [] } = result;
+/**
+ * Returns a tool result whose content is a list. A text or a block in place of the list is its only entry: the server has run the
+ * call, so an error would lose the result. The blocks are not checked.
+ */
+export function readToolResult(result: JsonObject): CallToolResult {
+  const content = result.content ?? [];
   if (Array.isArray(content)) return { ...result, content };
-  throw new LocalError("invalid_message", `The result of the tool "${name}" must contain an array "content".`);
+  return { ...result, content: [typeof content === "string" ? { type: "text", text: content } : content] as never };
 }
 
 /**

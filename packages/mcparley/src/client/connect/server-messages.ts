@@ -48,7 +48,9 @@ function handleNotification(core: ClientCore, message: JsonRpcNotification, conn
   if (method === Notification.message) {
     const { onLog } = core.options;
     const level = loggingLevels.find((known) => known === params.level) ?? "info";
-    if (onLog) guarded(() => onLog({ ...params, data: params.data, level }), core.report);
+    const { logger, data, ...others } = params;
+    const log = { ...others, ...(typeof logger === "string" && { logger }), data, level };
+    if (onLog) guarded(() => onLog(log), core.report);
     return;
   }
   if (method === Notification.elicitationComplete) {

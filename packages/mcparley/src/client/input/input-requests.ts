@@ -105,6 +105,7 @@ function checkRoots(roots: readonly Root[]): readonly Root[] {
     const uri: unknown = root.uri;
     const shown = JSON.stringify(String(uri).slice(0, 200));
     if (typeof uri !== "string" || !uri.startsWith("file://")) throw invalidRoots(`must be file:// URIs; got ${shown}`);
+    if (!uri.isWellFormed()) throw invalidRoots(`must not contain half of a surrogate pair; got ${shown}`);
     if (/[/\\](\.|%2e){1,2}([/\\]|$)/i.test(uri.replaceAll(/%2f/gi, "/").replaceAll(/%5c/gi, "\\"))) {
       throw invalidRoots(`must not contain "." or ".." in their paths; got ${shown}`);
     }

@@ -194,14 +194,12 @@ describe("a malformed entry", () => {
   test("a result without its required members is invalid, and the error names them", async () => {
     const peer = modernPeer({
       answers: {
-        "tools/call": () => ({ content: "x" }),
         "prompts/get": () => ({}),
         "resources/read": () => ({ contents: {} }),
         "completion/complete": () => ({ completion: {} }),
       },
     });
     const client = await openClient(peerTransports(peer));
-    await expect(client.callTool("a")).rejects.toThrow('must contain an array "content"');
     await expect(client.getPrompt("a")).rejects.toThrow('must contain an array "messages"');
     await expect(client.readResource("a:b")).rejects.toThrow('must contain an array "contents"');
     await expect(client.complete({ type: "ref/prompt", name: "a" }, { name: "a", value: "" })).rejects.toThrow(
@@ -303,5 +301,60 @@ describe("the cache", () => {
       .catch(() => {});
     await peer.request("prompts/list");
     await client.close();
+  });
+});
+
+describe("members of a wrong type", () => {
+  const members = [
+    "title",
+    "description",
+    "mimeType",
+    "size",
+    "annotations",
+    "outputSchema",
+    "_meta",
+    "icons",
+    "arguments",
+  ];
+  const entryWith = (value: unknown): JsonObject => ({
+    name: "a",
+    uri: "a:b",
+    uriTemplate: "a:{b}",
+    inputSchema,
+    ...Object.fromEntries(members.map((member) => [member, value])),
+  });
+  const lists = ["listTools", "listPrompts", "listResources", "listResourceTemplates"] as const;
+  const pageOf = (...entries: JsonObject[]): JsonObject => ({
+    tools: entries,
+    prompts: entries,
+    resources: entries,
+    resourceTemplates: entries,
+  });
+
+  test.each(lists)("that are null are left out of an entry of %s without a report", async (list) => {
+    const { client, errors } = await paged(() => pageOf(entryWith(null)));
+    expect(await client[list]().all()).toEqual([{ name: "a", uri: "a:b", uriTemplate: "a:{b}", inputSchema }]);
+    expect(errors).toEqual([]);
+  });
+
+  test.each(lists)("are left out of an entry of %s with a report, and the entries stay", async (list) => {
+    const { client, errors } = await paged(() => pageOf(entryWith(true), { ...entryWith(undefined), title: "kept" }));
+    const [first, second] = await client[list]().all();
+    expect(first).toEqual({ name: "a", uri: "a:b", uriTemplate: "a:{b}", inputSchema });
+    expect(second).toMatchObject({ name: "a", title: "kept" });
+    expect(errors.map(({ message }) => message)).toEqual(
+      members.map((member) => expect.stringContaining(`A member "${member}" of `)),
+    );
+  });
+
+  test("are left out of annotations and of the arguments of prompts", async () => {
+    const broken = { title: 5, readOnlyHint: "yes", destructiveHint: true };
+    const args = [{ name: "a", description: 5, required: true }, { name: 5 }, null, { name: "b" }];
+    const { client } = await paged(() => pageOf({ ...entryWith(undefined), annotations: broken, arguments: args }));
+    const [prompt] = await client.listPrompts().all();
+    expect(prompt).toMatchObject({ annotations: { destructiveHint: true } });
+    expect(prompt?.arguments).toEqual([{ name: "a", required: true }, { name: "b" }]);
+    const [listed] = await client.listTools().all();
+    expect(listed?.annotations).toEqual({ destructiveHint: true });
   });
 });

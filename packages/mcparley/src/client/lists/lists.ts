@@ -1,4 +1,5 @@
-import { isPromise } from "../../rpc/awaitable.ts";
+import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { Prompt } from "../../mcp/prompts.ts";
@@ -9,6 +10,7 @@ import type { ClientCore } from "../calls/call.ts";
 import { type KnownTool, type Listing, headersOf } from "../calls/known-tools.ts";
 import { type PagedList, type ListSource, listOf, pagesOf, requireStrings } from "./list-pages.ts";
 import { perform } from "../calls/perform.ts";
+import { withValidMembers } from "./valid-members.ts";
 
 /** Returns the list of tools. `core.tools` remembers the tools that are read. */
 export function listTools(core: ClientCore, options: RequestOptions): PagedList<Tool> {
@@ -93,15 +95,22 @@ function listSource<T>(
   source: Pick<ListSource<T>, "method" | "member" | "read">,
 ): ListSource<T> {
   const { method, read } = source;
+  const readValid = (entry: JsonObject): Awaitable<T> =>
+    read(
+      withValidMembers(entry, (name) => {
+        const message = `A member "${name}" of ${method} was left out: its type is wrong.`;
+        core.report(new LocalError("invalid_message", message));
+      }),
+    );
   const readWithIcons = async (entry: JsonObject): Promise<T> => {
     const { listedWithSafeIcons } = await import("../calls/on-demand.ts");
-    return read(listedWithSafeIcons(core, method, entry));
+    return readValid(listedWithSafeIcons(core, method, entry));
   };
   return {
     ...source,
     maxBytes: core.options.maxListBytes,
     // Most entries have no icons.
-    read: (entry) => (Array.isArray(entry.icons) ? readWithIcons(entry) : read(entry)),
+    read: (entry) => (Array.isArray(entry.icons) ? readWithIcons(entry) : readValid(entry)),
     fetch: (cursor) => perform(core, { method, params: cursor === undefined ? {} : { cursor } }, options),
     report: (error) => core.report(error),
     forget: () => core.cache?.forget(method),

@@ -7,6 +7,7 @@ import { type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { MetaKey, Method, Notification } from "../../mcp/methods.ts";
 import { guarded } from "../../rpc/guarded.ts";
+import { brokenName } from "../calls/optional-steps.ts";
 import { type ClientCore, defaultTotal } from "../calls/call.ts";
 import type { Connection } from "../connect/connection.ts";
 import { doubtOf } from "../connect/revision-errors.ts";
@@ -61,6 +62,8 @@ export class Subscriptions {
     options: RequestOptions,
   ): Promise<Subscription> {
     const core = this.#core;
+    const broken = wanted.uris?.find((uri) => !uri.isWellFormed());
+    if (broken !== undefined) throw brokenName(`The subscription to ${JSON.stringify(broken)}`);
     const idle = options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
     const state = new SubscriptionState(wanted, {
       clock: this.#clock,

@@ -1,3 +1,4 @@
+import { repairJson } from "../../rpc/well-formed.ts";
 import { checkBudget } from "../budget.ts";
 import { type JsonSchema, SchemaError, shorten } from "../schema.ts";
 import { isStandardSchema } from "../standard-schema.ts";
@@ -28,6 +29,7 @@ export function copySchema(
   }
   if (text.length > MAX_LENGTH)
     refuse("too_complex", `has ${text.length} characters; at most ${MAX_LENGTH} are allowed`);
+  if (!isOfPeer && text !== repairJson(text)) JSON.stringify(schema, refuseBrokenName);
   const copy: JsonSchema | boolean = JSON.parse(text);
   return copy;
 }
@@ -37,6 +39,13 @@ function refuseLibrarySchemas(key: string, value: unknown): unknown {
   if (!isStandardSchema(value)) return value;
   const { vendor } = value["~standard"];
   return refuse("invalid_schema", `has a schema of ${vendor} at "${shorten(key)}"; write all of it with ${vendor}`);
+}
+
+/** Throws for a name or an allowed value with a lone surrogate. The peer would receive another one, and send that. */
+function refuseBrokenName(key: string, value: unknown): unknown {
+  const text = JSON.stringify(key === "enum" || key === "const" ? value : key);
+  if (text === repairJson(text)) return value;
+  return refuse("invalid_schema", `has a name or value with half of a surrogate pair: ${shorten(text)}`);
 }
 
 /** Returns a value of a schema for a message, in at most 80 characters. */

@@ -1,6 +1,7 @@
 import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { invalidParams } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { requireWellFormed } from "../../rpc/well-formed.ts";
 import {
   type Prompt as ListedPrompt,
   type PromptArgument,
@@ -33,7 +34,7 @@ export function preparePrompt(entry: Entry<Prompt>): PromptEntry {
     const listed: ListedPrompt = describe(name, definition);
     if (args.length > 0) {
       listed.arguments = args.map(([argument, { title, description, required }]) => {
-        const shown: PromptArgument = { name: argument };
+        const shown: PromptArgument = { name: requireWellFormed(argument, "its argument") };
         if (title !== undefined) shown.title = title;
         if (description !== undefined) shown.description = description;
         if (required) shown.required = true;

@@ -2,6 +2,7 @@ import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { Cancelled, Declined, ToolError } from "../../mcp/errors.ts";
 import { invalidParams } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { wellFormedJson } from "../../rpc/well-formed.ts";
 import type { ContentBlock } from "../../mcp/content.ts";
 import { type CallToolResult, type Tool as ListedTool, readCallToolParams } from "../../mcp/tools.ts";
 import { type CompiledSchema, compileSchema } from "../../schema/compile-schema.ts";
@@ -133,7 +134,7 @@ function structuredResult({ name }: ToolEntry, outcome: Outcome, whole: CallTool
   }
   const structuredContent = outcome.value;
   if (whole) return { ...whole, structuredContent };
-  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+  return { content: [{ type: "text", text: wellFormedJson(structuredContent) }], structuredContent };
 }
 
 /** Makes the result of an error that the model should read. Rethrows every other error. */
