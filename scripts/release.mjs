@@ -17,7 +17,7 @@ import { runSamples } from "./release/samples.mjs";
 const help = `npm run release [-- --dry-run]
 
 Builds, packs and checks the published packages, installs the tarballs into empty projects, and runs the samples of the READMEs there. Then it
-publishes the tarballs with provenance. It refuses to publish while the address of the repository is a placeholder, files are not committed, the
+publishes the tarballs with provenance. It refuses to publish while the address of the repository is not set, files are not committed, the
 registry has the version, or provenance is unavailable.
 
   --dry-run   publishes nothing, and prints what would be published and the reasons against it

@@ -22,10 +22,10 @@ export function checkArtifact({ folder, update = false, checks }) {
   for (const packed of all) {
     if (update) writeList(packed);
     checkFiles(packed, checks);
+    checkGuides(packed, checks);
   }
   const library = all.find(({ name }) => name === "mcparley");
   if (!library) throw new Error("The package mcparley is not among the workspaces.");
-  checkGuides(library, checks);
   lintTarballs(all, checks);
   for (const packed of all) checkInstalled(packed, { all, folder, checks });
   useLauncher(all, path.join(folder, "launched"), checks);

@@ -164,7 +164,9 @@ export function useLauncher(all, folder, checks) {
 /** Runs `npx mcparley` with a global folder of its own. @param {string} project @param {string} globals @param {readonly string[]} args */
 function npx(project, globals, args) {
   const bin = isWindows ? globals : path.join(globals, "bin");
-  const env = { ...process.env, npm_config_prefix: globals, PATH: `${bin}${path.delimiter}${process.env.PATH}` };
+  // `npm run` adds the commands of this repository.
+  const folders = (process.env.PATH ?? "").split(path.delimiter).filter((folder) => !folder.includes("node_modules"));
+  const env = { ...process.env, npm_config_prefix: globals, PATH: [bin, ...folders].join(path.delimiter) };
   return spawnNpm(["exec", "--offline", "--", "mcparley", ...args], { cwd: project, env });
 }
 
