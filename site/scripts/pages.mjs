@@ -73,6 +73,8 @@ export function siteLink(target, { source, paths, address }) {
     .normalize(path.posix.join(path.posix.dirname(source), file))
     .replace(/\/$/, "")
     .replace(/^packages\/[\w-]+\/docs\b/, "docs");
+  // Images are copied beside the pages.
+  if (/\.(svg|png)$/.test(found)) return path.posix.relative(path.posix.dirname(sitePath(source)), sitePath(found));
   const page = paths.get(found) ?? paths.get(`${found}/README.md`);
   if (page === undefined) return address === undefined ? undefined : `${address}/blob/main/${found}`;
   const relative = path.posix.relative(path.posix.dirname(sitePath(source)), page);
