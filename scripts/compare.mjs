@@ -37,10 +37,11 @@ async function main() {
     console.log(`not run  ${reason}`);
     return 0;
   }
+  const { measureSums } = await import("../tests/comparison/sums.mjs");
   writePrograms();
   const compiles = compile();
   const failures = await runServers();
-  const rows = [...countLines(), ...(await findFeatures())];
+  const rows = [...countLines(), ...(await findFeatures()), ...(await measureSums({ programs, tools }))];
   const stale = staleRows(rows);
   return compiles && failures === 0 && stale === 0 ? 0 : 1;
 }
@@ -66,6 +67,10 @@ function writePrograms() {
   cpSync(path.join(sources, "servers"), programs, { recursive: true });
   const ours = path.join(programs, "mcparley");
   for (const { name, code } of fences("example-servers.md", "")) if (name) writeFileSync(path.join(ours, name), code);
+  const readme = readFileSync(path.join(root, "README.md"), "utf8");
+  for (const [, code = "", name = ""] of readme.matchAll(/^```ts\n(\/\/ (server|main)\.ts\n[\s\S]*?)^```$/gm)) {
+    writeFileSync(path.join(ours, name === "main" ? "sums.ts" : "server.ts"), code);
+  }
   for (const page of readdirSync(path.join(root, "docs")).filter((name) => name.startsWith("migrate-from-"))) {
     const folder = path.join(programs, page.replace(/\.md$/, ""));
     mkdirSync(folder);

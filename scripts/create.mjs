@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { NotAvailable, freePort, startServer, withEachNode } from "./packed.mjs";
+import { NotAvailable, freePort, startServer, useTarballs, withEachNode } from "./packed.mjs";
 
 const help = `npm run create [-- options]
 
@@ -15,14 +15,20 @@ If Node runs TypeScript, it also runs the commands of the Dockerfile.
 const isWindows = process.platform === "win32";
 
 await withEachNode(help, async ({ folder: parent, label, env, packed }) => {
-  const tarballs = new Map(packed.map(({ name, file }) => [name, file]));
   for (const transport of ["stdio", "http"]) {
     const folder = path.join(parent, `my-${transport}`);
-    const command = ["exec", "--yes", "--package", tarballs.get("create-mcparley") ?? "", "--", "create-mcparley"];
+    const command = [
+      "exec",
+      "--yes",
+      "--package",
+      packed.find(({ name }) => name === "create-mcparley")?.file ?? "",
+      "--",
+      "create-mcparley",
+    ];
     run("npm", [...command, folder, `--${transport}`], { cwd: parent, env });
     if (!existsSync(path.join(folder, ".gitignore")))
       throw new Error("The packed command lost a file of the template.");
-    useTarballs(folder, tarballs);
+    useTarballs(folder, packed);
     if (transport === "http") usePort(folder, String(await freePort()));
     await tryProject(folder, transport, { env, label });
   }
@@ -68,18 +74,6 @@ async function asImage(folder, transport, { env, use }) {
   if (transport === "http") await whileRunning(start, { cwd: image, env }, use);
   else run("npx", ["mcparley", "list", "--", start[0], path.join(image, start[1])], { cwd: folder, env });
   rmSync(image, { recursive: true });
-}
-
-/** Writes the paths of the tarballs in place of the versions of our packages. @param {string} folder @param {ReadonlyMap<string, string>} tarballs */
-function useTarballs(folder, tarballs) {
-  const file = path.join(folder, "package.json");
-  const manifest = JSON.parse(readFileSync(file, "utf8"));
-  for (const group of [manifest.dependencies, manifest.devDependencies]) {
-    for (const name of Object.keys(group)) if (tarballs.has(name)) group[name] = `file:${tarballs.get(name)}`;
-  }
-  // The packages on which ours depend. They are published together, and the registry does not have them yet.
-  manifest.overrides = Object.fromEntries([...tarballs].map(([name, tarball]) => [name, `file:${tarball}`]));
-  writeFileSync(file, JSON.stringify(manifest, undefined, 2));
 }
 
 /** Replaces the port of the project, which another process may use. @param {string} folder @param {string} port */

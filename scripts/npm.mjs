@@ -30,12 +30,22 @@ export function installTools(name, versions) {
   if (existsSync(marker) && readFileSync(marker, "utf8") === manifest) return folder;
   mkdirSync(folder, { recursive: true });
   writeFileSync(path.join(folder, "package.json"), manifest);
-  const { file, before, shell } = program();
-  const args = [...before, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1"];
-  const { status } = spawnSync(file, args, { cwd: folder, shell, stdio: ["ignore", "ignore", "inherit"] });
+  const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1"];
+  const { status } = spawnNpm(args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
   if (status !== 0) return undefined;
   writeFileSync(marker, manifest);
   return folder;
+}
+
+/**
+ * Runs npm, and returns its exit code and output also if it fails.
+ *
+ * @param {readonly string[]} args
+ * @param {{ cwd: string; env?: NodeJS.ProcessEnv; stdio?: import("node:child_process").StdioOptions }} options
+ */
+export function spawnNpm(args, options) {
+  const { file, before, shell } = program();
+  return spawnSync(file, [...before, ...args], { ...options, shell, encoding: "utf8" });
 }
 
 /**

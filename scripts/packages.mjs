@@ -20,6 +20,7 @@ import { root } from "./ready.mjs";
  * @property {Record<string, string>} [bin]
  * @property {Record<string, string>} [dependencies]
  * @property {Record<string, string>} [peerDependencies]
+ * @property {string | { url: string }} [repository]
  */
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -33,11 +33,16 @@ export async function inTemporaryFolder(use) {
  * calls `use`. Prints "not run" if `use` throws `NotAvailable`.
  *
  * @param {string} help
- * @param {(given: { folder: string; label: string; env: NodeJS.ProcessEnv; packed: readonly Packed[] }) => Promise<void>} use
+ * @param {(given: { folder: string; label: string; env: NodeJS.ProcessEnv; packed: readonly Packed[]; only: string[] }) => Promise<void>} use
+ *   `only` are the values of the option `--only`
  */
 export async function withEachNode(help, use) {
   const { values } = parseArgs({
-    options: { node: { type: "string", multiple: true }, help: { type: "boolean", short: "h", default: false } },
+    options: {
+      node: { type: "string", multiple: true },
+      only: { type: "string", multiple: true, default: [] },
+      help: { type: "boolean", short: "h", default: false },
+    },
   });
   if (values.help) {
     process.stdout.write(help);
@@ -49,7 +54,7 @@ export async function withEachNode(help, use) {
     await inTemporaryFolder(async (folder) => {
       const parent = path.dirname(folder);
       try {
-        await use({ folder, label, env: environment(version, parent), packed: packAll(parent) });
+        await use({ folder, label, env: environment(version, parent), packed: packAll(parent), only: values.only });
       } catch (error) {
         if (!(error instanceof NotAvailable)) throw error;
         process.stdout.write(`not run ${label}: ${error.message}\n`);
@@ -87,6 +92,19 @@ export async function startServer(command, options) {
 export function fromTarballs(words, packed) {
   const isOurs = (/** @type {string} */ word) => packed.some(({ name }) => name === word);
   return [...new Set(words.flatMap((word) => (isOurs(word) ? tarballsOf(packed, word) : [word])))];
+}
+
+/** Writes the paths of the tarballs in place of the versions of our packages. @param {string} folder @param {readonly Packed[]} packed */
+export function useTarballs(folder, packed) {
+  const tarballs = new Map(packed.map(({ name, file }) => [name, file]));
+  const file = path.join(folder, "package.json");
+  const manifest = JSON.parse(readFileSync(file, "utf8"));
+  for (const group of [manifest.dependencies, manifest.devDependencies]) {
+    for (const name of Object.keys(group)) if (tarballs.has(name)) group[name] = `file:${tarballs.get(name)}`;
+  }
+  // The packages on which ours depend. They are published together, and the registry does not have them yet.
+  manifest.overrides = Object.fromEntries([...tarballs].map(([name, tarball]) => [name, `file:${tarball}`]));
+  writeFileSync(file, JSON.stringify(manifest, undefined, 2));
 }
 
 /**

@@ -125,7 +125,7 @@ function sourceFiles() {
 
 function guideFiles() {
   return readdirSync(path.join(root, "docs"), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".md"))
+    .filter((file) => /\.(md|svg)$/.test(file))
     .map((file) => path.join("docs", file))
     .toSorted();
 }

@@ -5,19 +5,18 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { checkArtifact } from "./artifact/check.mjs";
 import { Checks } from "./artifact/checks.mjs";
-import { tarballsOf } from "./artifact/pack.mjs";
 import { fileNameOf } from "./packages.mjs";
 import { npm } from "./npm.mjs";
 import { makeReady, root } from "./ready.mjs";
-import { runCommands } from "./release/commands.mjs";
 import { readState, reasonsAgainst } from "./release/conditions.mjs";
 import { readmes } from "./release/read-samples.mjs";
 import { runSamples } from "./release/samples.mjs";
+import { followPages } from "./samples/run.mjs";
 
 const help = `npm run release [-- --dry-run]
 
-Builds, packs and checks the published packages, installs the tarballs into empty projects, and runs the samples of the READMEs there. Then it
-publishes the tarballs with provenance. It refuses to publish while the address of the repository is a placeholder, files are not committed, the
+Builds, packs and checks the published packages, installs the tarballs into empty projects, and runs the samples of the READMEs and
+the shell samples of the guides there. Then it publishes the tarballs with provenance. It refuses to publish while the address of the repository is not set, files are not committed, the
 registry has the version, or provenance is unavailable.
 
   --dry-run   publishes nothing, and prints what would be published and the reasons against it
@@ -65,8 +64,7 @@ async function checkPackages(folder, checks) {
     const project = path.join(folder, "samples", fileNameOf(readme.replaceAll("/", "-")));
     await runSamples({ readme, project, tarballs, checks });
   }
-  const project = path.join(folder, "commands");
-  await runCommands({ readmes: readmes(), project, tarballs: tarballsOf(packed, "@mcparley/cli"), checks });
+  await followPages({ folder: path.join(folder, "pages"), env: process.env, packed, checks });
   return packed;
 }
 

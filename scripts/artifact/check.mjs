@@ -5,7 +5,7 @@ import { checkFiles, checkGuides, writeList } from "./files.mjs";
 import { checkBudget, installInto } from "./install.mjs";
 import { lintTarballs } from "./lint.mjs";
 import { packAll, tarballsOf } from "./pack.mjs";
-import { compileProgram, importEntryPoints, importWithPeers, useCommand } from "./programs.mjs";
+import { compileProgram, importEntryPoints, importWithPeers, useCommand, useLauncher } from "./programs.mjs";
 
 /** Third-party packages of the program that is compiled against the declarations. */
 const companions = ["@opentelemetry/api@1.9.1", "@types/node@20.19.25", "typescript@7.0.2", "zod@4.6.7"];
@@ -22,12 +22,13 @@ export function checkArtifact({ folder, update = false, checks }) {
   for (const packed of all) {
     if (update) writeList(packed);
     checkFiles(packed, checks);
+    checkGuides(packed, checks);
   }
   const library = all.find(({ name }) => name === "mcparley");
   if (!library) throw new Error("The package mcparley is not among the workspaces.");
-  checkGuides(library, checks);
   lintTarballs(all, checks);
   for (const packed of all) checkInstalled(packed, { all, folder, checks });
+  useLauncher(all, path.join(folder, "launched"), checks);
   const project = path.join(folder, "declarations");
   installInto(project, [library.file, ...companions]);
   importWithPeers(library, project, checks);

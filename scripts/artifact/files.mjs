@@ -5,6 +5,7 @@ import { declaredEntries, unreachable } from "../declarations.mjs";
 import { shippedGuides } from "../guides.mjs";
 import { fileNameOf } from "../packages.mjs";
 import { root } from "../ready.mjs";
+import { placeholdersIn } from "../release/project.mjs";
 
 /** @typedef {import("./pack.mjs").Packed} Packed */
 /** @typedef {import("./checks.mjs").Checks} Checks */
@@ -21,6 +22,9 @@ export function checkFiles(packed, checks) {
   checks.check(`${name} packs no source maps`, maps.length === 0, maps.join(", "));
   const missing = ["package.json", "README.md", "LICENSE"].filter((file) => !files.includes(file));
   checks.check(`${name} packs its manifest, README and license`, missing.length === 0, missing.join(", "));
+  const texts = files.filter((file) => /\.(md|json|m?[jt]s|ya?ml|cjs)$/.test(file));
+  const addresses = texts.flatMap((file) => placeholdersIn(readFileSync(path.join(root, packed.folder, file), "utf8")));
+  checks.check(`${name} packs no placeholder of an address`, addresses.length === 0, addresses.join(", "));
   checkDeclarations(packed, checks);
   compareList(packed, checks);
 }
@@ -31,9 +35,9 @@ export function writeList({ name, files }) {
   writeFileSync(snapshotOf(name), listOf(files));
 }
 
-/** Checks that the library packs the current guides. @param {Packed} library @param {Checks} checks */
+/** Checks that a package packs the current guides. @param {Packed} packed @param {Checks} checks */
 export function checkGuides({ name, folder, files }, checks) {
-  const guides = shippedGuides();
+  const guides = shippedGuides(name);
   const packed = files.flatMap((file) => (file.startsWith("docs/") ? [file.slice("docs/".length)] : []));
   const missing = [...guides.keys()].filter((file) => !packed.includes(file));
   checks.check(`${name} packs all guides`, missing.length === 0, missing.join(", "));

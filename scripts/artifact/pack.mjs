@@ -1,8 +1,10 @@
 // @ts-check
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { npm } from "../npm.mjs";
-import { publishedPackages } from "../packages.mjs";
+import { publishedPackages, readManifest } from "../packages.mjs";
 import { root } from "../ready.mjs";
+import { projectMembers, publishedReadme, repository } from "../release/project.mjs";
 
 /**
  * A published package and its tarball.
@@ -18,10 +20,8 @@ import { root } from "../ready.mjs";
 /** Packs every published package into a folder. @param {string} folder @returns {Packed[]} */
 export function packAll(folder) {
   return publishedPackages().map((published) => {
-    const out = npm(["pack", "--json", "--pack-destination", folder], {
-      cwd: path.join(root, published.folder),
-      quiet: true,
-    });
+    const copy = copyForRelease(published, { into: path.join(folder, "packed"), address: repository });
+    const out = npm(["pack", "--json", "--pack-destination", folder], { cwd: copy, quiet: true });
     const [packed] = JSON.parse(out);
     return {
       ...published,
@@ -31,6 +31,23 @@ export function packAll(folder) {
       unpackedSize: packed.unpackedSize,
     };
   });
+}
+
+/**
+ * Copies a package, and writes the address of the repository into the manifest and the README of the copy. Returns its folder.
+ *
+ * @param {import("../packages.mjs").Package} published
+ * @param {{ into: string; address: string | undefined }} options
+ */
+export function copyForRelease({ name, version, folder }, { into, address }) {
+  const copy = path.join(into, name);
+  const source = path.join(root, folder);
+  cpSync(source, copy, { recursive: true, filter: (file) => path.relative(source, file) !== "node_modules" });
+  const manifest = { ...readManifest(folder), ...projectMembers(folder, address) };
+  writeFileSync(path.join(copy, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  const readme = readFileSync(path.join(source, "README.md"), "utf8");
+  writeFileSync(path.join(copy, "README.md"), publishedReadme(readme, { version, address }));
+  return copy;
 }
 
 /**

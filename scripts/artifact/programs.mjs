@@ -1,10 +1,14 @@
 // @ts-check
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { npm } from "../npm.mjs";
+import { npm, spawnNpm } from "../npm.mjs";
 import { entryPoints } from "../packages.mjs";
 import { root } from "../ready.mjs";
+import { installInto } from "./install.mjs";
+import { tarballsOf } from "./pack.mjs";
+
+const isWindows = process.platform === "win32";
 
 /** @typedef {import("./pack.mjs").Packed} Packed */
 /** @typedef {import("./checks.mjs").Checks} Checks */
@@ -103,6 +107,67 @@ export function useCommand(project, checks) {
     served.status !== 0 && served.stderr.includes(cure),
     served.stderr,
   );
+}
+
+/**
+ * Checks that `npx mcparley` runs the command if it is installed, and otherwise names the command that installs it: with the library
+ * alone in a project, with both, and with both in a global folder, in both orders of installation.
+ *
+ * @param {readonly Packed[]} all
+ * @param {string} folder receives the projects
+ * @param {Checks} checks
+ */
+export function useLauncher(all, folder, checks) {
+  const [library, command] = [tarballsOf(all, "mcparley"), tarballsOf(all, "@mcparley/cli")];
+  const version = all.find(({ name }) => name === "@mcparley/cli")?.version;
+  const globals = path.join(folder, "global");
+  const alone = path.join(folder, "library");
+  installInto(alone, library);
+  const refused = npx(alone, globals, ["list"]);
+  const lines = refused.stderr.split("\n").filter((line) => line !== "" && !line.startsWith("npm "));
+  checks.check(
+    "npx mcparley without the command fails, and names in one line the command that installs it",
+    refused.status === 1 && /^[^\n]*npm install --save-dev @mcparley\/cli[^\n]*$/.test(lines.join("\n")),
+    refused.stderr,
+  );
+  const both = path.join(folder, "both");
+  installInto(both, command);
+  for (const order of [
+    [library, command],
+    [command, library],
+  ]) {
+    rmSync(globals, { recursive: true, force: true });
+    for (const tarballs of order)
+      npm(["install", "--global", "--prefix", globals, ...tarballs], { cwd: folder, quiet: true });
+    const names = order[0] === library ? "mcparley and @mcparley/cli" : "@mcparley/cli and mcparley";
+    const programs = ["mcparley", "mcparley-launcher"].map((name) =>
+      path.join(globals, isWindows ? name : `bin/${name}`),
+    );
+    const printed = programs.map((program) =>
+      spawnSync(program, ["--version"], { cwd: folder, encoding: "utf8", shell: isWindows }),
+    );
+    checks.check(
+      `${names} can be installed globally in this order`,
+      printed.every(({ status, stdout }) => status === 0 && stdout.trim() === version),
+      printed.map(({ stdout, stderr }) => `${stdout}${stderr}`).join(""),
+    );
+  }
+  for (const [what, project] of [
+    ["with the command in the project", both],
+    ["with the command in the global folder", alone],
+  ]) {
+    const { status, stdout, stderr } = npx(project ?? "", globals, ["--version"]);
+    checks.check(`npx mcparley ${what} runs it`, status === 0 && stdout.trim() === version, `${stdout}${stderr}`);
+  }
+}
+
+/** Runs `npx mcparley` with a global folder of its own. @param {string} project @param {string} globals @param {readonly string[]} args */
+function npx(project, globals, args) {
+  const bin = isWindows ? globals : path.join(globals, "bin");
+  // `npm run` adds the commands of this repository.
+  const folders = (process.env.PATH ?? "").split(path.delimiter).filter((folder) => !folder.includes("node_modules"));
+  const env = { ...process.env, npm_config_prefix: globals, PATH: [bin, ...folders].join(path.delimiter) };
+  return spawnNpm(["exec", "--offline", "--", "mcparley", ...args], { cwd: project, env });
 }
 
 /** @param {string} cwd @param {readonly string[]} args */

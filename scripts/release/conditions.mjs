@@ -2,18 +2,17 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { npm } from "../npm.mjs";
 import { publishedPackages } from "../packages.mjs";
 import { root } from "../ready.mjs";
-import { isPlaceholder, projectMembers, repository } from "./project.mjs";
+import { repository } from "./project.mjs";
 
 /**
  * What a release depends on, apart from its checks.
  *
  * @typedef {object} ReleaseState
- * @property {string} address the address of the repository
- * @property {{ name: string; version: string; changelog: string; members: Record<string, unknown>; folder: string }[]} packages
+ * @property {string | undefined} address the address of the repository
+ * @property {{ name: string; version: string; changelog: string }[]} packages
  * @property {string[]} changedFiles files that are not committed
  * @property {string[]} changesets changesets that no version contains yet
  * @property {string[]} published packages whose version is in the registry, such as `mcparley@0.1.0`
@@ -24,17 +23,10 @@ import { isPlaceholder, projectMembers, repository } from "./project.mjs";
 export function reasonsAgainst({ address, packages, changedFiles, changesets, published, env }) {
   const [{ version } = { version: "" }] = packages;
   const reasons = [];
-  if (isPlaceholder(address)) {
+  if (address === undefined) {
     reasons.push(
-      `The address of the repository is the placeholder ${address}. Set it in scripts/release/project.mjs and run npm run project.`,
+      "The address of the repository is not set. Set it with npm pkg set repository=URL, and commit package.json.",
     );
-  }
-  for (const { name, members, folder } of packages) {
-    const isCurrent = isDeepStrictEqual(members, projectMembers(folder, address));
-    if (!isCurrent)
-      reasons.push(
-        `The manifest of ${name} has another address than scripts/release/project.mjs. Run npm run project.`,
-      );
   }
   if (changedFiles.length > 0) {
     reasons.push(`Files are not committed: ${changedFiles.slice(0, 5).join(", ")}. Commit or remove them.`);
@@ -71,11 +63,10 @@ function reasonsOfProvenance(version, env) {
 
 /** Reads the state of the working tree and of the registry. @returns {ReleaseState} */
 export function readState() {
-  const packages = publishedPackages().map(({ name, version, folder, manifest }) => {
-    const { homepage, bugs, repository } = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (manifest));
+  const packages = publishedPackages().map(({ name, version, folder }) => {
     const changelog = path.join(root, folder, "CHANGELOG.md");
     const text = existsSync(changelog) ? readFileSync(changelog, "utf8") : "";
-    return { name, version, folder, changelog: text, members: { homepage, bugs, repository } };
+    return { name, version, changelog: text };
   });
   return {
     address: repository,

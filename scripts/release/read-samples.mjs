@@ -29,12 +29,6 @@ export function typescriptSamples(readme) {
   }));
 }
 
-/** The lines of shell samples that run the command. @param {string} readme */
-export function commandSamples(readme) {
-  const lines = fences(readme, "sh").flatMap(({ code }) => code.replaceAll("\\\n", " ").split("\n"));
-  return lines.filter((line) => line.startsWith("mcparley "));
-}
-
 /** The third-party packages that samples import. @param {readonly Sample[]} samples */
 export function importedPackages(samples) {
   const names = samples.flatMap(({ code }) =>

@@ -32,7 +32,8 @@ export default defineConfig({
   vite: {
     plugins: [accessibleTheme()],
     // Parts of Mermaid, which only pages with diagrams load.
-    build: { chunkSizeWarningLimit: 2000 },
+    // Images are files, which the check of the site compares with their sources.
+    build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 },
   },
   themeConfig: {
     logo: "/favicon.svg",

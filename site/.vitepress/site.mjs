@@ -1,7 +1,8 @@
 // @ts-check
 import { apiPages } from "../scripts/api-pages.mjs";
 import { filesOf } from "../scripts/navigation.mjs";
-import { navigation, readPages, repositoryAddress, sitePath } from "../scripts/pages.mjs";
+import { repository } from "../../scripts/release/project.mjs";
+import { navigation, readPages, sitePath } from "../scripts/pages.mjs";
 
 /** Returns what the configuration of VitePress takes from the guides: the navigation, the sidebar and the summaries of pages. */
 export function readSite() {
@@ -27,7 +28,7 @@ export function readSite() {
   };
 
   return {
-    address: repositoryAddress(),
+    address: repository,
     navigation: sections.map((section) => {
       const inside = [...filesOf(section), ...(section.title === "Contributors" ? decisions : [])];
       const [first = ""] = inside.filter((file) => file !== "README.md");

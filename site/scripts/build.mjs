@@ -5,7 +5,8 @@ import path from "node:path";
 import { makeApiReference } from "./api.mjs";
 import { withoutPadding } from "../../scripts/guides.mjs";
 import { llmsFullText, llmsText } from "./llms.mjs";
-import { readPages, root } from "./pages.mjs";
+import { imagesOf } from "./images.mjs";
+import { readPages, root, sitePath } from "./pages.mjs";
 
 /** The folder of the site. */
 const home = path.join(root, "site");
@@ -25,6 +26,8 @@ export async function buildSite({ url }) {
   rmSync(staged, { recursive: true, force: true });
   rmSync(built, { recursive: true, force: true });
   for (const { path: file, text } of [...pages, ...api]) write(path.join(staged, file), text);
+  const images = new Set(pages.flatMap((page) => imagesOf(page)).map(({ file }) => file));
+  for (const file of images) cpSync(path.join(root, file), path.join(staged, sitePath(file)));
   // The README is the Markdown of the home page; the HTML has a page for readers who see the project for the first time.
   cpSync(path.join(home, "home.md"), path.join(staged, "index.md"));
   cpSync(path.join(home, "public"), path.join(staged, "public"), { recursive: true });
@@ -41,6 +44,8 @@ export async function buildSite({ url }) {
 
   const prefix = url === undefined ? base : `${url.replace(/\/$/, "")}/`;
   for (const { path: file, text } of [...pages, ...api]) write(path.join(built, file), withoutPadding(text));
+  // The Markdown names the images by their paths, and the HTML by their hashes.
+  for (const file of images) cpSync(path.join(root, file), path.join(built, sitePath(file)));
   write(path.join(built, "llms.txt"), llmsText(pages, { prefix, api }));
   write(path.join(built, "llms-full.txt"), llmsFullText(pages));
 }

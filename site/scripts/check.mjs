@@ -68,12 +68,14 @@ async function openView(page, view, url) {
   await page.waitForLoadState("networkidle");
   await view.prepare?.(page);
   await page.evaluate(() => document.fonts.ready);
-  const { diagrams, drawn, overflow } = await page.evaluate(() => ({
+  const { diagrams, drawn, broken, overflow } = await page.evaluate(() => ({
     diagrams: document.querySelectorAll(".diagram").length,
     drawn: document.querySelectorAll(".diagram svg[aria-roledescription]:not([aria-roledescription=error])").length,
+    broken: [...document.images].filter((image) => image.complete && image.naturalWidth === 0).length,
     overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   }));
   if (drawn < diagrams) errors.push(`${diagrams - drawn} of ${diagrams} diagrams are not drawn`);
+  if (broken > 0) errors.push(`${broken} images are not shown`);
   if (overflow > 0) errors.push(`the content is ${overflow} px wider than the screen`);
   return errors;
 }

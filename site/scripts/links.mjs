@@ -50,6 +50,7 @@ function problemOf(target, { loads, address, folder, base, read, file }) {
  * @typedef {object} Html
  * @property {{ target: string; loads: boolean }[]} links `loads` is true for what the browser requests without a click
  * @property {Set<string>} ids
+ * @property {{ target: string; label: string }[]} images
  */
 
 /** The links and anchors of a page. @param {string} html @returns {Html} */
@@ -59,18 +60,21 @@ export function parseHtml(html) {
   const links = [];
   /** @type {Set<string>} */
   const ids = new Set();
+  /** @type {Html["images"]} */
+  const images = [];
   for (const [, name = "", text = ""] of elements) {
     const attributes = new Map(
       [...text.matchAll(/([^\s=]+)="([^"]*)"/g)].map(([, key = "", value = ""]) => [key, unescape(value)]),
     );
     const id = attributes.get("id");
     if (id !== undefined) ids.add(id);
+    if (name === "img") images.push({ target: attributes.get("src") ?? "", label: attributes.get("alt") ?? "" });
     const loads = name !== "a";
     for (const target of [attributes.get("href"), attributes.get("src")]) {
       if (target !== undefined) links.push({ target, loads });
     }
   }
-  return { links, ids };
+  return { links, ids, images };
 }
 
 /** @param {string} text */

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { isExternal, mapLinks, summaryOf, titleOf } from "./markdown.mjs";
+import { repository } from "../../scripts/release/project.mjs";
 import { checkListed, filesOf, readNavigation } from "./navigation.mjs";
 
 /**
@@ -46,9 +47,8 @@ export function readPages() {
     .filter((file) => !file.startsWith("docs/"));
   const sources = [...new Set([...listed, "README.md", ...markdownIn("docs")])];
   const paths = new Map(sources.map((source) => [source, sitePath(source)]));
-  const address = repositoryAddress();
   return sources.map((source) => {
-    const text = mapLinks(read(source), (target) => siteLink(target, { source, paths, address }));
+    const text = mapLinks(read(source), (target) => siteLink(target, { source, paths, address: repository }));
     return { source, path: sitePath(source), title: titleOf(text), summary: summaryOf(text), text };
   });
 }
@@ -56,18 +56,6 @@ export function readPages() {
 /** The path of a page on the site. @param {string} source */
 export function sitePath(source) {
   return renamed[source] ?? (source.startsWith("docs/") ? source.slice("docs/".length) : source.toLowerCase());
-}
-
-/**
- * The address of the repository on its forge, from the manifest of the library. Undefined while it is a placeholder.
- *
- * @returns {string | undefined}
- */
-export function repositoryAddress() {
-  const { repository } = JSON.parse(read("packages/mcparley/package.json"));
-  const url = typeof repository === "string" ? repository : repository?.url;
-  if (typeof url !== "string" || /\/OWNER\//.test(url)) return undefined;
-  return url.replace(/^git\+/, "").replace(/\.git$/, "");
 }
 
 /**
@@ -80,7 +68,13 @@ export function repositoryAddress() {
 export function siteLink(target, { source, paths, address }) {
   if (isExternal(target) || target.startsWith("#")) return target;
   const [file = "", anchor] = target.split("#");
-  const found = path.posix.normalize(path.posix.join(path.posix.dirname(source), file)).replace(/\/$/, "");
+  // The build copies guides into the packages, whose READMEs link the copies.
+  const found = path.posix
+    .normalize(path.posix.join(path.posix.dirname(source), file))
+    .replace(/\/$/, "")
+    .replace(/^packages\/[\w-]+\/docs\b/, "docs");
+  // Images are copied beside the pages.
+  if (/\.(svg|png)$/.test(found)) return path.posix.relative(path.posix.dirname(sitePath(source)), sitePath(found));
   const page = paths.get(found) ?? paths.get(`${found}/README.md`);
   if (page === undefined) return address === undefined ? undefined : `${address}/blob/main/${found}`;
   const relative = path.posix.relative(path.posix.dirname(sitePath(source)), page);

@@ -2,8 +2,9 @@
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { checkInBrowser } from "./check.mjs";
+import { checkImages, imagesOf } from "./images.mjs";
 import { checkLinks } from "./links.mjs";
-import { root } from "./pages.mjs";
+import { readPages, root } from "./pages.mjs";
 import { serveSite } from "./serve.mjs";
 
 /**
@@ -12,7 +13,12 @@ import { serveSite } from "./serve.mjs";
  * @param {{ folder: string; base: string; screenshots: string }} options
  */
 export async function checkSite({ folder, base, screenshots }) {
-  const results = [checkTypes(), reportLinks(folder, base), await reportBrowser({ folder, base, screenshots })];
+  const results = [
+    checkTypes(),
+    reportLinks(folder, base),
+    reportImages(folder, base),
+    await reportBrowser({ folder, base, screenshots }),
+  ];
   return results.every(Boolean) ? 0 : 1;
 }
 
@@ -28,6 +34,14 @@ function checkTypes() {
 function reportLinks(folder, base) {
   const { pages, links, errors } = checkLinks(folder, { base });
   print(errors.length === 0, `${links} links of ${pages} pages`, errors);
+  return errors.length === 0;
+}
+
+/** @param {string} folder @param {string} base */
+function reportImages(folder, base) {
+  const pages = readPages().map((page) => ({ path: page.path, images: imagesOf(page) }));
+  const { count, errors } = checkImages(folder, { base, pages });
+  print(errors.length === 0, `${count} images are those of the source`, errors);
   return errors.length === 0;
 }
 

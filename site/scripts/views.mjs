@@ -18,6 +18,7 @@ export const views = [
   { name: "tables", path: "server-options" },
   { name: "diagrams", path: "elicitation-and-sampling", prepare: scrollToDiagram },
   { name: "code", path: "tools" },
+  { name: "image", path: "chat", prepare: scrollToImage },
   { name: "api", path: "api/server" },
   { name: "not-found", path: "no-such-page", status: 404 },
   { name: "search", path: "tools", prepare: search },
@@ -34,6 +35,11 @@ export const screens = [1440, 390].flatMap((width) => [
 async function scrollToDiagram(page) {
   await page.locator(".diagram svg").first().waitFor();
   await page.evaluate(() => document.querySelector(".diagram")?.scrollIntoView());
+}
+
+/** Scrolls to the first image. @param {import("playwright-core").Page} page */
+async function scrollToImage(page) {
+  await page.locator(".vp-doc img").first().scrollIntoViewIfNeeded();
 }
 
 /** Opens the search, and waits for results. @param {import("playwright-core").Page} page */

@@ -1,11 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Running, command, copyHandbook, serveFolder, startServer } from "../interop/handbook.ts";
 import { commandSamples, documents } from "./extract-samples.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+/** Has the command as `mcparley`, for the programs after `--`. */
+const commands = fileURLToPath(new URL("../../node_modules/.bin", import.meta.url));
 const samples = [...documents(), "examples/handbook/README.md"].flatMap(commandSamples);
 
 describe("every command line of the documents works", () => {
@@ -24,7 +26,7 @@ describe("every command line of the documents works", () => {
 
   test.each(samples.filter(({ command: line }) => !isServe(line)))("$label", async ({ command: line }) => {
     const words = wordsOf(line.replaceAll("http://127.0.0.1:3333/mcp", server.url));
-    const { status, stderr } = await run(words);
+    const { status, stderr } = await run(words, path.dirname(folder));
     expect(stderr).not.toMatch(/error/i);
     expect(status).toBe(0);
   });
@@ -32,7 +34,7 @@ describe("every command line of the documents works", () => {
   test.each(samples.filter(({ command: line }) => isServe(line) && line.includes("--stdio")))(
     "$label ends with its input",
     async ({ command: line }) => {
-      expect(await run(wordsOf(line))).toMatchObject({ status: 0, stdout: "" });
+      expect(await run(wordsOf(line), path.dirname(folder))).toMatchObject({ status: 0, stdout: "" });
     },
   );
 
@@ -41,7 +43,8 @@ describe("every command line of the documents works", () => {
     async ({ command: line }) => {
       // Another process may use the port of the sample, or the default port.
       const words = [...wordsOf(line.replaceAll(/--port[ =]\d+/g, "")), "--port", "0"];
-      const running = await startServer([command, ...words], /http:\/\/127\.0\.0\.1:\d+\/mcp/);
+      const served = words.map((word) => (word === "handbook" ? folder : word));
+      const running = await startServer([command, ...served], /http:\/\/127\.0\.0\.1:\d+\/mcp/);
       await running.stop();
       expect(running.output()).toContain("is served at");
     },
@@ -60,8 +63,10 @@ function wordsOf(line: string): string[] {
   return words.map((word) => (word === "node" ? process.execPath : word));
 }
 
-async function run(words: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [command, ...words], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+/** Runs the command in the folder that has the handbook. */
+async function run(words: string[], cwd: string): Promise<{ status: number; stdout: string; stderr: string }> {
+  const env = { ...process.env, PATH: `${commands}${path.delimiter}${process.env["PATH"]}` };
+  const child = spawn(process.execPath, [command, ...words], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));

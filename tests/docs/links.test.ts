@@ -3,7 +3,6 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { publishedPackages } from "../../scripts/packages.mjs";
-import { repository } from "../../scripts/release/project.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const readmes = publishedPackages().map(({ folder }) => path.join(folder, "README.md"));
@@ -23,20 +22,16 @@ interface Link {
   anchor: string | undefined;
 }
 
-/** The relative path from a page to a file that a page links by its address on the forge. Other targets are returned as they are. */
-function withinRepository(page: string, target: string): string {
-  const main = `${repository}/blob/main/`;
-  if (!target.startsWith(main)) return target;
-  return path.relative(path.dirname(page), target.slice(main.length));
+/** The file of the repository that a link names. The build copies guides into the packages. */
+function fileOf(page: string, target: string): string {
+  return path.join(path.dirname(page), target).replace(/^packages\/[\w-]+\/docs\b/, "docs");
 }
 
 /** The links of a page to files of this repository. */
 function linksOf(page: string): Link[] {
   const text = readFileSync(path.join(root, page), "utf8").replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, "");
   const links = [...text.matchAll(/\]\(([^)\s#]*)(?:#([^)\s]*))?\)/g)];
-  return links
-    .map(([, target = "", anchor]) => ({ target: withinRepository(page, target), anchor }))
-    .filter(({ target }) => !/^[a-z]+:/i.test(target));
+  return links.map(([, target = "", anchor]) => ({ target, anchor })).filter(({ target }) => !/^[a-z]+:/i.test(target));
 }
 
 /** The anchors that GitHub makes of the headings of a page. */
@@ -53,7 +48,7 @@ function anchorsOf(page: string): string[] {
 
 test.each(pages)("the links of %s point to existing files and headings", (page) => {
   const missing = linksOf(page).filter(({ target, anchor }) => {
-    const file = target === "" ? page : path.join(path.dirname(page), target);
+    const file = target === "" ? page : fileOf(page, target);
     if (!existsSync(path.join(root, file))) return true;
     return anchor !== undefined && file.endsWith(".md") && !anchorsOf(file).includes(anchor);
   });

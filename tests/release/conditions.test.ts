@@ -1,15 +1,11 @@
 import { expect, test } from "vitest";
 import { type ReleaseState, reasonsAgainst } from "../../scripts/release/conditions.mjs";
-import { projectMembers } from "../../scripts/release/project.mjs";
 
 const address = "https://github.com/someone/mcparley";
-const folder = "packages/mcparley";
 const library = {
   name: "mcparley",
   version: "0.1.0",
-  folder,
   changelog: "# mcparley\n\n## 0.1.0\n",
-  members: projectMembers(folder, address),
 };
 const ready: ReleaseState = {
   address,
@@ -23,7 +19,6 @@ const ready: ReleaseState = {
     GITHUB_REF: "refs/tags/v0.1.0",
   },
 };
-const placeholder = "https://github.com/OWNER/mcparley";
 
 test("nothing is against a release that meets every condition", () => {
   expect(reasonsAgainst(ready)).toEqual([]);
@@ -31,14 +26,9 @@ test("nothing is against a release that meets every condition", () => {
 
 test.each<[string, Partial<ReleaseState>, string]>([
   [
-    "a placeholder as address",
-    { address: placeholder, packages: [{ ...library, members: projectMembers(folder, placeholder) }] },
-    "Set it in scripts/release/project.mjs and run npm run project.",
-  ],
-  [
-    "a manifest with another address",
-    { packages: [{ ...library, members: projectMembers(folder, placeholder) }] },
-    "The manifest of mcparley has another address",
+    "a repository without an address",
+    { address: undefined },
+    "Set it with npm pkg set repository=URL, and commit package.json.",
   ],
   ["files that are not committed", { changedFiles: ["README.md"] }, "Files are not committed: README.md."],
   ["changesets without a version", { changesets: ["a.md"] }, "No version contains the changesets a.md."],

@@ -1,11 +1,14 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { shippedGuides } from "../../scripts/guides.mjs";
 import { entryPoints, publishedPackages } from "../../scripts/packages.mjs";
-import { isPlaceholder, projectMembers, repository, withAddress } from "../../scripts/release/project.mjs";
+import { copyForRelease } from "../../scripts/artifact/pack.mjs";
+import { addressIn, projectMembers } from "../../scripts/release/project.mjs";
 
+const address = "https://forge.test/ann/mcparley";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const textOf = (...names: string[]): string => readFileSync(path.join(root, ...names), "utf8");
 const packages = publishedPackages().map((published) => ({
@@ -20,10 +23,39 @@ test("a package comes after the packages that it depends on", () => {
 });
 
 describe.each(packages)("$name", ({ name, version, folder, manifest, members }) => {
-  test("names its repository, homepage and bugs as scripts/release/project.mjs does", () => {
-    const { homepage, bugs, repository } = members;
-    expect({ homepage, bugs, repository }).toEqual(projectMembers(folder));
+  test("names its repository, homepage and bugs only in a release", () => {
+    expect(members).not.toHaveProperty(["repository"]);
+    expect(members).not.toHaveProperty(["homepage"]);
+    expect(members).not.toHaveProperty(["bugs"]);
+    const released = copied(address);
+    const manifest = JSON.parse(released("package.json")) as object;
+    expect(manifest).toEqual({ ...members, ...projectMembers(folder, address) });
+    expect(manifest).toMatchObject({ homepage: `${address}#readme`, repository: { directory: folder } });
   });
+
+  test("keeps its manifest and README in a release without an address", () => {
+    const released = copied(undefined);
+    expect(JSON.parse(released("package.json"))).toEqual(members);
+    expect(released("README.md")).toBe(textOf(folder, "README.md"));
+  });
+
+  test("links guides in the package, and on the forge in a release", () => {
+    const targets = linksOf(textOf(folder, "README.md"));
+    expect(targets.length).toBeGreaterThan(0);
+    const guides = shippedGuides(name);
+    expect(targets.filter((target) => !guides.has(target.replace(/^docs\//, "")))).toEqual([]);
+    const pages = targets.map((target) => `${address}/blob/v${version}/${target}`);
+    expect(linksOf(copied(address)("README.md"))).toEqual([]);
+    for (const page of pages) expect(copied(address)("README.md")).toContain(`](${page})`);
+  });
+
+  /** Copies the package for a release, and returns a function that reads a file of the copy. */
+  function copied(repository: string | undefined): (file: string) => string {
+    const into = mkdtempSync(path.join(tmpdir(), "mcparley-release-"));
+    onTestFinished(() => rmSync(into, { recursive: true, force: true }));
+    const copy = copyForRelease({ name, version, folder, manifest }, { into, address: repository });
+    return (file) => readFileSync(path.join(copy, file), "utf8");
+  }
 
   test("has a description, keywords, a license, and the Node versions of the repository", () => {
     const { engines } = JSON.parse(textOf("package.json")) as { engines: object };
@@ -35,11 +67,10 @@ describe.each(packages)("$name", ({ name, version, folder, manifest, members }) 
     expect(textOf(folder, "LICENSE")).toBe(textOf("LICENSE"));
   });
 
-  test("has a README with its name, its installation and links", () => {
+  test("has a README with its name and its installation", () => {
     const readme = textOf(folder, "README.md");
     expect(readme.split("\n")[0]).toBe(`# ${name}`);
     expect(readme).toMatch(/npm (install|create) /);
-    expect(readme).toContain(`${repository}/blob/main/`);
   });
 
   test("has a changelog with an entry for its version", () => {
@@ -55,39 +86,43 @@ describe.each(packages)("$name", ({ name, version, folder, manifest, members }) 
 });
 
 describe("the address of the repository", () => {
-  test("is a placeholder as long as its owner is OWNER", () => {
-    expect(isPlaceholder("https://github.com/OWNER/mcparley")).toBe(true);
-    expect(isPlaceholder("https://github.com/someone/mcparley")).toBe(false);
+  test.each([
+    [{}, undefined],
+    [{ repository: "https://forge.test/ann/mcparley" }, "https://forge.test/ann/mcparley"],
+    [{ repository: { url: "git+https://forge.test/ann/mcparley.git" } }, "https://forge.test/ann/mcparley"],
+    [{ repository: "https://forge.test/ann/mcparley/" }, "https://forge.test/ann/mcparley"],
+  ])("in the manifest %j is %s", (manifest, expected) => {
+    expect(addressIn(manifest)).toBe(expected);
   });
-
-  test("replaces the address of any owner in a text, and no other address", () => {
-    const given =
-      "https://github.com/OWNER/mcparley/issues https://github.com/OWNER/mcparley.git https://github.com/x/mcparley-other https://github.com/x/y";
-    expect(withAddress(given, "https://github.com/a/mcparley")).toBe(
-      "https://github.com/a/mcparley/issues https://github.com/a/mcparley.git https://github.com/x/mcparley-other https://github.com/x/y",
-    );
-  });
-
-  test.each(["README.md", "SECURITY.md", ...packages.map(({ folder }) => `${folder}/README.md`)])(
-    "is the one in %s",
-    (page) => {
-      expect(withAddress(textOf(page))).toBe(textOf(page));
-    },
-  );
 });
 
-describe("the guides in the package", () => {
-  const guides = shippedGuides();
+describe.each(packages)("the guides of $name", ({ name }) => {
+  const guides = shippedGuides(name, undefined);
 
-  test("are the guides of the repository without decision records", () => {
-    expect(guides.size).toBeGreaterThan(50);
+  test("are pages for users, without decision records", () => {
+    expect(guides.size).toBeGreaterThan(name === "mcparley" ? 50 : 0);
     expect([...guides.keys()].filter((file) => file.startsWith("adr/"))).toEqual([]);
   });
 
-  test.each([...guides.keys()])("%s links only files in the package, or addresses", (file) => {
-    const text = (guides.get(file) ?? "").replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, "");
-    const targets = [...text.matchAll(/\]\(([^)\s#]+)/g)].map(([, target = ""]) => target);
-    const relative = targets.filter((target) => !/^[a-z]+:/i.test(target));
-    expect(relative.filter((target) => !guides.has(path.posix.join(path.posix.dirname(file), target)))).toEqual([]);
+  test("link only files in the package, or other hosts", () => {
+    const outside = [...guides].flatMap(([file, text]) =>
+      linksOf(text)
+        .filter((target) => !guides.has(target))
+        .map((target) => `${file}: ${target}`),
+    );
+    expect(outside).toEqual([]);
+  });
+
+  test("link the other pages at the tag of the version, if the repository has an address", () => {
+    const released = [...shippedGuides(name, address).values()].join("\n");
+    expect(released).toContain(`](${address}/blob/v`);
+    expect([...guides.values()].join("\n")).not.toContain(address);
   });
 });
+
+/** The targets of a page's links to files, without their anchors. */
+function linksOf(page: string): string[] {
+  const text = page.replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, "");
+  const targets = [...text.matchAll(/\]\(([^)\s#]+)/g)].map(([, target = ""]) => target);
+  return targets.filter((target) => !/^[a-z]+:/i.test(target));
+}
