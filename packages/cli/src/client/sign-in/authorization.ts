@@ -31,6 +31,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
   const { io, screen, options, server, connection } = setting;
   const given = givenClient(setting);
   const place = credentialsPlace(io, options.keychain);
+  const noteDetail = (text: string): void => screen.note(screen.err.style.dim(visibleLine(text)));
   const [{ oauth }, storage, signIn] = await Promise.all([
     import("mcparley/auth"),
     openStorage(place, screen),
@@ -50,9 +51,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       ...(scope !== undefined && { scope }),
       ...(connection && { connection }),
       acceptResource: (offer) => acceptResource(offer, setting),
-      onError: (error) => {
-        if (options.verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
-      },
+      ...(options.verbose && { onStep: noteDetail, onError: (error: Error) => noteDetail(error.message) }),
     }),
   };
 }

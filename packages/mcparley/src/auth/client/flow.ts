@@ -29,8 +29,16 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
   const { storage = memoryCredentials(), clock = systemClock } = options;
   const connections: AuthorizationCore["connections"] = new Map();
   const dpop = dpopKeys(options.storage);
-  const core: AuthorizationCore = { options, name, grant, storage, clock, dpop, connections };
+  const core: AuthorizationCore = { options, name, grant, storage, clock, dpop, connections, report };
   const servers = new Map<string, ServerAuthorization>();
+
+  function report(step: string): void {
+    try {
+      options.onStep?.(step);
+    } catch {
+      // A listener cannot fail a sign-in.
+    }
+  }
 
   function at(server: URL): ServerAuthorization {
     const known = servers.get(server.href);

@@ -66,7 +66,7 @@ test("a token is requested when a server requires one, and sent from then on", a
   expect(await shown()).toBe("Bearer t1");
   expect(await shown()).toBe("Bearer t1");
   expect(tokens.map(({ url, parameters }) => [url, parameters])).toEqual([
-    [`${issuer}/token`, { grant_type: "client_credentials", resource: server.href }],
+    [`${issuer}/token`, { grant_type: "client_credentials", client_id: "machine", resource: server.href }],
   ]);
 });
 
@@ -329,7 +329,8 @@ describe("a token that is not issued", () => {
         'The authorization server "https://as.example" refused to issue tokens: invalid_client (no such client).',
       data: { issuer, error: "invalid_client" },
     });
-    expect(tokens).toHaveLength(1);
+    // The metadata lists no methods, so the secret is sent once with each of the two.
+    expect(tokens.map(({ parameters }) => "client_secret" in parameters)).toEqual([false, true]);
   });
 
   test("is requested again by the next call", async () => {
