@@ -68,17 +68,27 @@ interface Person {
 }
 
 export const serverUrl = "https://mcp.example/mcp";
-const metadataUrl = "https://mcp.example/.well-known/oauth-protected-resource/mcp";
 
-/** Makes both, at https://mcp.example/mcp and https://as.example. */
-export function scriptedIssuer(): ScriptedIssuer {
+interface IssuerOptions {
+  /** The URL of the MCP server, whose path is `/mcp`. Default: `serverUrl`. */
+  server?: string;
+  /** The issuer. Default: https://as.example. */
+  issuer?: string;
+  /** Answers the requests to the MCP server with a good token. Default: status 202. */
+  serve?: (request: Request) => Promise<Response>;
+}
+
+/** Makes an MCP server and its authorization server. */
+export function scriptedIssuer(options: IssuerOptions = {}): ScriptedIssuer {
+  const { server = serverUrl, issuer = "https://as.example", serve } = options;
+  const metadataUrl = `${new URL(server).origin}/.well-known/oauth-protected-resource/mcp`;
   let count = 0;
   const codes = new Map<string, Grant>();
   const refreshTokens = new Map<string, Grant>();
   const world: ScriptedIssuer = {
     fetch: (input, init) => answer(new Request(input, init)),
-    metadata: metadataOf("https://as.example"),
-    resourceMetadata: { resource: serverUrl, authorization_servers: ["https://as.example"] },
+    metadata: metadataOf(issuer),
+    resourceMetadata: { resource: server, authorization_servers: [issuer] },
     challenge: "",
     requiredScopes: [],
     lifetime: 3600,
@@ -100,7 +110,11 @@ export function scriptedIssuer(): ScriptedIssuer {
       prepare: () =>
         Promise.resolve({
           redirectUri,
-          visit: async (url) => back(authorize(url)),
+          async visit(url) {
+            // As for a person who reads the error on a page.
+            if (!isKnown(url)) throw new Error("The page shows: Client ID not found");
+            return back(authorize(url));
+          },
           close: () => Promise.resolve(),
         }),
     }),
@@ -132,7 +146,9 @@ export function scriptedIssuer(): ScriptedIssuer {
 
   async function answer(request: Request): Promise<Response> {
     const { url, method } = request;
-    if (url === serverUrl) return answerMcp(request);
+    if (url === server) return answerMcp(request);
+    if (method === "GET" && url.startsWith(`${String(world.metadata.authorization_endpoint)}?`))
+      return visit(new URL(url));
     world.asked.push(`${method} ${url}`);
     const { origin } = new URL(String(world.metadata.issuer));
     if (url === metadataUrl && world.resourceMetadata) return Response.json(world.resourceMetadata);
@@ -143,13 +159,25 @@ export function scriptedIssuer(): ScriptedIssuer {
     return new Response(null, { status: 404 });
   }
 
-  function answerMcp({ headers }: Request): Response {
+  /** Redirects a browser. A client that is not known gets a page. */
+  function visit(url: URL): Response {
+    if (isKnown(url)) return Response.redirect(authorize(url).href, 302);
+    return Response.json({ error: "invalid_request", error_description: "Client ID not found" }, { status: 400 });
+  }
+
+  function isKnown({ searchParams }: URL): boolean {
+    return !world.isStrict || world.credentials.has(searchParams.get("client_id") ?? "");
+  }
+
+  function answerMcp(request: Request): Response | Promise<Response> {
+    const { headers } = request;
     const scope = world.live.get(headers.get("authorization")?.replace("Bearer ", "") ?? "");
     const named = `Bearer resource_metadata="${metadataUrl}"`;
     const challenge = world.challenge === "" ? named : `${named}, ${world.challenge}`;
     if (scope === undefined) return new Response(null, { status: 401, headers: { "www-authenticate": challenge } });
     const has = scope.split(" ");
-    if (world.requiredScopes.every((needed) => has.includes(needed))) return new Response(null, { status: 202 });
+    if (world.requiredScopes.every((needed) => has.includes(needed)))
+      return serve?.(request) ?? new Response(null, { status: 202 });
     const needed = `${named}, error="insufficient_scope", scope="${world.requiredScopes.join(" ")}"`;
     return new Response(null, { status: 403, headers: { "www-authenticate": needed } });
   }

@@ -9,6 +9,7 @@ import { paragraph } from "../screen.ts";
 import { visibleLine } from "../terminal-text.ts";
 import type { Target } from "../config/config-target.ts";
 import { type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";
+import { isClientRefusal } from "./refused-access.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 
 export interface AuthorizationSetting extends SignInSetting {
@@ -51,7 +52,12 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       ...(scope !== undefined && { scope }),
       ...(connection && { connection }),
       acceptResource: (offer) => acceptResource(offer, setting),
-      ...(options.verbose && { onStep: noteDetail, onError: (error: Error) => noteDetail(error.message) }),
+      ...(options.verbose && { onStep: noteDetail }),
+      onError(error) {
+        // The page of the sign-in opens again, so the user must know why.
+        if (isClientRefusal(error)) screen.note(paragraph(error.message, screen.err));
+        else if (options.verbose) noteDetail(error.message);
+      },
     }),
   };
 }

@@ -18,8 +18,8 @@ import {
   findClient,
   forgetClient,
   knownClient,
-  manualClients,
   manualIssuers,
+  refusedClient,
   registeredRedirectUri,
 } from "./registration.ts";
 import type { SignInAttempt } from "./sign-in.ts";
@@ -71,19 +71,11 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
   } catch (error) {
     if (!isClientRefusal(error)) throw error;
     if (isRetry || !(await forgetClient(context, clientId))) throw refusedClient(error, clientId, options);
+    const { code, message, data } = error;
+    const next = "Another client is registered, and the sign-in starts again.";
+    context.warn(new LocalError(code, `${message} ${next}`, { data }));
     return signInWith(attempt, options, { ...requested, isRetry: true });
   }
-}
-
-/** Returns the error for a client that is not replaced by another registration, with the cure. */
-function refusedClient({ code, message, data }: LocalError, clientId: string, options: OAuthOptions): LocalError {
-  const isManual = manualClients(options).some(({ id }) => id === clientId);
-  const cure = isManual
-    ? "Check the id, the secret and the method of the option `client`."
-    : clientId === options.clientMetadataUrl
-      ? "Check the document at the URL of the option `clientMetadataUrl`."
-      : "Its previous registration was refused too, so no third one is made. Register a client manually, and set the option `client`.";
-  return new LocalError(code, `${message} ${cure}`, { data });
 }
 
 /** Returns an authorization URL for a log, without the values that protect its redirect. */

@@ -74,10 +74,14 @@ export function redeemCode(
   });
 }
 
-/** Requests new tokens with a refresh token. */
-export function refreshToken(endpoints: Endpoints, known: KnownClient, token: string): Promise<TokenResponse> {
+/** Requests new tokens with a refresh token. `what` is the request in words, such as "to refresh tokens". */
+export function refreshToken(
+  endpoints: Endpoints,
+  known: KnownClient,
+  { token, what }: { token: string; what: string },
+): Promise<TokenResponse> {
   const as = endpoints.at.metadata;
-  return sendAs(known, endpoints, "to refresh a token", async ({ client, authentication }, options) => {
+  return sendAs(known, endpoints, what, async ({ client, authentication }, options) => {
     const more = { ...options, additionalParameters: resourceParameter(endpoints) };
     const response = await oauth.refreshTokenGrantRequest(as, client, authentication, token, more);
     return checkBinding(endpoints, await oauth.processRefreshTokenResponse(as, client, response));
@@ -113,7 +117,7 @@ export async function revokeToken(
   { token, hint }: { token: string; hint: "access_token" | "refresh_token" },
 ): Promise<void> {
   const revoke = (parameters: Record<string, string>): Promise<void> =>
-    sendAs(known, endpoints, "to revoke a token", async ({ client, authentication }, options) => {
+    sendAs(known, endpoints, "to revoke tokens", async ({ client, authentication }, options) => {
       const more = { ...options, additionalParameters: { token_type_hint: hint, ...parameters } };
       const response = await oauth.revocationRequest(endpoints.at.metadata, client, authentication, token, more);
       await oauth.processRevocationResponse(response);

@@ -73,7 +73,7 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
         const discovered = await authorization.discover(challenge, status, signal);
         const scopes = authorization.scopesFor(discovered, challenge.scopes);
         const all = scope === undefined ? scopes : unite(scopes, splitScope(scope));
-        return authorization.obtain(discovered, all, signal);
+        return authorization.obtain(discovered, { scopes: all, checksRegistration: true, signal });
       });
       return toAccount(server, token);
     },

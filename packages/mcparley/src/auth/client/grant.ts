@@ -34,6 +34,10 @@ export interface GrantContext {
   readonly clock: Clock;
   /** Throws `LocalError` `forbidden_url` for a URL to which no user may be sent. */
   readonly checkUrl: (this: void, url: URL) => void;
+  /** Calls the option `onError`. */
+  readonly warn: (this: void, error: Error) => void;
+  /** Whether a stored registration must be checked before a user is sent to the server. */
+  readonly checksRegistration: boolean;
   /** Aborted when no request waits for the tokens. */
   readonly signal: AbortSignal;
 }

@@ -65,7 +65,9 @@ async function liveThrough({ world, clock, start }: Setting, options: OAuthOptio
   expect(await later.call()).toBe(202);
   expect(await later.auth.signOut(serverUrl)).toBe("revoked");
   expect(world.visits).toHaveLength(1);
-  expect(new Set([...world.tokenRequests, ...world.revocationRequests].map((sent) => sent.get("client_id"))).size).toBe(1);
+  expect(new Set([...world.tokenRequests, ...world.revocationRequests].map((sent) => sent.get("client_id"))).size).toBe(
+    1,
+  );
   expect(world.live.size).toBe(0);
 }
 
@@ -88,19 +90,22 @@ describe("an issuer that reads client_id from the form before the method", () =>
     }
   });
 
-  describe.each(["none", ...secretMethods] as const)("serves a client that was registered by hand with %s", (method) => {
-    const secret = method === "none" ? {} : { secret: "s3cr3t-1" };
+  describe.each(["none", ...secretMethods] as const)(
+    "serves a client that was registered by hand with %s",
+    (method) => {
+      const secret = method === "none" ? {} : { secret: "s3cr3t-1" };
 
-    test.each(bothOrders)("announced as $methods", async ({ methods }) => {
-      const all = setting(methods);
-      all.world.clients.add("by-hand");
-      all.world.credentials.set("by-hand", { method, ...secret });
-      await liveThrough(all, { client: { id: "by-hand", ...secret } });
-      expect(all.world.registrations).toEqual([]);
-      // The order of the metadata does not tell the method, so at most one request has the other one.
-      expect(all.world.tokenRequests.length).toBeLessThanOrEqual(3);
-    });
-  });
+      test.each(bothOrders)("announced as $methods", async ({ methods }) => {
+        const all = setting(methods);
+        all.world.clients.add("by-hand");
+        all.world.credentials.set("by-hand", { method, ...secret });
+        await liveThrough(all, { client: { id: "by-hand", ...secret } });
+        expect(all.world.registrations).toEqual([]);
+        // The order of the metadata does not tell the method, so at most one request has the other one.
+        expect(all.world.tokenRequests.length).toBeLessThanOrEqual(3);
+      });
+    },
+  );
 
   test("is told a secret by one method in each request", async () => {
     const all = setting(secretMethods);
@@ -140,7 +145,9 @@ describe("an issuer that refuses every client", () => {
     "with %s ends a sign-in after a second registration, with its words",
     async (error) => {
       const { world, start } = refusing(error);
-      expect(await failure(start().call())).toMatchObject({
+      const errors: Error[] = [];
+      const onError = (warning: Error): void => void errors.push(warning);
+      expect(await failure(start({ onError }).call())).toMatchObject({
         code: "authorization_failed",
         data: { error },
         message:
@@ -150,6 +157,10 @@ describe("an issuer that refuses every client", () => {
       expect(world.registrations).toHaveLength(2);
       expect(world.tokenRequests).toHaveLength(2);
       expect(world.visits).toHaveLength(2);
+      expect(errors.map(({ message }) => message)).toEqual([
+        `The authorization server "https://as.example" refused to issue tokens: ${error} (Clients are closed). ` +
+          "Another client is registered, and the sign-in starts again.",
+      ]);
     },
   );
 
@@ -161,11 +172,12 @@ describe("an issuer that refuses every client", () => {
       expect(await failure(start().call())).toMatchObject({ data: { error: "invalid_client" } });
     }
     expect(world.registrations).toHaveLength(2);
-    // The first sign-in has two rounds, the others one.
-    expect(world.visits).toHaveLength(7);
+    // Later sign-ins find out that the client is refused before they send the user to the page.
+    expect(world.visits).toHaveLength(2);
+    expect(world.tokenRequests).toHaveLength(7);
   });
 
-  test("causes one sign-in, however many requests of a process follow, and signIn() starts another", async () => {
+  test("causes one sign-in, however many requests of a process follow, and signIn() tries again", async () => {
     const { world, start } = refusing("invalid_client");
     const { auth, call } = start();
     const errors = [];
@@ -174,8 +186,9 @@ describe("an issuer that refuses every client", () => {
     const pause = "No other sign-in is started for 10 minutes. Call `signIn` of the authorization to sign in.";
     expect(others).toEqual(Array(4).fill(`${first} ${pause}`));
     expect(world.visits).toHaveLength(2);
+    expect(world.tokenRequests).toHaveLength(2);
     await failure(auth.signIn(serverUrl));
-    expect(world.visits).toHaveLength(3);
+    expect(world.tokenRequests).toHaveLength(3);
   });
 
   test("is asked again ten minutes later, and by a request after a successful sign-in", async () => {
@@ -220,9 +233,48 @@ describe("an issuer that refuses every client", () => {
   test("is not sent a manually registered client twice", async () => {
     const { world, start } = refusing("invalid_client");
     const { call } = start({ client: { id: "by-hand" } });
+    world.credentials.set("by-hand", { method: "none" });
     for (let i = 0; i < 3; i++) await failure(call());
     expect(world.tokenRequests).toHaveLength(1);
     expect(world.registrations).toEqual([]);
+  });
+});
+
+describe("a registration that the issuer has lost", () => {
+  test.each(["signIn()", "a request"])("is replaced by %s before the user is sent to the page", async (how) => {
+    const { world, clock, start } = setting(secretMethods);
+    world.answerToken = () =>
+      Response.json({ access_token: `t-${world.tokenRequests.length}`, token_type: "Bearer", expires_in: 60 });
+    await start().auth.signIn(serverUrl);
+    world.answerToken = undefined;
+    world.credentials.clear();
+    world.clients.clear();
+    await clock.advance(60_000);
+    const { auth, call } = start();
+    if (how === "signIn()") await auth.signIn(serverUrl);
+    expect(await call()).toBe(202);
+    expect(world.registrations).toHaveLength(2);
+    expect(world.visits).toHaveLength(2);
+  });
+
+  test("is replaced each time that it is lost", async () => {
+    const { world, start } = setting(secretMethods);
+    for (let round = 1; round <= 4; round++) {
+      await start().auth.signIn(serverUrl);
+      expect(world.registrations).toHaveLength(round);
+      world.credentials.clear();
+      world.clients.clear();
+    }
+    expect(world.visits).toHaveLength(4);
+  });
+
+  test("is used if the issuer cannot be asked about it", async () => {
+    const { world, start } = setting(secretMethods);
+    await start().auth.signIn(serverUrl);
+    world.answerToken = (sent) =>
+      sent.get("grant_type") === "refresh_token" ? new Response("down", { status: 503 }) : undefined;
+    await start().auth.signIn(serverUrl);
+    expect(world.registrations).toHaveLength(1);
   });
 });
 
@@ -232,7 +284,9 @@ test.each(["invalid_grant", "invalid_request", "server_error"])(
     const { world, start } = refusing(error);
     const { call } = start();
     for (let i = 0; i < 5; i++) {
-      expect(await failure(call())).toMatchObject({ message: expect.stringContaining(`${error} (Clients are closed)`) });
+      expect(await failure(call())).toMatchObject({
+        message: expect.stringContaining(`${error} (Clients are closed)`),
+      });
     }
     expect(world.visits).toHaveLength(2);
   },
@@ -273,7 +327,10 @@ test("a redirect with an error ends the sign-in with the issuer's description, w
   const back = (url: URL): URL => {
     const state = url.searchParams.get("state") ?? "";
     const description = `Scope x is unknown ${state}\u001b[31m`;
-    for (const [name, value] of [["error", "invalid_scope"], ["error_description", description]] as const)
+    for (const [name, value] of [
+      ["error", "invalid_scope"],
+      ["error_description", description],
+    ] as const)
       url.searchParams.set(name, value);
     url.searchParams.delete("code");
     return url;
@@ -293,7 +350,9 @@ describe("the steps of a sign-in", () => {
     const { auth, call } = start();
     expect(await call()).toBe(202);
     await auth.signOut(serverUrl);
-    const [state = "", challenge = ""] = ["state", "code_challenge"].map((name) => world.authorizations[0]?.get(name) ?? "");
+    const [state = "", challenge = ""] = ["state", "code_challenge"].map(
+      (name) => world.authorizations[0]?.get(name) ?? "",
+    );
     expect(steps.map((step) => step.replaceAll(/127\.0\.0\.1%3A\d+/g, "127.0.0.1"))).toEqual([
       "GET https://mcp.example/.well-known/oauth-protected-resource/mcp: 200",
       "GET https://as.example/.well-known/oauth-authorization-server: 200",
@@ -306,7 +365,12 @@ describe("the steps of a sign-in", () => {
       "POST https://as.example/revoke: 200",
     ]);
     const text = steps.join("\n");
-    const secrets = [state, challenge, "secret-client-1", ...world.tokenRequests.flatMap((sent) => [sent.get("code"), sent.get("code_verifier")])];
+    const secrets = [
+      state,
+      challenge,
+      "secret-client-1",
+      ...world.tokenRequests.flatMap((sent) => [sent.get("code"), sent.get("code_verifier")]),
+    ];
     for (const secret of [...secrets, ...world.revoked]) {
       expect(secret).toMatch(/.{6}/);
       expect(text).not.toContain(secret);

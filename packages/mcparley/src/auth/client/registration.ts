@@ -4,9 +4,10 @@ import { LocalError } from "../../rpc/errors.ts";
 import type { ClientCredential } from "../client-credential.ts";
 import { type CredentialStorage, StoredValue } from "./credentials.ts";
 import type { Discovered } from "./discovery.ts";
-import { type KnownClient, registerClient } from "./endpoints.ts";
+import { type KnownClient, refreshToken, registerClient } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
 import { authenticateClient } from "./known-client.ts";
+import { isClientRefusal, refusalCode } from "./oauth-error.ts";
 import type { RegisteredClient, RegistrationOptions } from "./oauth.ts";
 
 /** A client as an authorization server knows it, by a registration or by hand. */
@@ -67,11 +68,37 @@ export async function findClient(
   return stored.exclusively(async () => {
     const before = await stored.read();
     const isValid = before && (before.secretExpiresAt === 0 || before.secretExpiresAt > clock.now());
-    if (isValid && before.redirectUris.includes(redirectUri)) return authenticate(before, context);
+    if (isValid && before.redirectUris.includes(redirectUri)) {
+      const known = await authenticate(before, context);
+      if (!context.checksRegistration || !(await isLost(known, options, context))) return known;
+    }
     const registered = await register(options, context, redirectUri);
     await stored.set(registered);
     return authenticate(registered, context);
   });
+}
+
+/**
+ * Returns whether a server has lost a registration, and forgets it then. A server shows an error to the user of an unknown
+ * client and does not redirect, so the client would wait in vain. The response to an invalid refresh token shows the same.
+ *
+ * Throws the refusal of a server that also refused the previous registration.
+ */
+async function isLost(known: KnownClient, options: RegistrationOptions, context: GrantContext): Promise<boolean> {
+  const { endpoints, signal } = context;
+  // The refusal of the token is expected, so it is no step of the sign-in.
+  const silent = { ...endpoints, report: () => {} };
+  try {
+    await refreshToken(silent, known, { token: crypto.randomUUID(), what: "to accept the client" });
+    return false;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isClientRefusal(error) || refusalCode(error) !== "invalid_client") return false;
+    endpoints.report(error.message);
+    const { client_id: id } = known.client;
+    if (await forgetClient(context, id)) return true;
+    throw refusedClient(error, id, options);
+  }
 }
 
 /** Returns the client to which tokens were issued. Undefined if this client has another identity now. */
@@ -106,14 +133,28 @@ export async function forgetClient(context: GrantContext, clientId: string): Pro
   return true;
 }
 
+/** Returns the error for a client that is not replaced by another registration, with the cure. */
+export function refusedClient(
+  { code, message, data }: LocalError,
+  clientId: string,
+  options: RegistrationOptions,
+): LocalError {
+  const isManual = manualClients(options).some(({ id }) => id === clientId);
+  const cure = isManual
+    ? "Check the id, the secret and the method of the option `client`."
+    : clientId === options.clientMetadataUrl
+      ? "Check the document at the URL of the option `clientMetadataUrl`."
+      : "Its previous registration was refused too, so no third one is made. Register a client manually, and set the option `client`.";
+  return new LocalError(code, `${message} ${cure}`, { data });
+}
+
 /** Records that tokens were issued to the present registration, so that it can be replaced when its server refuses it. */
 export async function confirmClient(context: GrantContext): Promise<void> {
   const givenUp = givenUpAt(context);
   if ((await givenUp.read()) !== undefined) await givenUp.set(undefined);
 }
 
-/** Returns the clients that were registered manually. */
-export function manualClients({ client = [] }: RegistrationOptions): readonly RegisteredClient[] {
+function manualClients({ client = [] }: RegistrationOptions): readonly RegisteredClient[] {
   return "id" in client ? [client] : client;
 }
 

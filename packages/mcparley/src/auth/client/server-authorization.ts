@@ -5,7 +5,15 @@ import { type Challenge, type Discovered, discover, discoverFor, readChallenge, 
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
 import { isClientRefusal, refusalCode } from "./oauth-error.ts";
-import { type TokenRecord, obtainTokens, refreshTokens, revokeTokens, storedTokens, unending } from "./tokens.ts";
+import {
+  type ObtainOptions,
+  type TokenRecord,
+  obtainTokens,
+  refreshTokens,
+  revokeTokens,
+  storedTokens,
+  unending,
+} from "./tokens.ts";
 import type { ReplyHeaders } from "../../http/client/reply.ts";
 
 /** Identifies the last tokens for a server in the storage. */
@@ -115,8 +123,8 @@ export class ServerAuthorization {
   }
 
   /** Gets new tokens by the grant, even if there are valid ones. */
-  async obtain(at: Discovered, scopes: readonly string[] | undefined, signal: AbortSignal): Promise<TokenRecord> {
-    const token = await obtainTokens(this.#core, at, { scopes, signal }).catch((error: unknown) => {
+  async obtain(at: Discovered, options: ObtainOptions): Promise<TokenRecord> {
+    const token = await obtainTokens(this.#core, at, options).catch((error: unknown) => {
       // A refused client was already tried twice, or cannot be replaced.
       if (isClientRefusal(error)) this.#noteFailure(error, MAX_FAILED_SIGN_INS);
       else if (isFailedSignIn(error)) this.#noteFailure(error);
@@ -131,12 +139,12 @@ export class ServerAuthorization {
    * Gets new tokens for a request that was refused. After sign-ins that failed, it throws their error for some time without
    * another one: programs repeat requests, and each sign-in opens a page for the user.
    */
-  async #obtainForRequest(at: Discovered, scopes: readonly string[] | undefined, signal: AbortSignal): Promise<void> {
+  async #obtainForRequest(at: Discovered, options: ObtainOptions): Promise<void> {
     const { clock, grant } = this.#core;
     const failed = this.#failedSignIns;
     if (failed && clock.now() - failed.at >= SIGN_IN_PAUSE_MS) this.#failedSignIns = undefined;
     else if (failed && failed.count >= MAX_FAILED_SIGN_INS && !grant.isUnattended) throw paused(failed.error);
-    await this.obtain(at, scopes, signal);
+    await this.obtain(at, options);
   }
 
   #noteFailure(error: LocalError, count = (this.#failedSignIns?.count ?? 0) + 1): void {
@@ -205,7 +213,10 @@ export class ServerAuthorization {
       await this.#adopt(renewed, "refreshed");
       return true;
     }
-    await this.#obtainForRequest(at, this.scopesFor(at, challenge.scopes, stored), signal);
+    const scopes = this.scopesFor(at, challenge.scopes, stored);
+    // The response to a renewal has shown whether the server knows the client.
+    const checksRegistration = stored?.refreshToken === undefined;
+    await this.#obtainForRequest(at, { scopes, checksRegistration, signal });
     return true;
   }
 
@@ -225,7 +236,7 @@ export class ServerAuthorization {
     if (this.#stepUps.size >= MAX_REMEMBERED) this.#stepUps.clear();
     this.#stepUps.set(name, before + 1);
     const all = unite(this.scopesFor(at, undefined, stored), stored?.grantedScopes, required);
-    await this.#obtainForRequest(at, all, signal);
+    await this.#obtainForRequest(at, { scopes: all, signal });
     return true;
   }
 
@@ -252,7 +263,7 @@ export class ServerAuthorization {
     await this.inTurn(unending, async () => {
       const stored = await storedTokens(this.#core, at).read();
       if (stored && stored.accessToken !== token.accessToken) await this.#adopt(stored, "stored");
-      else await this.obtain(at, this.scopesFor(at, undefined, token), unending);
+      else await this.obtain(at, { scopes: this.scopesFor(at, undefined, token), signal: unending });
     });
   }
 
