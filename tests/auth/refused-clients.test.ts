@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { type HostEvent, createHost } from "@mcparley/host";
@@ -22,6 +24,16 @@ afterEach(async () => {
   await issuer.close();
   rmSync(home, { recursive: true, force: true });
 });
+
+/** Returns a port of this machine that is free. */
+async function freePort(): Promise<number> {
+  const listening = createServer().listen(0, "127.0.0.1");
+  await once(listening, "listening");
+  const { port } = listening.address() as AddressInfo;
+  listening.close();
+  await once(listening, "close");
+  return port;
+}
 
 interface Ran {
   code: number;
@@ -61,11 +73,21 @@ describe.each(orders)(
       issuer = await startStrictIssuer(methods);
       const { url, world } = issuer;
       world.clients.add("by-hand");
-      world.credentials.set("by-hand", { method, secret: "s3cr3t-4711" });
-      const words = ["login", url, "-v", "--client-id", "by-hand", "--client-secret-env", "SECRET"];
+      const redirectUri = `http://127.0.0.1:${await freePort()}/callback`;
+      world.credentials.set("by-hand", { method, secret: "s3cr3t-4711", redirectUri });
+      const client = ["--client-id", "by-hand", "--client-secret-env", "SECRET", "--redirect-uri", redirectUri];
+      const words = ["login", url, "-v", ...client];
       const { code, io } = await run(words, { SECRET: "s3cr3t-4711" });
       expect([code, world.registrations, world.visits.length]).toEqual([0, [], 1]);
       expect((await run(["call", url, "add", "a=1", "b=2"])).io.out()).toBe("3\n");
+      // The next sign-in of this client has the same redirect URI, without the option.
+      world.live.clear();
+      world.answerToken = () => {
+        world.answerToken = undefined;
+        return Response.json({ error: "invalid_grant" }, { status: 400 });
+      };
+      expect((await run(["call", url, "add", "a=1", "b=2"])).io.out()).toBe("3\n");
+      expect(world.visits).toHaveLength(2);
       expect((await run(["logout", url])).io.out()).toContain("The tokens were revoked.");
       expect(io.err()).not.toContain("s3cr3t-4711");
     });
@@ -142,6 +164,23 @@ test("login after the issuer has lost its registrations registers another client
   expect((await run(["login", url])).code).toBe(0);
   expect(world.registrations).toHaveLength(2);
   expect(world.visits).toHaveLength(2);
+});
+
+test("--redirect-uri is a URL, needs a client, and must be free", async () => {
+  issuer = await startStrictIssuer(secretMethods);
+  const { url } = issuer;
+  const alone = await run(["login", url, "--redirect-uri", "http://127.0.0.1:7777/callback"]);
+  expect([alone.code, alone.io.err()]).toEqual([
+    1,
+    "mcparley: --redirect-uri needs the client too: add --client-id ID.\n",
+  ]);
+  const invalid = await run(["login", url, "--client-id", "c", "--redirect-uri", "callback"]);
+  expect([invalid.code, invalid.io.err()]).toEqual([1, 'mcparley: --redirect-uri must be a URL, not "callback".\n']);
+  const taken = `http://127.0.0.1:${new URL(url).port}/callback`;
+  const busy = await run(["login", url, "--client-id", "c", "--redirect-uri", taken]);
+  expect(busy.code).toBe(3);
+  expect(busy.io.err().replaceAll(/\s+/g, " ")).toContain("Check that its port is free");
+  expect(issuer.world.visits).toEqual([]);
 });
 
 describe("a host", () => {

@@ -43,7 +43,7 @@ export interface ScriptedIssuer {
   readonly live: Map<string, string>;
   readonly clients: Set<string>;
   /** The registered members of clients. A test adds those of a client that was registered by hand. */
-  readonly credentials: Map<string, { method: string; secret?: string }>;
+  readonly credentials: Map<string, { method: string; secret?: string; redirectUri?: string }>;
   /** The requests to the revocation endpoint, also refused ones. */
   readonly revocationRequests: URLSearchParams[];
   readonly revoked: string[];
@@ -166,7 +166,10 @@ export function scriptedIssuer(options: IssuerOptions = {}): ScriptedIssuer {
   }
 
   function isKnown({ searchParams }: URL): boolean {
-    return !world.isStrict || world.credentials.has(searchParams.get("client_id") ?? "");
+    if (!world.isStrict) return true;
+    const credential = world.credentials.get(searchParams.get("client_id") ?? "");
+    const redirectUri = searchParams.get("redirect_uri");
+    return credential !== undefined && (credential.redirectUri ?? redirectUri) === redirectUri;
   }
 
   function answerMcp(request: Request): Response | Promise<Response> {

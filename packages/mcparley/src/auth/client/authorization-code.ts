@@ -36,7 +36,7 @@ export function authorizationCode(options: OAuthOptions): Grant {
       const signIn = options.signIn ?? loopbackSignIn();
       const attempt = await signIn.prepare(await registeredRedirectUri(options, context));
       try {
-        checkRedirectUri(attempt.redirectUri);
+        checkRedirectUri(attempt.redirectUri, options);
         return await signInWith(attempt, options, { context, scopes, isRetry: false });
       } finally {
         await attempt.close();
@@ -93,7 +93,13 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: Author
 }
 
 /** A code in a cleartext redirect could be read on the network (2026-07-28, "Communication Security"). */
-function checkRedirectUri(redirectUri: string): void {
+function checkRedirectUri(redirectUri: string, { redirectUri: registered = redirectUri }: OAuthOptions): void {
+  if (redirectUri !== registered) {
+    const message =
+      `The client is registered with the redirect URI ${JSON.stringify(registered)}, but this sign-in receives redirects at ` +
+      `${JSON.stringify(redirectUri)}. Check that its port is free, and that the sign-in can listen at such a URL.`;
+    throw new LocalError("sign_in_failed", message);
+  }
   if (URL.canParse(redirectUri) && isSecureUrl(new URL(redirectUri))) return;
   const message = `The redirect URI ${JSON.stringify(redirectUri.slice(0, 200))} must be https, or http on a loopback address.`;
   throw new LocalError("invalid_target", message);
