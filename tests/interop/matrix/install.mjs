@@ -38,6 +38,7 @@ const installers = {
     return installNode(path.join(path.dirname(tools), "conformance"));
   },
   python: (tools) => installPython(tools, "python"),
+  "python-v1": (tools) => installPython(tools, "python-v1"),
   "python-fastmcp": (tools) => installPython(tools, "python-fastmcp"),
   go: (tools) => buildGo(tools),
   rust: (tools) => buildRust(tools),

@@ -27,7 +27,7 @@ export interface Command {
 export interface Peer {
   name: string;
   /** The installation that it needs. */
-  needs: "node" | "node22" | "python" | "python-fastmcp" | "go" | "rust";
+  needs: "node" | "node22" | "python" | "python-v1" | "python-fastmcp" | "go" | "rust";
   /** How to start its server. Undefined if the peer has no server. */
   server?: Side;
   client?: Side;
