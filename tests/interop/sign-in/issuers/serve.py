@@ -17,6 +17,8 @@ def listen() -> tuple[socket.socket, str]:
     """Returns a socket on loopback, at a port of the system, and its origin."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
+    # Connections wait until the server runs.
+    listening.listen()
     return listening, f"http://127.0.0.1:{listening.getsockname()[1]}"
 
 
