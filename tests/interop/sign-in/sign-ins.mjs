@@ -9,9 +9,7 @@ import { startIssuer } from "./issuers.mjs";
  * @import { ByHand } from "./clients.mjs"
  */
 
-/** The steps of a conversation, in order. @typedef {"sign-in" | "call" | "renewal" | "sign-out"} Step */
-/** @type {readonly Step[]} */
-export const steps = ["sign-in", "call", "renewal", "sign-out"];
+/** A step of a conversation. @typedef {"sign-in" | "call" | "renewal" | "sign-out"} Step */
 
 /**
  * One of our clients at an issuer that announces these methods.
@@ -109,7 +107,7 @@ async function freePort() {
   return port;
 }
 
-/** @param {unknown} value @param {unknown} expected @param {string} name */
+/** @param {string | number} value @param {string | number} expected @param {string} name */
 function expectEqual(value, expected, name) {
   if (value !== expected) throw new Error(`Expected ${name} to be ${expected}, got ${value}.`);
 }

@@ -66,7 +66,7 @@ export function redeemCode(
   { callback, redirectUri, verifier }: { callback: URLSearchParams; redirectUri: string; verifier: string },
 ): Promise<TokenResponse> {
   const as = endpoints.at.metadata;
-  return sendAs(known, endpoints, "to issue tokens", async ({ client, authentication }, options) => {
+  return sendAs({ known, endpoints, what: "to issue tokens" }, async ({ client, authentication }, options) => {
     const more = { ...options, additionalParameters: resourceParameter(endpoints) };
     const request = [as, client, authentication, callback, redirectUri, verifier, more] as const;
     const response = await oauth.authorizationCodeGrantRequest(...request);
@@ -81,7 +81,7 @@ export function refreshToken(
   { token, what }: { token: string; what: string },
 ): Promise<TokenResponse> {
   const as = endpoints.at.metadata;
-  return sendAs(known, endpoints, what, async ({ client, authentication }, options) => {
+  return sendAs({ known, endpoints, what }, async ({ client, authentication }, options) => {
     const more = { ...options, additionalParameters: resourceParameter(endpoints) };
     const response = await oauth.refreshTokenGrantRequest(as, client, authentication, token, more);
     return checkBinding(endpoints, await oauth.processRefreshTokenResponse(as, client, response));
@@ -102,7 +102,7 @@ export function requestTokens(
   { grantType, parameters, recognizedTokenTypes = {} }: TokenRequest,
 ): Promise<TokenResponse> {
   const as = endpoints.at.metadata;
-  return sendAs(known, endpoints, "to issue tokens", async ({ client, authentication }, options) => {
+  return sendAs({ known, endpoints, what: "to issue tokens" }, async ({ client, authentication }, options) => {
     const all = { ...resourceParameter(endpoints), ...parameters };
     const response = await oauth.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
     const issued = await oauth.processGenericTokenEndpointResponse(as, client, response, { recognizedTokenTypes });
@@ -117,7 +117,7 @@ export async function revokeToken(
   { token, hint }: { token: string; hint: "access_token" | "refresh_token" },
 ): Promise<void> {
   const revoke = (parameters: Record<string, string>): Promise<void> =>
-    sendAs(known, endpoints, "to revoke tokens", async ({ client, authentication }, options) => {
+    sendAs({ known, endpoints, what: "to revoke tokens" }, async ({ client, authentication }, options) => {
       const more = { ...options, additionalParameters: { token_type_hint: hint, ...parameters } };
       const response = await oauth.revocationRequest(endpoints.at.metadata, client, authentication, token, more);
       await oauth.processRevocationResponse(response);
@@ -163,9 +163,7 @@ function checkBinding({ at, dpop }: Endpoints, response: TokenResponse): TokenRe
 
 /** Sends a request as a client. If the server refuses the method of a client whose method is not certain, tries the other one. */
 async function sendAs<T>(
-  known: KnownClient,
-  endpoints: Endpoints,
-  what: string,
+  { known, endpoints, what }: { known: KnownClient; endpoints: Endpoints; what: string },
   request: (known: KnownClient, options: RequestOptions) => Promise<T>,
 ): Promise<T> {
   const { client, alternative } = known;
