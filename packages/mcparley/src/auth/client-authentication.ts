@@ -43,7 +43,7 @@ export type SecretMethod = NonNullable<ClientCredential["method"]>;
 export function secretMethods(metadata: AuthorizationServer): readonly [SecretMethod, ...SecretMethod[]] {
   // "client_secret_basic" is the default of a server that lists no methods (RFC 8414, 2).
   const { token_endpoint_auth_methods_supported: listed } = metadata;
-  const supported: readonly string[] = Array.isArray(listed) ? listed : ["client_secret_basic", "client_secret_post"];
+  const supported: readonly string[] = Array.isArray(listed) ? listed : ["client_secret_basic"];
   const [method, ...others] = supported.filter(
     (name) => name === "client_secret_basic" || name === "client_secret_post",
   );

@@ -52,9 +52,13 @@ const bothOrders: readonly { methods: readonly string[] | undefined }[] = [
   { methods: secretMethods.toReversed() },
   { methods: [...secretMethods, "none"] },
   { methods: ["none", ...secretMethods.toReversed()] },
+];
+const announcements: typeof bothOrders = [
+  ...bothOrders,
+  { methods: ["client_secret_post"] },
+  { methods: ["client_secret_basic"] },
   { methods: undefined },
 ];
-const announcements = [...bothOrders, { methods: ["client_secret_post"] }, { methods: ["client_secret_basic"] }];
 
 /** Signs in, calls, renews the token, and signs out. Each request to the issuer must be accepted. */
 async function liveThrough({ world, clock, start }: Setting, options: OAuthOptions = {}): Promise<void> {
