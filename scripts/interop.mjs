@@ -8,10 +8,15 @@ import { hostPairingsWith, pairingsWith } from "../tests/interop/matrix/pairings
 import { peers } from "../tests/interop/matrix/peers.mjs";
 import { runPairing } from "../tests/interop/matrix/run-pairing.mjs";
 import { explanation, isWrong, legend, table } from "../tests/interop/matrix/table.mjs";
+import { issuers } from "../tests/interop/sign-in/issuers.mjs";
 import { readTexts, reportOfTexts } from "../tests/interop/texts/run.mjs";
 import { makeReady, root } from "./ready.mjs";
 
-/** @import { Known, Peer, Row } from "../tests/interop/matrix/types.ts" */
+/**
+ * @import { Known, Peer, Row } from "../tests/interop/matrix/types.ts"
+ * @import { Issuer } from "../tests/interop/sign-in/issuers.mjs"
+ * @import { SignInRow } from "../tests/interop/sign-in/sign-ins.mjs"
+ */
 
 const help = `npm run interop [-- options]
 
@@ -20,6 +25,7 @@ It installs the other implementations into .tools/interop, and reports those tha
 
   --only NAME      the peers whose names contain this; may be given more than once
   --host           the host of @mcparley/host in place of the client, and only the servers of the peers
+  --sign-in        only the sign-ins, of the library, the command and the host, at the issuers of the peers
   --verbose        show the transcripts of failures that are known to be the peer's, too
 `;
 
@@ -27,6 +33,7 @@ const { values } = parseArgs({
   options: {
     only: { type: "string", multiple: true, default: [] },
     host: { type: "boolean", default: false },
+    "sign-in": { type: "boolean", default: false },
     verbose: { type: "boolean", default: false },
     help: { type: "boolean", short: "h", default: false },
   },
@@ -35,16 +42,20 @@ if (values.help) process.stdout.write(help);
 else process.exitCode = await main();
 
 async function main() {
-  const wanted = peers.filter(
-    ({ name }) => values.only.length === 0 || values.only.some((part) => name.includes(part)),
-  );
-  if (wanted.length === 0) {
-    process.stderr.write(`No peer has this name. Available: ${peers.map(({ name }) => name).join(", ")}.\n`);
+  const isSelected = (/** @type {{ name: string }} */ { name }) =>
+    values.only.length === 0 || values.only.some((part) => name.includes(part));
+  const selectedPeers = values["sign-in"] ? [] : peers.filter(isSelected);
+  const selectedIssuers = values.host ? [] : issuers.filter(isSelected);
+  if (selectedPeers.length + selectedIssuers.length === 0) {
+    const names = [...peers, ...issuers].map(({ name }) => name).join(", ");
+    process.stderr.write(`No peer has this name. Available: ${names}.\n`);
     return 1;
   }
   makeReady();
+  const areSignedIn = await runSignIns(selectedIssuers);
+  if (selectedPeers.length === 0) return areSignedIn ? 0 : 1;
   const rows = [];
-  for (const peer of wanted) rows.push(...(await runPeer(peer)));
+  for (const peer of selectedPeers) rows.push(...(await runPeer(peer)));
   const wrong = rows.filter(isWrong);
   const known = rows.filter(({ cells }) => Object.values(cells ?? {}).some(({ state }) => state === "known"));
   for (const row of values.verbose ? [...wrong, ...known] : wrong) process.stdout.write(`\n${explanation(row)}\n`);
@@ -56,7 +67,7 @@ async function main() {
   for (const { peer, features } of stale) {
     process.stdout.write(`known.json excuses ${peer} for ${features.join(", ")}, and it works: take the note out.\n`);
   }
-  return wrong.length + stale.length > 0 || isTextLost ? 1 : 0;
+  return areSignedIn && !isTextLost && wrong.length + stale.length === 0 ? 0 : 1;
 }
 
 /** One pairing after the other, as each has a program or two of its own. @param {Peer} peer @returns {Promise<Row[]>} */
@@ -74,6 +85,30 @@ async function runPeer(peer) {
     else rows.push({ client, server, transport, revisionKind, notRun: reason, transcript: [] });
   }
   return rows;
+}
+
+/** Runs and prints the sign-ins at the issuers. Returns whether none has failed. @param {readonly Issuer[]} selected */
+async function runSignIns(selected) {
+  // It imports the built packages.
+  const { runSignIns: run, signIns, signInTable } = await import("../tests/interop/sign-in/sign-ins.mjs");
+  const tools = path.join(root, ".tools/interop");
+  /** @type {SignInRow[]} */
+  const rows = [];
+  for (const issuer of selected) {
+    const { name, needs } = issuer;
+    const { reason } = install(needs, tools);
+    process.stderr.write(`sign-ins at ${name}\n`);
+    if (reason === undefined) rows.push(...(await run(issuer, tools)));
+    else rows.push(...signIns().map((signIn) => ({ issuer: name, ...signIn, notRun: reason })));
+  }
+  const failed = rows.flatMap(({ failed: failure, ...row }) => (failure ? [{ ...row, ...failure }] : []));
+  for (const { client, issuer, registration, methods, step, reason } of failed) {
+    process.stdout.write(`\n${client} → ${issuer}, ${registration}, ${methods.join(" ")}\n  ${step}: ${reason}\n`);
+  }
+  const isRun = rows.filter(({ notRun }) => notRun === undefined).length;
+  const summary = `${rows.length} sign-ins: ${isRun} run, ${rows.length - isRun} not run, ${failed.length} failed.`;
+  if (rows.length > 0) process.stdout.write(`\n${signInTable(rows)}\n\n${summary}\n`);
+  return failed.length === 0;
 }
 
 /** @returns {Known[]} */

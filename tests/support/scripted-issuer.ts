@@ -23,6 +23,13 @@ export interface ScriptedIssuer {
   requiredScopes: string[];
   /** Seconds. */
   lifetime: number;
+  /**
+   * Whether clients are authenticated as by the issuers of the Python SDK: by the `client_id` in the form, and then by the
+   * registered method alone. Otherwise a registered `client_id` is enough.
+   */
+  isStrict: boolean;
+  /** The `token_endpoint_auth_method` of new clients. That of the registration request unless given. */
+  registeredMethod: string | undefined;
   /** Answers in place of the token endpoint if it returns a response. */
   answerToken: ((parameters: URLSearchParams) => Response | Promise<Response> | undefined) | undefined;
   /** Every request but those to the MCP server: `POST https://as.example/token`. */
@@ -35,6 +42,10 @@ export interface ScriptedIssuer {
   /** The access tokens that are good, with their scopes. */
   readonly live: Map<string, string>;
   readonly clients: Set<string>;
+  /** The registered members of clients. A test adds those of a client that was registered by hand. */
+  readonly credentials: Map<string, { method: string; secret?: string; redirectUri?: string }>;
+  /** The requests to the revocation endpoint, also refused ones. */
+  readonly revocationRequests: URLSearchParams[];
   readonly revoked: string[];
   /** The URLs that a person was sent to. */
   readonly visits: URL[];
@@ -57,20 +68,32 @@ interface Person {
 }
 
 export const serverUrl = "https://mcp.example/mcp";
-const metadataUrl = "https://mcp.example/.well-known/oauth-protected-resource/mcp";
 
-/** Makes both, at https://mcp.example/mcp and https://as.example. */
-export function scriptedIssuer(): ScriptedIssuer {
+interface IssuerOptions {
+  /** The URL of the MCP server, whose path is `/mcp`. Default: `serverUrl`. */
+  server?: string;
+  /** The issuer. Default: https://as.example. */
+  issuer?: string;
+  /** Answers the requests to the MCP server with a good token. Default: status 202. */
+  serve?: (request: Request) => Promise<Response>;
+}
+
+/** Makes an MCP server and its authorization server. */
+export function scriptedIssuer(options: IssuerOptions = {}): ScriptedIssuer {
+  const { server = serverUrl, issuer = "https://as.example", serve } = options;
+  const metadataUrl = `${new URL(server).origin}/.well-known/oauth-protected-resource/mcp`;
   let count = 0;
   const codes = new Map<string, Grant>();
   const refreshTokens = new Map<string, Grant>();
   const world: ScriptedIssuer = {
     fetch: (input, init) => answer(new Request(input, init)),
-    metadata: metadataOf("https://as.example"),
-    resourceMetadata: { resource: serverUrl, authorization_servers: ["https://as.example"] },
+    metadata: metadataOf(issuer),
+    resourceMetadata: { resource: server, authorization_servers: [issuer] },
     challenge: "",
     requiredScopes: [],
     lifetime: 3600,
+    isStrict: false,
+    registeredMethod: undefined,
     answerToken: undefined,
     asked: [],
     registrations: [],
@@ -79,13 +102,19 @@ export function scriptedIssuer(): ScriptedIssuer {
     tokenAuthorizations: [],
     live: new Map(),
     clients: new Set(),
+    credentials: new Map(),
+    revocationRequests: [],
     revoked: [],
     visits: [],
     person: ({ redirectUri = "http://127.0.0.1:7777/callback", back = (url: URL) => url }: Habits = {}) => ({
       prepare: () =>
         Promise.resolve({
           redirectUri,
-          visit: async (url) => back(authorize(url)),
+          async visit(url) {
+            // As for a person who reads the error on a page.
+            if (!isKnown(url)) throw new Error("The page shows: Client ID not found");
+            return back(authorize(url));
+          },
           close: () => Promise.resolve(),
         }),
     }),
@@ -117,24 +146,41 @@ export function scriptedIssuer(): ScriptedIssuer {
 
   async function answer(request: Request): Promise<Response> {
     const { url, method } = request;
-    if (url === serverUrl) return answerMcp(request);
+    if (url === server) return answerMcp(request);
+    if (method === "GET" && url.startsWith(`${String(world.metadata.authorization_endpoint)}?`))
+      return visit(new URL(url));
     world.asked.push(`${method} ${url}`);
     const { origin } = new URL(String(world.metadata.issuer));
     if (url === metadataUrl && world.resourceMetadata) return Response.json(world.resourceMetadata);
     if (url === `${origin}/.well-known/oauth-authorization-server`) return Response.json(world.metadata);
     if (url === world.metadata.registration_endpoint) return register((await request.json()) as JsonObject);
     if (url === world.metadata.token_endpoint) return token(request);
-    if (url === world.metadata.revocation_endpoint) return revoke(new URLSearchParams(await request.text()));
+    if (url === world.metadata.revocation_endpoint) return revoke(request);
     return new Response(null, { status: 404 });
   }
 
-  function answerMcp({ headers }: Request): Response {
+  /** Redirects a browser. A client that is not known gets a page. */
+  function visit(url: URL): Response {
+    if (isKnown(url)) return Response.redirect(authorize(url).href, 302);
+    return Response.json({ error: "invalid_request", error_description: "Client ID not found" }, { status: 400 });
+  }
+
+  function isKnown({ searchParams }: URL): boolean {
+    if (!world.isStrict) return true;
+    const credential = world.credentials.get(searchParams.get("client_id") ?? "");
+    const redirectUri = searchParams.get("redirect_uri");
+    return credential !== undefined && (credential.redirectUri ?? redirectUri) === redirectUri;
+  }
+
+  function answerMcp(request: Request): Response | Promise<Response> {
+    const { headers } = request;
     const scope = world.live.get(headers.get("authorization")?.replace("Bearer ", "") ?? "");
     const named = `Bearer resource_metadata="${metadataUrl}"`;
     const challenge = world.challenge === "" ? named : `${named}, ${world.challenge}`;
     if (scope === undefined) return new Response(null, { status: 401, headers: { "www-authenticate": challenge } });
     const has = scope.split(" ");
-    if (world.requiredScopes.every((needed) => has.includes(needed))) return new Response(null, { status: 202 });
+    if (world.requiredScopes.every((needed) => has.includes(needed)))
+      return serve?.(request) ?? new Response(null, { status: 202 });
     const needed = `${named}, error="insufficient_scope", scope="${world.requiredScopes.join(" ")}"`;
     return new Response(null, { status: 403, headers: { "www-authenticate": needed } });
   }
@@ -143,7 +189,12 @@ export function scriptedIssuer(): ScriptedIssuer {
     world.registrations.push(metadata);
     const id = `client-${++count}`;
     world.clients.add(id);
-    return Response.json({ ...metadata, client_id: id }, { status: 201 });
+    if (!world.isStrict) return Response.json({ ...metadata, client_id: id }, { status: 201 });
+    const method = world.registeredMethod ?? String(metadata.token_endpoint_auth_method);
+    const secret = method === "none" ? {} : { client_secret: `secret-${id}`, client_secret_expires_at: 0 };
+    world.credentials.set(id, { method, ...(method !== "none" && { secret: `secret-${id}` }) });
+    const registered = { ...metadata, ...secret, token_endpoint_auth_method: method, client_id: id };
+    return Response.json(registered, { status: 201 });
   }
 
   async function token(request: Request): Promise<Response> {
@@ -154,6 +205,10 @@ export function scriptedIssuer(): ScriptedIssuer {
     if (given) return given;
     const [, basic = ""] = (request.headers.get("authorization") ?? "").split(" ");
     const clientId = parameters.get("client_id") ?? atob(basic).split(":")[0] ?? "";
+    if (world.isStrict) {
+      const reason = reasonToRefuse(request, parameters);
+      if (reason !== undefined) return refusal("invalid_client", 401, reason);
+    }
     if (!world.clients.has(clientId)) return refusal("invalid_client", 401);
     const isCode = parameters.get("grant_type") === "authorization_code";
     const key = parameters.get(isCode ? "code" : "refresh_token") ?? "";
@@ -175,7 +230,30 @@ export function scriptedIssuer(): ScriptedIssuer {
     });
   }
 
-  function revoke(parameters: URLSearchParams): Response {
+  /** Returns why a client is not authenticated, in the words and the order of the Python SDK. */
+  function reasonToRefuse({ headers }: Request, parameters: URLSearchParams): string | undefined {
+    const clientId = parameters.get("client_id");
+    if (!clientId) return "Missing client_id";
+    const credential = world.credentials.get(clientId);
+    if (!credential) return "Invalid client_id";
+    const { method, secret } = credential;
+    if (method === "none") return undefined;
+    const basic = /^Basic (.+)$/.exec(headers.get("authorization") ?? "")?.[1];
+    if (method === "client_secret_post") {
+      return parameters.get("client_secret") === secret ? undefined : "Client secret is required";
+    }
+    if (basic === undefined) return "Missing or invalid Basic authentication in Authorization header";
+    return atob(basic) === `${clientId}:${secret}` ? undefined : "Invalid client_secret";
+  }
+
+  async function revoke(request: Request): Promise<Response> {
+    const parameters = new URLSearchParams(await request.text());
+    world.revocationRequests.push(parameters);
+    if (world.isStrict) {
+      const reason = reasonToRefuse(request, parameters);
+      if (reason !== undefined) return refusal("unauthorized_client", 401, reason);
+      if (!parameters.has("client_secret")) return refusal("invalid_request", 400, "client_secret: Field required");
+    }
     const revoked = parameters.get("token") ?? "";
     world.revoked.push(revoked);
     world.live.delete(revoked);
@@ -210,6 +288,6 @@ async function isProven({ redirectUri, challenge }: Grant, parameters: URLSearch
   return encoded === challenge && parameters.get("redirect_uri") === redirectUri;
 }
 
-function refusal(error: string, status = 400): Response {
-  return Response.json({ error }, { status });
+function refusal(error: string, status = 400, reason?: string): Response {
+  return Response.json({ error, ...(reason !== undefined && { error_description: reason }) }, { status });
 }

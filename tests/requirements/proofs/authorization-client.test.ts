@@ -438,7 +438,7 @@ proves("authorization.client.scope.attempts", async (world) => {
   };
   issuer.requiredScopes = ["b"];
   for (let i = 0; i < 10; i++) await expect(client.callTool("greet")).rejects.toMatchObject({ code: "unauthorized" });
-  expect(issuer.visits).toHaveLength(4);
+  expect(issuer.visits).toHaveLength(3);
 });
 
 proves("authorization.client.response.iss", async (world) => {

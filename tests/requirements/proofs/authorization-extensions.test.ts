@@ -73,7 +73,7 @@ proves("authorization.client-credentials.baseline", async (world) => {
     "https://as.example/.well-known/oauth-authorization-server",
   ]);
   expect(tokens.map(({ parameters }) => parameters)).toEqual([
-    { grant_type: "client_credentials", resource: serverUrl, scope: "greet" },
+    { grant_type: "client_credentials", client_id: "machine", resource: serverUrl, scope: "greet" },
   ]);
 });
 
@@ -95,6 +95,7 @@ proves("authorization.enterprise.token-exchange", async (world) => {
   await connect(employee);
   expect(tokens[0]?.url).toEqual(`${idp}/token`);
   expect(tokens[0]?.parameters).toEqual({
+    client_id: "at-idp",
     grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
     requested_token_type: ID_JAG,
     audience: "https://as.example",

@@ -301,6 +301,13 @@ function signInOptions(): OptionDefinition[] {
     },
     {
       topic,
+      name: "redirect-uri",
+      value: "URL",
+      commands: signingIn,
+      description: "the redirect URI of this client, such as http://127.0.0.1:PORT/callback",
+    },
+    {
+      topic,
       name: "issuer",
       value: "URL",
       commands: signingIn,

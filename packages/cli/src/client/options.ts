@@ -40,6 +40,8 @@ export interface ClientOptions {
   clientId: string | undefined;
   /** The name of the environment variable that holds the client's secret. */
   clientSecretEnv: string | undefined;
+  /** The redirect URI with which the client is registered. */
+  redirectUri: string | undefined;
   /** The scopes of a sign-in, separated by spaces, or the scope of a configuration. */
   scope: string | undefined;
   issuer: string | undefined;
@@ -178,6 +180,7 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
     noBrowser: values.has("no-browser"),
     clientId: last("client-id"),
     clientSecretEnv: last("client-secret-env"),
+    redirectUri: last("redirect-uri"),
     scope: last("scope"),
     issuer: last("issuer"),
     resource: last("resource"),

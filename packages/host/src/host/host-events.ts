@@ -45,6 +45,13 @@ export type HostEvent =
       readonly uri: string;
     }
   | {
+      readonly type: "sign-in";
+      /** The name of the server in the host. */
+      readonly server: string;
+      /** A step of a sign-in or of the renewal of a token, as a line of text. */
+      readonly step: string;
+    }
+  | {
       readonly type: "error";
       /** The name of the server in the host. */
       readonly server: string | undefined;

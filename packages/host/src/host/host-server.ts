@@ -65,7 +65,12 @@ export function hostServer(parts: HostParts, name: string, entry: ServerEntry): 
     connectOptions: connectOptions(parts, { name, settings, calls, target }),
     admit: (signal) => consent.requireTrust({ server: name, target }, signal),
     prepareTarget: (prepared) => prepareTarget(parts, prepared),
-    auth: { signIn: options.signIn, credentials: options.credentials, watchStorage: secrets.watchStorage },
+    auth: {
+      signIn: options.signIn,
+      credentials: options.credentials,
+      watchStorage: secrets.watchStorage,
+      onStep: (step) => events.emit({ type: "sign-in", server: name, step: secrets.hide(step) }),
+    },
     hideSecrets: secrets.hideIn,
     storage: parts.storage,
     clock: parts.clock,

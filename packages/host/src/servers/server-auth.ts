@@ -11,6 +11,8 @@ export interface SignInSetting {
   readonly credentials?: CredentialStorage | undefined;
   /** Returns a storage that observes the stored credentials, so that they can be hidden. Default: unchanged. */
   readonly watchStorage?: (storage: CredentialStorage) => CredentialStorage;
+  /** Called with a line of text for each step of a sign-in or renewal, without secrets. */
+  readonly onStep?: (step: string) => void;
   readonly clock: Clock;
 }
 
@@ -52,9 +54,9 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
   // Servers without HTTP do not need the code of the authorization.
   const load = (): Promise<OAuth> =>
     (loading ??= import("mcparley/auth").then(({ memoryCredentials, oauth }) => {
-      const { credentials = memoryCredentials(), clock, watchStorage } = setting;
+      const { credentials = memoryCredentials(), clock, watchStorage, onStep } = setting;
       const storage = watchStorage?.(credentials) ?? credentials;
-      return oauth({ signIn: gated, clock, storage, ...(connection && { connection }) });
+      return oauth({ signIn: gated, clock, storage, ...(connection && { connection }), ...(onStep && { onStep }) });
     }));
   return {
     authorize: async (target) => ({

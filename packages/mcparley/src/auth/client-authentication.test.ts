@@ -19,7 +19,7 @@ async function authenticated(
 
 const inBody = { body: { client_id: "my client-1", client_secret: "a+b: c" }, authorization: null };
 // Only characters that require encoding are encoded, because some servers do not decode the credentials.
-const inHeader = { body: {}, authorization: `Basic ${btoa("my+client-1:a%2Bb%3A+c")}` };
+const inHeader = { body: { client_id: "my client-1" }, authorization: `Basic ${btoa("my+client-1:a%2Bb%3A+c")}` };
 
 describe("a client secret", () => {
   test.each([

@@ -28,17 +28,26 @@ export function clientAuthentication(client: ClientCredential): MakeClientAuth {
   }
   if (secret === undefined) return async () => None();
   return async (metadata) => {
-    const chosen = method ?? secretMethod(metadata);
+    const chosen = method ?? secretMethods(metadata)[0];
     return chosen === "client_secret_basic" ? secretBasic(secret) : ClientSecretPost(secret);
   };
 }
 
-function secretMethod(metadata: AuthorizationServer): string {
-  // The default of a server that lists no methods (RFC 8414, 2).
+/** A method that sends a secret. */
+export type SecretMethod = NonNullable<ClientCredential["method"]>;
+
+/**
+ * Returns the methods for a secret that a server supports, in the order of its metadata. Throws `LocalError`
+ * `authorization_failed` if it supports none.
+ */
+export function secretMethods(metadata: AuthorizationServer): readonly [SecretMethod, ...SecretMethod[]] {
+  // "client_secret_basic" is the default of a server that lists no methods (RFC 8414, 2).
   const { token_endpoint_auth_methods_supported: listed } = metadata;
-  const supported = Array.isArray(listed) ? listed : ["client_secret_basic"];
-  const method = supported.find((name) => name === "client_secret_basic" || name === "client_secret_post");
-  if (method !== undefined) return method;
+  const supported: readonly string[] = Array.isArray(listed) ? listed : ["client_secret_basic"];
+  const [method, ...others] = supported.filter(
+    (name) => name === "client_secret_basic" || name === "client_secret_post",
+  );
+  if (method !== undefined) return [method, ...others];
   const methods = JSON.stringify(supported).slice(0, 200);
   const message = `The authorization server ${JSON.stringify(metadata.issuer)} accepts no client secret, only ${methods}.`;
   throw new LocalError("authorization_failed", message);
@@ -46,11 +55,13 @@ function secretMethod(metadata: AuthorizationServer): string {
 
 /**
  * HTTP Basic with form-encoded values (RFC 6749, 2.3.1). `URLSearchParams` leaves hyphens unencoded, unlike oauth4webapi:
- * identifiers often contain hyphens, and many servers never decode.
+ * identifiers often contain hyphens, and many servers never decode. The body contains `client_id` too, because many servers,
+ * such as those of the Python SDK, find the client by it before they read the header.
  */
 function secretBasic(secret: string): ClientAuth {
   // oxlint-disable-next-line max-params -- the signature is that of oauth4webapi
-  return (_metadata, client, _body, headers) => {
+  return (_metadata, client, body, headers) => {
+    body.set("client_id", client.client_id);
     headers.set("authorization", `Basic ${btoa(`${formEncoded(client.client_id)}:${formEncoded(secret)}`)}`);
   };
 }

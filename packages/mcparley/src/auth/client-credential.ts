@@ -9,7 +9,10 @@ export interface ClientCredential {
   id: string;
   /** Sent only to the token endpoint of the issuer with which the client is registered. */
   secret?: string | undefined;
-  /** How the secret is sent. Default: the first of the two that the server's metadata lists. */
+  /**
+   * How the secret is sent. Default: the first of the two that the server's metadata lists. If the server refuses it, the other
+   * one is tried once, and is used from then on if it is accepted.
+   */
   method?: "client_secret_basic" | "client_secret_post" | undefined;
   /**
    * Signs an assertion instead of sending a secret (`private_key_jwt`, RFC 7523): PKCS #8 in PEM, a JSON Web Key, or a

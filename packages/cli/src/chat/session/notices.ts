@@ -26,10 +26,8 @@ export function noticeListener(open: () => Chat | undefined, setting: NoticeSett
     else if (event.type === "log") showLog(event, chat, setting);
     else if (event.type === "updated") showUpdate(event, chat);
     else if (event.type === "retry") chat.terminal.note(chat.view.style.yellow(retryText(event)));
-    else if (event.type === "error" && setting.isVerbose) {
-      const from = event.server === undefined ? "" : `${visibleLine(event.server)}: `;
-      chat.terminal.note(chat.view.style.dim(from + printable(event.error.message)));
-    }
+    else if (event.type === "sign-in" && setting.isVerbose) showDetail(event.server, event.step, chat);
+    else if (event.type === "error" && setting.isVerbose) showDetail(event.server, event.error.message, chat);
   };
 }
 
@@ -66,6 +64,11 @@ function showState({ server, state, error }: HostEvent & { type: "server" }, { c
   }
   const lists = host.servers.get(server)?.lists;
   if (state === "ready" && lists) terminal.note(dim(`${name} is connected: ${countsText(lists)}`));
+}
+
+function showDetail(server: string | undefined, text: string, { terminal, view }: Chat): void {
+  const from = server === undefined ? "" : `${visibleLine(server)}: `;
+  terminal.note(view.style.dim(from + printable(text)));
 }
 
 function showChange({ server, added, removed, changed }: CatalogueChange, chat: Chat, introduced: Set<string>): void {

@@ -29,6 +29,20 @@ test.each<[string, LocalError, string[]]>([
     ['The server "notes" requires a sign-in. No token.', "  Sign in with /servers sign-in notes"],
   ],
   [
+    "that refuses the client of the sign-in",
+    unavailable(
+      "sign_in_required",
+      "Call signIn().",
+      new LocalError("sign_in_failed", "invalid_client (Go away).", {
+        cause: new LocalError("authorization_failed", "invalid_client", { data: { error: "invalid_client" } }),
+      }),
+    ),
+    [
+      'The server "notes" requires a sign-in. invalid_client (Go away).',
+      "  Register a client with the authorization server, and sign in as this client:\n  mcparley login TARGET --client-id ID --client-secret-env NAME",
+    ],
+  ],
+  [
     "that is disabled",
     unavailable("closed", "Call enable()."),
     ['The server "notes" is off.', "  Connect it with /servers on notes"],

@@ -1,5 +1,6 @@
 import { LocalError, printable, printableJson } from "mcparley";
 import { UsageError } from "../../client/io.ts";
+import { isClientRefusal, registerClient } from "../../client/sign-in/refused-access.ts";
 import { paragraph } from "../../client/screen.ts";
 import type { ChatTerminal } from "../terminal/terminal.ts";
 
@@ -24,6 +25,11 @@ function explain(error: unknown): Explained {
   return isUnavailable(error.data) ? explainUnavailable(error, error.data.server) : { text: error.message };
 }
 
+/** Whether the reason of a failed sign-in is that the authorization server does not accept the client. */
+function isClientRefused(error: unknown): boolean {
+  return error instanceof Error && (isClientRefusal(error) || isClientRefused(error.cause));
+}
+
 /** Whether these are the data of an error about a server without a connection. */
 function isUnavailable(data: unknown): data is { server: string } {
   return typeof data === "object" && data !== null && "server" in data && typeof data.server === "string";
@@ -34,7 +40,8 @@ function explainUnavailable({ code, cause }: LocalError, server: string): Explai
   const shown = `The server ${printableJson(server)}`;
   const reason = cause instanceof Error ? ` ${cause.message}` : "";
   if (code === "sign_in_required") {
-    return { text: `${shown} requires a sign-in.${reason}`, hint: `Sign in with /servers sign-in ${server}` };
+    const hint = isClientRefused(cause) ? registerClient : `Sign in with /servers sign-in ${server}`;
+    return { text: `${shown} requires a sign-in.${reason}`, hint };
   }
   if (reason === "") return { text: `${shown} is off.`, hint: `Connect it with /servers on ${server}` };
   return { text: `${shown} cannot be used.${reason}`, hint: `Connect it now with /servers reconnect ${server}` };

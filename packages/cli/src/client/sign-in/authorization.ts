@@ -1,5 +1,5 @@
 import { Declined } from "mcparley";
-import type { CredentialStorage, OAuth, RegisteredClient, ResourceOffer } from "mcparley/auth";
+import type { CredentialStorage, OAuth, ResourceOffer } from "mcparley/auth";
 import type { HttpConnection } from "mcparley/client";
 import { UsageError } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
@@ -8,7 +8,8 @@ import { isAttended, talk } from "../questions/prompter.ts";
 import { paragraph } from "../screen.ts";
 import { visibleLine } from "../terminal-text.ts";
 import type { Target } from "../config/config-target.ts";
-import { type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";
+import { type ChosenClient, type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";
+import { isClientRefusal } from "./refused-access.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 
 export interface AuthorizationSetting extends SignInSetting {
@@ -23,7 +24,7 @@ export interface OpenAuthorization {
   readonly place: CredentialsPlace;
   readonly storage: CredentialStorage;
   /** The client from the options or from the login. Undefined for a dynamically registered client. */
-  readonly client: RegisteredClient | undefined;
+  readonly client: ChosenClient | undefined;
 }
 
 /** Opens the authorization at a server, with the client from the options or from the login. */
@@ -31,12 +32,11 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
   const { io, screen, options, server, connection } = setting;
   const given = givenClient(setting);
   const place = credentialsPlace(io, options.keychain);
-  const [{ oauth }, storage, signIn] = await Promise.all([
-    import("mcparley/auth"),
-    openStorage(place, screen),
-    signInWay(setting),
-  ]);
+  const noteDetail = (text: string): void => screen.note(screen.err.style.dim(visibleLine(text)));
+  const [{ oauth }, storage] = await Promise.all([import("mcparley/auth"), openStorage(place, screen)]);
   const client = given ?? (await readClient(storage, server));
+  const redirectUri = client?.redirectUri;
+  const signIn = await signInWay({ ...setting, redirectUri });
   const { issuer = client?.issuer, scope } = options;
   return {
     place,
@@ -46,28 +46,41 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       storage,
       signIn,
       ...(client && { client }),
+      ...(redirectUri !== undefined && { redirectUri }),
       ...(issuer !== undefined && { issuer }),
       ...(scope !== undefined && { scope }),
       ...(connection && { connection }),
       acceptResource: (offer) => acceptResource(offer, setting),
-      onError: (error) => {
-        if (options.verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
+      ...(options.verbose && { onStep: noteDetail }),
+      onError(error) {
+        // The page of the sign-in opens again, so the user must know why.
+        if (isClientRefusal(error)) screen.note(paragraph(error.message, screen.err));
+        else if (options.verbose) noteDetail(error.message);
       },
     }),
   };
 }
 
-function givenClient({ io, options }: AuthorizationSetting): RegisteredClient | undefined {
-  const { clientId: id, clientSecretEnv, issuer } = options;
+function givenClient({ io, options }: AuthorizationSetting): ChosenClient | undefined {
+  const { clientId: id, clientSecretEnv, redirectUri, issuer } = options;
   if (id === undefined) {
-    if (clientSecretEnv === undefined) return undefined;
-    throw new UsageError("--client-secret-env needs the client too: add --client-id ID.");
+    if (clientSecretEnv === undefined && redirectUri === undefined) return undefined;
+    const option = clientSecretEnv === undefined ? "--redirect-uri" : "--client-secret-env";
+    throw new UsageError(`${option} needs the client too: add --client-id ID.`);
+  }
+  if (redirectUri !== undefined && !URL.canParse(redirectUri)) {
+    throw new UsageError(`--redirect-uri must be a URL, not ${JSON.stringify(redirectUri)}.`);
   }
   const secret = clientSecretEnv === undefined ? undefined : io.env[clientSecretEnv];
   if (clientSecretEnv !== undefined && !secret) {
     throw new UsageError(`The environment variable ${clientSecretEnv}, which --client-secret-env names, is not set.`);
   }
-  return { id, ...(secret !== undefined && { secret }), ...(issuer !== undefined && { issuer }) };
+  return {
+    id,
+    ...(secret !== undefined && { secret }),
+    ...(redirectUri !== undefined && { redirectUri }),
+    ...(issuer !== undefined && { issuer }),
+  };
 }
 
 /**

@@ -70,17 +70,22 @@ async function openFolder({ folder, usesKeychain }: CredentialsPlace): Promise<C
 
 const keyFor = (server: string): string => `mcparley-command:client:${new URL(server).href}`;
 
+/** A client that was registered by hand, and the redirect URI with which it is registered, if only one is. */
+export interface ChosenClient extends RegisteredClient {
+  readonly redirectUri?: string;
+}
+
 /** Returns the client that was chosen at the login. It is needed to renew and revoke the tokens. */
-export async function readClient(storage: CredentialStorage, server: string): Promise<RegisteredClient | undefined> {
+export async function readClient(storage: CredentialStorage, server: string): Promise<ChosenClient | undefined> {
   const kept = await storage.get(keyFor(server));
-  return kept === undefined ? undefined : (JSON.parse(kept) as RegisteredClient);
+  return kept === undefined ? undefined : (JSON.parse(kept) as ChosenClient);
 }
 
 /** Remembers the client for a server; undefined forgets it. */
 export async function rememberClient(
   storage: CredentialStorage,
   server: string,
-  client: RegisteredClient | undefined,
+  client: ChosenClient | undefined,
 ): Promise<void> {
   const key = keyFor(server);
   const value = client && JSON.stringify(client);

@@ -41,6 +41,20 @@ describe("a server that refuses access", () => {
   });
 });
 
+test.each(["invalid_client", "unauthorized_client", "invalid_client_metadata", "invalid_redirect_uri"])(
+  "an authorization server that refuses the client with %s is reported with its reason, and the cure is another client",
+  async (error) => {
+    const message = `The authorization server "https://as.example" refused to issue tokens: ${error} (Go away).`;
+    const connect: CommandIo["connect"] = () =>
+      Promise.reject(new LocalError("authorization_failed", message, { data: { error, status: 401 } }));
+    const { code, io } = await runWith({ connect }, ["list", url]);
+    expect(code).toBe(3);
+    expect(io.err()).toBe(
+      `mcparley: ${message}\n  Register a client with the authorization server, and sign in as this client: mcparley login ${url} --client-id ID --client-secret-env NAME\n`,
+    );
+  },
+);
+
 describe("a hint names the target", () => {
   const hint = "mcparley list TARGET tools shows them.";
   const known = (word: string | undefined, command?: string[]) => ({ word, command, headerNames: [] });

@@ -1,14 +1,35 @@
-import type { LocalError } from "mcparley";
+import { LocalError } from "mcparley";
+import { isObject } from "../json.ts";
 import type { KnownTarget } from "../config/known-target.ts";
 
 /** The names of headers that do not identify the user. */
 const harmless: ReadonlySet<string> = new Set(["accept", "accept-language", "user-agent"]);
+
+/** The OAuth error codes of an authorization server that does not accept the client. */
+const clientRefusals: ReadonlySet<unknown> = new Set([
+  "invalid_client",
+  "unauthorized_client",
+  "invalid_client_metadata",
+  "invalid_redirect_uri",
+]);
+
+/** The cure for an authorization server that does not accept the client. */
+export const registerClient =
+  "Register a client with the authorization server, and sign in as this client: mcparley login TARGET --client-id ID --client-secret-env NAME";
+
+/** Whether an authorization server does not accept the client. */
+export function isClientRefusal(error: Error): boolean {
+  return error instanceof LocalError && isObject(error.data) && clientRefusals.has(error.data.error);
+}
 
 /** Returns the cure for a server that refuses access. It depends on the headers that were sent. */
 export function accessHint(error: LocalError, target: KnownTarget | undefined): string {
   const sent = (target?.headerNames ?? []).filter((name) => !harmless.has(name.toLowerCase()));
   if (sent.length === 0) {
     const isRefused = error.code === "authorization_failed";
+    if (isRefused && isClientRefusal(error)) {
+      return registerClient;
+    }
     const token = 'the token: --header "Authorization: Bearer TOKEN"';
     return isRefused
       ? `If the server accepts a token or a key, send it in place of the sign-in, such as ${token}`

@@ -10,6 +10,8 @@ export interface SignInSetting extends TalkSetting {
   readonly options: Pick<ClientOptions, "noInput" | "noBrowser" | "timeout">;
   /** Whether the user asked for the sign-in. If so, no confirmation is needed. */
   readonly isAskedFor: boolean;
+  /** The redirect URI with which the client is registered. Default: any free port of this machine. */
+  readonly redirectUri?: string | undefined;
 }
 
 /** Returns the sign-in method: with a local browser, with a browser elsewhere, or an error if no user is present. */
@@ -57,7 +59,7 @@ async function openIfWanted(url: URL, setting: SignInSetting): Promise<void> {
 
 async function pasted(setting: SignInSetting, attended: boolean): Promise<SignIn> {
   const { pastedSignIn } = await import("mcparley/auth");
-  const { screen } = setting;
+  const { screen, redirectUri } = setting;
   // A URL is not wrapped, so that it can be copied.
   const print = (line: string): void => screen.note(URL.canParse(line) ? line : paragraph(line, screen.err));
   const read = async (question: string, signal: AbortSignal): Promise<string> => {
@@ -65,7 +67,7 @@ async function pasted(setting: SignInSetting, attended: boolean): Promise<SignIn
     if (answer === undefined) throw new Cancelled("The sign-in was cancelled.");
     return answer;
   };
-  const way = pastedSignIn({ print, read });
+  const way = pastedSignIn({ print, read, ...(redirectUri !== undefined && { redirectUri }) });
   return attended ? way : { prepare: async (previous) => unattended(await way.prepare(previous)) };
 }
 

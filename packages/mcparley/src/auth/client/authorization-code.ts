@@ -12,12 +12,17 @@ import { LocalError } from "../../rpc/errors.ts";
 import { type KnownClient, redeemCode } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";
 import type { OAuthOptions } from "./oauth.ts";
-import { refusalCode } from "./oauth-error.ts";
-import { findClient, forgetClient, manualIssuers, knownClient, registeredRedirectUri } from "./registration.ts";
+import { inWords, isClientRefusal, withoutSecrets } from "./oauth-error.ts";
+import {
+  confirmClient,
+  findClient,
+  forgetClient,
+  knownClient,
+  manualIssuers,
+  refusedClient,
+  registeredRedirectUri,
+} from "./registration.ts";
 import type { SignInAttempt } from "./sign-in.ts";
-
-/** The error codes of a server that no longer knows the client. */
-const unknownClient: ReadonlySet<string> = new Set(["invalid_client", "unauthorized_client"]);
 
 /** The grant of `oauth`: a user signs in and consents (OAuth 2.1, 4.1), with PKCE (S256), state and issuer checks. */
 export function authorizationCode(options: OAuthOptions): Grant {
@@ -31,7 +36,7 @@ export function authorizationCode(options: OAuthOptions): Grant {
       const signIn = options.signIn ?? loopbackSignIn();
       const attempt = await signIn.prepare(await registeredRedirectUri(options, context));
       try {
-        checkRedirectUri(attempt.redirectUri);
+        checkRedirectUri(attempt.redirectUri, options);
         return await signInWith(attempt, options, { context, scopes, isRetry: false });
       } finally {
         await attempt.close();
@@ -46,7 +51,10 @@ interface Requested {
   isRetry: boolean;
 }
 
-/** Sends the user to sign in, and redeems the code. Registers the client again if its registration was lost. */
+/**
+ * Sends the user to sign in, and redeems the code. If the server refuses a registered client, registers another one and tries
+ * once more, because the server may have lost the registration.
+ */
 async function signInWith(attempt: SignInAttempt, options: OAuthOptions, requested: Requested): Promise<Obtained> {
   const { context, scopes, isRetry } = requested;
   const { redirectUri } = attempt;
@@ -54,15 +62,25 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
   const clientId = known.client.client_id;
   try {
     const request = await makeRequest(context, known, { redirectUri, scopes });
+    context.endpoints.report(`Authorization URL ${withoutState(request.url)}`);
     const redirect = await attempt.visit(request.url, context.signal);
     const callback = checkResponse(redirect, { context, known, request });
     const response = await redeemCode(context.endpoints, known, { callback, redirectUri, verifier: request.verifier });
+    await confirmClient(context);
     return { clientId, response };
   } catch (error) {
-    const isUnknown = unknownClient.has(refusalCode(error) ?? "");
-    if (isRetry || !isUnknown || !(await forgetClient(context, clientId))) throw error;
+    if (!isClientRefusal(error)) throw error;
+    if (isRetry || !(await forgetClient(context, clientId))) throw refusedClient(error, clientId, options);
+    const { code, message, data } = error;
+    const next = "Another client is registered, and the sign-in starts again.";
+    context.warn(new LocalError(code, `${message} ${next}`, { data }));
     return signInWith(attempt, options, { ...requested, isRetry: true });
   }
+}
+
+/** Returns an authorization URL for a log, without the values that protect its redirect. */
+function withoutState(url: URL): string {
+  return url.href.replace(/([?&](?:state|code_challenge)=)[^&]*/g, "$1...");
 }
 
 /** Without PKCE, an intercepted code can be redeemed by others (2026-07-28, security considerations). */
@@ -75,7 +93,13 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: Author
 }
 
 /** A code in a cleartext redirect could be read on the network (2026-07-28, "Communication Security"). */
-function checkRedirectUri(redirectUri: string): void {
+function checkRedirectUri(redirectUri: string, { redirectUri: registered = redirectUri }: OAuthOptions): void {
+  if (redirectUri !== registered) {
+    const message =
+      `The client is registered with the redirect URI ${JSON.stringify(registered)}, but this sign-in receives redirects at ` +
+      `${JSON.stringify(redirectUri)}. Check that its port is free, and that the sign-in can listen at such a URL.`;
+    throw new LocalError("sign_in_failed", message);
+  }
   if (URL.canParse(redirectUri) && isSecureUrl(new URL(redirectUri))) return;
   const message = `The redirect URI ${JSON.stringify(redirectUri.slice(0, 200))} must be https, or http on a loopback address.`;
   throw new LocalError("invalid_target", message);
@@ -142,11 +166,16 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
     if (!(error instanceof AuthorizationResponseError)) {
       throw rejected(metadata, error instanceof Error ? error.message : String(error));
     }
-    const code = error.error.replace(/[^\x21-\x7e]+/g, " ").slice(0, 100);
+    const inLine = (text: string): string => withoutSecrets(text, [request.state, request.verifier]);
+    const code = inLine(error.error).slice(0, 100);
+    const { error_description: description } = error;
+    const reason = inWords(code, description === undefined ? undefined : inLine(description));
+    const server = `The authorization server ${JSON.stringify(metadata.issuer)}`;
     const message =
       code === "access_denied"
-        ? "The sign-in was declined by the user or by the authorization server."
-        : `The authorization server ${JSON.stringify(metadata.issuer)} ended the sign-in with the error ${code}.`;
+        ? `The sign-in was declined by the user or by the authorization server: ${reason}.`
+        : `${server} ended the sign-in with the error ${reason}.`;
+    context.endpoints.report(message);
     throw new LocalError("sign_in_failed", message, { data: { error: code } });
   }
   throw rejected(metadata, "the redirect must contain exactly one `code` parameter");

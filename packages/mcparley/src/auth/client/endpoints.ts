@@ -5,12 +5,22 @@ import { isObject } from "../../rpc/messages.ts";
 import type { Discovered } from "./discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
-import { toAuthorizationError } from "./oauth-error.ts";
+import { isClientRefusal, refusalCode, refusedTwice, toAuthorizationError } from "./oauth-error.ts";
 
 /** A client as an authorization server knows it, and the function that authenticates its requests. */
 export interface KnownClient {
   readonly client: oauth.Client;
   readonly authentication: oauth.ClientAuth;
+  /** Tried once if the server refuses `authentication`. Undefined if the method of the client is certain. */
+  readonly alternative?: AlternativeAuthentication;
+}
+
+interface AlternativeAuthentication {
+  readonly authentication: oauth.ClientAuth;
+  /** The method that the server refused before. */
+  readonly refusedMethod: string;
+  /** Called after the server has accepted the alternative. */
+  remember(this: void): Promise<void>;
 }
 
 export type TokenResponse = oauth.TokenEndpointResponse;
@@ -31,6 +41,8 @@ export interface Endpoints {
   readonly fetch: GuardedFetch;
   /** Binds the tokens to its key. Undefined for tokens that are not bound. */
   readonly dpop: DpopProver | undefined;
+  /** Receives a line of text for each step. */
+  readonly report: (this: void, step: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -50,11 +62,11 @@ const secretParameters = [
 /** Redeems an authorization code. `callback` is the result of `validateAuthResponse`. */
 export function redeemCode(
   endpoints: Endpoints,
-  { client, authentication }: KnownClient,
+  known: KnownClient,
   { callback, redirectUri, verifier }: { callback: URLSearchParams; redirectUri: string; verifier: string },
 ): Promise<TokenResponse> {
   const as = endpoints.at.metadata;
-  return send(endpoints, "to issue tokens", async (options) => {
+  return sendAs({ known, endpoints, what: "to issue tokens" }, async ({ client, authentication }, options) => {
     const more = { ...options, additionalParameters: resourceParameter(endpoints) };
     const request = [as, client, authentication, callback, redirectUri, verifier, more] as const;
     const response = await oauth.authorizationCodeGrantRequest(...request);
@@ -62,14 +74,14 @@ export function redeemCode(
   });
 }
 
-/** Requests new tokens with a refresh token. */
+/** Requests new tokens with a refresh token. `what` is the request in words, such as "to refresh tokens". */
 export function refreshToken(
   endpoints: Endpoints,
-  { client, authentication }: KnownClient,
-  token: string,
+  known: KnownClient,
+  { token, what }: { token: string; what: string },
 ): Promise<TokenResponse> {
   const as = endpoints.at.metadata;
-  return send(endpoints, "to refresh a token", async (options) => {
+  return sendAs({ known, endpoints, what }, async ({ client, authentication }, options) => {
     const more = { ...options, additionalParameters: resourceParameter(endpoints) };
     const response = await oauth.refreshTokenGrantRequest(as, client, authentication, token, more);
     return checkBinding(endpoints, await oauth.processRefreshTokenResponse(as, client, response));
@@ -86,11 +98,11 @@ interface TokenRequest {
 /** Requests tokens by any other grant type. Adds the `resource` parameter. */
 export function requestTokens(
   endpoints: Endpoints,
-  { client, authentication }: KnownClient,
+  known: KnownClient,
   { grantType, parameters, recognizedTokenTypes = {} }: TokenRequest,
 ): Promise<TokenResponse> {
   const as = endpoints.at.metadata;
-  return send(endpoints, "to issue tokens", async (options) => {
+  return sendAs({ known, endpoints, what: "to issue tokens" }, async ({ client, authentication }, options) => {
     const all = { ...resourceParameter(endpoints), ...parameters };
     const response = await oauth.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
     const issued = await oauth.processGenericTokenEndpointResponse(as, client, response, { recognizedTokenTypes });
@@ -99,16 +111,26 @@ export function requestTokens(
 }
 
 /** Revokes a token (RFC 7009). `hint` is the type of the token. */
-export function revokeToken(
+export async function revokeToken(
   endpoints: Endpoints,
-  { client, authentication }: KnownClient,
+  known: KnownClient,
   { token, hint }: { token: string; hint: "access_token" | "refresh_token" },
 ): Promise<void> {
-  return send(endpoints, "to revoke a token", async (options) => {
-    const more = { ...options, additionalParameters: { token_type_hint: hint } };
-    const response = await oauth.revocationRequest(endpoints.at.metadata, client, authentication, token, more);
-    await oauth.processRevocationResponse(response);
-  });
+  const revoke = (parameters: Record<string, string>): Promise<void> =>
+    sendAs({ known, endpoints, what: "to revoke tokens" }, async ({ client, authentication }, options) => {
+      const more = { ...options, additionalParameters: { token_type_hint: hint, ...parameters } };
+      const response = await oauth.revocationRequest(endpoints.at.metadata, client, authentication, token, more);
+      await oauth.processRevocationResponse(response);
+    });
+  try {
+    await revoke({});
+  } catch (error) {
+    if (refusalCode(error) !== "invalid_request") throw error;
+    // The Python SDK requires the parameter with every method. An empty secret equals none (RFC 6749, 2.3.1).
+    await revoke({ client_secret: "" }).catch(() => {
+      throw error;
+    });
+  }
 }
 
 const registration = "to register a client";
@@ -139,13 +161,33 @@ function checkBinding({ at, dpop }: Endpoints, response: TokenResponse): TokenRe
   throw new LocalError("authorization_failed", message);
 }
 
+/** Sends a request as a client. If the server refuses the method of a client whose method is not certain, tries the other one. */
+async function sendAs<T>(
+  { known, endpoints, what }: { known: KnownClient; endpoints: Endpoints; what: string },
+  request: (known: KnownClient, options: RequestOptions) => Promise<T>,
+): Promise<T> {
+  const { client, alternative } = known;
+  try {
+    return await send(endpoints, what, (options) => request(known, options));
+  } catch (error) {
+    if (!alternative || !isClientRefusal(error)) throw error;
+    const { authentication, refusedMethod, remember } = alternative;
+    const other = { client, authentication };
+    const response = await send(endpoints, what, (options) => request(other, options)).catch((second: unknown) => {
+      throw isClientRefusal(second) ? refusedTwice(second, error, refusedMethod) : second;
+    });
+    await remember();
+    return response;
+  }
+}
+
 /**
  * Sends a request with credentials to an endpoint. `what` is the request in words, such as "to register a client".
  *
  * Rejects with `LocalError` `authorization_failed`. If the server refused the request, `data.error` is its error code.
  */
 async function send<T>(
-  { at, fetch, dpop, signal }: Endpoints,
+  { at, fetch, dpop, report, signal }: Endpoints,
   what: string,
   request: (options: RequestOptions) => Promise<T>,
 ): Promise<T> {
@@ -166,6 +208,7 @@ async function send<T>(
   } catch (error) {
     if (signal.aborted) throw error;
     const failed = await toAuthorizationError(error, { issuer: at.issuer, what, secrets });
+    report(failed.message);
     throw at.isAssumed ? explainAssumed(failed, at, what) : failed;
   }
 }

@@ -72,6 +72,7 @@ test("the identity of a user is exchanged for a grant, and the grant for a token
   expect(access?.url).toBe("https://as.example/token");
   expect(access?.parameters).toEqual({
     grant_type: JWT_BEARER,
+    client_id: "at-as",
     assertion: "the-grant",
     resource: "https://mcp.example/mcp",
     scope: "chat.read chat.history",

@@ -29,8 +29,16 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
   const { storage = memoryCredentials(), clock = systemClock } = options;
   const connections: AuthorizationCore["connections"] = new Map();
   const dpop = dpopKeys(options.storage);
-  const core: AuthorizationCore = { options, name, grant, storage, clock, dpop, connections };
+  const core: AuthorizationCore = { options, name, grant, storage, clock, dpop, connections, report };
   const servers = new Map<string, ServerAuthorization>();
+
+  function report(step: string): void {
+    try {
+      options.onStep?.(step);
+    } catch {
+      // A listener cannot fail a sign-in.
+    }
+  }
 
   function at(server: URL): ServerAuthorization {
     const known = servers.get(server.href);
@@ -65,7 +73,7 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
         const discovered = await authorization.discover(challenge, status, signal);
         const scopes = authorization.scopesFor(discovered, challenge.scopes);
         const all = scope === undefined ? scopes : unite(scopes, splitScope(scope));
-        return authorization.obtain(discovered, all, signal);
+        return authorization.obtain(discovered, { scopes: all, checksRegistration: true, signal });
       });
       return toAccount(server, token);
     },

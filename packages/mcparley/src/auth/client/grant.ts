@@ -5,7 +5,7 @@ import type { CredentialStorage } from "./credentials.ts";
 import type { Discovered } from "./discovery.ts";
 import type { DpopKeys } from "./dpop.ts";
 import type { Endpoints, KnownClient, TokenResponse } from "./endpoints.ts";
-import { type GuardedFetch, makeGuardedFetch } from "./guarded-fetch.ts";
+import { type GuardedFetch, type GuardedInit, makeGuardedFetch } from "./guarded-fetch.ts";
 import type { AuthorizationOptions } from "./oauth.ts";
 
 /** A method to get tokens from an authorization server if there are none that can be refreshed. */
@@ -34,6 +34,10 @@ export interface GrantContext {
   readonly clock: Clock;
   /** Throws `LocalError` `forbidden_url` for a URL to which no user may be sent. */
   readonly checkUrl: (this: void, url: URL) => void;
+  /** Calls the option `onError`. */
+  readonly warn: (this: void, error: Error) => void;
+  /** Whether a stored registration must be checked before a user is sent to the server. */
+  readonly checksRegistration: boolean;
   /** Aborted when no request waits for the tokens. */
   readonly signal: AbortSignal;
 }
@@ -57,6 +61,8 @@ export interface AuthorizationCore {
   readonly dpop: DpopKeys;
   /** The connection settings of the last request to each MCP server, by URL. */
   readonly connections: Map<string, HttpConnection | undefined>;
+  /** Calls the option `onStep`. */
+  readonly report: (this: void, step: string) => void;
 }
 
 /** Returns the connection settings of the authorization requests on behalf of a server. */
@@ -71,13 +77,35 @@ export function mayBePrivate({ options }: AuthorizationCore, server: URL): boole
 
 /** Returns the `fetch` for all authorization requests on behalf of this server. */
 export function fetchFor(core: AuthorizationCore, server: URL): GuardedFetch {
-  const { options, clock } = core;
-  const connection = connectionFor(core, server);
-  return makeGuardedFetch({
+  const { options, clock, report } = core;
+  const send = makeGuardedFetch({
     allowPrivate: mayBePrivate(core, server),
     fetch: options.fetch,
-    connection,
+    connection: connectionFor(core, server),
     server,
     clock,
   });
+  return reportRequests(send, report);
+}
+
+/** Returns a `fetch` that reports each request with the status of its response. */
+export function reportRequests(send: GuardedFetch, report: AuthorizationCore["report"]): GuardedFetch {
+  return async (url, init) => {
+    const request = requestInWords(url, init);
+    try {
+      const response = await send(url, init);
+      report(`${request}: ${response.status}`);
+      return response;
+    } catch (error) {
+      report(`${request}: ${error instanceof Error ? error.message : String(error)}`);
+      throw error;
+    }
+  };
+}
+
+/** Returns the method, the URL and the grant type of a request, without its secrets. */
+function requestInWords(url: string, { method = "GET", body }: GuardedInit = {}): string {
+  const { origin, pathname } = new URL(url);
+  const grantType = body instanceof URLSearchParams ? body.get("grant_type") : null;
+  return `${method} ${origin}${pathname}${grantType === null ? "" : `, ${grantType}`}`;
 }

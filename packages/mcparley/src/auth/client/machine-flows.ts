@@ -1,10 +1,10 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
-import { clientAuthentication } from "../client-authentication.ts";
 import type { ClientCredential } from "../client-credential.ts";
 import { type Endpoints, type KnownClient, type TokenResponse, requestTokens } from "./endpoints.ts";
-import type { Grant, GrantContext } from "./grant.ts";
+import { type Grant, type GrantContext, reportRequests } from "./grant.ts";
+import { authenticateClient } from "./known-client.ts";
 import { makeGuardedFetch } from "./guarded-fetch.ts";
 import type { ClientCredentialsOptions, EnterpriseManagedOptions, WorkloadIdentityOptions } from "./machine-grants.ts";
 import { discoverIssuer } from "./metadata.ts";
@@ -44,11 +44,8 @@ export function enterpriseManagedGrant(options: EnterpriseManagedOptions): Grant
 
 /** A grant for a client that was registered manually. */
 function machineGrant(client: ClientCredential, request: Request): Grant {
-  const authentication = clientAuthentication(client);
-  const known = async ({ at: { metadata } }: GrantContext): Promise<KnownClient> => ({
-    client: { client_id: client.id },
-    authentication: await authentication(metadata),
-  });
+  const known = ({ at: { metadata }, storage }: GrantContext): Promise<KnownClient> =>
+    authenticateClient(client, { metadata, storage });
   return {
     wantsRefreshTokens: false,
     isUnattended: true,
@@ -70,19 +67,19 @@ function identityExchange({
   clock,
 }: EnterpriseManagedOptions): Exchange {
   const { issuer, tokenEndpoint, client } = identityProvider;
-  const authentication = clientAuthentication(client);
   let known: AuthorizationServer | undefined =
     tokenEndpoint === undefined ? undefined : { issuer, token_endpoint: tokenEndpoint };
-  return async ({ at, connection, signal }, scope) => {
+  return async ({ at, connection, endpoints: { report }, storage, signal }, scope) => {
     // The application configures the identity provider, so a private address is allowed.
-    const fetch = makeGuardedFetch({ allowPrivate: true, fetch: customFetch, connection, server: at.server, clock });
+    const send = makeGuardedFetch({ allowPrivate: true, fetch: customFetch, connection, server: at.server, clock });
+    const fetch = reportRequests(send, report);
     const metadata = (known ??= await discoverIssuer(fetch, issuer, signal));
     const subject = await callApplication("identity", identity);
     const { token, type } = typeof subject === "string" ? { token: subject, type: "id_token" } : subject;
     const resourceParameter = at.resourceParameter ?? at.resource;
     const provider = { ...at, issuer, metadata, isAssumed: false, resourceParameter };
-    const endpoints: Endpoints = { at: provider, fetch, dpop: undefined, signal };
-    const asClient = { client: { client_id: client.id }, authentication: await authentication(metadata) };
+    const endpoints: Endpoints = { at: provider, fetch, dpop: undefined, report, signal };
+    const asClient = await authenticateClient(client, { metadata, storage });
     const response = await requestTokens(endpoints, asClient, {
       grantType: TOKEN_EXCHANGE,
       parameters: {

@@ -66,7 +66,7 @@ test("a token is requested when a server requires one, and sent from then on", a
   expect(await shown()).toBe("Bearer t1");
   expect(await shown()).toBe("Bearer t1");
   expect(tokens.map(({ url, parameters }) => [url, parameters])).toEqual([
-    [`${issuer}/token`, { grant_type: "client_credentials", resource: server.href }],
+    [`${issuer}/token`, { grant_type: "client_credentials", client_id: "machine", resource: server.href }],
   ]);
 });
 

@@ -19,8 +19,7 @@ export async function toAuthorizationError(error: unknown, { issuer, what, secre
   if (error instanceof LocalError) return error;
   const body = await errorBody(error);
   const server = `The authorization server ${JSON.stringify(issuer)}`;
-  const show = (text: string): string =>
-    redact(redactKnown(text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 300), secrets));
+  const show = (text: string): string => withoutSecrets(text, secrets);
   if (!body) {
     const status = error instanceof Error && error.cause instanceof Response ? error.cause.status : undefined;
     const reason = error instanceof Error ? error.message : String(error);
@@ -29,9 +28,20 @@ export async function toAuthorizationError(error: unknown, { issuer, what, secre
     return new LocalError("authorization_failed", message, { data: status === undefined ? undefined : { status } });
   }
   const code = show(body.error);
-  const described = body.description === undefined ? "" : ` (${show(body.description)})`;
-  const message = `${server} refused ${what}: ${code}${described}.${cures.get(body.error) ?? ""}`;
-  return new LocalError("authorization_failed", message, { data: { issuer, error: code, status: body.status } });
+  const description = body.description === undefined ? undefined : show(body.description);
+  const message = `${server} refused ${what}: ${inWords(code, description)}.${cures.get(body.error) ?? ""}`;
+  const data = { issuer, error: code, ...(description !== undefined && { description }), status: body.status };
+  return new LocalError("authorization_failed", message, { data });
+}
+
+/** Returns a text of an authorization server as one short line without secrets. */
+export function withoutSecrets(text: string, secrets: Iterable<string>): string {
+  return redact(redactKnown(text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 300), secrets));
+}
+
+/** Returns an error code with its description. */
+export function inWords(code: string, description: string | undefined): string {
+  return description === undefined ? code : `${code} (${description})`;
 }
 
 /** Returns the OAuth error code of an authorization server, if the error contains one. */
@@ -39,6 +49,21 @@ export function refusalCode(error: unknown): string | undefined {
   const isRefusal = error instanceof LocalError && /^(authorization|sign_in)_failed$/.test(error.code);
   const data = isRefusal ? error.data : undefined;
   return isObject(data) && typeof data.error === "string" ? data.error : undefined;
+}
+
+/** Whether an authorization server does not accept a client or its credentials. */
+export function isClientRefusal(error: unknown): error is LocalError {
+  const code = refusalCode(error);
+  return code === "invalid_client" || code === "unauthorized_client";
+}
+
+/** Returns the error for a client that was refused with both methods for its secret. */
+export function refusedTwice({ message, data }: LocalError, first: LocalError, firstMethod: string): LocalError {
+  const { error, description } = first.data as { error: string; description?: string };
+  const reason = inWords(error, description);
+  const isOther = !message.includes(reason);
+  const text = isOther ? `${message} With ${firstMethod} the reason was: ${reason}.` : message;
+  return new LocalError("authorization_failed", text, { data });
 }
 
 const cures: ReadonlyMap<string, string> = new Map([

@@ -47,6 +47,11 @@ export interface AuthorizationOptions {
   connection?: HttpConnection;
   /** Called with errors that fail no request, such as a failed renewal of a token. Default: such errors are ignored. */
   onError?: (error: Error) => void;
+  /**
+   * Called with a line of text for each step: requests with their status, the client, the authorization URL, and refusals with
+   * the reason of the authorization server. A line contains no secret. Default: steps are not reported.
+   */
+  onStep?: (step: string) => void;
   /** Source of time and timers. For tests. Default: the clock of the system. */
   clock?: Clock;
 }

@@ -1,12 +1,13 @@
-import type { AuthorizationServer, Client } from "oauth4webapi";
+import type { AuthorizationServer } from "oauth4webapi";
 import { isLoopback } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { clientAuthentication } from "../client-authentication.ts";
 import type { ClientCredential } from "../client-credential.ts";
 import { type CredentialStorage, StoredValue } from "./credentials.ts";
 import type { Discovered } from "./discovery.ts";
-import { type KnownClient, registerClient } from "./endpoints.ts";
+import { type KnownClient, refreshToken, registerClient } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
+import { authenticateClient } from "./known-client.ts";
+import { isClientRefusal, refusalCode } from "./oauth-error.ts";
 import type { RegisteredClient, RegistrationOptions } from "./oauth.ts";
 
 /** A client as an authorization server knows it, by a registration or by hand. */
@@ -22,8 +23,15 @@ interface Registered extends Identity {
   readonly secretExpiresAt: number;
 }
 
+/** Milliseconds without a second replacement of a registration to which no tokens were issued. */
+const REPLACEMENT_MS = 600_000;
+
 const registeredAt = (storage: CredentialStorage, issuer: string): StoredValue<Registered> =>
   new StoredValue(storage, `client:${issuer}`);
+
+/** When a registration was given up. Deleted when tokens are issued to its replacement. */
+const givenUpAt = ({ storage, at }: GrantContext): StoredValue<number> =>
+  new StoredValue(storage, `replaced-client:${at.issuer}`);
 
 /** Returns the issuers of the clients that were registered manually. */
 export function manualIssuers(options: RegistrationOptions): readonly string[] {
@@ -51,20 +59,46 @@ export async function findClient(
 ): Promise<KnownClient> {
   const { at, clock } = context;
   const manual = await manualClient(options, context);
-  if (manual) return authenticate(manual, at.metadata);
+  if (manual) return authenticate(manual, context);
   const { clientMetadataUrl } = options;
   if (clientMetadataUrl !== undefined && at.metadata.client_id_metadata_document_supported === true) {
-    return authenticate({ id: clientMetadataUrl, method: "none" }, at.metadata);
+    return authenticate({ id: clientMetadataUrl, method: "none" }, context);
   }
   const stored = registeredAt(context.storage, at.issuer);
   return stored.exclusively(async () => {
     const before = await stored.read();
     const isValid = before && (before.secretExpiresAt === 0 || before.secretExpiresAt > clock.now());
-    if (isValid && before.redirectUris.includes(redirectUri)) return authenticate(before, at.metadata);
+    if (isValid && before.redirectUris.includes(redirectUri)) {
+      const known = await authenticate(before, context);
+      if (!context.checksRegistration || !(await isLost(known, options, context))) return known;
+    }
     const registered = await register(options, context, redirectUri);
     await stored.set(registered);
-    return authenticate(registered, at.metadata);
+    return authenticate(registered, context);
   });
+}
+
+/**
+ * Returns whether a server has lost a registration, and forgets it then. A server shows an error to the user of an unknown
+ * client and does not redirect, so the client would wait in vain. The response to an invalid refresh token shows the same.
+ *
+ * Throws the refusal of a server that also refused the previous registration.
+ */
+async function isLost(known: KnownClient, options: RegistrationOptions, context: GrantContext): Promise<boolean> {
+  const { endpoints, signal } = context;
+  // The refusal of the token is expected, so it is no step of the sign-in.
+  const silent = { ...endpoints, report: () => {} };
+  try {
+    await refreshToken(silent, known, { token: crypto.randomUUID(), what: "to accept the client" });
+    return false;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isClientRefusal(error) || refusalCode(error) !== "invalid_client") return false;
+    endpoints.report(error.message);
+    const { client_id: id } = known.client;
+    if (await forgetClient(context, id)) return true;
+    throw refusedClient(error, id, options);
+  }
 }
 
 /** Returns the client to which tokens were issued. Undefined if this client has another identity now. */
@@ -75,16 +109,49 @@ export async function knownClient(
 ): Promise<KnownClient | undefined> {
   const { at, storage } = context;
   const manual = await manualClient(options, context);
-  if (manual?.id === clientId) return authenticate(manual, at.metadata);
-  if (clientId === options.clientMetadataUrl) return authenticate({ id: clientId, method: "none" }, at.metadata);
+  if (manual?.id === clientId) return authenticate(manual, context);
+  if (clientId === options.clientMetadataUrl) return authenticate({ id: clientId, method: "none" }, context);
   const registered = await registeredAt(storage, at.issuer).read();
-  return registered?.id === clientId ? authenticate(registered, at.metadata) : undefined;
+  return registered?.id === clientId ? authenticate(registered, context) : undefined;
 }
 
-/** Deletes a registration that its server no longer knows. Returns whether the client had a dynamic registration. */
-export async function forgetClient({ storage, at }: GrantContext, clientId: string): Promise<boolean> {
+/**
+ * Deletes a registration that its server refuses, so that another one replaces it. Returns whether it did.
+ *
+ * Clients that were not registered dynamically are not deleted. Neither is a replacement to which no tokens were issued:
+ * a third registration would be refused for the same reason.
+ */
+export async function forgetClient(context: GrantContext, clientId: string): Promise<boolean> {
+  const { storage, at, clock } = context;
   const stored = registeredAt(storage, at.issuer);
-  return (await stored.read())?.id === clientId && stored.replace(undefined);
+  if ((await stored.read())?.id !== clientId) return false;
+  const givenUp = givenUpAt(context);
+  const time = await givenUp.read();
+  if (time !== undefined && clock.now() - time < REPLACEMENT_MS) return false;
+  if (!(await stored.replace(undefined))) return false;
+  await givenUp.set(clock.now());
+  return true;
+}
+
+/** Returns the error for a client that is not replaced by another registration, with the cure. */
+export function refusedClient(
+  { code, message, data }: LocalError,
+  clientId: string,
+  options: RegistrationOptions,
+): LocalError {
+  const isManual = manualClients(options).some(({ id }) => id === clientId);
+  const cure = isManual
+    ? "Check the id, the secret and the method of the option `client`."
+    : clientId === options.clientMetadataUrl
+      ? "Check the document at the URL of the option `clientMetadataUrl`."
+      : "Its previous registration was refused too, so no third one is made. Register a client manually, and set the option `client`.";
+  return new LocalError(code, `${message} ${cure}`, { data });
+}
+
+/** Records that tokens were issued to the present registration, so that it can be replaced when its server refuses it. */
+export async function confirmClient(context: GrantContext): Promise<void> {
+  const givenUp = givenUpAt(context);
+  if ((await givenUp.read()) !== undefined) await givenUp.set(undefined);
 }
 
 function manualClients({ client = [] }: RegistrationOptions): readonly RegisteredClient[] {
@@ -125,8 +192,9 @@ async function register(
   // A client whose redirect URI is on this machine is native (OpenID Connect registration, 2).
   const isWeb = protocol === "https:" && !isLoopback(hostname);
   const { token_endpoint_auth_methods_supported: offered } = at.metadata;
-  // "none" comes first, because a program on a user's machine cannot keep a secret.
-  const known = ["none", "client_secret_basic", "client_secret_post"];
+  // "none" comes first, because a program on a user's machine cannot keep a secret. Servers differ in the encoding of the
+  // values of "client_secret_basic", and the Python SDK revokes no token of its clients.
+  const known = ["none", "client_secret_post", "client_secret_basic"];
   const registered = await registerClient(endpoints, {
     client_name: clientName,
     ...(clientUri !== undefined && { client_uri: clientUri }),
@@ -151,23 +219,26 @@ async function register(
  * Prepares the authentication of a client, by the registered method or else one that the server supports (RFC 8414, 2).
  * Throws `LocalError` `authorization_failed` if the method is unknown here or needs a secret that the client lacks.
  */
-async function authenticate({ method, ...credential }: Identity, metadata: AuthorizationServer): Promise<KnownClient> {
+async function authenticate(
+  { method, ...credential }: Identity,
+  { at: { metadata }, endpoints, storage }: GrantContext,
+): Promise<KnownClient> {
   const { id, secret } = credential;
-  const client: Client = { client_id: id };
+  const authenticateAs = (usable: ClientCredential): Promise<KnownClient> =>
+    authenticateClient(usable, { metadata, storage });
+  endpoints.report(`Client ${JSON.stringify(id)}${method === undefined ? "" : `, ${method}`}`);
   switch (method) {
     case "none":
-      return { client, authentication: await clientAuthentication({ id })(metadata) };
+      return authenticateAs({ id });
     case undefined: {
       // Some servers issue a secret although they accept only "none".
       const { token_endpoint_auth_methods_supported: methods } = metadata;
       const isPublic = Array.isArray(methods) && methods.length > 0 && methods.every((name) => name === "none");
-      const usable = isPublic ? { id } : credential;
-      return { client, authentication: await clientAuthentication(usable)(metadata) };
+      return authenticateAs(isPublic ? { id } : credential);
     }
     case "client_secret_basic":
     case "client_secret_post":
-      if (secret !== undefined)
-        return { client, authentication: await clientAuthentication({ id, secret, method })(metadata) };
+      if (secret !== undefined) return authenticateAs({ id, secret, method });
       throw unusable(metadata, `the client ${JSON.stringify(id)} has no secret, and ${method} requires one`);
     default:
       throw unusable(

@@ -4,7 +4,16 @@ import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { type TokenRecord, obtainTokens, refreshTokens, revokeTokens, storedTokens, unending } from "./tokens.ts";
+import { isClientRefusal, refusalCode } from "./oauth-error.ts";
+import {
+  type ObtainOptions,
+  type TokenRecord,
+  obtainTokens,
+  refreshTokens,
+  revokeTokens,
+  storedTokens,
+  unending,
+} from "./tokens.ts";
 import type { ReplyHeaders } from "../../http/client/reply.ts";
 
 /** Identifies the last tokens for a server in the storage. */
@@ -14,7 +23,11 @@ interface TokenLocation {
 }
 
 /** The maximum number of requests for more scopes because of the same challenge. */
-const MAX_STEP_UPS = 3;
+const MAX_STEP_UPS = 2;
+/** Maximum sign-ins in a row that requests start, if each of them fails. */
+const MAX_FAILED_SIGN_INS = 2;
+/** Milliseconds after the last of them in which requests start no sign-in. */
+const SIGN_IN_PAUSE_MS = 600_000;
 const MAX_REMEMBERED = 1_000;
 
 /** The authorization of requests to one MCP server: the token in use, and the decision after a refusal. */
@@ -34,6 +47,8 @@ export class ServerAuthorization {
   /** Number of challenges so far. If one fails, all that wait fail with the same error. */
   #challenges = 0;
   #failed: { upTo: number; error: unknown } | undefined;
+  /** The last sign-in that failed, and the number of them since the last success. */
+  #failedSignIns: { count: number; at: number; error: LocalError } | undefined;
 
   constructor(core: AuthorizationCore, server: URL) {
     this.#core = core;
@@ -108,10 +123,32 @@ export class ServerAuthorization {
   }
 
   /** Gets new tokens by the grant, even if there are valid ones. */
-  async obtain(at: Discovered, scopes: readonly string[] | undefined, signal: AbortSignal): Promise<TokenRecord> {
-    const token = await obtainTokens(this.#core, at, { scopes, signal });
+  async obtain(at: Discovered, options: ObtainOptions): Promise<TokenRecord> {
+    const token = await obtainTokens(this.#core, at, options).catch((error: unknown) => {
+      // A refused client was already tried twice, or cannot be replaced.
+      if (isClientRefusal(error)) this.#noteFailure(error, MAX_FAILED_SIGN_INS);
+      else if (isFailedSignIn(error)) this.#noteFailure(error);
+      throw error;
+    });
+    this.#failedSignIns = undefined;
     await this.#location.set({ issuer: at.issuer, resource: at.resource });
     return this.#adopt(token, "obtained");
+  }
+
+  /**
+   * Gets new tokens for a request that was refused. After sign-ins that failed, it throws their error for some time without
+   * another one: programs repeat requests, and each sign-in opens a page for the user.
+   */
+  async #obtainForRequest(at: Discovered, options: ObtainOptions): Promise<void> {
+    const { clock, grant } = this.#core;
+    const failed = this.#failedSignIns;
+    if (failed && clock.now() - failed.at >= SIGN_IN_PAUSE_MS) this.#failedSignIns = undefined;
+    else if (failed && failed.count >= MAX_FAILED_SIGN_INS && !grant.isUnattended) throw paused(failed.error);
+    await this.obtain(at, options);
+  }
+
+  #noteFailure(error: LocalError, count = (this.#failedSignIns?.count ?? 0) + 1): void {
+    this.#failedSignIns = { count, at: this.#core.clock.now(), error };
   }
 
   /** Deletes the tokens, and revokes them. Returns whether the authorization server revoked them. */
@@ -163,6 +200,12 @@ export class ServerAuthorization {
       return true;
     }
     if (status === 403) return this.#stepUp(at, challenge, { stored, repeated, signal });
+    // A token of a sign-in for this request was refused, so its renewal would not help.
+    if (repeated > 0 && this.#origin === "obtained") {
+      const error = notAccepted(at);
+      this.#noteFailure(error, MAX_FAILED_SIGN_INS);
+      throw error;
+    }
     // A token that was renewed for this request was refused, so another renewal would not help.
     const isFresh = repeated > 0 && this.#origin === "refreshed";
     const renewed = stored && !isFresh ? await refreshTokens(this.#core, at, stored) : undefined;
@@ -170,8 +213,10 @@ export class ServerAuthorization {
       await this.#adopt(renewed, "refreshed");
       return true;
     }
-    if (repeated > 0 && this.#origin === "obtained") throw notAccepted(at);
-    await this.obtain(at, this.scopesFor(at, challenge.scopes, stored), signal);
+    const scopes = this.scopesFor(at, challenge.scopes, stored);
+    // The response to a renewal has shown whether the server knows the client.
+    const checksRegistration = stored?.refreshToken === undefined;
+    await this.#obtainForRequest(at, { scopes, checksRegistration, signal });
     return true;
   }
 
@@ -190,7 +235,8 @@ export class ServerAuthorization {
     if (before >= MAX_STEP_UPS) return false;
     if (this.#stepUps.size >= MAX_REMEMBERED) this.#stepUps.clear();
     this.#stepUps.set(name, before + 1);
-    await this.obtain(at, unite(this.scopesFor(at, undefined, stored), stored?.grantedScopes, required), signal);
+    const all = unite(this.scopesFor(at, undefined, stored), stored?.grantedScopes, required);
+    await this.#obtainForRequest(at, { scopes: all, signal });
     return true;
   }
 
@@ -217,7 +263,7 @@ export class ServerAuthorization {
     await this.inTurn(unending, async () => {
       const stored = await storedTokens(this.#core, at).read();
       if (stored && stored.accessToken !== token.accessToken) await this.#adopt(stored, "stored");
-      else await this.obtain(at, this.scopesFor(at, undefined, token), unending);
+      else await this.obtain(at, { scopes: this.scopesFor(at, undefined, token), signal: unending });
     });
   }
 
@@ -227,6 +273,19 @@ export class ServerAuthorization {
     this.#prover = token.tokenType === "dpop" ? await this.#core.dpop.of(token.issuer) : undefined;
     return token;
   }
+}
+
+/** Whether a sign-in was refused, or the user did not complete it. */
+function isFailedSignIn(error: unknown): error is LocalError {
+  if (refusalCode(error) !== undefined) return true;
+  return error instanceof LocalError && (error.code === "sign_in_failed" || error.code === "timeout");
+}
+
+/** Returns the error of a request that starts no sign-in, because the last one failed. */
+function paused({ code, message, data }: LocalError): LocalError {
+  const minutes = SIGN_IN_PAUSE_MS / 60_000;
+  const text = `${message} No other sign-in is started for ${minutes} minutes. Call \`signIn\` of the authorization to sign in.`;
+  return new LocalError(code, text, { data });
 }
 
 function notAccepted({ server, issuer, resource }: Discovered): LocalError {

@@ -37,14 +37,22 @@ const spent: ReadonlySet<string> = new Set([
 /** The signal of requests that must not be aborted. */
 export const unending: AbortSignal = new AbortController().signal;
 
+/** The parameters of one use of a grant. */
+export interface ObtainOptions {
+  readonly scopes: readonly string[] | undefined;
+  readonly signal: AbortSignal;
+  /** Whether to check a stored registration first. Default: false. */
+  readonly checksRegistration?: boolean;
+}
+
 /** Gets new tokens by the grant, and stores them. Rejects with the errors of the grant. */
 export async function obtainTokens(
   core: AuthorizationCore,
   at: Discovered,
-  { scopes, signal }: { scopes: readonly string[] | undefined; signal: AbortSignal },
+  { scopes, ...use }: ObtainOptions,
 ): Promise<TokenRecord> {
   const { grant, clock, options } = core;
-  const context = await grantContext(core, at, { isBound: options.dpop ?? at.isDpopRequired, signal });
+  const context = await grantContext(core, at, { isBound: options.dpop ?? at.isDpopRequired, ...use });
   const { response, clientId } = await grant.obtain(context, scopes);
   const token = toTokenRecord(response, { at, clientId, requestedScopes: scopes, since: clock.now() });
   await storedTokens(core, at).set(token);
@@ -75,7 +83,10 @@ export async function refreshTokens(
     if (!client) return undefined;
     const since = clock.now();
     try {
-      const response = await refreshToken(context.endpoints, client, present.refreshToken);
+      const response = await refreshToken(context.endpoints, client, {
+        token: present.refreshToken,
+        what: "to refresh tokens",
+      });
       const renewed = toTokenRecord(response, { at, clientId, since, before: present });
       // Only a sign-in writes without this lock, and its tokens are newer.
       return (await stored.replace(renewed)) ? renewed : await stored.read();
@@ -120,18 +131,24 @@ export async function revokeTokens(core: AuthorizationCore, at: Discovered): Pro
 async function grantContext(
   core: AuthorizationCore,
   at: Discovered,
-  { isBound, signal = unending }: { isBound: boolean; signal?: AbortSignal },
+  {
+    isBound,
+    checksRegistration = false,
+    signal = unending,
+  }: { isBound: boolean } & Partial<Pick<ObtainOptions, "checksRegistration" | "signal">>,
 ): Promise<GrantContext> {
   if (isBound) checkDpopAlgorithms(at);
-  const { storage, clock } = core;
+  const { storage, clock, options } = core;
   const prover = isBound ? await core.dpop.of(at.issuer) : undefined;
   const allowPrivate = mayBePrivate(core, at.server);
   return {
     at,
-    endpoints: { at, fetch: fetchFor(core, at.server), dpop: prover, signal },
+    endpoints: { at, fetch: fetchFor(core, at.server), dpop: prover, report: core.report, signal },
     connection: connectionFor(core, at.server),
     storage,
     clock,
+    warn: (error) => options.onError?.(error),
+    checksRegistration,
     signal,
     checkUrl: (url) => checkUrl(url, allowPrivate),
   };

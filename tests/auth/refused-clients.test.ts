@@ -1,0 +1,238 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type HostEvent, createHost } from "@mcparley/host";
+import type { SignIn } from "mcparley/auth";
+import { connect } from "mcparley/client";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { runClientCommand } from "../../packages/cli/src/client/run.ts";
+import { type FakeIo, fakeIo } from "../../packages/cli/src/client/testing/fake-io.ts";
+import { type StrictIssuer, startStrictIssuer, visit } from "./strict-issuer.ts";
+
+const secretMethods = ["client_secret_post", "client_secret_basic"];
+const orders = [{ methods: secretMethods }, { methods: secretMethods.toReversed() }];
+
+let issuer: StrictIssuer;
+let home: string;
+
+beforeEach(() => {
+  home = mkdtempSync(path.join(tmpdir(), "mcparley-home-"));
+});
+afterEach(async () => {
+  await issuer.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** Returns a port of this machine that is free. */
+async function freePort(): Promise<number> {
+  const listening = createServer().listen(0, "127.0.0.1");
+  await once(listening, "listening");
+  const { port } = listening.address() as AddressInfo;
+  listening.close();
+  await once(listening, "close");
+  return port;
+}
+
+interface Ran {
+  code: number;
+  io: FakeIo;
+}
+
+/** Runs a command at a terminal, with a browser that follows redirects. */
+async function run(words: string[], env: Record<string, string> = {}): Promise<Ran> {
+  const io = fakeIo({ terminal: true, answers: ["y", "y"], env: { HOME: home, NO_COLOR: "1", ...env }, connect });
+  const openUrl = async (url: string | URL): Promise<void> => {
+    io.launched.push([String(url)]);
+    void visit(url).then((back) => fetch(back));
+  };
+  const [name = "", ...rest] = words;
+  const code = await runClientCommand(name, rest, { ...io, openUrl });
+  return { code, io };
+}
+
+describe.each(orders)(
+  "the command, at an issuer that reads client_id from the form and announces $methods",
+  ({ methods }) => {
+    test("signs in, calls, shows the account and signs out", async () => {
+      issuer = await startStrictIssuer(methods);
+      const { url, world } = issuer;
+      expect((await run(["login", url])).code).toBe(0);
+      const called = await run(["call", url, "add", "a=1", "b=2"]);
+      expect(called.io.out()).toBe("3\n");
+      expect((await run(["whoami", url])).io.out()).toContain("client-1");
+      const out = await run(["logout", url]);
+      expect(out.io.out()).toContain("The tokens were revoked.");
+      expect(world.registrations).toHaveLength(1);
+      expect(world.visits).toHaveLength(1);
+      expect(world.live.size).toBe(0);
+    });
+
+    test.each(secretMethods)("signs in as a client that was registered by hand with %s", async (method) => {
+      issuer = await startStrictIssuer(methods);
+      const { url, world } = issuer;
+      world.clients.add("by-hand");
+      const redirectUri = `http://127.0.0.1:${await freePort()}/callback`;
+      world.credentials.set("by-hand", { method, secret: "s3cr3t-4711", redirectUri });
+      const client = ["--client-id", "by-hand", "--client-secret-env", "SECRET", "--redirect-uri", redirectUri];
+      const words = ["login", url, "-v", ...client];
+      const { code, io } = await run(words, { SECRET: "s3cr3t-4711" });
+      expect([code, world.registrations, world.visits.length]).toEqual([0, [], 1]);
+      expect((await run(["call", url, "add", "a=1", "b=2"])).io.out()).toBe("3\n");
+      // The next sign-in of this client has the same redirect URI, without the option.
+      world.live.clear();
+      world.answerToken = () => {
+        world.answerToken = undefined;
+        return Response.json({ error: "invalid_grant" }, { status: 400 });
+      };
+      expect((await run(["call", url, "add", "a=1", "b=2"])).io.out()).toBe("3\n");
+      expect(world.visits).toHaveLength(2);
+      expect((await run(["logout", url])).io.out()).toContain("The tokens were revoked.");
+      expect(io.err()).not.toContain("s3cr3t-4711");
+    });
+  },
+);
+
+describe("the command, at an issuer that refuses every client", () => {
+  test("ends the sign-in with the issuer's reason and the cure", async () => {
+    issuer = await startStrictIssuer(secretMethods);
+    issuer.refuseClients();
+    const { url, world } = issuer;
+    for (let i = 0; i < 3; i++) {
+      const { code, io } = await run(["login", url, "--timeout", "30s"]);
+      expect(code).toBe(3);
+      const lines = io.err().replaceAll(/\s+/g, " ");
+      expect(lines).toContain(`mcparley: The authorization server "${new URL(url).origin}" refused to`);
+      expect(lines).toContain("invalid_client (Clients are closed).");
+      expect(lines).toContain(`mcparley login ${url} --client-id ID --client-secret-env NAME`);
+    }
+    expect(world.registrations).toHaveLength(2);
+    expect(world.visits).toHaveLength(2);
+    expect(world.tokenRequests).toHaveLength(4);
+  });
+
+  test("fails a call that needs a sign-in with the same reason", async () => {
+    issuer = await startStrictIssuer(secretMethods);
+    issuer.refuseClients();
+    const { code, io } = await run(["call", issuer.url, "add"]);
+    expect(code).toBe(3);
+    const lines = io.err().replaceAll(/\s+/g, " ");
+    expect(lines).toContain("Another client is registered, and the sign-in starts again.");
+    expect(lines).toContain("no third one is made");
+    expect(issuer.world.registrations.length).toBeLessThanOrEqual(2);
+  });
+
+  test("-v shows each step and each refusal, without secrets", async () => {
+    issuer = await startStrictIssuer(secretMethods);
+    issuer.refuseClients();
+    const { url, world } = issuer;
+    const origin = new URL(url).origin;
+    const { io } = await run(["login", url, "-v"]);
+    const own = io
+      .err()
+      .split("\n")
+      .filter((line) => !line.startsWith(`${origin}/authorize`));
+    for (const step of [
+      `GET ${origin}/.well-known/oauth-protected-resource/mcp: 200`,
+      `GET ${origin}/.well-known/oauth-authorization-server: 200`,
+      `POST ${origin}/register: 201`,
+      'Client "client-1", client_secret_post',
+      `POST ${origin}/token, authorization_code: 401`,
+      `The authorization server "${origin}" refused to issue tokens: invalid_client (Clients are closed).`,
+    ]) {
+      expect(own).toContain(step);
+    }
+    const text = own.join("\n");
+    expect(text).toContain(`Authorization URL ${origin}/authorize?response_type=code&client_id=client-1`);
+    const states = world.authorizations.flatMap((sent) => [sent.get("state"), sent.get("code_challenge")]);
+    const sent = world.tokenRequests.flatMap((form) => [form.get("code_verifier"), form.get("client_secret")]);
+    for (const secret of [...states, ...sent]) {
+      expect(secret).toMatch(/.{8}/);
+      expect(text).not.toContain(secret);
+    }
+  });
+});
+
+test("login after the issuer has lost its registrations registers another client", async () => {
+  issuer = await startStrictIssuer(secretMethods);
+  const { url, world } = issuer;
+  expect((await run(["login", url])).code).toBe(0);
+  world.credentials.clear();
+  world.clients.clear();
+  world.live.clear();
+  expect((await run(["login", url])).code).toBe(0);
+  expect(world.registrations).toHaveLength(2);
+  expect(world.visits).toHaveLength(2);
+});
+
+test("--redirect-uri is a URL, needs a client, and must be free", async () => {
+  issuer = await startStrictIssuer(secretMethods);
+  const { url } = issuer;
+  const alone = await run(["login", url, "--redirect-uri", "http://127.0.0.1:7777/callback"]);
+  expect([alone.code, alone.io.err()]).toEqual([
+    1,
+    "mcparley: --redirect-uri needs the client too: add --client-id ID.\n",
+  ]);
+  const invalid = await run(["login", url, "--client-id", "c", "--redirect-uri", "callback"]);
+  expect([invalid.code, invalid.io.err()]).toEqual([1, 'mcparley: --redirect-uri must be a URL, not "callback".\n']);
+  const taken = `http://127.0.0.1:${new URL(url).port}/callback`;
+  const busy = await run(["login", url, "--client-id", "c", "--redirect-uri", taken]);
+  expect(busy.code).toBe(3);
+  expect(busy.io.err().replaceAll(/\s+/g, " ")).toContain("Check that its port is free");
+  expect(issuer.world.visits).toEqual([]);
+});
+
+describe("a host", () => {
+  /** The sign-in of a user whose browser follows redirects. */
+  const signIn: SignIn = {
+    prepare: () =>
+      Promise.resolve({ redirectUri: "http://127.0.0.1:7777/callback", visit, close: () => Promise.resolve() }),
+  };
+
+  test.each(orders)(
+    "signs in and calls at an issuer that announces $methods, and emits each step",
+    async ({ methods }) => {
+      issuer = await startStrictIssuer(methods);
+      const events: HostEvent[] = [];
+      const host = await createHost({
+        folder: false,
+        servers: { strict: issuer.url },
+        policy: { trust: "configured", review: "changes", rules: [{ decision: "allow" }] },
+        signIn,
+        onEvent: (event) => events.push(event),
+      });
+      await host.servers.get("strict")?.signIn();
+      await host.ready();
+      expect(await host.callTool("strict__add", { a: 1, b: 2 })).toMatchObject({ status: "result" });
+      const steps = events.flatMap((event) => (event.type === "sign-in" ? [`${event.server}: ${event.step}`] : []));
+      expect(steps).toContain(`strict: POST ${new URL(issuer.url).origin}/register: 201`);
+      await host.close();
+    },
+  );
+
+  test("reports the issuer's reason, and registers no third client", async () => {
+    issuer = await startStrictIssuer(secretMethods);
+    issuer.refuseClients();
+    const host = await createHost({
+      folder: false,
+      servers: { strict: issuer.url },
+      policy: { trust: "configured" },
+      signIn,
+    });
+    const server = host.servers.get("strict");
+    for (let i = 0; i < 3; i++) {
+      await expect(server?.signIn()).rejects.toMatchObject({
+        code: "sign_in_required",
+        message: expect.stringMatching(
+          /^Server "strict" requires a sign-in\. .+: invalid_client \(Clients are closed\)/,
+        ),
+      });
+      expect(server?.state).toBe("needs-sign-in");
+    }
+    await expect(server?.connect()).rejects.toMatchObject({ code: "sign_in_required" });
+    expect(issuer.world.registrations).toHaveLength(2);
+    expect(issuer.world.visits).toHaveLength(2);
+    await host.close();
+  });
+});
