@@ -2,12 +2,12 @@ import { LocalError } from "../../rpc/errors.ts";
 import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ContentBlock, TextContent } from "../../mcp/content.ts";
-import type { CallToolResult } from "../../mcp/tools.ts";
+import { type CallToolResult, restoreStructuredContent } from "../../mcp/tools.ts";
 
 /** Checks the form of a tool result. Content of unknown types is not checked. */
 export function readToolResult(name: string, result: JsonObject): CallToolResult {
   const { content = [] } = result;
-  if (Array.isArray(content)) return { ...result, content };
+  if (Array.isArray(content)) return restoreStructuredContent({ ...result, content });
   throw new LocalError("invalid_message", `The result of the tool "${name}" must contain an array "content".`);
 }
 
