@@ -76,6 +76,6 @@ export type {
   HttpClientLimits,
   HttpTarget,
 } from "./http/client/settings.ts";
-export { type ConnectTarget, type HttpClientOptions, connect } from "./connect.ts";
+export { type ConnectTarget, type HttpClientOptions, type ServerConnectOptions, connect } from "./connect.ts";
 export type { ValidationIssue } from "./schema/schema.ts";
 export { type OtherImport, StdioClientTransport, StreamableHTTPClientTransport } from "./mcp/other-imports.ts";

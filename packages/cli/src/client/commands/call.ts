@@ -1,6 +1,7 @@
 import { type CallToolResult, Declined, ProtocolError, type Tool, ToolError } from "mcparley";
 import { didYouMean } from "../../did-you-mean.ts";
 import { type Given, readArguments, requireWord, sourcesOf } from "../arguments.ts";
+import { mayHide } from "../hidden-entries.ts";
 import { UsageError } from "../io.ts";
 import { isObject } from "../json.ts";
 import { type View, printJson, printText } from "../screen.ts";
@@ -37,7 +38,11 @@ async function call(name: string, given: readonly Given[], session: Session): Pr
   const { tool, names } = await findTool(name, session);
   const result = tool ? await callFound(tool, given, session) : await callHidden(name, given, session);
   session.screen.endProgress();
-  if (!result) throw new UsageError(`The server has no tool ${JSON.stringify(name)}.`, didYouMean(name, names));
+  if (!result)
+    throw new UsageError(
+      `The server has no tool ${JSON.stringify(name)}.`,
+      names.length === 0 ? mayHide : didYouMean(name, names),
+    );
   if (result.isError) throw new ToolError(errorText(result), { result });
   if (options.output !== undefined) await save(result, options.output, session);
   if (options.json) await printJson(result, session);
