@@ -34,6 +34,7 @@ export type { ClientExtension, FollowedCall, PreparedCall } from "./client/exten
 export type { ServerInfo } from "./client/connect/session.ts";
 export { forgetRevisions } from "./client/connect/find-revision.ts";
 export type {
+  InProcessCaller,
   InProcessServer,
   CommandTarget,
   ProcessListener,

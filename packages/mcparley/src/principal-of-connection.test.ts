@@ -95,9 +95,7 @@ describe.each(Object.entries(transports))("over %s", (_, open) => {
 
   test.each(supportedVersions)("the local user has all scopes on %s", async (revision) => {
     await using client = await open(notes(), localUser, { revision });
-    expect(await offerOf(client)).toEqual([
-      ...["open", "read", "write", "inner", "greet", "note", "note://by/2", "other"],
-    ]);
+    expect(await offerOf(client)).toEqual(["open", "read", "write", "inner", "greet", "note", "note://by/2", "other"]);
     expect(await client.callTool("read")).toBe("local local");
     expect(await client.callTool("write")).toBe("written");
     expect(await client.callTool("inner", { scope: "anything" })).toBe("true");

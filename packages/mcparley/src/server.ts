@@ -47,7 +47,10 @@ export type { Progress } from "./mcp/progress.ts";
 export { type UrlVisit, urlRequired } from "./server/input/url-required.ts";
 export {
   type PromptArgumentDefinition,
+  type PromptArgumentTexts,
   type PromptArgumentValues,
+  type PromptArguments,
+  type PromptArgumentsSchema,
   type CompletionHandler,
   type Completions,
   type Prompt,

@@ -200,9 +200,12 @@ function mount(core: ServerCore, prefix: string, other: ServerCore): void {
   for (const kind of ["tools", "prompts", "resources"] as const) {
     const to = core.offering[kind] as Registry<any>;
     const from = other.offering[kind];
-    for (const [name, definition] of from) to.set(named(name), adopt[kind](definition as never));
+    // A copy of a definition may have its name on the other server.
+    const add = (name: string, definition: object): void =>
+      to.set(named(name), { ...adopt[kind](definition as never), name: undefined });
+    for (const [name, definition] of from) add(name, definition);
     from.onChange((entry, previous) => {
-      if (entry) to.set(named(entry.name), adopt[kind](entry.definition as never));
+      if (entry) add(entry.name, entry.definition);
       else if (previous) to.delete(named(previous.name));
     });
   }

@@ -69,13 +69,15 @@ function needsScopes({ scopes }: Scoped): boolean {
   return scopes !== undefined && scopes.length > 0;
 }
 
+function namesOf(kind: string, definitions: Iterable<[string, Scoped]>): string[] {
+  return [...definitions].filter(([, definition]) => needsScopes(definition)).map(([name]) => `${kind} "${name}"`);
+}
+
 /** Returns the definitions that need scopes, such as `tool "remove"`. */
 function hiddenNames({ offering, extensions }: ServerCore): string[] {
   const { tools, prompts, resources } = offering;
-  const ofKind = (kind: string, definitions: Iterable<[string, Scoped]>): string[] =>
-    [...definitions].filter(([, definition]) => needsScopes(definition)).map(([name]) => `${kind} "${name}"`);
   const ofExtensions = extensions.flatMap((extension) => [...(extension.scopedNames?.() ?? [])]);
-  return [...ofKind("tool", tools), ...ofKind("prompt", prompts), ...ofKind("resource", resources), ...ofExtensions];
+  return [...namesOf("tool", tools), ...namesOf("prompt", prompts), ...namesOf("resource", resources), ...ofExtensions];
 }
 
 function enumerate(names: readonly string[], max: number): string {
