@@ -46,22 +46,28 @@ const serverOf = (/** @type {string} */ serve) => `
   const hello = tool({ description: "Greets.", call: () => "Hello" });
   const server = createServer({ name: "size", version: "1.0.0", tools: { hello } });`;
 
+/**
+ * The budget of a server: 20 KB, and the names of all members of definitions with the error for an unknown one. They are
+ * needed when a definition is made, so they cannot be loaded later.
+ */
+const withChecks = 21.5 * kib;
+
 const bundles = [
   {
     name: "stdio server",
     code: `${serverOf('import { serveStdio } from "mcparley/stdio";')} serveStdio(server);`,
     platform: /** @type {const} */ ("node"),
     first: "answering-",
-    limit: 20 * kib,
-    limitWithReader: 25 * kib,
+    limit: withChecks,
+    limitWithReader: withChecks + 5 * kib,
     forbidden: ["auth", "client", "http", "node", "otel", "testing"],
   },
   {
     name: "fetch server",
     code: `${serverOf('import { toFetch } from "mcparley/http";')} export default toFetch(server);`,
     platform: /** @type {const} */ ("browser"),
-    limit: httpLimit,
-    limitWithReader: httpLimit + 5 * kib,
+    limit: withChecks,
+    limitWithReader: withChecks + 5 * kib,
     forbidden: ["auth", "client", "http/client", "node", "otel", "stdio", "testing"],
     forbiddenAtStart: ["cluster", "http/server/http-sse", "http/server/sessions"],
   },

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { type Client, connect } from "mcparley/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { createShop } from "../../examples/testing/server.ts";
 import { argumentsOf, commandOf, runExample } from "./run-example.ts";
 
 describe.each(["2025-06-18", "2025-11-25", "2026-07-28"])("approval, on %s", (revision) => {
@@ -141,6 +142,22 @@ describe("testing", () => {
     expect(await exited, output()).toBe(0);
     expect(output()).toMatch(/^(# |ℹ )pass 7$/m);
   });
+
+  test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"])(
+    "its tools return values of their types on %s",
+    async (revision) => {
+      const client = await connect<ReturnType<typeof createShop>>(commandOf("testing/main.ts"), {
+        revision,
+        elicit: () => ({ action: "accept", content: {} }),
+      });
+      expect(await client.tools.check_stock()).toBe("312 pieces");
+      // Revisions before 2025-06-18 have no elicitation, so the user cannot confirm the order.
+      const ordering = client.tools.order({ article: "lamp", pieces: 2 }).then(({ total }) => total);
+      if (revision < "2025-06-18") await expect(ordering).rejects.toThrow("elicitation");
+      else expect(await ordering).toBe("79.80 EUR");
+      await client.close();
+    },
+  );
 
   test("its server runs as a program", async () => {
     const client = await connect(commandOf("testing/main.ts"));

@@ -34,6 +34,7 @@ export type { ClientExtension, FollowedCall, PreparedCall } from "./client/exten
 export type { ServerInfo } from "./client/connect/session.ts";
 export { forgetRevisions } from "./client/connect/find-revision.ts";
 export type {
+  InProcessCaller,
   InProcessServer,
   CommandTarget,
   ProcessListener,
@@ -77,6 +78,6 @@ export type {
   HttpClientLimits,
   HttpTarget,
 } from "./http/client/settings.ts";
-export { type ConnectTarget, type HttpClientOptions, connect } from "./connect.ts";
+export { type ConnectTarget, type HttpClientOptions, type ServerConnectOptions, connect } from "./connect.ts";
 export type { ValidationIssue } from "./schema/schema.ts";
 export { type OtherImport, StdioClientTransport, StreamableHTTPClientTransport } from "./mcp/other-imports.ts";

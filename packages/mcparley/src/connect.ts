@@ -14,6 +14,7 @@ import type { TypedClient } from "./client/typed-client.ts";
 import type { HttpTarget } from "./http/client/settings.ts";
 import { httpTransports } from "./http/client/transport.ts";
 import { LocalError } from "./rpc/errors.ts";
+import type { Principal } from "./server/dispatch/context.ts";
 import { redact } from "./rpc/redact.ts";
 import type { Transport } from "./rpc/transport.ts";
 
@@ -22,6 +23,15 @@ export type ConnectTarget = string | URL | CommandTarget | HttpTarget | InProces
 
 /** Options for a URL: headers, a `fetch`, authorization and limits. Other targets ignore them. */
 export type HttpClientOptions = Omit<HttpTarget, "url" | "clock">;
+
+/** Options for a server of this process. */
+export interface ServerConnectOptions extends ConnectOptions {
+  /**
+   * The caller of all requests. Its scopes decide which definitions the client sees. `localUser` of `mcparley/server` has all
+   * scopes. Default: none, so definitions with `scopes` are hidden, and a warning names them.
+   */
+  principal?: Principal | undefined;
+}
 
 /**
  * Connects to a server in this process. The client has the types of the server's tools and prompts.
@@ -39,7 +49,7 @@ export type HttpClientOptions = Omit<HttpTarget, "url" | "clock">;
  */
 export function connect<S extends InProcessServer>(
   server: S,
-  options?: ConnectOptions,
+  options?: ServerConnectOptions,
 ): Promise<Client & TypedClient<S>>;
 /**
  * Connects to a server and negotiates the protocol revision.
@@ -68,17 +78,23 @@ export function connect<S = unknown>(
 ): Promise<Client & TypedClient<S>>;
 export async function connect(
   target: ConnectTarget,
-  options: ConnectOptions & HttpClientOptions = {},
+  options: ServerConnectOptions & HttpClientOptions = {},
 ): Promise<Client> {
   const checked = checkExtensions(options);
   if (checked) await checked;
   return openClient(transportsOf(target, options), options);
 }
 
-function transportsOf(target: ConnectTarget, options: ConnectOptions & HttpClientOptions): TransportFactory {
+function transportsOf(
+  target: ConnectTarget,
+  { principal, ...options }: ServerConnectOptions & HttpClientOptions,
+): TransportFactory {
+  if (typeof target === "object" && target !== null && "attach" in target && typeof target.attach === "function")
+    return serverTransports(target, { principal });
+  if (principal !== undefined)
+    throw new LocalError("invalid_target", "Only a server of this process takes the option principal.");
   if (typeof target === "string" || target instanceof URL) return httpTransports({ ...options, url: target });
   if (typeof target === "object" && target !== null) {
-    if ("attach" in target && typeof target.attach === "function") return serverTransports(target);
     if ("start" in target && typeof target.start === "function") return customTransport(target);
     if ("command" in target) return commandTransports(target);
     if ("url" in target) {

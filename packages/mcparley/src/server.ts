@@ -47,7 +47,10 @@ export type { Progress } from "./mcp/progress.ts";
 export { type UrlVisit, urlRequired } from "./server/input/url-required.ts";
 export {
   type PromptArgumentDefinition,
+  type PromptArgumentTexts,
   type PromptArgumentValues,
+  type PromptArguments,
+  type PromptArgumentsSchema,
   type CompletionHandler,
   type Completions,
   type Prompt,
@@ -72,6 +75,7 @@ export type { CapabilityChoice, ServerDefinition, ServerLimits } from "./server/
 export { type RateLimitOptions, rateLimit } from "./server/observe/rate-limit.ts";
 export { resourceNotFound } from "./server/features/resources.ts";
 export type { Registry } from "./server/registry.ts";
+export { localUser } from "./server/dispatch/principal.ts";
 export { requireScopes } from "./server/dispatch/scopes.ts";
 export { type PrefixedDefinitions, type ResourceRegistry, type Server, createServer } from "./server/create-server.ts";
 export { type MemoryStoreOptions, memoryStore } from "./store/memory-store.ts";

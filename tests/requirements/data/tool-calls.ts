@@ -185,7 +185,7 @@ export const toolCalls: readonly Requirement[] = [
     revisions: { until: "2025-03-26" },
     side: "server",
     section: "2025-03-26/basic/lifecycle#operation",
-    says: "If the revision has no structured content, only the text is sent.",
+    says: "If the revision has no structured content, a result has the text, and no member that the revision does not define.",
   },
   {
     id: "tools.structured.client",

@@ -125,18 +125,17 @@ const described = {
   title: "A note",
   description: "What it is about.",
   mimeType: "text/plain",
-  size: 18,
   annotations: { audience: ["user" as const], priority: 0.5, lastModified: "2025-01-12T15:00:58Z" },
   icons: [{ src: "https://example.com/a.png" }],
   meta: { "com.example/a": 1 },
 };
-const one = resource("note://one", { ...described, read: () => "" });
+const one = resource("note://one", { ...described, size: 18, read: () => "" });
 const family = resource("note://{id}", { ...described, read: () => "" });
 
 proves("resources.list.details", async (world) => {
   const peer = await world.serve({ resources: { one } });
-  const { description, mimeType, size } = described;
-  expect(await entriesOf(peer, list)).toMatchObject([{ description, mimeType, size }]);
+  const { description, mimeType } = described;
+  expect(await entriesOf(peer, list)).toMatchObject([{ description, mimeType, size: 18 }]);
 });
 
 proves("resources.list.title", async (world) => {

@@ -219,7 +219,10 @@ proves("tools.structured.object", async (world) => {
   });
   for (const value of [[1], "text", 7, true, null]) {
     const result = await resultOf(world, ...structured(value, {}));
-    expect(result).toEqual({ content: [{ type: "text", text: "said" }] });
+    expect(result).toEqual({
+      content: [{ type: "text", text: "said" }],
+      _meta: { "mcparley/structuredContent": value },
+    });
   }
 });
 
@@ -240,7 +243,10 @@ proves("tools.structured.text", async (world) => {
 
 proves("tools.structured.older", async (world) => {
   const result = await resultOf(world, () => ({ sum: 3 }), { output: sum });
-  expect(result).toEqual({ content: [{ type: "text", text: '{"sum":3}' }] });
+  expect(result).toEqual({
+    content: [{ type: "text", text: '{"sum":3}' }],
+    _meta: { "mcparley/structuredContent": { sum: 3 } },
+  });
 });
 
 proves("tools.structured.client", async (world) => {

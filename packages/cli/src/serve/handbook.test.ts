@@ -238,6 +238,30 @@ test("word_count counts a document or a text, and no file outside the documents"
   }
 });
 
+test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
+  "each tool returns the value of the newest revision on %s",
+  async (revision) => {
+    const sample: ConnectOptions["sample"] = () => ({
+      role: "assistant",
+      content: { type: "text", text: "Short." },
+      model: "tiny",
+    });
+    const calls: [name: string, args: object][] = [
+      ["analyze_incidents", { by: "service" }],
+      ["search_documents", { query: "customer minutes" }],
+      ["search_documents", { query: "xylophone" }],
+      ["summarize", { document: "on-call.md" }],
+      ["word_count", { document: "on-call.md" }],
+    ];
+    const valuesOn = async (version: string): Promise<unknown[]> => {
+      const { client } = await serve({ revision: version, sample });
+      expect(client.server.revision).toBe(version);
+      return Promise.all(calls.map(([name, args]) => client.callTool(name, args)));
+    };
+    expect(await valuesOn(revision)).toEqual(await valuesOn("2026-07-28"));
+  },
+);
+
 test("the links between the documents have existing targets", async () => {
   const { client } = await serve();
   const uris = new Set((await client.listResources().all()).map(({ uri }) => uri));

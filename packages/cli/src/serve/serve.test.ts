@@ -117,6 +117,20 @@ test("writes only protocol messages to stdout over stdio, and problems and tool 
   expect(audited).toContainEqual(expect.objectContaining({ name: "crash", outcome: "error" }));
 });
 
+test("offers tools with scopes to the user who starts the process, over stdio", async () => {
+  const scoped = `${tool.split("\n")[0]}\nexport default tool({ scopes: ["notes:write"], call: () => "ok" });\n`;
+  const stdout = new PassThrough();
+  const io = fakeServeIo({ cwd: await temporaryFolder({ "tools/scoped.ts": scoped }), stdout });
+  const ended = runServe([".", "--stdio"], io);
+  const client = await connect(streamTransport(stdout, io.stdin));
+  expect(await client.listTools().all()).toHaveLength(1);
+  expect(await client.callTool("scoped")).toBe("ok");
+  await client.close();
+  io.stdin.end();
+  await ended;
+  expect(io.err()).toBe("");
+});
+
 test("logs no calls without --audit", async () => {
   const stdout = new PassThrough();
   const io = fakeServeIo({ cwd: join(await temporaryFolder({ "books/tools/t.ts": tool }), "books"), stdout });

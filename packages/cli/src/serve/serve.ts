@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { LocalError, printableJson } from "mcparley";
 import type { ProtectedResource } from "mcparley/auth";
 import { type RunningHttpServer, listen } from "mcparley/node";
-import { type Store, auditTo } from "mcparley/server";
+import { type Store, auditTo, localUser } from "mcparley/server";
 import { serveStdio } from "mcparley/stdio";
 import { exitCodes } from "../client/report-error.ts";
 import { type CommandIo, UsageError } from "../client/io.ts";
@@ -75,7 +75,8 @@ async function overStdio(serving: Serving): Promise<void> {
   try {
     report.update(live.problems);
     const own = io.stdin === process.stdin && io.stdout === process.stdout;
-    await serveStdio(live.server, own ? {} : { input: io.stdin, output: io.stdout });
+    // The user who starts the process can read the files and run the tools without it.
+    await serveStdio(live.server, { principal: localUser, ...(!own && { input: io.stdin, output: io.stdout }) });
   } finally {
     await watch?.close();
   }

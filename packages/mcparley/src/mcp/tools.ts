@@ -48,6 +48,27 @@ export interface CallToolResult {
   _meta?: JsonObject;
 }
 
+/**
+ * The key of `_meta` in which structured content is sent on revisions that do not define it, or not for its type. The list
+ * of tools of these revisions has no output schema, so text alone would not tell a client whether it is JSON.
+ */
+const structuredContentKey = "mcparley/structuredContent";
+
+/** Moves the structured content of a result to its `_meta`, for a revision that does not define it. */
+export function moveStructuredContent(result: CallToolResult): CallToolResult {
+  const { structuredContent, ...encoded } = result;
+  if (structuredContent === undefined) return result;
+  return { ...encoded, _meta: { ...encoded._meta, [structuredContentKey]: structuredContent } };
+}
+
+/** Returns a result with the structured content that `moveStructuredContent` moved. */
+export function restoreStructuredContent(result: CallToolResult): CallToolResult {
+  const { _meta, ...decoded } = result;
+  if (!isObject(_meta) || !Object.hasOwn(_meta, structuredContentKey)) return result;
+  const { [structuredContentKey]: structuredContent, ...meta } = _meta;
+  return { structuredContent, ...decoded, ...(Object.keys(meta).length > 0 && { _meta: meta }) };
+}
+
 interface CallToolParams {
   name: string;
   arguments: JsonObject;

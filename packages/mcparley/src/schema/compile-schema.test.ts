@@ -229,7 +229,7 @@ describe("objects that are no schema", () => {
 
   test("refuses an object of schemas, and names the property and the cure", () => {
     expect(message({ a: z.number() })).toBe(
-      'The schema is a plain object with a schema of zod at "a". Write the whole object as one schema of zod.',
+      'The schema is a plain object with a schema of zod at "a". Write the whole object as one schema of zod, as z.object({ a: ... }) is.',
     );
     expect(message({ title: v.string(), a: v.number() })).toContain('a schema of valibot at "title"');
     expect(message({ a: type("string") })).toContain('a schema of arktype at "a"');

@@ -93,8 +93,10 @@ function requireJsonSchema(schema: unknown): void {
     if (!isStandardSchema(member)) continue;
     const { vendor } = member["~standard"];
     const fact = `The schema is a plain object with a schema of ${vendor} at "${shorten(name)}".`;
-    throw new SchemaError("invalid_schema", `${fact} Write the whole object as one schema of ${vendor}.`);
+    const form = vendor === "zod" ? `, as z.object({ ${shorten(name)}: ... }) is` : "";
+    throw new SchemaError("invalid_schema", `${fact} Write the whole object as one schema of ${vendor}${form}.`);
   }
+  if ("_def" in schema) throw new SchemaError("no_json_schema", `The schema is one of an old zod: ${convertible}.`);
   const keywords = keywordsOf(dialectOf(schema["$schema"]) ?? "2020-12");
   if (names.length === 0 || names.some((name) => Object.hasOwn(keywords, name))) return;
   const shown = shorten(names.map((name) => `"${name}"`).join(", "));
@@ -150,10 +152,13 @@ function compileStandard(schema: StandardSchema, direction: Direction): Compiled
   };
 }
 
+/** The schemas that can be converted. Those of `zod/v3` and `zod/mini` have no JSON Schema in any version. */
+const convertible =
+  "use zod 4.2 (not zod/v3 or zod/mini), ArkType 2.1.28, toStandardJsonSchema of @valibot/to-json-schema, or a JSON Schema object";
+
 function toJsonSchema(schema: StandardSchema, direction: Direction): JsonSchema {
   const { vendor, jsonSchema } = schema["~standard"];
-  let cause: unknown =
-    "use zod 4.2, ArkType 2.1.28, toStandardJsonSchema of @valibot/to-json-schema, or a JSON Schema object";
+  let cause: unknown = convertible;
   try {
     if (jsonSchema) return jsonSchema[direction]({ target: "draft-2020-12" });
   } catch (error) {

@@ -6,11 +6,13 @@ import { checkCacheHint, isUri } from "../mcp/resources.ts";
 import { findRevision, supportedVersions } from "../mcp/revisions/index.ts";
 import { checkTime } from "../rpc/clock.ts";
 import { LocalError } from "../rpc/errors.ts";
+import { type JsonObject, isObject } from "../rpc/messages.ts";
 import { requireWellFormed } from "../rpc/well-formed.ts";
 import type { ServerCore } from "./core.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
+import type { ServerObserver } from "./observe/observer.ts";
 import type { AnyServerDefinition } from "./options.ts";
-import { refuseOtherNames } from "./other-libraries.ts";
+import { checkMembers } from "./known-members.ts";
 
 /** Runs `prepare`. An error becomes `invalid_definition` with a message that names the definition. */
 export function explained<T>(what: string, prepare: () => T): T {
@@ -22,26 +24,65 @@ export function explained<T>(what: string, prepare: () => T): T {
   }
 }
 
-/** Returns the list members that tools, prompts and resources have in common. Throws if a key of `meta` is invalid. */
-export function describe(name: string, definition: Tool | Prompt | Resource): { name: string } {
-  const { title, description, icons, meta } = definition;
+/**
+ * Returns the list members that tools, prompts and resources have in common. Throws a TypeError for a member that would be
+ * ignored, and for one that is invalid.
+ */
+export function describe(
+  kind: "tool" | "prompt" | "resource",
+  name: string,
+  definition: Tool | Prompt | Resource,
+): { name: string } {
+  const { "~definition": passed } = definition;
+  // The text of `tool("name", ...)` has another error.
+  if (isObject(passed)) checkMembers(kind, passed);
+  const { name: otherName = name } = definition as { name?: unknown };
+  if (otherName !== name) throw new TypeError(`its name is its key in "${kind}s"; leave "name" out`);
+  const { title, description, icons, meta, scopes } = definition;
+  checkIcons(icons);
+  checkScopes(scopes);
+  if (meta !== undefined && !isObject(meta)) throw new TypeError('"meta" must be an object');
+  checkMetaKeys(meta, "meta");
   const described: ListedPrompt = { name };
   if (title !== undefined) described.title = title;
   if (description !== undefined) described.description = description;
   if (icons !== undefined) described.icons = icons;
-  checkMetaKeys(meta, "meta");
   if (meta !== undefined) described._meta = meta;
   return described;
 }
 
-/** Throws if a tool has a name that the specification does not allow (2026-07-28, server/tools, Tool Names), or a member of another library. */
-export function checkTool(name: string, definition: object): void {
+function checkIcons(icons: unknown): void {
+  if (icons === undefined) return;
+  if (!Array.isArray(icons))
+    throw new TypeError('"icons" must be a list, such as [{ src: "https://example.com/icon.png" }]');
+  for (const [index, icon] of icons.entries()) {
+    const where = `icons[${index}]`;
+    checkMembers("icon", icon, where);
+    const { src, sizes = [] } = icon as JsonObject;
+    if (typeof src !== "string") throw new TypeError(`"${where}.src" must be a URL`);
+    if (!Array.isArray(sizes)) throw new TypeError(`"${where}.sizes" must be a list, such as ["48x48"]`);
+  }
+}
+
+/** Throws a TypeError if a value is no list of scopes. A text of several scopes would be one that no caller has. */
+export function checkScopes(scopes: unknown): void {
+  if (scopes === undefined) return;
+  if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === "string" && /^\S+$/.test(scope))) return;
+  throw new TypeError('"scopes" must be a list of texts without spaces, such as ["notes:read", "notes:write"]');
+}
+
+/** Throws a TypeError if a value gives no suggestions. `where` is its path. */
+export function checkComplete(complete: unknown, where: string): void {
+  const isList = Array.isArray(complete) && complete.every((value) => typeof value === "string");
+  if (complete === undefined || typeof complete === "function" || isList) return;
+  throw new TypeError(`"${where}" must be a list of texts or a function`);
+}
+
+/** Throws if a tool has a name that the specification does not allow (2026-07-28, server/tools, Tool Names). */
+export function checkToolName(name: string): void {
   // `{1,128}` in the pattern would take three times as long to compile, at the start of every server.
   if (name.length > 128 || !/^[\w.-]+$/.test(name))
     throw new TypeError('its name must have 1 to 128 letters, digits, "_", "-" and "."');
-  refuseOtherNames("tool", definition);
-  const own = (definition as { name?: unknown }).name;
-  if (own !== undefined && own !== name) throw new TypeError('its name is its key in "tools"; leave "name" out');
 }
 
 /** Throws if the URI of a resource is not absolute. A template is checked up to its first expression. */
@@ -69,7 +110,7 @@ export function checkMethods<M extends object>(layers: M, exists: (method: strin
 
 /** Throws `invalid_definition` if an option of a server is invalid. Tools, prompts and resources are checked by themselves. */
 export function checkServer(definition: AnyServerDefinition): void {
-  explained("server", () => refuseOtherNames("server", definition));
+  explained("server", () => checkServerMembers(definition));
   const { name, version, store, stateKeys, listCache, revisions, pingInterval, extensions } = definition;
   if (typeof name !== "string" || name === "" || typeof version !== "string" || version === "") {
     throw invalid("A server needs a name and a version, both non-empty strings.");
@@ -90,10 +131,31 @@ export function checkServer(definition: AnyServerDefinition): void {
       unknown === undefined ? "revisions is empty." : `The revision ${JSON.stringify(unknown)} does not exist.`;
     throw invalid(`${why} Choose from ${supportedVersions.join(", ")}.`);
   }
-  for (const { id } of extensions ?? []) {
+  for (const extension of extensions ?? []) {
+    const { id } = extension;
+    if ("beforeCall" in extension || "list" in extension)
+      throw invalid(`The extension ${id} belongs to a tool: tool({ extensions: [...] }).`);
     checkExtensionId(id);
     checkReservedId(id);
   }
+}
+
+const observations: readonly (keyof ServerObserver)[] = ["started", "refused", "sessionEnded", "failed"];
+
+function checkServerMembers(definition: AnyServerDefinition): void {
+  checkMembers("server", definition);
+  checkIcons(definition.icons);
+  const isObserver = (observer: object): boolean => observations.some((name) => name in observer);
+  if (!(definition.observers ?? []).every(isObserver))
+    throw new TypeError(
+      `each of "observers" must have one of the methods ${observations.join(", ")}, as logTo(logger) has`,
+    );
+  for (const [kind, member] of [
+    ["limits", "limits"],
+    ["capabilities", "capabilities"],
+    ["cache", "listCache"],
+  ] as const)
+    checkMembers(kind, definition[member] ?? {}, member);
 }
 
 function invalid(why: string): LocalError {
@@ -110,7 +172,7 @@ export function infoOf({ name, version, title, description, websiteUrl, icons }:
   return info;
 }
 
-/** Returns whether all large model providers accept a name that `checkTool` accepts. */
+/** Returns whether all large model providers accept a name that `checkToolName` accepts. */
 function isPortable(name: string): boolean {
   return name.length <= 64 && !name.includes(".");
 }

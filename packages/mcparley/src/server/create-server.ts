@@ -76,9 +76,9 @@ export interface Server<T = object, P = object, R = object, C = any> extends Oth
   ): Server<T & PrefixedDefinitions<T2, N>, P & PrefixedDefinitions<P2, N>, R & PrefixedDefinitions<R2, N>, C>;
   /**
    * Serves one transport, such as a custom one. Resolves when the transport is open. `principal` is the verified caller of all
-   * its requests. The connection ends with the transport, with its `close`, or with `close` of the server.
+   * its requests, or `localUser`. Default: none, so definitions with `scopes` are hidden. The connection ends with the transport, with its `close`, or with `close` of the server.
    */
-  attach(transport: Transport, options?: { principal?: Principal }): Promise<Connection>;
+  attach(transport: Transport, options?: { principal?: Principal | undefined }): Promise<Connection>;
   /**
    * Notifies the client that was asked for a visit to a URL that the visit is complete (2025-11-25, client/elicitation). The
    * id is the `elicitationId` of `ctx.elicit` or `urlRequired`. Over HTTP with a store, any process of the server can call it.
@@ -200,9 +200,12 @@ function mount(core: ServerCore, prefix: string, other: ServerCore): void {
   for (const kind of ["tools", "prompts", "resources"] as const) {
     const to = core.offering[kind] as Registry<any>;
     const from = other.offering[kind];
-    for (const [name, definition] of from) to.set(named(name), adopt[kind](definition as never));
+    // A copy of a definition may have its name on the other server.
+    const add = (name: string, definition: object): void =>
+      to.set(named(name), { ...adopt[kind](definition as never), name: undefined });
+    for (const [name, definition] of from) add(name, definition);
     from.onChange((entry, previous) => {
-      if (entry) to.set(named(entry.name), adopt[kind](entry.definition as never));
+      if (entry) add(entry.name, entry.definition);
       else if (previous) to.delete(named(previous.name));
     });
   }

@@ -1,4 +1,4 @@
-import { expectTypeOf, test } from "vitest";
+import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { Context } from "./dispatch/context.ts";
 import { createServer } from "./create-server.ts";
@@ -159,4 +159,125 @@ test("options may be undefined, and lists readonly", () => {
   const title: string | undefined = undefined;
   tool({ title, icons, call: () => "a" });
   resource("a://b", { title, icons, read: () => "a" });
+});
+
+describe("arguments of prompts", () => {
+  test("a record of options gives texts", () => {
+    prompt({
+      arguments: { code: { required: true }, language: { complete: (typed, others) => [typed, others.code ?? ""] } },
+      get: (args) => expectTypeOf(args).toEqualTypeOf<{ code: string; language?: string }>() as never,
+    });
+    prompt({ get: (args) => expectTypeOf(args).toEqualTypeOf<{ [name: string]: string | undefined }>() as never });
+  });
+
+  test("schemas give their output types to the handler, and texts to the client", () => {
+    const shaped = prompt({
+      arguments: {
+        code: z.string(),
+        n: z.number(),
+        loud: z.boolean().optional(),
+        level: z.enum(["low", "high"]).default("low"),
+        at: { title: "At", schema: z.string().transform((text) => new Date(text)) },
+        style: {},
+      },
+      get: (args) =>
+        expectTypeOf(args).toEqualTypeOf<{
+          code: string;
+          n: number;
+          level: "low" | "high";
+          at: Date;
+          loud?: boolean | undefined;
+          style?: string;
+        }>() as never,
+    });
+    expectTypeOf<NonNullable<(typeof shaped)["~types"]>["arguments"]>().toEqualTypeOf<{
+      code: string;
+      n: string;
+      at: string;
+      loud?: string;
+      level?: "low" | "high";
+      style?: string;
+    }>();
+  });
+
+  test("one schema of an object gives the same types", () => {
+    const whole = prompt({
+      arguments: z.object({ n: z.number(), level: z.enum(["low", "high"]).default("low") }),
+      get: ({ n, level }) =>
+        expectTypeOf([n, level] as const).toEqualTypeOf<readonly [number, "low" | "high"]>() as never,
+    });
+    expectTypeOf<NonNullable<(typeof whole)["~types"]>["arguments"]>().toEqualTypeOf<{
+      n: string;
+      level?: "low" | "high";
+    }>();
+    const json = prompt({
+      arguments: { type: "object", properties: { n: { type: "number" }, word: { type: "string" } }, required: ["n"] },
+      get: (args) => expectTypeOf(args).toEqualTypeOf<{ n: number; word?: string }>() as never,
+    });
+    expectTypeOf<NonNullable<(typeof json)["~types"]>["arguments"]>().toEqualTypeOf<{ n: string; word?: string }>();
+  });
+
+  test("members that do not exist are refused", () => {
+    // @ts-expect-error -- requierd is no member
+    prompt({ arguments: { code: { requierd: true } }, get: () => "a" });
+    // @ts-expect-error -- descripton is no member, beside one that is
+    prompt({ arguments: { code: { required: true, descripton: "The code" } }, get: () => "a" });
+    // @ts-expect-error -- a list is no record
+    prompt({ arguments: [{ name: "code" }], get: () => "a" });
+    // @ts-expect-error -- a text is no definition
+    prompt({ arguments: { code: "The code" }, get: () => "a" });
+  });
+
+  test("withContext has the same types", () => {
+    withContext<{ db: number }>().prompt({
+      arguments: { n: z.number(), code: { complete: (typed) => [typed] } },
+      get: ({ n, code = "" }, { db }) => `${n.toFixed()} ${code.length} ${db.toFixed()}`,
+    });
+  });
+});
+
+describe("members that would be ignored are refused", () => {
+  const call = (): string => "a";
+  const read = (): string => "a";
+
+  test("in a tool", () => {
+    // @ts-expect-error -- did you mean title?
+    tool({ titel: "A", call });
+    // @ts-expect-error -- did you mean readOnlyHint?
+    tool({ annotations: { readonlyHint: true }, call });
+    // @ts-expect-error -- an icon has src
+    tool({ icons: [{ url: "https://example.com/a.png" }], call });
+    // @ts-expect-error -- scopes is a list
+    tool({ scopes: "a b", call });
+    // @ts-expect-error -- meta is an object
+    tool({ meta: "a", call });
+  });
+
+  test("in a resource", () => {
+    // @ts-expect-error -- did you mean mimeType?
+    resource("a://b", { mimetype: "text/plain", read });
+    // @ts-expect-error -- did you mean ttlMs?
+    resource("a://b", { cache: { ttl: 5 }, read });
+    // @ts-expect-error -- the template has no such variable
+    resource("a://{id}", { complete: { name: ["x"] }, read });
+    // @ts-expect-error -- Only a template has variables.
+    resource("a://b", { complete: { id: ["x"] }, read });
+    // @ts-expect-error -- Only a template has a list.
+    resource("a://b", { list: () => [], read });
+    // @ts-expect-error -- A template has no size.
+    resource("a://{id}", { size: 5, read });
+    resource("a://{id}", { list: (ctx) => [ctx.meta.a as string], complete: { id: (typed) => [typed] }, read });
+    resource("a://b", { size: 5, read });
+    const uri: string = "a://b";
+    resource(uri, { size: 5, list: () => [], complete: { id: ["x"] }, read });
+  });
+
+  test("in a server", () => {
+    // @ts-expect-error -- did you mean tools?
+    createServer({ ...named, tolos: { plain } });
+    // @ts-expect-error -- did you mean inFlight?
+    createServer({ ...named, limits: { inflight: 5 } });
+    // @ts-expect-error -- did you mean listChanged?
+    createServer({ ...named, capabilities: { listchanged: false } });
+  });
 });

@@ -4,7 +4,8 @@ import type { Annotations, ContentBlock, Icon, ResourceContents } from "../mcp/c
 import type { GetPromptResult, PromptMessage } from "../mcp/prompts.ts";
 import type { CacheHint, ReadResourceResult, Resource as ListedResource } from "../mcp/resources.ts";
 import type { ToolAnnotations } from "../mcp/tools.ts";
-import type { NoSchema, Schema, SchemaCheck } from "../schema/standard-schema.ts";
+import type { ObjectFromJsonSchema } from "../schema/infer-json-schema.ts";
+import type { NoSchema, Schema, SchemaCheck, SchemaTypes, TypedSchema } from "../schema/standard-schema.ts";
 import type { Flat, UriVariableNames, UriVariables } from "../schema/uri-variables.ts";
 import { complete } from "./features/completion.ts";
 import { getPrompt, preparePrompt } from "./features/prompts.ts";
@@ -32,6 +33,13 @@ const resources: Feature = {
     "completion/complete": complete,
   },
 };
+
+/** The members of each value that `tool`, `prompt` and `resource` return. */
+interface Defined {
+  readonly "~feature": Feature;
+  /** The parameter of the function. Its members are checked; a copy of the value can have others, which belong to its author. */
+  readonly "~definition"?: object;
+}
 
 interface Described {
   title?: string | undefined;
@@ -66,7 +74,7 @@ export interface ToolDefinition<I, O, C, R = ResultWithoutOutputSchema> extends 
 }
 
 /** A tool: plain data to pass to `createServer` under its name. */
-export interface Tool<I = any, O = any, C = any> extends Described {
+export interface Tool<I = any, O = any, C = any> extends Described, Defined {
   readonly kind: "tool";
   /** The schema of the arguments, as it was passed to `tool`. */
   readonly input: Schema | undefined;
@@ -78,7 +86,6 @@ export interface Tool<I = any, O = any, C = any> extends Described {
   readonly extensions?: readonly ToolExtension[] | undefined;
   /** The handler, as it was passed to `tool`. */
   readonly call: (input: never, ctx: Context & C) => unknown;
-  readonly "~feature": Feature;
   readonly "~types"?: { input: I; output: O };
 }
 
@@ -108,7 +115,7 @@ export function tool<
   C extends object = object,
   R extends ResultWithoutOutputSchema = ResultWithoutOutputSchema,
 >(definition: ToolDefinition<I, O, C, R>): Tool<ArgumentTypes<I>["input"], ToolValue<O, R>, NoInfer<C>> {
-  return { ...definition, kind: "tool", "~feature": tools } as never;
+  return { ...definition, kind: "tool", "~feature": tools, "~definition": definition } as never;
 }
 
 /** Returns suggestions for a partly typed value. `others` contains the arguments that are already filled in. */
@@ -125,25 +132,100 @@ export type Completions =
       hasMore?: boolean;
     };
 
-/** An argument of a prompt. */
+/** An argument of a prompt, with its options. */
 export interface PromptArgumentDefinition {
-  /** Name for people. Default: the key of the argument. */
-  title?: string;
-  /** The expected value, for people. */
-  description?: string;
-  /** Whether a call without the argument is refused. Default: false. */
-  required?: boolean;
-  /** A function, or a list of all values. From a list, the values that start with the typed text are suggested. */
-  complete?: CompletionHandler | readonly string[];
+  /** Name for people. Default: the title of the schema, then the key of the argument. */
+  title?: string | undefined;
+  /** The expected value, for people. Default: the description of the schema. */
+  description?: string | undefined;
+  /** Whether a call without the argument is refused. With a `schema`, the schema tells. Default: false. */
+  required?: boolean | undefined;
+  /**
+   * A function, or a list of all values. From a list, the values that start with the typed text are suggested. Default: the
+   * values of a schema of choices.
+   */
+  complete?: CompletionHandler | readonly string[] | undefined;
+  /** Schema of the value, such as `z.number()`. Its library converts and checks the text. Default: any text. */
+  schema?: TypedSchema | undefined;
 }
 
-/** The values of a prompt's arguments: all are text, and those that are not `required` may be missing. */
-export type PromptArgumentValues<A> = Flat<
-  { [K in RequiredArgument<A>]: string } & { [K in Exclude<keyof A, RequiredArgument<A>>]?: string }
->;
+/** A JSON Schema of all arguments of a prompt. */
+export interface PromptArgumentsSchema {
+  readonly type: "object";
+  /** The schemas of the arguments, by name. */
+  readonly properties: { readonly [name: string]: unknown };
+}
+
+/** The arguments of a prompt: a record of options or schemas by name, or one schema of an object. */
+export type PromptArguments =
+  | { readonly [name: string]: PromptArgumentDefinition | TypedSchema }
+  | TypedSchema
+  | PromptArgumentsSchema;
+
+/** The schema of an argument, if it has one. */
+type SchemaOf<D> = D extends TypedSchema
+  ? D
+  : D extends { readonly schema: infer S extends TypedSchema }
+    ? S
+    : NoSchema;
+
+/** `Side` is `input` for a call, and `output` for the handler: a default makes an argument optional for the call only. */
+type IsRequired<D, Side extends "input" | "output"> =
+  SchemaOf<D> extends infer S extends TypedSchema
+    ? undefined extends SchemaTypes<S>[Side]
+      ? false
+      : true
+    : D extends { readonly required: true }
+      ? true
+      : false;
 
 // A mapped type over `keyof A` would keep the declarations in `A`, which TypeScript 7 writes into declaration files.
-type RequiredArgument<A> = { [K in keyof A]: A[K] extends { readonly required: true } ? K : never }[keyof A];
+type RequiredArgument<A, Side extends "input" | "output"> = {
+  [K in keyof A]: IsRequired<A[K], Side> extends true ? K : never;
+}[keyof A];
+
+type ArgumentValue<D> = SchemaOf<D> extends infer S extends TypedSchema ? SchemaTypes<S>["output"] : string;
+
+/** The text that a call passes for a value: one of the texts that the schema accepts, or any text for other values. */
+type TextOf<T> = unknown extends T ? string : Exclude<T, undefined> extends infer V extends string ? V : string;
+type ArgumentText<D> = SchemaOf<D> extends infer S extends TypedSchema ? TextOf<SchemaTypes<S>["input"]> : string;
+
+/**
+ * The values of a prompt's arguments that its handler receives. Without a schema, they are texts, and those that are not
+ * `required` may be missing.
+ */
+export type PromptArgumentValues<A> = A extends TypedSchema
+  ? SchemaTypes<A>["output"]
+  : A extends PromptArgumentsSchema
+    ? ObjectFromJsonSchema<A>
+    : Flat<
+        { [K in RequiredArgument<A, "output">]: ArgumentValue<A[K]> } & {
+          [K in Exclude<keyof A, RequiredArgument<A, "output">>]?: ArgumentValue<A[K]>;
+        }
+      >;
+
+/** The texts of a prompt's arguments that a call passes. */
+export type PromptArgumentTexts<A> = A extends TypedSchema
+  ? TextsOf<SchemaTypes<A>["input"]>
+  : A extends PromptArgumentsSchema
+    ? TextsOf<ObjectFromJsonSchema<A>>
+    : Flat<
+        { [K in RequiredArgument<A, "input">]: ArgumentText<A[K]> } & {
+          [K in Exclude<keyof A, RequiredArgument<A, "input">>]?: ArgumentText<A[K]>;
+        }
+      >;
+
+type TextsOf<T> = { [K in keyof T]: TextOf<T[K]> };
+
+/** Refuses members of an argument that do not exist. For the others it is `unknown`. */
+type PromptArgumentsCheck<A> = A extends TypedSchema | PromptArgumentsSchema
+  ? unknown
+  : { [K in keyof A]: A[K] extends TypedSchema ? unknown : UnknownMembers<A[K]> };
+type UnknownMembers<D> = {
+  [
+    M in Exclude<keyof D, keyof PromptArgumentDefinition>
+  ]: "An argument has no such member. Write { required: true } or { schema: z.number() }.";
+};
 
 type PromptReturn =
   | string
@@ -154,44 +236,52 @@ type PromptReturn =
 
 /** Definition of a prompt. */
 export interface PromptDefinition<A, C> extends Described, OtherPromptNames {
-  /** The arguments, by name. All values are text. Default: none. */
-  arguments?: A | undefined;
+  /**
+   * The arguments: by name, each with options or a schema, or one schema of an object. Clients send texts. The texts of
+   * numbers, booleans, lists and objects are JSON. Default: none.
+   */
+  arguments?: (A & PromptArgumentsCheck<A>) | undefined;
   /** Returns the messages. A string or a content block becomes a message of the user. */
   get: (args: PromptArgumentValues<A>, ctx: Context & C) => Awaitable<PromptReturn | InputRequired>;
 }
 
 /** A prompt: plain data to pass to `createServer` under its name. */
-export interface Prompt<A = any, C = any> extends Described {
+export interface Prompt<A = any, C = any> extends Described, Defined {
   readonly kind: "prompt";
-  /** The declared arguments, by name. */
-  readonly arguments: Record<string, PromptArgumentDefinition> | undefined;
+  /** The arguments, as they were passed to `prompt`. */
+  readonly arguments: PromptArguments | undefined;
   /** The handler, as it was passed to `prompt`. */
   readonly get: (args: never, ctx: Context & C) => unknown;
-  readonly "~feature": Feature;
   readonly "~types"?: { arguments: A };
 }
 
 /**
  * Defines a prompt.
  *
- * Its name is the key under which it is passed to `createServer`. A call without a required argument is rejected with -32602
- * before `get` is called.
+ * Its name is the key under which it is passed to `createServer`. A call whose arguments are missing or invalid is rejected
+ * with -32602 before `get` is called.
  *
  * @example
  * ```ts
  * import { prompt } from "mcparley/server";
+ * import { z } from "zod";
  *
  * const review = prompt({
  *   description: "Reviews code.",
- *   arguments: { code: { required: true }, language: { complete: ["Rust", "TypeScript"] } },
- *   get: ({ code, language = "unknown" }) => `Review this code (language: ${language}): ${code}`,
+ *   arguments: {
+ *     code: { description: "The code to review", required: true },
+ *     language: z.enum(["Rust", "TypeScript"]).default("TypeScript"),
+ *     sentences: z.number().int().max(50).optional(),
+ *   },
+ *   get: ({ code, language, sentences = 5 }) => `Review this ${language} code in ${sentences} sentences:\n${code}`,
  * });
  * ```
  */
-export function prompt<const A extends Record<string, PromptArgumentDefinition>, C extends object = object>(
-  definition: PromptDefinition<A, C>,
-): Prompt<PromptArgumentValues<A>, NoInfer<C>> {
-  return { ...definition, kind: "prompt", "~feature": prompts } as never;
+export function prompt<
+  const A extends PromptArguments = Record<string, PromptArgumentDefinition>,
+  C extends object = object,
+>(definition: PromptDefinition<A, C>): Prompt<PromptArgumentTexts<A>, NoInfer<C>> {
+  return { ...definition, kind: "prompt", "~feature": prompts, "~definition": definition } as never;
 }
 
 type ReadPart = { uri?: string; mimeType?: string; meta?: JsonObject } & (
@@ -208,22 +298,35 @@ type ReadReturn =
   | readonly (ReadPart | ResourceContents)[]
   | ReadResourceResult;
 
+/** `T` if a URI is a template, or may be one, and `Other` if it has no variables. */
+type IfTemplate<U extends string, T, Other> = string extends U ? T : [UriVariableNames<U>] extends [never] ? Other : T;
+
 /** Definition of a resource or a resource template. */
 export interface ResourceDefinition<U extends string, C> extends Described {
   /** MIME type of the contents. Default: not stated. */
   mimeType?: string | undefined;
-  /** Size in bytes, before any encoding. */
-  size?: number | undefined;
+  /** Size in bytes, before any encoding. A template has none. */
+  size?: (string extends U ? number : IfTemplate<U, "A template has no size.", number>) | undefined;
   /** Hints about the audience, priority and age of the contents. */
   annotations?: Annotations | undefined;
   /** How long a client may cache the contents. Default: 0 ms and private. */
   cache?: Partial<CacheHint> | undefined;
   /** For templates: returns the existing resources. They are added to `resources/list`. */
   list?:
-    | ((ctx: Context & C) => Awaitable<readonly (string | (Omit<ListedResource, "name"> & { name?: string }))[]>)
+    | IfTemplate<
+        U,
+        (ctx: Context & C) => Awaitable<readonly (string | (Omit<ListedResource, "name"> & { name?: string }))[]>,
+        "Only a template has a list."
+      >
     | undefined;
   /** For templates: suggestions for a variable. */
-  complete?: { [K in UriVariableNames<U>]?: CompletionHandler | readonly string[] } | undefined;
+  complete?:
+    | IfTemplate<
+        U,
+        { [K in UriVariableNames<U>]?: CompletionHandler | readonly string[] },
+        "Only a template has variables."
+      >
+    | undefined;
   /**
    * Reads the resource. `ctx.uri` is the URI as the client sent it. Throw `resourceNotFound(uri)` if it does not exist.
    */
@@ -234,7 +337,7 @@ export interface ResourceDefinition<U extends string, C> extends Described {
 }
 
 /** A resource, or a resource template if its URI is a template: plain data to pass to `createServer`. */
-export interface Resource<U extends string = string, C = any> extends Described {
+export interface Resource<U extends string = string, C = any> extends Described, Defined {
   readonly kind: "resource";
   readonly uri: U;
   readonly mimeType?: string | undefined;
@@ -244,7 +347,6 @@ export interface Resource<U extends string = string, C = any> extends Described 
   readonly list?: ((ctx: Context & C) => unknown) | undefined;
   readonly complete?: Record<string, CompletionHandler | readonly string[] | undefined> | undefined;
   readonly read: (variables: never, ctx: Context & C & { readonly uri: string }) => unknown;
-  readonly "~feature": Feature;
 }
 
 /**
@@ -273,5 +375,5 @@ export function resource<const U extends string, C extends object = object>(
   uri: U,
   definition: ResourceDefinition<U, C>,
 ): Resource<U, NoInfer<C>> {
-  return { ...definition, kind: "resource", uri, "~feature": resources } as never;
+  return { ...definition, kind: "resource", uri, "~feature": resources, "~definition": definition } as never;
 }

@@ -71,6 +71,11 @@ export interface ServerExtension {
    * errors are thrown by `createServer`.
    */
   offer?(server: Pick<Server<unknown, unknown, unknown>, "tools" | "prompts" | "resources">): void;
+  /**
+   * Returns the definitions of the extension that need scopes, such as `skill "refunds"`. A warning names them if the server
+   * is served without credentials. Default: none.
+   */
+  scopedNames?(): Iterable<string>;
   /** Called when the server is closed. Stops work that does not depend on a connection. */
   close?(core: ServerCore): void | Promise<void>;
 }

@@ -96,9 +96,8 @@ export class Offering {
       case "completions":
         // Whether any prompt argument or template variable has suggestions.
         this.#suggests ??=
-          [...this.prompts].some(([, { arguments: args }]) =>
-            Object.values(args ?? {}).some((argument) => argument.complete),
-          ) || [...this.resources].some(([, definition]) => definition.complete);
+          [...this.prompts.entries()].some((entry) => entry.arguments.suggestions.size > 0) ||
+          [...this.resources].some(([, definition]) => definition.complete);
         return this.#suggests;
       default:
         return this.#init.given[feature] !== undefined || this[feature].size > 0;

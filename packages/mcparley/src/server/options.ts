@@ -126,8 +126,9 @@ export interface ServerDefinition<T, P, R, C extends object> extends Implementat
    */
   onError?: (error: unknown, call: Context | undefined) => void;
   /**
-   * Receives each warning about the definition of the server, once: names of tools that model providers refuse, and forms that
-   * ask for secrets. Default: writes to the console.
+   * Receives each warning about the definition of the server, once: names of tools that model providers refuse, definitions
+   * whose scopes no caller of a connection can have, and forms that ask for secrets. Default: writes to the console, which is
+   * stderr.
    */
   onWarning?: (warning: string) => void;
   /**

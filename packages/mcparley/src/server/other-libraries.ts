@@ -1,6 +1,6 @@
 /**
  * Names that other MCP libraries use. The types make the compiler's message contain the name to use, and editors strike the
- * names out. The checks do the same at run time, where a member that is ignored would leave arguments unchecked.
+ * names out. At run time `checkMembers` refuses the members.
  */
 
 /** Members of the definition of a tool in other libraries. */
@@ -84,33 +84,6 @@ export interface OtherServerMethods {
 }
 
 type Kind = "tool" | "prompt" | "resource" | "server";
-
-/** Members of definitions in other libraries, by their names here. */
-const otherNames: Record<Kind, Record<string, string>> = {
-  tool: {
-    input: "inputSchema parameters params args argsSchema schema",
-    output: "outputSchema",
-    call: "handler execute callback cb run func",
-    annotations: "readOnlyHint destructiveHint",
-    meta: "_meta",
-  },
-  prompt: { arguments: "argsSchema args parameters", get: "load handler execute callback cb", meta: "_meta" },
-  resource: { read: "load handler execute callback cb", uri: "uriTemplate", meta: "_meta" },
-  server: {
-    tools: "tool",
-    prompts: "prompt",
-    resources: "resource resourceTemplates",
-    "name and version": "serverInfo info",
-  },
-};
-
-/** Throws if a definition has a member of another library. The message names the member to use. */
-export function refuseOtherNames(kind: Kind, definition: object): void {
-  for (const [ours, all] of Object.entries(otherNames[kind])) {
-    const theirs = all.split(" ").find((name) => name in definition);
-    if (theirs !== undefined) throw new TypeError(`use "${ours}" instead of "${theirs}"`);
-  }
-}
 
 const otherServerMethods: Record<Kind, string> = {
   tool: "tool registerTool addTool setRequestHandler",

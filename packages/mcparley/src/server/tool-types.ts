@@ -1,5 +1,5 @@
 import type { JsonObject } from "../rpc/messages.ts";
-import type { ContentBlock, TextContent } from "../mcp/content.ts";
+import type { ContentBlock, ResourceLink, TextContent } from "../mcp/content.ts";
 import type { CallToolResult } from "../mcp/tools.ts";
 import type { FromJsonSchema, ObjectFromJsonSchema } from "../schema/infer-json-schema.ts";
 import type { JsonSchema } from "../schema/schema.ts";
@@ -48,14 +48,17 @@ export type ResultWithoutOutputSchema =
   | ToolResult
   | InputRequired;
 
-/** A client returns the text of a result whose content is all text, and otherwise the content. */
+/**
+ * A client returns the text of a result whose content is all text, and otherwise the content. A link is text on revisions
+ * before 2025-06-18.
+ */
 type ContentValue<R> = R extends InputRequired
   ? never
   : R extends string | number | boolean | TextContent
     ? string
     : R extends null | undefined | void
       ? ContentBlock[]
-      : R extends readonly unknown[]
+      : R extends readonly unknown[] | ResourceLink
         ? string | ContentBlock[]
         : R extends ContentBlock
           ? ContentBlock[]

@@ -2,7 +2,8 @@ import type { NoSchema, Schema } from "../schema/standard-schema.ts";
 import {
   type Prompt,
   type PromptArgumentDefinition,
-  type PromptArgumentValues,
+  type PromptArgumentTexts,
+  type PromptArguments,
   type PromptDefinition,
   type Resource,
   type ResourceDefinition,
@@ -25,9 +26,9 @@ export interface WithContext<C extends object> {
     definition: ToolDefinition<I, O, C, R>,
   ) => Tool<ArgumentTypes<I>["input"], ToolValue<O, R>, C>;
   /** Defines a prompt. See `prompt`. */
-  prompt: <const A extends Record<string, PromptArgumentDefinition>>(
+  prompt: <const A extends PromptArguments = Record<string, PromptArgumentDefinition>>(
     definition: PromptDefinition<A, C>,
-  ) => Prompt<PromptArgumentValues<A>, C>;
+  ) => Prompt<PromptArgumentTexts<A>, C>;
   /** Defines a resource or a resource template. See `resource`. */
   resource: <const U extends string>(uri: U, definition: ResourceDefinition<U, C>) => Resource<U, C>;
 }

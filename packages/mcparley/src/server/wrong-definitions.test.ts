@@ -172,3 +172,145 @@ describe("middleware by method", () => {
     ).not.toThrow();
   });
 });
+
+describe("a member that would be ignored is refused, with its name, the definition and the cure", () => {
+  const call = (): string => "a";
+  const read = (): string => "a";
+  const get = (): string => "a";
+  const ofTool = (more: object): string =>
+    refusal(() => createServer({ ...named, tools: { t: tool({ call, ...more } as never) } }));
+  const ofPrompt = (more: object): string =>
+    refusal(() => createServer({ ...named, prompts: { p: prompt({ get, ...more } as never) } }));
+  const ofResource = (more: object, uri = "note://1"): string =>
+    refusal(() => createServer({ ...named, resources: { r: resource(uri, { read, ...more } as never) } }));
+  const ofServer = (more: object): string => refusal(() => createServer({ ...named, ...more } as never));
+
+  test.each([
+    [{ titel: "A" }, 'it has the unknown member "titel"; did you mean "title"?'],
+    [{ Description: "A" }, 'did you mean "description"?'],
+    [{ scope: ["a"] }, 'did you mean "scopes"?'],
+    [{ outputs: {} }, 'did you mean "output"?'],
+    [
+      { zzzzzz: undefined },
+      'it has the unknown member "zzzzzz"; its members are title, description, icons, scopes, meta, input,',
+    ],
+    [
+      { annotations: { readonlyHint: true } },
+      '"annotations" has the unknown member "readonlyHint"; did you mean "readOnlyHint"?',
+    ],
+    [{ annotations: ["readOnlyHint"] }, '"annotations" must be an object'],
+    [{ icons: "a.png" }, '"icons" must be a list'],
+    [{ icons: ["a.png"] }, '"icons[0]" must be an object'],
+    [
+      { icons: [{ src: "https://a/b.png" }, { src: "https://a/b.png", size: "48x48" }] },
+      '"icons[1]" has the unknown member "size"; did you mean "sizes"?',
+    ],
+    [{ icons: [{ mimeType: "image/png" }] }, '"icons[0].src" must be a URL'],
+    [{ icons: [{ src: "https://a/b.png", sizes: "48x48" }] }, '"icons[0].sizes" must be a list'],
+    [{ scopes: "a b" }, '"scopes" must be a list of texts without spaces'],
+    [{ scopes: ["a b"] }, '"scopes" must be a list of texts without spaces'],
+    [{ scopes: [""] }, '"scopes" must be a list'],
+    [{ scopes: [undefined] }, '"scopes" must be a list'],
+    [{ meta: "a" }, '"meta" must be an object'],
+    [{ meta: ["a"] }, '"meta" must be an object'],
+    [
+      { extensions: [{ id: "com.example/x", methods: {} }] },
+      "the extension com.example/x belongs to createServer({ extensions: [...] })",
+    ],
+  ])("tool: %j", (more, message) => {
+    expect(ofTool(more)).toContain(`The tool "t" cannot be offered: `);
+    expect(ofTool(more)).toContain(message);
+  });
+
+  test.each([
+    [{ argument: {} }, 'did you mean "arguments"?'],
+    [
+      { messages: [] },
+      'it has the unknown member "messages"; its members are title, description, icons, scopes, meta, arguments, get',
+    ],
+    [{ icons: [{ url: "https://a/b.png" }] }, '"icons[0]" has the unknown member "url"'],
+    [{ scopes: "a" }, '"scopes" must be a list'],
+    [{ name: "other" }, 'its name is its key in "prompts"; leave "name" out'],
+  ])("prompt: %j", (more, message) => {
+    expect(ofPrompt(more)).toContain(`The prompt "p" cannot be offered: `);
+    expect(ofPrompt(more)).toContain(message);
+  });
+
+  test.each([
+    [{ mimetype: "text/plain" }, 'did you mean "mimeType"?'],
+    [
+      { annotations: { audiences: ["user"] } },
+      '"annotations" has the unknown member "audiences"; did you mean "audience"?',
+    ],
+    [{ cache: { ttl: 5 } }, '"cache" has the unknown member "ttl"'],
+    [{ cache: { cachescope: "public" } }, 'did you mean "cacheScope"?'],
+    [{ complete: { id: ["a"] } }, 'a resource without variables has no "complete"; leave it out'],
+    [{ list: () => [] }, 'a resource without variables has no "list"; leave it out'],
+    [{ name: "other" }, 'its name is its key in "resources"; leave "name" out'],
+  ])("resource: %j", (more, message) => {
+    expect(ofResource(more)).toContain(`The resource "r" cannot be offered: `);
+    expect(ofResource(more)).toContain(message);
+  });
+
+  test.each([
+    [{ size: 5 }, 'a template has no "size"; leave it out'],
+    [{ complete: { id: "a" } }, '"complete.id" must be a list of texts or a function'],
+    [{ complete: { id: [1] } }, '"complete.id" must be a list of texts or a function'],
+    [{ complete: { other: ["a"] } }, '"complete" names "other", which is no variable of note://{id}'],
+    [{ list: ["note://1"] }, '"list" must be a function'],
+  ])("template: %j", (more, message) => {
+    expect(ofResource(more, "note://{id}")).toContain(message);
+  });
+
+  test.each([
+    [{ tolos: {} }, 'The server cannot be offered: it has the unknown member "tolos"; did you mean "tools"?'],
+    [{ onErrors: () => {} }, 'did you mean "onError"?'],
+    [{ auth: () => {} }, 'it has the unknown member "auth"'],
+    [{ limits: { inflight: 5 } }, '"limits" has the unknown member "inflight"; did you mean "inFlight"?'],
+    [
+      { capabilities: { listchanged: false } },
+      '"capabilities" has the unknown member "listchanged"; did you mean "listChanged"?',
+    ],
+    [{ listCache: { ttl: 5 } }, '"listCache" has the unknown member "ttl"'],
+    [{ icons: [{ url: "a" }] }, '"icons[0]" has the unknown member "url"'],
+    [
+      { observers: [() => {}] },
+      'each of "observers" must have one of the methods started, refused, sessionEnded, failed',
+    ],
+    [{ extensions: [{ id: "com.example/x", beforeCall: () => {} }] }, "The extension com.example/x belongs to a tool"],
+  ])("server: %j", (more, message) => {
+    expect(ofServer(more)).toContain(message);
+  });
+
+  test("when it is set on a live server, which keeps the definition before", () => {
+    const server = createServer({ ...named, tools: { hello } });
+    expect(refusal(() => server.tools.set("hello", tool({ call, titel: "A" } as never)))).toContain('"titel"');
+    expect(server.tools.get("hello")).toBe(hello);
+  });
+
+  test("the longest name of an unknown member is shortened", () => {
+    expect(ofTool({ [`x${"y".repeat(200)}`]: 1 }).length).toBeLessThan(400);
+  });
+
+  test("members that the library adds, copies with a name, and members whose value is undefined are accepted", () => {
+    const base = tool({
+      call,
+      title: undefined,
+      annotations: undefined,
+      icons: undefined,
+      scopes: undefined,
+      meta: undefined,
+    });
+    const page = resource("note://{id}", { read, size: undefined, list: undefined, complete: undefined });
+    const greeting = prompt({ get, arguments: undefined });
+    const server = createServer({
+      ...named,
+      tools: { base, copy: { ...base, name: "copy" } as never, described: { ...base, description: "A copy." } },
+      prompts: { greeting, again: { ...greeting, name: "again" } as never },
+      resources: { page, again: { ...page, name: "again" } as never },
+    });
+    const outer = createServer({ name: "outer", version: "1" }).mount("in", server as never);
+    expect([server.tools.size, outer.tools.size, outer.prompts.size, outer.resources.size]).toEqual([3, 3, 2, 2]);
+    expect(() => createServer({ ...named, tools: { t: { ...base, [Symbol("mine")]: 1 } } })).not.toThrow();
+  });
+});

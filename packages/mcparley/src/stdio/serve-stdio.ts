@@ -2,6 +2,7 @@ import { type Readable, Writable } from "node:stream";
 import { systemClock } from "../rpc/clock.ts";
 import type { Transport } from "../rpc/transport.ts";
 import type { Server } from "../server/create-server.ts";
+import type { Principal } from "../server/dispatch/context.ts";
 import { type StreamTransportOptions, streamTransport } from "./stream-transport.ts";
 
 /** Options of `serveStdio`. */
@@ -13,6 +14,11 @@ export interface ServeStdioOptions extends Omit<StreamTransportOptions, "keepOut
   input?: Readable;
   /** Stream to write instead of stdout. */
   output?: Writable;
+  /**
+   * The caller of all requests. Its scopes decide which definitions the client sees. `localUser` of `mcparley/server` has all
+   * scopes. Default: none, so definitions with `scopes` are hidden, and a warning names them.
+   */
+  principal?: Principal;
   /** Milliseconds from the end of the input until calls in flight are cancelled. Default: 30,000. */
   drainTimeout?: number;
   /** Milliseconds after the end of serving until the process is forced to exit; false disables this. Default: 5,000. */
@@ -52,7 +58,8 @@ export function serveStdio(
   const output = options.output ?? (ownsProcess ? protocolStdout() : process.stdout);
   const keepOutput = output === process.stdout;
   const { transport, ended, closed } = observed(streamTransport(input, output, { ...options, keepOutput }));
-  const connection = server.attach(transport);
+  const { principal } = options;
+  const connection = server.attach(transport, principal === undefined ? {} : { principal });
 
   const close = async (): Promise<void> => {
     const open = await connection;

@@ -10,6 +10,7 @@ import {
 import { readContent } from "mcparley/client";
 import { didYouMean } from "../../did-you-mean.ts";
 import { type Given, readArguments, requireWord, sourcesOf } from "../arguments.ts";
+import { mayHide } from "../hidden-entries.ts";
 import { UsageError } from "../io.ts";
 import { isObject } from "../json.ts";
 import { type View, paragraph, printJson, printText } from "../screen.ts";
@@ -46,7 +47,11 @@ async function call(name: string, given: readonly Given[], session: Session): Pr
   const { tool, names } = await findTool(name, session);
   const received = tool ? await callFound(tool, given, session) : await callHidden(name, given, session);
   session.screen.endProgress();
-  if (!received) throw new UsageError(`The server has no tool ${JSON.stringify(name)}.`, didYouMean(name, names));
+  if (!received)
+    throw new UsageError(
+      `The server has no tool ${JSON.stringify(name)}.`,
+      names.length === 0 ? mayHide : didYouMean(name, names),
+    );
   const result = { ...received, content: readContent(received.content) };
   if (result.isError) throw new ToolError(errorText(result), { result: received });
   if (options.output !== undefined) await save(result, options.output, session);

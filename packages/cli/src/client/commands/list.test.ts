@@ -1,4 +1,4 @@
-import { createServer } from "mcparley/server";
+import { createServer, prompt, resource, tool } from "mcparley/server";
 import { describe, expect, test } from "vitest";
 import { runWith } from "../testing/fake-io.ts";
 import { connectToScript, oneOfEach } from "../testing/refusing-peer.ts";
@@ -137,4 +137,63 @@ describe("the instructions of a server", () => {
     const { io } = await runWith({ server: serverWith(long) }, `list ${url} --json --instructions`);
     expect(JSON.parse(io.out())).toMatchObject({ instructions: long });
   });
+});
+
+describe("an empty list", () => {
+  const hidden = tool({ scopes: ["notes:write"], call: () => "written" });
+  const note = resource("note://1", { read: () => "Buy milk." });
+  const serverOf = (definition: object) =>
+    createServer({ name: "notes", version: "1.0.0", onWarning: () => {}, ...definition });
+
+  test.each([
+    ["tools", { tools: { hidden } }, "The list of tools is empty."],
+    ["tools and prompts", { tools: {}, prompts: {}, resources: { note } }, "The list of tools and prompts is empty."],
+    ["resources and their templates", { resources: {} }, "The list of resources is empty."],
+  ])("of %s has a note on stderr that the server may hide entries", async (_, definition, text) => {
+    const { code, io } = await runWith({ server: serverOf(definition) }, `list ${url}`);
+    expect(code).toBe(0);
+    const err = io.err().replaceAll(/\s+/g, " ");
+    expect(err).toContain(`${text} A server can hide entries from callers that lack scopes.`);
+    expect(err).toContain('the option "principal" of serveStdio');
+  });
+
+  test("that is the only requested one has the note", async () => {
+    const server = serverOf({ resources: { note } });
+    const { io } = await runWith({ server }, `list ${url} templates`);
+    expect(io.err()).toContain("The list of templates is empty.");
+  });
+
+  test("of templates beside resources, and a list that the server does not declare, have no note", async () => {
+    for (const words of ["", " tools", " resources"])
+      expect((await runWith({ server: serverOf({ resources: { note } }) }, `list ${url}${words}`)).io.err()).toBe("");
+  });
+
+  test("has no note in a JSON document", async () => {
+    const { io } = await runWith({ server: serverOf({ tools: { hidden } }) }, `list ${url} --json`);
+    expect(io.err()).toBe("");
+    expect(JSON.parse(io.out())).toMatchObject({ tools: [] });
+  });
+});
+
+test.each([
+  ["call", "tool", "hidden"],
+  ["prompt", "prompt", "hidden"],
+])("%s says that the server may hide the %s", async (command, kind, name) => {
+  const hidden = {
+    tools: { hidden: tool({ scopes: ["notes:write"], call: () => "written" }) },
+    prompts: { hidden: prompt({ scopes: ["notes:write"], get: () => "written" }) },
+  };
+  const server = createServer({ name: "notes", version: "1.0.0", onWarning: () => {}, ...hidden });
+  const { code, io } = await runWith({ server }, `${command} ${url} ${name}`);
+  expect(code).toBe(1);
+  const err = io.err().replaceAll(/\s+/g, " ");
+  expect(err).toContain(`The server has no ${kind} "hidden". A server can hide entries`);
+});
+
+test("the refusal of a resource without a principal names the scope and the option", async () => {
+  const hidden = resource("note://1", { scopes: ["notes:write"], read: () => "Buy milk." });
+  const server = createServer({ name: "notes", version: "1.0.0", onWarning: () => {}, resources: { hidden } });
+  const { code, io } = await runWith({ server }, `read ${url} note://1`);
+  expect(code).toBe(2);
+  expect(io.err().replaceAll(/\s+/g, " ")).toMatch(/403: .*notes:write.*\{ principal \} to serveStdio/);
 });

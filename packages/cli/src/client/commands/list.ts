@@ -1,5 +1,6 @@
 import { ErrorCode, ProtocolError } from "mcparley";
 import { didYouMean } from "../../did-you-mean.ts";
+import { mayHide } from "../hidden-entries.ts";
 import { UsageError } from "../io.ts";
 import { Reported, errorDocument, exitCodeOf, reportError } from "../report-error.ts";
 import { paragraph, printJson, printText } from "../screen.ts";
@@ -38,7 +39,7 @@ function readKind(word: string): keyof Offer {
 
 async function list(kind: keyof Offer | undefined, session: Session): Promise<void> {
   const { client, options, screen } = session;
-  const { offer, failures } = await fetchOffer(kind, session);
+  const { offer, failures, emptyLists } = await fetchOffer(kind, session);
   const [first] = failures;
   // A document without any list would hide that nothing could be listed.
   if (first && Object.keys(offer).length === 0 && (options.json || !(first.error instanceof ProtocolError))) {
@@ -56,6 +57,8 @@ async function list(kind: keyof Offer | undefined, session: Session): Promise<vo
     const lists = showOffer(offer, screen.out);
     await printText(kind === undefined ? [header(session), lists].filter(Boolean).join("\n\n") : lists, session);
     const { verbose } = options;
+    if (emptyLists.length > 0)
+      screen.note(paragraph(`The list of ${emptyLists.join(" and ")} is empty. ${mayHide}`, screen.err));
     for (const { method, error } of failures)
       await reportError(error, { screen, json: undefined, verbose, revisionKind, method });
   }
@@ -71,6 +74,8 @@ interface Failure {
 interface Fetched {
   readonly offer: Offer;
   readonly failures: readonly Failure[];
+  /** The kinds of which the server has returned no entry. Most servers with resources have no templates, so these count as one. */
+  readonly emptyLists: readonly string[];
 }
 
 /** Reads the requested lists. The failure of one does not affect the others. */
@@ -89,17 +94,22 @@ async function fetchOffer(kind: keyof Offer | undefined, { client, request }: Se
   ] as const;
   const offer: Record<string, unknown[]> = {};
   const failures: Failure[] = [];
+  const returned: Record<string, number> = {};
   for (const { name, method, isOffered, list } of parts) {
     if (kind === undefined ? !isOffered : kind !== name) continue;
     try {
-      offer[name] = isOffered ? await list().all() : [];
+      const entries: unknown[] = (offer[name] = isOffered ? await list().all() : []);
+      const templates = kind === undefined ? "resources" : "templates";
+      const subject = name === "resourceTemplates" ? templates : name;
+      if (isOffered) returned[subject] = (returned[subject] ?? 0) + entries.length;
     } catch (error) {
       if (request.signal?.aborted) throw error;
       if (isUnknownMethod(error)) offer[name] = [];
       else failures.push({ method, error });
     }
   }
-  return { offer, failures };
+  const emptyLists = Object.keys(returned).filter((subject) => returned[subject] === 0);
+  return { offer, failures, emptyLists };
 }
 
 /** Whether the server lacks the method. Servers with resources and no templates often declare `resources` and answer so. */

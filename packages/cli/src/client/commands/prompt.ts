@@ -1,6 +1,7 @@
 import { type Prompt, type PromptMessage, readPromptMessages } from "mcparley/client";
 import { didYouMean } from "../../did-you-mean.ts";
 import { type Given, promptArguments, readArguments, requireWord, sourcesOf } from "../arguments.ts";
+import { mayHide } from "../hidden-entries.ts";
 import { UsageError } from "../io.ts";
 import { type View, printJson, printText } from "../screen.ts";
 import { binaryOf, saveBinaries, saveText, showContent } from "../show-content.ts";
@@ -41,7 +42,10 @@ async function findPrompt(name: string, { client, request }: Session): Promise<P
     if (prompt.name === name) return prompt;
     names.push(prompt.name);
   }
-  throw new UsageError(`The server has no prompt ${JSON.stringify(name)}.`, didYouMean(name, names));
+  throw new UsageError(
+    `The server has no prompt ${JSON.stringify(name)}.`,
+    names.length === 0 ? mayHide : didYouMean(name, names),
+  );
 }
 
 async function save(messages: readonly PromptMessage[], file: string, session: Session): Promise<void> {

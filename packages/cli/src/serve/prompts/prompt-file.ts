@@ -1,6 +1,6 @@
 import type { Liquid, Template } from "liquidjs";
 import { ErrorCode, ProtocolError } from "mcparley";
-import { type Prompt, prompt } from "mcparley/server";
+import { type Prompt, type PromptArgumentDefinition, prompt } from "mcparley/server";
 import { didYouMean } from "../../did-you-mean.ts";
 import { partsBelow } from "../files/inside-folder.ts";
 import { PlacedMark } from "./placed-mark.ts";
@@ -35,7 +35,7 @@ export async function filePrompt(file: string, source: string, scope: PromptScop
     ...(title && { title: text(title) }),
     ...(description && { description: text(description) }),
     ...(pictures && { icons: icons(pictures) }),
-    ...(declared && { arguments: args }),
+    ...(declared && { arguments: definitionsOf(args) }),
   };
   const name = file.replace(/^prompts\//, "").replace(/\.md$/, "");
   const definition = prompt({
@@ -46,6 +46,11 @@ export async function filePrompt(file: string, source: string, scope: PromptScop
     }),
   }) as Prompt;
   return { name, file, definition, shape: JSON.stringify([listed, yaml?.text]) };
+}
+
+/** Returns the arguments without `values`, which the folder server checks itself. */
+function definitionsOf(args: Record<string, PromptArgument>): Record<string, PromptArgumentDefinition> {
+  return Object.fromEntries(Object.entries(args).map(([name, { values: _, ...definition }]) => [name, definition]));
 }
 
 /** Returns the value of each argument. An optional argument is null if it is absent or empty, as forms send it. */

@@ -21,6 +21,10 @@ const server = createServer({
   prompts: {
     review: prompt({ arguments: { code: { required: true }, language: {} }, get: ({ code }) => code }),
     plain: prompt({ get: () => "plain" }),
+    typed: prompt({
+      arguments: { n: z.number(), level: z.enum(["low", "high"]).optional() },
+      get: ({ n }) => String(n),
+    }),
   },
   resources: { note: resource("note://{id}", { read: ({ id }) => id }) },
 });
@@ -47,6 +51,11 @@ test("a client of a server's type has its tools and prompts as functions", async
   expectTypeOf(client.callTool("a tool that was added later")).resolves.toBeAny();
   // @ts-expect-error -- the argument is a number
   await client.callTool("add", { a: "1" });
+  expectTypeOf(client.prompts.typed({ n: "1", level: "low" })).resolves.toEqualTypeOf<GetPromptResult>();
+  // @ts-expect-error -- arguments are sent as text
+  await client.prompts.typed({ n: 1 });
+  // @ts-expect-error -- the level is another one
+  await client.prompts.typed({ n: "1", level: "middle" });
   // @ts-expect-error -- code is required
   await client.prompts.review({ language: "x" });
 });

@@ -90,14 +90,10 @@ test("a tool's output is returned on revisions with and without structured conte
   const output = { type: "object", properties: { sum: { type: "number" } } };
   const add = tool({ output, call: () => ({ sum: 3 }) });
   const server = createServer({ name: "s", version: "1", tools: { add } });
-  for (const [revision, value] of [
-    ["2026-07-28", { sum: 3 }],
-    ["2025-06-18", { sum: 3 }],
-    ["2024-11-05", '{"sum":3}'],
-  ] as const) {
+  for (const revision of ["2026-07-28", "2025-06-18", "2024-11-05"]) {
     const client = await openClient(serverTransports(server), { revision });
     await client.listTools().all();
-    expect(await client.callTool("add")).toEqual(value);
+    expect(await client.callTool("add")).toEqual({ sum: 3 });
     await client.close();
   }
 });

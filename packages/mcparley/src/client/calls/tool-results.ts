@@ -1,7 +1,7 @@
 import { ToolError } from "../../mcp/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ContentBlock, TextContent } from "../../mcp/content.ts";
-import type { CallToolResult } from "../../mcp/tools.ts";
+import { type CallToolResult, restoreStructuredContent } from "../../mcp/tools.ts";
 
 /**
  * Returns a tool result whose content is a list. A text or a block in place of the list is its only entry: the server has run the
@@ -9,8 +9,10 @@ import type { CallToolResult } from "../../mcp/tools.ts";
  */
 export function readToolResult(result: JsonObject): CallToolResult {
   const content = result.content ?? [];
-  if (Array.isArray(content)) return { ...result, content };
-  return { ...result, content: [typeof content === "string" ? { type: "text", text: content } : content] as never };
+  const blocks = Array.isArray(content)
+    ? content
+    : [typeof content === "string" ? { type: "text", text: content } : content];
+  return restoreStructuredContent({ ...result, content: blocks as ContentBlock[] });
 }
 
 /**

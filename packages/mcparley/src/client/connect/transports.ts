@@ -82,16 +82,22 @@ export interface CommandTarget {
   onStart?: () => ProcessListener | undefined;
 }
 
+/** The caller that `connect` names to a server of this process. */
+export interface InProcessCaller {
+  /** The caller of all requests. Undefined if `connect` has no option `principal`. */
+  principal?: { readonly issuer: string; readonly subject: string; readonly scopes: readonly string[] } | undefined;
+}
+
 /** A server that can be connected to a transport: of this library, or a custom one. */
 export interface InProcessServer {
-  /** Serves one transport. Called for each connection. */
-  attach(transport: Transport): Promise<unknown>;
+  /** Serves one transport. Called for each connection, with the options of `connect` for such a server. */
+  attach(transport: Transport, options?: InProcessCaller): Promise<unknown>;
   /** Name of the server, for error messages. */
   readonly name?: unknown;
 }
 
 /** Makes transports to a server in this process. Each is attached to the server separately. */
-export function serverTransports(server: InProcessServer): TransportFactory {
+export function serverTransports(server: InProcessServer, options?: InProcessCaller): TransportFactory {
   const name = typeof server.name === "string" ? server.name : "server";
   return {
     kind: "stream",
@@ -103,7 +109,7 @@ export function serverTransports(server: InProcessServer): TransportFactory {
         ...ours,
         async start(receiver) {
           await ours.start(receiver);
-          await server.attach(theirs);
+          await server.attach(theirs, options);
         },
       };
     },

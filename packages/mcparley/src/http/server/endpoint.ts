@@ -38,6 +38,8 @@ export class Endpoint {
   readonly #routes: Routes;
   /** Whether requests need the checks of `cors`, `auth` or `trustProxy`, whose code is loaded only for these options. */
   readonly #needsSenderCheck: boolean;
+  /** Whether a warning may be needed, because the endpoint verifies no credentials. False after the first such request. */
+  #mayHideDefinitions: boolean;
   #checkSender: CheckSender | undefined;
   #legacy: LegacyEndpoint | undefined;
   #loadingLegacy: Promise<LegacyEndpoint> | undefined;
@@ -64,6 +66,7 @@ export class Endpoint {
     this.#limits = new RequestLimits(core, options, Open);
     this.#routes = readRoutes(options);
     this.#needsSenderCheck = Boolean(auth || cors || trustProxy);
+    this.#mayHideDefinitions = !auth;
     this.#context = {
       core,
       open: new Open(core.clock, keepAlive),
@@ -113,8 +116,15 @@ export class Endpoint {
   #serveFrom(sender: Sender, exchange: HttpExchange): Promise<void> {
     // A drain may have started while the sender was checked.
     const part = this.#admit(exchange);
+    if (this.#mayHideDefinitions && !sender.principal) this.#warnOfHidden();
     if (exchange.method === "POST") return this.#post(exchange, sender, part);
     return part === "mcp" ? this.#serveSession(exchange, sender) : this.#serveSse(part, exchange, sender);
+  }
+
+  #warnOfHidden(): void {
+    this.#mayHideDefinitions = false;
+    const cure = 'Set "auth" of listen, toFetch or toNodeHandler, or pass the principal of each request.';
+    void import("../../server/warnings.ts").then((warnings) => warnings.warnOfHidden(this.#context.core, cure));
   }
 
   /** Runs the CORS and authentication checks. Returns undefined if the request was a preflight, which is answered then. */

@@ -2,7 +2,7 @@ import type { Annotations, ContentBlock, ResourceLink, TextContent } from "../co
 import { Method } from "../methods.ts";
 import type { Prompt } from "../prompts.ts";
 import type { SamplingContent, SamplingMessage } from "../sampling.ts";
-import type { Tool } from "../tools.ts";
+import { type Tool, moveStructuredContent } from "../tools.ts";
 import { encoder as newerEncoder, revision as newer } from "./2025-06-18.ts";
 import { type Encoder, deriveEncoder, without } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
@@ -23,7 +23,7 @@ export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
   resource: encodeResource,
   resourceTemplate: encodeResource,
   content: encodeContent,
-  callToolResult: (result) => without({ ...result, content: result.content.map(encodeContent) }, "structuredContent"),
+  callToolResult: (result) => moveStructuredContent({ ...result, content: result.content.map(encodeContent) }),
   getPromptResult: (result) => ({
     ...result,
     messages: result.messages.map((message) => ({ ...message, content: encodeContent(message.content) })),

@@ -2,7 +2,7 @@ import { ErrorCode } from "../errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import type { ElicitParams } from "../elicitation.ts";
 import { Method, Notification } from "../methods.ts";
-import type { CallToolResult, Tool } from "../tools.ts";
+import { type CallToolResult, type Tool, moveStructuredContent } from "../tools.ts";
 import { encoder as newerEncoder } from "./2026-07-28.ts";
 import { type EncodedElicitation, type Encoder, deriveEncoder, without } from "./encoder.ts";
 import type { Revision } from "./revision.ts";
@@ -67,14 +67,14 @@ export const encoder: Encoder = /* @__PURE__ */ deriveEncoder(newerEncoder, {
   createMessage: (params) => (params.tools ? { ...params, tools: params.tools.map(requireObjectOutput) } : params),
 });
 
-/** The output of a tool had to be an object. The text of the result contains any other output. */
+/** The output of a tool had to be an object. Any other output is in the text and in the `_meta` of the result. */
 function requireObjectOutput(tool: Tool): Tool {
   return tool.outputSchema === undefined || tool.outputSchema.type === "object" ? tool : without(tool, "outputSchema");
 }
 
 function requireObjectContent(result: CallToolResult): CallToolResult {
   const { structuredContent } = result;
-  return structuredContent === undefined || isObject(structuredContent) ? result : without(result, "structuredContent");
+  return isObject(structuredContent) ? result : moveStructuredContent(result);
 }
 
 function identifyUrl(params: ElicitParams): EncodedElicitation {

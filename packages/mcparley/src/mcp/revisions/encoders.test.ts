@@ -75,12 +75,14 @@ test("a title moves to the annotations or the description if the revision has no
   });
 });
 
-test("an output schema of another type than object, and its content, are sent since 2026-07-28 only", () => {
+const moved = (value: unknown): object => ({ _meta: { "mcparley/structuredContent": value } });
+
+test("an output schema of another type than object is sent since 2026-07-28 only, and its content is in _meta before", () => {
   const tool = { ...fullTool, outputSchema: { type: "array" } };
   const result = { content: [{ type: "text" as const, text: "[1]" }], structuredContent: [1] };
   expect(encoder("2026-07-28").tool(tool)).toHaveProperty("outputSchema");
   expect(encoder("2025-11-25").tool(tool)).not.toHaveProperty("outputSchema");
-  expect(encoder("2025-11-25").callToolResult(result)).toEqual({ content: result.content });
+  expect(encoder("2025-11-25").callToolResult(result)).toEqual({ content: result.content, ...moved([1]) });
   expect(encoder("2025-11-25").callToolResult({ ...result, structuredContent: { a: 1 } })).toHaveProperty(
     "structuredContent",
   );
@@ -123,6 +125,7 @@ describe("content", () => {
     const result = first.callToolResult({ content: [link, sound], structuredContent: { a: 1 } });
     expect(result.content.map(({ type }) => type)).toEqual(["text", "resource"]);
     expect(result).not.toHaveProperty("structuredContent");
+    expect(result).toMatchObject(moved({ a: 1 }));
     const prompt = first.getPromptResult({ messages: [{ role: "user", content: sound }] });
     expect(prompt.messages[0]?.content.type).toBe("resource");
   });

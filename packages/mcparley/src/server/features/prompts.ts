@@ -2,59 +2,50 @@ import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { invalidParams } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { requireWellFormed } from "../../rpc/well-formed.ts";
-import {
-  type Prompt as ListedPrompt,
-  type PromptArgument,
-  type PromptMessage,
-  readGetPromptParams,
-} from "../../mcp/prompts.ts";
+import { type Prompt as ListedPrompt, type PromptMessage, readGetPromptParams } from "../../mcp/prompts.ts";
 import { type Call, handlerContext } from "../dispatch/call.ts";
 import { requireScopes } from "../dispatch/scopes.ts";
 import type { Prompt } from "../definition.ts";
 import { describe, explained } from "../check-definition.ts";
 import { InputRequired } from "../input/input-required.ts";
-import { refuseOtherNames } from "../other-libraries.ts";
 import type { Entry } from "../registry.ts";
 import { isContent, user } from "./content.ts";
+import { type PreparedArguments, prepareArguments } from "./prompt-arguments.ts";
 
 /** A prompt, prepared to be listed. */
 export interface PromptEntry extends Entry<Prompt> {
   readonly listed: ListedPrompt;
-  readonly required: readonly string[];
+  readonly arguments: PreparedArguments;
 }
 
 /** Builds the entry of a prompt in `prompts/list`. Throws `invalid_definition`, naming the prompt. */
 export function preparePrompt(entry: Entry<Prompt>): PromptEntry {
   const { name, definition } = entry;
   return explained(`prompt "${name}"`, () => {
-    refuseOtherNames("prompt", definition);
-    if (Array.isArray(definition.arguments)) throw new TypeError('write "arguments" as { name: { required: true } }');
+    const listed: ListedPrompt = describe("prompt", name, definition);
+    const args = prepareArguments(definition.arguments);
     if (typeof definition.get !== "function") throw new TypeError("it has no `get` function");
-    const args = Object.entries(definition.arguments ?? {});
-    const listed: ListedPrompt = describe(name, definition);
-    if (args.length > 0) {
-      listed.arguments = args.map(([argument, { title, description, required }]) => {
-        const shown: PromptArgument = { name: requireWellFormed(argument, "its argument") };
-        if (title !== undefined) shown.title = title;
-        if (description !== undefined) shown.description = description;
-        if (required) shown.required = true;
-        return shown;
-      });
-    }
-    return { ...entry, listed, required: args.filter(([, { required }]) => required).map(([argument]) => argument) };
+    for (const argument of args.listed) requireWellFormed(argument.name, "its argument");
+    if (args.listed.length > 0) listed.arguments = [...args.listed];
+    return { ...entry, listed, arguments: args };
   });
 }
 
-/** Answers `prompts/get`. Throws -32602 if the prompt is unknown or an argument is missing, and 403 if a scope is. */
+/** Answers `prompts/get`. Throws -32602 if the prompt is unknown or an argument is missing or invalid, and 403 if a scope is missing. */
 export function getPrompt(call: Call): Awaitable<JsonObject | InputRequired> {
-  const { name, arguments: args } = readGetPromptParams(call.params);
+  const { name, arguments: texts } = readGetPromptParams(call.params);
   const prompt = call.core.offering.prompts.entry(name);
   if (!prompt) throw invalidParams(`Unknown prompt: ${name.slice(0, 200)}`, { name: name.slice(0, 200) });
   requireScopes(prompt.definition.scopes, call.principal);
-  const missing = prompt.required.filter((argument) => !Object.hasOwn(args, argument));
-  if (missing.length > 0) {
-    throw invalidParams(`The prompt ${name} needs the argument ${missing.join(", ")}.`, { missing });
-  }
+  const args = prompt.arguments.read(name, texts, call.core.limits);
+  return isPromise(args) ? args.then((ready) => runPrompt(prompt, ready, call)) : runPrompt(prompt, args, call);
+}
+
+function runPrompt(
+  prompt: PromptEntry,
+  args: Record<string, unknown>,
+  call: Call,
+): Awaitable<JsonObject | InputRequired> {
   // Without a promise if possible, as in `callTool`.
   const context = handlerContext(call);
   const returned = isPromise(context)

@@ -17,10 +17,10 @@ import { type UriTemplate, parseTemplate } from "../../schema/uri-template.ts";
 import { type Call, handlerContext } from "../dispatch/call.ts";
 import { isGranted, requireScopes } from "../dispatch/scopes.ts";
 import type { Resource } from "../definition.ts";
-import { checkUri, describe, explained } from "../check-definition.ts";
+import { checkComplete, checkUri, describe, explained } from "../check-definition.ts";
 import { InputRequired } from "../input/input-required.ts";
 import { cursorFor, finishPage, readPosition } from "../lists.ts";
-import { refuseOtherNames } from "../other-libraries.ts";
+import { checkMembers } from "../known-members.ts";
 import type { Entry } from "../registry.ts";
 
 /** A resource or template, prepared to be listed and read. */
@@ -35,24 +35,35 @@ export interface ResourceEntry extends Entry<Resource> {
 export function prepareResource(entry: Entry<Resource>): ResourceEntry {
   const { name, definition } = entry;
   return explained(`resource "${name}"`, () => {
-    refuseOtherNames("resource", definition);
-    const { uri, mimeType, size, annotations } = definition;
+    const described = describe("resource", name, definition);
+    const { uri, mimeType, size, annotations, list, complete } = definition;
     checkUri(uri);
+    checkMembers("annotations", annotations ?? {}, "annotations");
     checkAnnotations(annotations, "annotations");
     if (typeof definition.read !== "function") throw new TypeError("it has no `read` function");
+    checkMembers("cache", definition.cache ?? {}, "cache");
     checkCacheHint(definition.cache ?? {});
+    for (const [variable, source] of Object.entries(complete ?? {})) checkComplete(source, `complete.${variable}`);
+    if (list !== undefined && typeof list !== "function") throw new TypeError('"list" must be a function');
     const shared = {
-      ...describe(name, definition),
+      ...described,
       ...(mimeType && { mimeType }),
       ...(annotations && { annotations }),
     };
     const listed: ListedResource = { uri, ...shared };
     if (size !== undefined) listed.size = size;
-    if (!uri.includes("{")) return { ...entry, listed, template: undefined, listedTemplate: undefined };
+    const isTemplate = uri.includes("{");
+    const misplaced = isTemplate ? { size } : { list, complete };
+    const stray = Object.entries(misplaced).find(([, value]) => value !== undefined)?.[0];
+    if (stray !== undefined)
+      throw new TypeError(
+        `a ${isTemplate ? "template" : "resource without variables"} has no "${stray}"; leave it out`,
+      );
+    if (!isTemplate) return { ...entry, listed, template: undefined, listedTemplate: undefined };
     const template = parseTemplate(uri);
-    const stray = Object.keys(definition.complete ?? {}).find((name) => !template.variables.includes(name));
-    if (stray !== undefined) {
-      throw new TypeError(`"complete" names "${stray}", which is no variable of ${uri}`);
+    const unknown = Object.keys(complete ?? {}).find((name) => !template.variables.includes(name));
+    if (unknown !== undefined) {
+      throw new TypeError(`"complete" names "${unknown}", which is no variable of ${uri}`);
     }
     return { ...entry, listed, template, listedTemplate: { uriTemplate: uri, ...shared } };
   });

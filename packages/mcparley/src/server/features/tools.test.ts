@@ -69,12 +69,15 @@ describe("the result of a tool", () => {
     });
   });
 
-  test("an output that is not an object is structured on the newest revision, and text on older ones", async () => {
+  test("an output that is not an object is structured on the newest revision, and in the text and _meta on older ones", async () => {
     const tools = { t: tool({ output: z.array(z.number()), call: () => [1, 2] }) };
     expect(await callTool(await serve({ tools }))).toMatchObject({ structuredContent: [1, 2] });
     const peer = await rawPeer(createServer({ name: "x", version: "1", tools }));
     await openSession(peer, "2025-11-25");
-    expect(await callTool(peer)).toEqual({ content: [{ type: "text", text: "[1,2]" }] });
+    expect(await callTool(peer)).toEqual({
+      content: [{ type: "text", text: "[1,2]" }],
+      _meta: { "mcparley/structuredContent": [1, 2] },
+    });
     expect((await peer.request("tools/list")).result.tools).toEqual([
       { name: "t", inputSchema: { type: "object", properties: {}, additionalProperties: false } },
     ]);

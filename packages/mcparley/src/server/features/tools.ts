@@ -10,7 +10,8 @@ import type { ValidationIssue, Outcome } from "../../schema/schema.ts";
 import { type Call, handlerContext } from "../dispatch/call.ts";
 import { requireScopes } from "../dispatch/scopes.ts";
 import type { Tool } from "../definition.ts";
-import { checkTool, describe, explained } from "../check-definition.ts";
+import { checkToolName, describe, explained } from "../check-definition.ts";
+import { checkMembers } from "../known-members.ts";
 import { InputRequired } from "../input/input-required.ts";
 import type { Entry } from "../registry.ts";
 import { toContent } from "./content.ts";
@@ -29,13 +30,18 @@ const noInput: JsonObject = { type: "object", properties: {}, additionalProperti
 export function prepareTool(entry: Entry<Tool>): ToolEntry {
   const { name, definition } = entry;
   return explained(`tool "${name}"`, () => {
-    checkTool(name, definition);
+    checkToolName(name);
+    const described = describe("tool", name, definition);
+    const { annotations = {}, extensions = [] } = definition;
+    checkMembers("hints", annotations, "annotations");
+    const misplaced = extensions.find((extension) => "methods" in extension || "middleware" in extension);
+    if (misplaced) throw new TypeError(`the extension ${misplaced.id} belongs to createServer({ extensions: [...] })`);
     if (typeof definition.call !== "function")
       throw new TypeError("it has no `call` function; write tool({ input, call })");
     const input = definition.input === undefined ? undefined : compileSchema(definition.input, "input");
     const output = definition.output === undefined ? undefined : compileSchema(definition.output, "output");
     const inputSchema = input ? asObjectSchema(input.json) : noInput;
-    const listed: ListedTool = { ...describe(name, definition), inputSchema };
+    const listed: ListedTool = { ...described, inputSchema };
     if (output) listed.outputSchema = output.json;
     if (definition.annotations) listed.annotations = definition.annotations;
     return { ...entry, listed, input, output };

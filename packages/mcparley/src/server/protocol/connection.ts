@@ -16,9 +16,11 @@ import { type Reply, replyToError } from "../dispatch/reply.ts";
 import { Call, type Link, cancelledFor } from "../dispatch/call.ts";
 import { answer } from "../dispatch/dispatch.ts";
 import type { Principal } from "../dispatch/context.ts";
+import { checkPrincipal } from "../dispatch/principal.ts";
 import type { ServerCore } from "../core.ts";
 import { receiveCustom } from "./custom-notifications.ts";
 import type { LegacyConnection } from "./legacy.ts";
+import { warnOfHidden } from "../warnings.ts";
 import { isModernRequest, openCall } from "./modern.ts";
 
 /** For `requireOneCopy`. */
@@ -33,6 +35,10 @@ export interface Connection {
   /** Ends open streams, cancels the calls in flight and closes the transport. */
   close(): Promise<void>;
 }
+
+/** The cure for definitions with scopes that callers of a connection cannot use. */
+const principalForm =
+  '{ principal } to serveStdio, connect or attach of the server; localUser of "mcparley/server" has all scopes.';
 
 /** Maximum number of refusals without an id that wait for the peer to read. Further ones are left out. */
 const maxUnreadRefusals = 100;
@@ -59,6 +65,8 @@ export class ServerConnection implements Connection {
   #settleClosed!: () => void;
 
   constructor(core: ServerCore, transport: Transport, principal: Principal | undefined) {
+    if (principal === undefined) warnOfHidden(core, `Pass ${principalForm}`);
+    else checkPrincipal(principal);
     this.#core = core;
     this.#transport = transport;
     this.#principal = principal;
@@ -115,12 +123,20 @@ export class ServerConnection implements Connection {
    */
   #reply(reply: Reply | undefined): void {
     if (!reply) return;
+    this.#explain(reply);
     const isRefusal = reply.message.id === undefined;
     if (isRefusal && this.#unread >= maxUnreadRefusals) return;
     const sent = this.#send(reply.message);
     if (!isRefusal || !isPromise(sent)) return;
     this.#unread++;
     void sent.then(() => this.#unread--);
+  }
+
+  /** Returns the message of a reply. The refusal of a call for its scopes names the option that grants them. */
+  #explain({ message, scopes }: Reply): JsonRpcResponse {
+    if (scopes && !this.#principal && "error" in message)
+      message.error.message += ` The connection has no principal: pass ${principalForm}`;
+    return message;
   }
 
   /** Handles one message and returns the reply. Starts synchronously, so that messages take effect in order of arrival. */
@@ -189,7 +205,7 @@ export class ServerConnection implements Connection {
     const wrong = legacy ? legacy.refuseBatch(batch.length) : 'Send "initialize" before a batch.';
     if (wrong !== undefined) return this.#reply(refusal(undefined, wrong));
     const replies = await all(batch.map((value) => this.#handle(value)));
-    const messages = replies.filter((reply) => reply !== undefined).map(({ message }) => message);
+    const messages = replies.filter((reply) => reply !== undefined).map((reply) => this.#explain(reply));
     if (messages.length > 0) void this.#send(messages);
   }
 

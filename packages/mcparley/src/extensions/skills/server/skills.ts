@@ -62,6 +62,8 @@ export function skills(
     features: ["resources"],
     methods: skillMethods(catalog, pages, directoryRead),
     offer: ({ resources }) => files.addTo(resources),
+    scopedNames: () =>
+      [...catalog.entries()].filter(({ definition }) => definition.scopes?.length).map(({ name }) => `skill "${name}"`),
     get size() {
       return catalog.size;
     },

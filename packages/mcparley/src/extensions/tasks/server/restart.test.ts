@@ -4,7 +4,9 @@ import path from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { fileStore } from "../../../node/file-store.ts";
-import type { Context } from "../../../server/dispatch/context.ts";
+import type { Context, Principal } from "../../../server/dispatch/context.ts";
+import { localUser } from "../../../server/dispatch/principal.ts";
+import { requireScopes } from "../../../server/dispatch/scopes.ts";
 import { tool } from "../../../server/definition.ts";
 import { type Server, createServer } from "../../../server/create-server.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
@@ -15,7 +17,7 @@ import { tasksId } from "../task.ts";
 import { asTask, continueAsTask, tasks } from "./tasks.ts";
 
 const meta = modernMeta("2026-07-28", { extensions: { [tasksId]: {} }, elicitation: { form: {} } });
-const principal = { issuer: "https://i", subject: "ann", scopes: ["use"] };
+const ann: Principal = { issuer: "https://i", subject: "ann", scopes: ["use"] };
 const lease = 30_000;
 const name = { message: "Who?", schema: z.object({ name: z.string() }) };
 
@@ -53,7 +55,7 @@ function startProcess(tools: Tools, shared: Store = store): { server: Server; di
   return { server, die: () => (isDead = true) };
 }
 
-const peerOf = (server: Server): Promise<RawPeer> =>
+const peerOf = (server: Server, principal: Principal = ann): Promise<RawPeer> =>
   rawPeer({ attach: (transport) => server.attach(transport, { principal }) }, { meta });
 const begin = async (peer: RawPeer, tool_ = "t"): Promise<unknown> =>
   (await peer.request("tools/call", { name: tool_, arguments: {} })).result.taskId;
@@ -123,6 +125,30 @@ describe("a task whose process has died", () => {
       result: { content: [{ text: "Ann, Bob: 42" }] },
     });
     expect(steps).toEqual([["run", "ann", "raw-peer"], "ordered", ["run", "ann", "raw-peer"]]);
+  });
+
+  test("runs again with all scopes if the local user has created it", async () => {
+    const runs: boolean[] = [];
+    const tools = {
+      t: tool({
+        scopes: ["use"],
+        extensions: [asTask({ runAgain: true })],
+        call: async (_, { principal }) => {
+          requireScopes(["any"], principal);
+          runs.push(principal!.scopes.includes("other"));
+          return runs.length === 1 ? forever() : "done";
+        },
+      }),
+    };
+    const dying = startProcess(tools);
+    const taskId = await begin(await peerOf(dying.server, localUser));
+    await flushPromises();
+    dying.die();
+    await clock.advance(2 * lease);
+    const second = await peerOf(startProcess(tools).server, localUser);
+    expect(await get(second, taskId)).toMatchObject({ status: "working" });
+    expect(await get(second, taskId)).toMatchObject({ status: "completed", result: { content: [{ text: "done" }] } });
+    expect(runs).toEqual([true, true]);
   });
 
   test("receives a response that was sent while no process ran the task", async () => {

@@ -6,6 +6,7 @@ import { dispatch } from "../../../server/dispatch/dispatch.ts";
 import { toProtocolError } from "../../../server/dispatch/reply.ts";
 import { Call } from "../../../server/dispatch/call.ts";
 import { principalKey } from "../../../server/dispatch/context.ts";
+import { revivePrincipal } from "../../../server/dispatch/principal.ts";
 import type { ServerCore } from "../../../server/core.ts";
 import { storeOf } from "../../../server/store-of.ts";
 import { memoryStore } from "../../../store/memory-store.ts";
@@ -220,7 +221,7 @@ export class Runner {
       method,
       params,
       peer,
-      principal,
+      principal: principal && revivePrincipal(principal),
       link: { send: () => {} },
       logLevel: undefined,
       session: undefined,
