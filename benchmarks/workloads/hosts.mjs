@@ -38,6 +38,12 @@ function workloadOf({ name, atOnce }, plan) {
 function contenderOf(name, { atOnce, plan }) {
   /** @type {ClientImplementation} */
   const client = { name, isPeer: false, modes: { stdio: ["modern"] } };
-  const clientCase = /** @type {const} */ ({ way: "stdio", mode: "modern", answers: "json", operation: "call", tools: 2 });
+  const clientCase = /** @type {const} */ ({
+    way: "stdio",
+    mode: "modern",
+    answers: "json",
+    operation: "call",
+    tools: 2,
+  });
   return { name, start: () => clientTurns(client, { ...clientCase, atOnce }, plan.peers) };
 }
