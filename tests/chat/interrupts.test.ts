@@ -63,7 +63,7 @@ test("closes the question of a call with Ctrl-C, and calls nothing", async () =>
   expect(server.events().map(({ event }) => event)).toEqual(["started"]);
 });
 
-test("stops an answer that has not begun", async () => {
+test("stops an answer that has not begun, and offers its message again", async () => {
   const { terminal, received, send, idle } = await openChat({ script: [() => hold().held.then(() => say("never"))] });
   await send("Hello");
   await terminal.waitFor("Waiting for the model (Ctrl-C stops)");
@@ -71,6 +71,8 @@ test("stops an answer that has not begun", async () => {
   terminal.key("ctrl-c");
   await terminal.waitFor("Stopped.");
   await request.disconnected;
+  await terminal.waitFor(() => terminal.cursor().line.startsWith("> Hello"));
+  terminal.key("ctrl-c");
   await idle();
 });
 
