@@ -1,6 +1,7 @@
 import { addAbortSignal } from "node:stream";
 import { type Clock, systemClock } from "mcparley";
 import { type CommandIo, UsageError } from "../client/io.ts";
+import { withAnySignal } from "../client/unless-aborted.ts";
 import { type NamedText, readFrom, stdinWord } from "./session/named-texts.ts";
 
 interface StdinOptions {
@@ -42,11 +43,12 @@ export async function readOptionalStdin(io: CommandIo, options: StdinOptions): P
   const { clock = systemClock, note, signal } = options;
   const silent = new AbortController();
   const timer = clock.setTimeout(() => {
-    if (io.hasSocketStdin?.() === true && !io.stdin.readableDidRead) silent.abort();
+    if (io.hasSocketStdin?.() === true && !io.stdin.readableDidRead) silent.abort(new Error("stdin has sent nothing."));
   }, patience);
   try {
-    const ended = AbortSignal.any([signal, silent.signal]);
-    const { text, name } = await readRequiredStdin(io, { ...options, signal: ended });
+    const { text, name } = await withAnySignal([signal, silent.signal], (ended) =>
+      readRequiredStdin(io, { ...options, signal: ended }),
+    );
     return text.trim() === "" ? undefined : { word: undefined, name, text };
   } catch (error) {
     if (!silent.signal.aborted) throw error;
