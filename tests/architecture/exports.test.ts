@@ -84,6 +84,7 @@ const expected: Record<string, string[]> = {
     "jsonLogger",
     "link",
     "listen",
+    "localUser",
     "logTo",
     "memoryStore",
     "prompt",

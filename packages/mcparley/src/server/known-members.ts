@@ -15,7 +15,8 @@ type MemberKind =
   | "cache"
   | "icon"
   | "hints"
-  | "annotations";
+  | "annotations"
+  | "skill";
 
 /** The members of each kind of object, each with its names in other libraries. `_` is a space in the error. */
 const members: Record<MemberKind, string> = {
@@ -31,6 +32,7 @@ const members: Record<MemberKind, string> = {
   icon: "src mimeType sizes theme",
   hints: "title readOnlyHint destructiveHint idempotentHint openWorldHint",
   annotations: "audience priority lastModified",
+  skill: "scopes",
 };
 
 /**

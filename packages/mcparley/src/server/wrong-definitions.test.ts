@@ -178,12 +178,12 @@ describe("a member that would be ignored is refused, with its name, the definiti
   const read = (): string => "a";
   const get = (): string => "a";
   const ofTool = (more: object): string =>
-    refusal(() => createServer({ ...named, tools: { t: tool({ call, ...more } as never) } }));
+    refusal(() => createServer({ ...named, tools: { t: tool({ call, ...more }) } }));
   const ofPrompt = (more: object): string =>
-    refusal(() => createServer({ ...named, prompts: { p: prompt({ get, ...more } as never) } }));
+    refusal(() => createServer({ ...named, prompts: { p: prompt({ get, ...more }) } }));
   const ofResource = (more: object, uri = "note://1"): string =>
-    refusal(() => createServer({ ...named, resources: { r: resource(uri, { read, ...more } as never) } }));
-  const ofServer = (more: object): string => refusal(() => createServer({ ...named, ...more } as never));
+    refusal(() => createServer({ ...named, resources: { r: resource(uri, { read, ...more }) } }));
+  const ofServer = (more: object): string => refusal(() => createServer({ ...named, ...more }));
 
   test.each([
     [{ titel: "A" }, 'it has the unknown member "titel"; did you mean "title"?'],

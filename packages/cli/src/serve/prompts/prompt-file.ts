@@ -50,7 +50,11 @@ export async function filePrompt(file: string, source: string, scope: PromptScop
 
 /** Returns the arguments without `values`, which the folder server checks itself. */
 function definitionsOf(args: Record<string, PromptArgument>): Record<string, PromptArgumentDefinition> {
-  return Object.fromEntries(Object.entries(args).map(([name, { values: _, ...definition }]) => [name, definition]));
+  const entries = Object.entries(args).map(([name, argument]) => {
+    const { values: _values, ...definition } = argument;
+    return [name, definition] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Returns the value of each argument. An optional argument is null if it is absent or empty, as forms send it. */

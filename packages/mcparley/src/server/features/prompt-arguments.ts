@@ -18,12 +18,18 @@ export interface PreparedArguments {
   read(prompt: string, texts: Readonly<Record<string, string>>, limits: Budget): Awaitable<Record<string, unknown>>;
 }
 
+/** A part of a JSON Schema, and the schema that its references point into. */
+interface JsonPart {
+  readonly schema: unknown;
+  readonly root: JsonObject;
+}
+
 /** One argument: how it is listed, and how its text becomes a value. */
 interface Argument {
   readonly listed: PromptArgument;
   readonly suggestions: CompletionHandler | readonly string[] | undefined;
-  /** The JSON Schema of the value, with the schema that its references point into. Undefined for plain text. */
-  readonly json: { readonly schema: unknown; readonly root: JsonObject } | undefined;
+  /** The JSON Schema of the value. Undefined for plain text. */
+  readonly json: JsonPart | undefined;
   readonly validate: CompiledSchema["validate"] | undefined;
 }
 
@@ -113,7 +119,7 @@ function acceptsNothing(validate: CompiledSchema["validate"]): boolean {
   return false;
 }
 
-function argumentOf(listed: PromptArgument, json: NonNullable<Argument["json"]>): Argument {
+function argumentOf(listed: PromptArgument, json: JsonPart): Argument {
   const schema = resolve(json.schema, json.root);
   const { title, description, enum: values } = isObject(schema) ? schema : {};
   if (typeof title === "string") listed.title = title;
@@ -150,7 +156,7 @@ function valuesOf(args: readonly Argument[], texts: Readonly<Record<string, stri
   const byName = new Map(args.map((argument) => [argument.listed.name, argument]));
   const entries = Object.entries(texts).flatMap(([name, text]): [string, unknown][] => {
     const json = byName.get(name)?.json;
-    const value = json ? convert(text, json.schema, json.root) : text;
+    const value = json ? convert(text, json) : text;
     if (value === undefined && text === "") return [];
     const excess = checkBudget(value, limits);
     if (excess) throw invalidParams(`params.arguments.${name.slice(0, 80)}: ${excess}`);
@@ -217,7 +223,7 @@ function resolve(schema: unknown, root: JsonObject): unknown {
  * Returns the value of a text for a JSON Schema: the text itself if the schema accepts any text, otherwise the value that
  * the text is as JSON. Returns undefined if that has another type.
  */
-function convert(text: string, unresolved: unknown, root: JsonObject, steps = 0): unknown {
+function convert(text: string, { schema: unresolved, root }: JsonPart, steps = 0): unknown {
   const schema = resolve(unresolved, root);
   if (!isObject(schema) || steps > maxSteps) return text;
   const { type, anyOf, oneOf, allOf, enum: values = "const" in schema ? [schema.const] : undefined } = schema;
@@ -225,7 +231,7 @@ function convert(text: string, unresolved: unknown, root: JsonObject, steps = 0)
   if (type !== undefined) return readJson(text, [type].flat());
   const alternatives = anyOf ?? oneOf ?? allOf;
   if (!Array.isArray(alternatives)) return text;
-  const converted = alternatives.map((alternative) => convert(text, alternative, root, steps + 1));
+  const converted = alternatives.map((alternative) => convert(text, { schema: alternative, root }, steps + 1));
   // A schema that matches all of `allOf` accepts text only if each of them does.
   const acceptsText = alternatives === allOf ? converted.every((value) => value === text) : converted.includes(text);
   return acceptsText ? text : converted.find((value) => value !== undefined && value !== text);

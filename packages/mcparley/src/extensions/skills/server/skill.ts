@@ -1,4 +1,6 @@
 import { LocalError } from "../../../rpc/errors.ts";
+import { checkScopes, explained } from "../../../server/check-definition.ts";
+import { checkMembers } from "../../../server/known-members.ts";
 import { checkFrontMatter, readFrontMatter } from "../front-matter/front-matter.ts";
 import {
   type SkillFrontMatter,
@@ -67,6 +69,10 @@ export interface Skill {
  * ```
  */
 export function skill(files: Readonly<Record<string, SkillFile>>, options: { scopes?: readonly string[] } = {}): Skill {
+  explained("skill", () => {
+    checkMembers("skill", options, "options");
+    checkScopes(options.scopes);
+  });
   const prepared = new Map(Object.entries(files).map(([path, source]) => [path, prepareFile(path, source)]));
   checkSize([...prepared.values()], "the skill");
   return { kind: "skill", frontmatter: frontMatterOf(files["SKILL.md"]), files: prepared, ...options };

@@ -265,6 +265,13 @@ describe("an invalid skill is rejected when it is defined", () => {
   });
 });
 
+test.each([
+  [{ scope: ["docs"] }, '"options" has the unknown member "scope"; did you mean "scopes"?'],
+  [{ scopes: "docs" }, '"scopes" must be a list of texts without spaces'],
+])("the options %j are refused", (options, message) => {
+  expect(() => skill(files, options as object)).toThrow(message);
+});
+
 test("scopes hide a skill, also from its parent folders, and reject its requests", async () => {
   const server = serve(
     skills({
