@@ -1,5 +1,5 @@
 // @ts-check
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -70,6 +70,8 @@ export async function openWorld({ folder, env, packed }) {
         ".cursor/mcp.json": JSON.stringify({ mcpServers: { wiki: { url } } }),
         ".vscode/mcp.json": JSON.stringify({ servers: { notes: { type: "http", url } } }),
         "other.toml": `[mcp_servers.notes]\nurl = ${JSON.stringify(url)}\n`,
+        "question.md": "What is due?\n",
+        "CONTRIBUTING.md": "Write tests.\n",
         "worker.ts": `export { default } from "./server.ts";\n`,
         "page.ts": `import { connect } from "mcparley/client";\nexport const client = connect("/mcp");\n`,
       };
@@ -77,6 +79,11 @@ export async function openWorld({ folder, env, packed }) {
         mkdirSync(path.dirname(path.join(target, file)), { recursive: true });
         writeFileSync(path.join(target, file), text);
       }
+      // A change that `git diff` prints.
+      const git = (/** @type {string[]} */ ...args) => spawnSync("git", args, { cwd: target });
+      git("init", "--quiet");
+      git("add", "CONTRIBUTING.md");
+      writeFileSync(path.join(target, "CONTRIBUTING.md"), "Write tests first.\n");
       writeFileSync(path.join(target, "server.js"), `import(${JSON.stringify(program)});\n`);
     },
     close: async () => {
