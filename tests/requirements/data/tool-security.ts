@@ -89,7 +89,7 @@ export const toolSecurity: readonly Requirement[] = [
     revisions: {},
     side: "client",
     section: "2025-11-25/server/tools#security-considerations",
-    says: "A result that does not match the schema is not passed on.",
+    says: "Structured content that does not match the schema is not passed on as the value. The error contains the result.",
   },
   {
     id: "tools.security.timeout",

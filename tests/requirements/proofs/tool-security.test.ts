@@ -102,10 +102,19 @@ proves("tools.security.outputs", async (world) => {
 });
 
 proves("tools.security.checks-results", async (world) => {
-  const connected = await clientOf(world);
-  for (const content of ["text", { type: "text" }, 7, null]) {
-    await expect(call(connected, { content })).rejects.toMatchObject({ code: "invalid_message" });
+  const outputSchema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+  const checked = await clientOf(world, {}, { outputSchema });
+  for (const structuredContent of [{}, { n: "1" }, [1]]) {
+    const rejected = { ...result, structuredContent };
+    const data = expect.objectContaining({ result: expect.objectContaining(rejected) as JsonObject }) as JsonObject;
+    await expect(call(checked, rejected)).rejects.toMatchObject({ code: "invalid_result", data });
   }
+  expect(await call(checked, { ...result, structuredContent: { n: 1 } })).toEqual({ n: 1 });
+  // Content of another form is a list for the caller, who receives a readable block for each entry.
+  const connected = await clientOf(world);
+  expect(await call(connected, { content: "text" })).toBe("text");
+  expect(await call(connected, { content: null })).toEqual([]);
+  expect(await call(connected, { content: 7 })).toEqual([7]);
 });
 
 proves("tools.security.timeout", async (world) => {
