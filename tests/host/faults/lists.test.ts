@@ -15,11 +15,13 @@ import { faultHost, revisions } from "./fault-host.ts";
 const names = ({ tools }: { tools: readonly { name: string }[] }): string[] => tools.map(({ name }) => name);
 
 describe.each(revisions)("a server that lies about its lists (%s)", (revision) => {
-  test("entries of wrong types are left out and reported, and the correct ones are usable", async () => {
+  test("entries and members of wrong types are left out and reported, and the correct ones are usable", async () => {
     await using fault = await faultHost(wrongTypes(), { revision });
     expect(names(fault.host.catalogue)).toContain("bad__correct");
-    expect(names(fault.host.catalogue)).not.toContain("bad__wrong-annotations");
-    expect(fault.errors().join("\n")).toContain("entries of the list of tools were left out.");
+    const { tool } = fault.host.catalogue.tools.find(({ name }) => name === "bad__wrong-annotations")!;
+    expect(tool).not.toHaveProperty("annotations");
+    expect(fault.errors().join("\n")).toContain('The entry "no-schema" of tools/list was left out');
+    expect(fault.errors().join("\n")).toContain('A member "annotations" of tools/list was left out');
     expect(await fault.host.callTool("bad__correct", {})).toMatchObject({ status: "result" });
     expect(await fault.ping()).toBe("pong");
   });

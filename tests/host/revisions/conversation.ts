@@ -64,7 +64,6 @@ export const conversation: readonly Exchange[] = [
       return outcome.status === "result" ? [outcome.result.content, outcome.result.structuredContent] : outcome;
     },
     expected: [[{ type: "text", text: '{"sum":3}' }], { sum: 3 }],
-    lacking: [{ upTo: "2025-03-26", expected: [[{ type: "text", text: '{"sum":3}' }], undefined] }],
   },
   {
     name: "expands a prompt",

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Client, type JsonObject, ProtocolError, rateLimit, tool } from "../library.ts";
+import { type Client, type JsonObject, ProtocolError, rateLimit, readContent, tool } from "../library.ts";
 import { proves } from "../proves.ts";
 import { asUser, serveGranted } from "../world/callers.ts";
 import type { ScriptedServer } from "../../support/scripted-server.ts";
@@ -114,7 +114,10 @@ proves("tools.security.checks-results", async (world) => {
   const connected = await clientOf(world);
   expect(await call(connected, { content: "text" })).toBe("text");
   expect(await call(connected, { content: null })).toEqual([]);
-  expect(await call(connected, { content: 7 })).toEqual([7]);
+  for (const content of [{ type: "text" }, 7, [null, { type: "video" }]]) {
+    const blocks = readContent(await call(connected, { content }));
+    expect(blocks.map((block) => block.type === "text" && typeof block.text)).toEqual(blocks.map(() => "string"));
+  }
 });
 
 proves("tools.security.timeout", async (world) => {

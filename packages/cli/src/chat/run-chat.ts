@@ -38,7 +38,7 @@ export const chatCommand: AnyCommand = {
     "mcparley chat notes https://example.com/mcp --model ollama/qwen3",
     "mcparley chat -m qwen3 --base-url http://127.0.0.1:8080/v1 -- node server.js",
     'mcparley chat notes -m ollama/qwen3 --allow "find_*" -p "What is due?" --json',
-    'git diff | mcparley chat -m ollama/qwen3 -p "Review this. The rules are in @CONTRIBUTING.md"',
+    'git diff | mcparley chat -m ollama/qwen3 -p "Review it by @CONTRIBUTING.md"',
     "mcparley chat --resume last",
   ],
   edit: () => Promise.reject(new TypeError("mcparley chat is run by `runChat`.")),
