@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { type MixedContent, hasHalf, mixedContent } from "../../../../tests/support/broken-content.ts";
 import { type ScriptedServer, scriptedServer, toolNamed } from "../servers/testing/scripted-server.ts";
-import { callStep, scriptedModel, textStep } from "../testing/scripted-model.ts";
+import { type ModelCall, callStep, scriptedModel, textStep } from "../testing/scripted-model.ts";
 import { createHost } from "./create-host.ts";
 import type { Host } from "./host.ts";
 import { modernPeer } from "mcparley/testing";
@@ -39,12 +39,17 @@ const options = {
   servers: { s: serverWithAnswers() },
   policy: { review: "changes", rules: [{ decision: "allow" }] },
 } as const;
-/** A model that calls a tool in the first request of each run, and answers in the second. */
-const model = scriptedModel(
-  Array.from({ length: 1000 }, (_, index) =>
-    index % 2 === 0 ? () => callStep([{ name: called }]) : textStep("Done."),
-  ),
-);
+/** The last request to the model. */
+let request: ModelCall | undefined;
+/** A model that calls a tool, and then answers. It has no end, because the properties can be repeated with many seeds. */
+const model = Object.assign(scriptedModel([]), {
+  doStream(options: ModelCall) {
+    request = options;
+    const isAnswered = options.prompt.some(({ role }) => role === "tool");
+    const next = scriptedModel([isAnswered ? textStep("Done.") : callStep([{ name: called }])]);
+    return next.doStream(options as never);
+  },
+});
 const hosts: Host[] = [];
 afterAll(() => Promise.all(hosts.map((host) => host.close())));
 
@@ -60,7 +65,6 @@ async function tell(host: Host, tool: string, result: () => unknown): Promise<To
   called = `s__${tool}`;
   const { reason } = await host.run({ messages: question }).finished;
   expect(reason).toBe("answered");
-  const request = model.requests.at(-1);
   const prompt = request?.prompt ?? [];
   expect(hasHalf(JSON.stringify(request))).toBe(false);
   const [message] = prompt.filter(({ role }) => role === "tool");
