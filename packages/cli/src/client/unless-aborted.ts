@@ -1,7 +1,7 @@
 /**
- * Settles like the work, or resolves to undefined if the signal is aborted first. The work then goes on, and its error is ignored.
+ * Settles like the work, or resolves to undefined if the signal is aborted first. The work is not stopped, and its error is ignored.
  *
- * The signal has no listener of the work afterwards.
+ * When the function has settled, the signal has no listener of it.
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   work.catch(() => {});
@@ -16,7 +16,10 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
   }
 }
 
-/** Runs work with a signal that is aborted when one of several is, with its reason. The signals have no listener of it afterwards. */
+/**
+ * Runs work with a signal that is aborted with the first of several, and with its reason. When the work has ended, the signals have no
+ * listener of it. `AbortSignal.any` would keep an entry in each of them.
+ */
 export async function withAnySignal<T>(
   signals: readonly AbortSignal[],
   work: (signal: AbortSignal) => Promise<T>,

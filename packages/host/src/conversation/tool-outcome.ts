@@ -21,7 +21,7 @@ export type ToolOutcome =
       /** The reason, for the model. */
       readonly message: string;
     }
-  /** The call failed. `mayHaveRun` tells whether the server may have run it. */
+  /** The call failed. `mayHaveRun` is true if the server may have run it. */
   | {
       readonly status: "failed";
       /** The reason, for the model. */

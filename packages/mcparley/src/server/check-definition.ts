@@ -71,7 +71,7 @@ export function checkScopes(scopes: unknown): void {
   throw new TypeError('"scopes" must be a list of texts without spaces, such as ["notes:read", "notes:write"]');
 }
 
-/** Throws a TypeError if a value gives no suggestions. `where` is its path. */
+/** Throws a TypeError if a value is neither a list of suggestions nor a function. `where` is its path. */
 export function checkComplete(complete: unknown, where: string): void {
   const isList = Array.isArray(complete) && complete.every((value) => typeof value === "string");
   if (complete === undefined || typeof complete === "function" || isList) return;

@@ -138,7 +138,7 @@ export interface PromptArgumentDefinition {
   title?: string | undefined;
   /** The expected value, for people. Default: the description of the schema. */
   description?: string | undefined;
-  /** Whether a call without the argument is refused. With a `schema`, the schema tells. Default: false. */
+  /** Whether a request without the argument is refused. Not allowed beside `schema`, which decides it. Default: false. */
   required?: boolean | undefined;
   /**
    * A function, or a list of all values. From a list, the values that start with the typed text are suggested. Default: the

@@ -29,8 +29,8 @@ const REPLACEMENT_MS = 600_000;
 const registeredAt = (storage: CredentialStorage, issuer: string): StoredValue<Registered> =>
   new StoredValue(storage, `client:${issuer}`);
 
-/** When a registration was given up. Deleted when tokens are issued to its replacement. */
-const givenUpAt = ({ storage, at }: GrantContext): StoredValue<number> =>
+/** The time at which a registration was replaced. Deleted when tokens are issued to its replacement. */
+const replacedAt = ({ storage, at }: GrantContext): StoredValue<number> =>
   new StoredValue(storage, `replaced-client:${at.issuer}`);
 
 /** Returns the issuers of the clients that were registered manually. */
@@ -125,7 +125,7 @@ export async function forgetClient(context: GrantContext, clientId: string): Pro
   const { storage, at, clock } = context;
   const stored = registeredAt(storage, at.issuer);
   if ((await stored.read())?.id !== clientId) return false;
-  const givenUp = givenUpAt(context);
+  const givenUp = replacedAt(context);
   const time = await givenUp.read();
   if (time !== undefined && clock.now() - time < REPLACEMENT_MS) return false;
   if (!(await stored.replace(undefined))) return false;
@@ -150,7 +150,7 @@ export function refusedClient(
 
 /** Records that tokens were issued to the present registration, so that it can be replaced when its server refuses it. */
 export async function confirmClient(context: GrantContext): Promise<void> {
-  const givenUp = givenUpAt(context);
+  const givenUp = replacedAt(context);
   if ((await givenUp.read()) !== undefined) await givenUp.set(undefined);
 }
 
