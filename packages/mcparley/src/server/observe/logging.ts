@@ -1,5 +1,6 @@
 import { printable, printableJson } from "../../rpc/printable.ts";
 import { redact } from "../../rpc/redact.ts";
+import { shorten } from "../../schema/schema.ts";
 import type { CallEnd } from "../../mcp/observe.ts";
 import type { ServerCall, ServerObserver } from "./observer.ts";
 
@@ -86,13 +87,21 @@ export function logTo(logger: StructuredLogger): ServerObserver {
   };
 }
 
+/** Maximum number of characters of a text in a record. A caller can send megabytes as a name or an id. */
+const maxText = 10_000;
+
+/** Returns the beginning of a text without secrets. More than `maxText` is read, so that no secret is cut in two. */
+function redactedText(text: string): string {
+  return shorten(redact(text.slice(0, maxText + 1_000)), maxText);
+}
+
 /** Returns fields whose strings are safe to show. A caller chooses many of them, such as names and its request id. */
 function shown(fields: object): object {
   return Object.fromEntries(Object.entries(fields).map(([key, value]: [string, unknown]) => [key, shownValue(value)]));
 }
 
 function shownValue(value: unknown): unknown {
-  if (typeof value === "string") return printable(value);
+  if (typeof value === "string") return printable(shorten(value, maxText));
   return typeof value === "object" && value !== null ? shown(value) : value;
 }
 
@@ -100,11 +109,11 @@ function callFields(call: ServerCall, { outcome, durationMs, code, message }: Ca
   const { id, method, name, peer, principal, meta } = call;
   return {
     method: method.slice(0, 200),
-    name: name === undefined ? undefined : redact(name),
+    name: name === undefined ? undefined : redactedText(name),
     outcome,
     durationMs,
     code,
-    error: message === undefined ? undefined : redact(message),
+    error: message === undefined ? undefined : redactedText(message),
     requestId: id,
     traceId: traceIdOf(meta.traceparent),
     client: peer.info && `${peer.info.name}/${peer.info.version}`,
@@ -121,8 +130,12 @@ function traceIdOf(traceparent: unknown): string | undefined {
 
 /** Returns an error and its causes as plain fields. Secrets are redacted here, because loggers format errors in their own way. */
 function errorFields(error: unknown, depth = 0): object {
-  if (!(error instanceof Error)) return { message: redact(String(error)) };
+  if (!(error instanceof Error)) return { message: redactedText(String(error)) };
   const { name, message, stack, cause } = error;
-  const fields = { type: name, message: redact(message), stack: stack === undefined ? undefined : redact(stack) };
+  const fields = {
+    type: name,
+    message: redactedText(message),
+    stack: stack === undefined ? undefined : redactedText(stack),
+  };
   return cause === undefined || depth >= maxCauses ? fields : { ...fields, cause: errorFields(cause, depth + 1) };
 }

@@ -66,3 +66,19 @@ describe("text of a caller cannot control the terminal that shows a log", () => 
     expect(shown).not.toMatch(steering);
   });
 });
+
+test("a record has at most 10,000 characters of each text, and no part of a secret", async () => {
+  const records: object[] = [];
+  const write = (fields: object): void => void records.push(fields);
+  const observers = [logTo({ debug: write, info: write, warn: write, error: write })];
+  const meta = modernMeta("2026-07-28");
+  const peer = await rawPeer(createServer({ name: "x", version: "1", tools, observers }), { meta });
+  for (const size of [9_950, 9_990, 1_000_000]) {
+    const text = `${"a ".repeat(size / 2)}api_key=hunter2hunter2`;
+    await peer.request("tools/call", { name: "breaks", arguments: { text } });
+  }
+  const lengths = [...JSON.stringify(records).matchAll(/"message":"([^"]*)"/g)].map(([, text = ""]) => text.length);
+  expect(Math.max(...lengths)).toBe(10_000);
+  expect(Math.min(...lengths)).toBeLessThan(10_000);
+  expect(JSON.stringify(records)).not.toContain("hunter");
+});
