@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { expectLinearTime } from "mcparley-tests/support/linear-time.ts";
 import { explanationIn } from "./error-body.ts";
 
 describe("the explanation in the body of an error response", () => {
@@ -49,4 +50,11 @@ describe("the explanation in the body of an error response", () => {
     expect(explanationIn('{"message":"bad token=abc123def"}')).toBe("bad token=[redacted]");
     expect(explanationIn("<title>bad token=abc123def</title>")).toBe("bad token=[redacted]");
   });
+
+  test.each(["<title", "<br", "</p", "<script", "</script ", "<", "&#", "<title></title"])(
+    "is read in linear time from markup that repeats %s",
+    async (unit) => {
+      await expectLinearTime({ head: "<p>", unit, tail: "" }, explanationIn);
+    },
+  );
 });

@@ -40,10 +40,10 @@ const emptyTitle = /^(?:error|document|untitled)?$/i;
 
 /** Returns the title of a page, or else the first line of its text. The lines below it are often a stack trace. */
 function readMarkup(markup: string): string {
-  const title = plainText(/<title[^>]*>([^<]*)/i.exec(markup)?.[1] ?? "");
+  const title = plainText(/<title[^<>]*>([^<]*)/i.exec(markup)?.[1] ?? "");
   const body = markup
     .replace(/<(title|script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/gi, "")
-    .replace(/<(?:br|hr|\/(?:p|pre|div|h\d|li|tr))\b[^>]*>/gi, "\n")
+    .replace(/<(?:br|hr|\/(?:p|pre|div|h\d|li|tr))\b[^<>]*>/gi, "\n")
     .replace(/<[^>]*(?:>|$)/g, " ");
   const [line = ""] = plainText(body).split("\n");
   return emptyTitle.test(title) && line !== "" ? line : title;
