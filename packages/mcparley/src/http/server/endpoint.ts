@@ -3,6 +3,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/core.ts";
+import { reportHidden } from "../../server/hidden-definitions.ts";
 import { requireOneCopy } from "../../server/one-copy.ts";
 import { readAccept, type Part, type Routes, readRoutes, readJson } from "./read-request.ts";
 import type { CheckSender } from "./check-sender.ts";
@@ -116,15 +117,15 @@ export class Endpoint {
   #serveFrom(sender: Sender, exchange: HttpExchange): Promise<void> {
     // A drain may have started while the sender was checked.
     const part = this.#admit(exchange);
-    if (this.#mayHideDefinitions && !sender.principal) this.#warnOfHidden();
+    if (this.#mayHideDefinitions && !sender.principal) this.#reportHidden();
     if (exchange.method === "POST") return this.#post(exchange, sender, part);
     return part === "mcp" ? this.#serveSession(exchange, sender) : this.#serveSse(part, exchange, sender);
   }
 
-  #warnOfHidden(): void {
+  #reportHidden(): void {
     this.#mayHideDefinitions = false;
     const cure = 'Set "auth" of listen, toFetch or toNodeHandler, or pass the principal of each request.';
-    void import("../../server/warnings.ts").then((warnings) => warnings.warnOfHidden(this.#context.core, cure));
+    reportHidden(this.#context.core, cure);
   }
 
   /** Runs the CORS and authentication checks. Returns undefined if the request was a preflight, which is answered then. */
