@@ -3,7 +3,6 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
 import type { ServerCore } from "../../server/core.ts";
-import { reportHidden } from "../../server/hidden-definitions.ts";
 import { requireOneCopy } from "../../server/one-copy.ts";
 import { readAccept, type Part, type Routes, readRoutes, readJson } from "./read-request.ts";
 import type { CheckSender } from "./check-sender.ts";
@@ -125,7 +124,9 @@ export class Endpoint {
   #reportHidden(): void {
     this.#mayHideDefinitions = false;
     const cure = 'Set "auth" of listen, toFetch or toNodeHandler, or pass the principal of each request.';
-    reportHidden(this.#context.core, cure);
+    void import("../../server/hidden-definitions.ts").then(({ reportHidden }) =>
+      reportHidden(this.#context.core, cure),
+    );
   }
 
   /** Runs the CORS and authentication checks. Returns undefined if the request was a preflight, which is answered then. */
