@@ -36,7 +36,8 @@ const host = await createHost({
   },
 });
 
-const { tools } = await host.ready();
+// The default is 5 seconds. Each server connects or fails within two minutes, also on a slow machine.
+const { tools } = await host.ready({ wait: Infinity });
 for (const { name, tool } of tools) console.log(printable(`${name}: ${tool.description ?? ""}`));
 if (!model)
   console.log("Set BASE_URL and MODEL to chat, for example BASE_URL=http://127.0.0.1:11434/v1 MODEL=qwen3 for Ollama.");

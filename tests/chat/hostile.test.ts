@@ -94,6 +94,9 @@ test("shows hostile arguments of a call, a hostile tool name and a hostile reaso
   await terminal.waitFor(/^Done\.$/m);
   await send("Fail");
   await terminal.waitFor("rejected the request (HTTP status 400)");
+  // The message can be sent again.
+  await terminal.waitFor(() => terminal.cursor().line.startsWith("> Fail"));
+  terminal.key("ctrl-c");
   await chat.idle();
   expectEscaped(chat);
 });

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
+import { quotedWord } from "../../packages/cli/src/client/quoted-word.ts";
 import { openChat } from "./support/chat.ts";
 import { hold, say, toolCall } from "./support/model-endpoint.ts";
 import { isRunning, processesOfHome, sendSignal } from "./support/process-tree.mjs";
@@ -171,7 +172,7 @@ test("returns to the shell with Ctrl-Z, and continues with fg", async () => {
   });
   await terminal.waitFor("shell:");
   const words = [process.execPath, program, "chat", "--", ...command];
-  terminal.paste(words.map((word) => `'${word}'`).join(" "));
+  terminal.paste(words.map((word) => quotedWord(word, "linux")).join(" "));
   terminal.key("enter");
   await terminal.waitFor("1 of 1 servers connected");
   await terminal.type("half a text");

@@ -108,10 +108,13 @@ async function runAsProgram({ file }: Sample): Promise<{ status: number; stdout:
   return runNode([outfile], path.dirname(file));
 }
 
-/** Runs the tests of a document as their reader does: with the default settings of Vitest. */
+/** The time limits of `vitest.config.ts`, because a busy machine can take longer than the 5 seconds that are the default. */
+const timeLimits = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 120_000 } } };
+
+/** Runs the tests of a document as their reader does, apart from the time limits: with the default settings of Vitest. */
 async function runVitest(folder: string, files: readonly Sample[]): Promise<{ status: number; stdout: string }> {
   const config = path.join(folder, "vitest.config.mjs");
-  writeFileSync(config, "export default {};");
+  writeFileSync(config, `export default ${JSON.stringify({ test: timeLimits })};`);
   const vitest = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
   const names = files.map(({ file }) => path.basename(file));
   return runNode([vitest, "run", "--root", folder, "--config", config, ...names], folder);

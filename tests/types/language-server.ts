@@ -40,7 +40,10 @@ export async function openFile(file: string, text: string): Promise<OpenFile> {
   });
   const uri = pathToFileURL(file).href;
   const hover = { contentFormat: ["plaintext"] };
-  await request("initialize", { processId: null, rootUri: null, capabilities: { textDocument: { hover } } });
+  // Otherwise npm installs types, which can take longer than the test.
+  const initializationOptions = { userPreferences: { disableAutomaticTypeAcquisition: true } };
+  const capabilities = { textDocument: { hover } };
+  await request("initialize", { processId: null, rootUri: null, capabilities, initializationOptions });
   send({ method: "initialized", params: {} });
   const textDocument = { uri, languageId: "typescript", version: 1, text };
   send({ method: "textDocument/didOpen", params: { textDocument } });

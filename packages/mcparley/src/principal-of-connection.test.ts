@@ -44,6 +44,12 @@ const definitions = {
 };
 
 let warnings: string[];
+
+/** Returns the warnings. Their texts are loaded with the first one. */
+async function allWarnings(): Promise<string[]> {
+  await vi.dynamicImportSettled();
+  return warnings;
+}
 const notes = (): Server<any, any, any> =>
   createServer({ ...named, ...definitions, onWarning: (warning) => warnings.push(warning) });
 
@@ -90,7 +96,7 @@ describe.each(Object.entries(transports))("over %s", (_, open) => {
       data: { scopes: definitions.tools.write.scopes },
     });
     await expect(client.readResource("note://by/2")).rejects.toMatchObject({ code: 403 });
-    expect(warnings).toEqual([]);
+    expect(await allWarnings()).toEqual([]);
   });
 
   test.each(supportedVersions)("the local user has all scopes on %s", async (revision) => {
@@ -99,7 +105,7 @@ describe.each(Object.entries(transports))("over %s", (_, open) => {
     expect(await client.callTool("read")).toBe("local local");
     expect(await client.callTool("write")).toBe("written");
     expect(await client.callTool("inner", { scope: "anything" })).toBe("true");
-    expect(warnings).toEqual([]);
+    expect(await allWarnings()).toEqual([]);
   });
 
   test("without a principal nothing with scopes is offered, and one warning names it with the cure", async () => {
@@ -108,7 +114,7 @@ describe.each(Object.entries(transports))("over %s", (_, open) => {
     await using again = await open(server, undefined);
     for (const one of [client, again]) expect(await offerOf(one)).toEqual(["open", "inner"]);
     expect(await client.callTool("open")).toBe("nobody");
-    expect(warnings).toHaveLength(1);
+    expect(await allWarnings()).toHaveLength(1);
     for (const name of ['tool "read"', 'tool "write"', 'prompt "greet"', 'resource "note"', 'resource "other"'])
       expect(warnings[0]).toContain(name);
     expect(warnings[0]).toContain("principal");
@@ -154,26 +160,27 @@ test("a copy of the local user with another name has all scopes", async () => {
 test("a definition that is added to a served server causes the warning", async () => {
   const server = createServer({ ...named, tools: {}, onWarning: (warning) => warnings.push(warning) });
   await using client = await connect(server);
-  expect(warnings).toEqual([]);
+  expect(await allWarnings()).toEqual([]);
   server.tools.set("read", definitions.tools.read);
   expect(await client.listTools().all()).toEqual([]);
-  expect(warnings).toEqual([expect.stringContaining('tool "read"')]);
+  expect(await allWarnings()).toEqual([expect.stringContaining('tool "read"')]);
   server.tools.set("write", definitions.tools.write);
   expect(await client.listTools().all()).toEqual([]);
-  expect(warnings).toHaveLength(1);
+  expect(await allWarnings()).toHaveLength(1);
 });
 
 test("the warning names ten definitions and the number of the others", async () => {
   const tools = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`t${index}`, definitions.tools.read]));
   await using client = await connect(createServer({ ...named, tools, onWarning: (warning) => warnings.push(warning) }));
   await client.listTools().all();
-  expect(warnings).toEqual([expect.stringMatching(/tool "t9" and 2 more/)]);
+  expect(await allWarnings()).toEqual([expect.stringMatching(/tool "t9" and 2 more/)]);
 });
 
 test("the warning goes to the console, which is stderr", async () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
   await using client = await connect(createServer({ ...named, ...definitions }));
   await offerOf(client);
+  await vi.dynamicImportSettled();
   expect(warn).toHaveBeenCalledTimes(1);
 });
 
@@ -187,10 +194,10 @@ test("skills with scopes are offered to the principal, and named in the warning"
     });
   await using local = await connect(server(), { principal: localUser });
   expect(await local.listResources().all()).toHaveLength(1);
-  expect(warnings).toEqual([]);
+  expect(await allWarnings()).toEqual([]);
   await using anyone = await connect(server());
   expect(await anyone.listResources().all()).toEqual([]);
-  expect(warnings).toEqual([expect.stringContaining('skill "refunds"')]);
+  expect(await allWarnings()).toEqual([expect.stringContaining('skill "refunds"')]);
 });
 
 describe("over HTTP", () => {
@@ -208,24 +215,23 @@ describe("over HTTP", () => {
 
   test("an endpoint without auth warns when it serves an anonymous request, and not before", async () => {
     const { fetch: serve } = toFetch(notes());
-    await Promise.resolve();
-    expect(warnings).toEqual([]);
+    expect(await allWarnings()).toEqual([]);
     expect(await list(serve)).toEqual(["open", "inner"]);
-    expect(warnings).toEqual([expect.stringContaining('"auth"')]);
+    expect(await allWarnings()).toEqual([expect.stringContaining('"auth"')]);
     expect(await list(serve)).toEqual(["open", "inner"]);
-    expect(warnings).toHaveLength(1);
+    expect(await allWarnings()).toHaveLength(1);
   });
 
   test("an endpoint with auth gives no warning, also for callers without credentials", async () => {
     const { fetch: serve } = toFetch(notes(), { auth: () => undefined });
     expect(await list(serve)).toEqual(["open", "inner"]);
-    expect(warnings).toEqual([]);
+    expect(await allWarnings()).toEqual([]);
   });
 
   test("a principal of the framework gives no warning", async () => {
     const { fetch: serve } = toFetch(notes());
     expect(await list((given) => serve(given, { principal: ada }))).toEqual(["open", "read", "inner"]);
-    expect(warnings).toEqual([]);
+    expect(await allWarnings()).toEqual([]);
     expect((await serve(request({}))).status).toBe(400);
   });
 });

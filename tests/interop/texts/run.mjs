@@ -2,7 +2,6 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { connect } from "mcparley/client";
 import { install } from "../matrix/install.mjs";
 
 /**
@@ -15,16 +14,22 @@ import { install } from "../matrix/install.mjs";
 
 const half = "cut \ud83d";
 const server = path.join(import.meta.dirname, "server.mjs");
-/** The installations of the versions, and the kinds of revisions that they have. */
-const versions = /** @type {const} */ ([
-  { name: "mcp 1 (Python)", needs: "python-v1", revisionKinds: ["legacy"] },
-  { name: "mcp 2 (Python)", needs: "python", revisionKinds: ["legacy", "modern"] },
-]);
+/**
+ * A version of the SDK for Python, the tools that install it, and the kinds of revisions that it has.
+ *
+ * @typedef {{ name: string, needs: "python-v1" | "python", revisionKinds: readonly ("legacy" | "modern")[] }} TextReader
+ */
 
-/** Runs all readings. @param {string} tools the folder of on-demand tools @returns {Promise<Reading[]>} */
-export async function readTexts(tools) {
+/** @type {readonly TextReader[]} */
+export const textReaders = [
+  { name: "mcp 1 (Python SDK)", needs: "python-v1", revisionKinds: ["legacy"] },
+  { name: "mcp 2 (Python SDK)", needs: "python", revisionKinds: ["legacy", "modern"] },
+];
+
+/** Runs all readings. @param {readonly TextReader[]} readers @param {string} tools the folder of on-demand tools @returns {Promise<Reading[]>} */
+export async function readTexts(readers, tools) {
   const readings = [];
-  for (const { name, needs, revisionKinds } of versions) {
+  for (const { name, needs, revisionKinds } of readers) {
     const { reason } = install(needs, tools);
     if (reason !== undefined) {
       readings.push({ name, notRun: reason });
@@ -79,6 +84,8 @@ async function readOverHttp(python, revisionKind) {
 
 /** @param {string} python @param {"legacy" | "modern"} revisionKind @returns {Promise<Line[]>} */
 async function sendOurs(python, revisionKind) {
+  // The script builds the packages after it has imported this file.
+  const { connect } = await import("mcparley/client");
   /** @type {Line[]} */
   const lines = [];
   const command = { command: python, args: [path.join(import.meta.dirname, "server.py")] };

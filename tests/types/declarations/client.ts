@@ -10,6 +10,9 @@ import {
   connect,
   forgetRevisions,
   openClient,
+  readContent,
+  readPromptMessages,
+  readResourceContents,
   validateJson,
 } from "mcparley/client";
 import { createServer, prompt, resource, tool } from "mcparley/server";
@@ -34,6 +37,9 @@ export const openCommand = () => connect({ command: "node", args: ["server.js"] 
 export const fromFactory = (...given: Parameters<typeof openClient>) => openClient(...given);
 export const forget = () => forgetRevisions();
 export const checked = (...given: Parameters<typeof validateJson>) => validateJson(...given);
+export const content = readContent([{ type: "text", text: "a" }]);
+export const messages = readPromptMessages([{ role: "user", content: { type: "text", text: "a" } }]);
+export const contents = readResourceContents([{ uri: "note://a", text: "a" }]);
 export const isMcpError = (error: unknown) => error instanceof McpError;
 export const errors = [new Cancelled(), new Declined(), new ToolError("a"), new ProtocolError(1, "a")];
 export const localError = new LocalError("timeout", "a");

@@ -14,6 +14,7 @@ import {
   redact,
   supportedVersions,
   systemClock,
+  wellFormedJson,
 } from "mcparley";
 
 export const codes = ErrorCode;
@@ -26,3 +27,4 @@ export const levels = loggingLevels;
 export const versions = supportedVersions;
 export const clock = systemClock;
 export const shown = [printable("a"), printableJson({ a: 1 }), redact("a")];
+export const json = wellFormedJson({ a: 1 });

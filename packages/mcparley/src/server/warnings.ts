@@ -1,7 +1,6 @@
 import { type JsonObject, isObject } from "../rpc/messages.ts";
 import type { ServerCore } from "./core.ts";
 import { warnOnConsole } from "./observe/to-console.ts";
-import type { Entry, PreparedRegistry } from "./registry.ts";
 
 /** Maximum number of different warnings of one server. */
 const maxWarnings = 100;
@@ -36,48 +35,9 @@ export function warnOfTool(core: ServerCore, name: string): void {
   }, 0);
 }
 
-/** The servers whose definitions are checked for scopes. */
-const servedToAnyone = new WeakSet<ServerCore>();
-
-/**
- * Warns of definitions that need scopes, once for each server: those that exist, or the first one that is added later.
- * Called when a server is served to callers without credentials over a transport that verifies none.
- */
-export function warnOfHidden(core: ServerCore, cure: string): void {
-  if (servedToAnyone.has(core)) return;
-  servedToAnyone.add(core);
-  let isWarned = false;
-  const check = (): void => {
-    const names = isWarned ? [] : hiddenNames(core);
-    if (names.length === 0) return;
-    isWarned = true;
-    warn(core, `Callers without a principal cannot see or use ${enumerate(names, 10)}, which need scopes. ${cure}`);
-  };
-  check();
-  const { tools, prompts, resources } = core.offering;
-  for (const registry of [tools, prompts, resources] as const)
-    (registry as PreparedRegistry<any, any>).onChange((entry: Entry<Scoped> | undefined) => {
-      if (entry && needsScopes(entry.definition)) check();
-    });
-}
-
-interface Scoped {
-  readonly scopes?: readonly string[] | undefined;
-}
-
-function needsScopes({ scopes }: Scoped): boolean {
-  return scopes !== undefined && scopes.length > 0;
-}
-
-function namesOf(kind: string, definitions: Iterable<[string, Scoped]>): string[] {
-  return [...definitions].filter(([, definition]) => needsScopes(definition)).map(([name]) => `${kind} "${name}"`);
-}
-
-/** Returns the definitions that need scopes, such as `tool "remove"`. */
-function hiddenNames({ offering, extensions }: ServerCore): string[] {
-  const { tools, prompts, resources } = offering;
-  const ofExtensions = extensions.flatMap((extension) => [...(extension.scopedNames?.() ?? [])]);
-  return [...namesOf("tool", tools), ...namesOf("prompt", prompts), ...namesOf("resource", resources), ...ofExtensions];
+/** Warns of definitions with scopes that callers without a principal cannot use. */
+export function warnOfHidden(core: ServerCore, names: readonly string[], cure: string): void {
+  warn(core, `Callers without a principal cannot see or use ${enumerate(names, 10)}, which need scopes. ${cure}`);
 }
 
 function enumerate(names: readonly string[], max: number): string {

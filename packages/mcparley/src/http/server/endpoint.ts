@@ -116,15 +116,17 @@ export class Endpoint {
   #serveFrom(sender: Sender, exchange: HttpExchange): Promise<void> {
     // A drain may have started while the sender was checked.
     const part = this.#admit(exchange);
-    if (this.#mayHideDefinitions && !sender.principal) this.#warnOfHidden();
+    if (this.#mayHideDefinitions && !sender.principal) this.#reportHidden();
     if (exchange.method === "POST") return this.#post(exchange, sender, part);
     return part === "mcp" ? this.#serveSession(exchange, sender) : this.#serveSse(part, exchange, sender);
   }
 
-  #warnOfHidden(): void {
+  #reportHidden(): void {
     this.#mayHideDefinitions = false;
     const cure = 'Set "auth" of listen, toFetch or toNodeHandler, or pass the principal of each request.';
-    void import("../../server/warnings.ts").then((warnings) => warnings.warnOfHidden(this.#context.core, cure));
+    void import("../../server/hidden-definitions.ts").then(({ reportHidden }) =>
+      reportHidden(this.#context.core, cure),
+    );
   }
 
   /** Runs the CORS and authentication checks. Returns undefined if the request was a preflight, which is answered then. */

@@ -18,9 +18,9 @@ import { answer } from "../dispatch/dispatch.ts";
 import type { Principal } from "../dispatch/context.ts";
 import { checkPrincipal } from "../dispatch/principal.ts";
 import type { ServerCore } from "../core.ts";
+import { reportHidden } from "../hidden-definitions.ts";
 import { receiveCustom } from "./custom-notifications.ts";
 import type { LegacyConnection } from "./legacy.ts";
-import { warnOfHidden } from "../warnings.ts";
 import { isModernRequest, openCall } from "./modern.ts";
 
 /** For `requireOneCopy`. */
@@ -65,7 +65,7 @@ export class ServerConnection implements Connection {
   #settleClosed!: () => void;
 
   constructor(core: ServerCore, transport: Transport, principal: Principal | undefined) {
-    if (principal === undefined) warnOfHidden(core, `Pass ${principalForm}`);
+    if (principal === undefined) reportHidden(core, `Pass ${principalForm}`);
     else checkPrincipal(principal);
     this.#core = core;
     this.#transport = transport;
