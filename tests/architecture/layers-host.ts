@@ -11,7 +11,7 @@ export const hostLayers: Layers = {
   processes: [],
   activity: ["values", "async"],
   renderer: ["values"],
-  conversation: [],
+  conversation: ["values"],
   secrets: ["values", "model"],
   catalogue: ["values"],
   model: ["values", "async", "conversation"],

@@ -2,6 +2,7 @@ import { type Progress, printable, printableJson } from "mcparley";
 import type { ReceivedPart } from "mcparley/client";
 import { eraseLine, writeExactly, writeText } from "../output.ts";
 import { type CommandIo, UsageError } from "./io.ts";
+import { jsonText } from "./json-text.ts";
 import { type Style, cut, styleFor, visibleLine, wrap } from "./terminal-text.ts";
 
 /** Width and colours of text for a stream. */
@@ -164,7 +165,8 @@ export async function printJson(
   { screen }: { screen: Screen },
   form: JsonForm = "document",
 ): Promise<void> {
-  await screen.print(`${printableJson(value, form === "line" ? 0 : 2)}\n`);
+  const json = jsonText(value, (document) => printableJson(document, form === "line" ? 0 : 2));
+  await screen.print(`${json}\n`);
 }
 
 /** Prints text and ends its last line. */

@@ -2,6 +2,7 @@ import { open } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { type ContentBlock, type ResourceContents, printable, printableJson, wellFormedJson } from "mcparley";
 import { UsageError } from "./io.ts";
+import { jsonText } from "./json-text.ts";
 import type { View } from "./screen.ts";
 import type { Session } from "./session.ts";
 import { decodedSlices, encodedSlices } from "./slices.ts";
@@ -39,7 +40,7 @@ export function showText(text: string, view: View): string {
 
 /** Returns a value as JSON: with escapes on a terminal, and otherwise only well-formed. */
 export function showJson(value: unknown, view: View): string {
-  return view.terminal ? printableJson(value, 2) : wellFormedJson(value, 2);
+  return jsonText(value, (document) => (view.terminal ? printableJson(document, 2) : wellFormedJson(document, 2)));
 }
 
 /** Returns one line that describes binary content. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ReadResourceResult } from "mcparley";
 import type { Awaitable } from "../values/awaitable.ts";
+import { withoutDeepLevels } from "../values/map-texts.ts";
 import type { FilePart, Message, TextPart } from "../conversation/messages.ts";
 import { type TextLimits, serverTextParts } from "../conversation/text/long-text.ts";
 import { readContents } from "../conversation/text/server-content.ts";
@@ -82,7 +83,9 @@ export class AttachedResource {
   }
 
   #add(result: ReadResourceResult): boolean {
-    const contentHash = createHash("sha256").update(JSON.stringify(result.contents)).digest("hex");
+    const contentHash = createHash("sha256")
+      .update(JSON.stringify(withoutDeepLevels(result.contents)))
+      .digest("hex");
     if (this.#isDetached || contentHash === this.#contentHash) return false;
     const isNew = this.#contentHash === undefined;
     this.#contentHash = contentHash;

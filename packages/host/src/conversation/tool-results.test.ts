@@ -174,6 +174,13 @@ describe("a long text", () => {
   });
 });
 
+test("structured content of many thousand levels is shortened, and the text beside it stays", () => {
+  const structuredContent: unknown = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`);
+  const part = convert([{ type: "text", text: "the text" }], { structuredContent });
+  expect(part.isError).toBe(false);
+  expect(textOf(part)).toMatch(/the text\n(?:{"a":){150}"\[more than 150 levels\]"}{150}/);
+});
+
 test("after an exception of the host the model knows that the server may have run the call", () => {
   const limits = {
     maxBytes: 1000,
@@ -214,6 +221,11 @@ describe("structured content that does not match the output schema", () => {
   });
 
   test("stays if the result has nothing else", () => {
-    expect(convertUnchecked([]).content).toMatchObject([{ text: expect.stringContaining("wrong") }, { text: remark }]);
+    expect(convertUnchecked([]).content).toMatchObject([
+      { text: expect.stringContaining("wrong") },
+      {
+        text: expect.stringMatching(/^The server has run the call. Its structured content was not checked. The result/),
+      },
+    ]);
   });
 });

@@ -5,6 +5,7 @@ import type { FilePart, TextOrigin, TextPart, ToolResultPart } from "./messages.
 import { type TextLimits, serverTextParts } from "./text/long-text.ts";
 import { type ReadContent, readBlocks } from "./text/server-content.ts";
 import { escapeTags } from "./text/server-text.ts";
+import { withoutDeepLevels } from "../values/map-texts.ts";
 
 /** A call whose outcome becomes a part of the conversation. */
 export interface ResultOf {
@@ -31,14 +32,15 @@ export function toResultPart(call: ResultOf, outcome: ToolOutcome, limits: TextL
   }
   const { result, mismatch } = outcome;
   try {
-    const { text, files } = mismatch === undefined ? readResult(result) : readUnchecked(result);
+    const { text, files, effect } =
+      mismatch === undefined ? { ...readResult(result), effect: "" } : readUnchecked(result);
     const isEmpty = text === "" && files.length === 0;
     const texts = isEmpty
       ? [{ type: "text" as const, text: "The tool returned no content." }]
       : text === ""
         ? []
         : labelled(text);
-    const remarks = mismatch === undefined ? [] : [uncheckedRemark(limits.hideSecrets(mismatch))];
+    const remarks = mismatch === undefined ? [] : [uncheckedRemark(effect, limits.hideSecrets(mismatch))];
     return part(call, [...texts, ...files, ...remarks], result.isError === true);
   } catch (error) {
     // The server has run the call, and a model that does not know it would repeat the call.
@@ -51,15 +53,17 @@ export function toResultPart(call: ResultOf, outcome: ToolOutcome, limits: TextL
 }
 
 /** Returns the remark for a result whose structured content does not match the output schema. */
-function uncheckedRemark(mismatch: string): TextPart {
-  const effect = "The server has run the call. Its content was not checked, and its structured content was left out.";
-  return { type: "text", text: escapeTags(`${effect} ${mismatch}`) };
+function uncheckedRemark(effect: string, mismatch: string): TextPart {
+  return { type: "text", text: escapeTags(`The server has run the call. ${effect} ${mismatch}`) };
 }
 
-/** Reads a result without its structured content, unless it has nothing else. */
-function readUnchecked({ content, structuredContent }: CallToolResult): ReadContent {
+/** Reads a result without its structured content, unless it has nothing else. `effect` states which of both the model receives. */
+function readUnchecked({ content, structuredContent }: CallToolResult): ReadContent & { readonly effect: string } {
   const read = readBlocks(content);
-  return read.text === "" && read.files.length === 0 ? readResult({ content: [], structuredContent }) : read;
+  if (read.text !== "" || read.files.length > 0 || structuredContent === undefined) {
+    return { ...read, effect: "Its content was not checked, and its structured content was left out." };
+  }
+  return { ...readResult({ content: [], structuredContent }), effect: "Its structured content was not checked." };
 }
 
 /** Returns a result that the host wrote, such as an error before the call. */
@@ -85,7 +89,7 @@ function readResult({ content, structuredContent }: CallToolResult): ReadContent
   ) {
     return { text, files };
   }
-  const json = JSON.stringify(structuredContent);
+  const json = JSON.stringify(withoutDeepLevels(structuredContent));
   return { text: text === "" ? json : `${text}\n${json}`, files };
 }
 

@@ -8,6 +8,7 @@ import {
 } from "mcparley";
 import { type CreateMessageParams, readContent } from "mcparley/client";
 import { isObject } from "../values/is-object.ts";
+import { withoutDeepLevels } from "../values/map-texts.ts";
 import type {
   AssistantPart,
   FilePart,
@@ -93,7 +94,7 @@ function toolResult(
   if (name === undefined) throw invalid(`${at}: the result ${JSON.stringify(toolUseId)} has no tool use before it`);
   const parts = readContent(content).map((block) => resultPart(block, at));
   if (parts.length === 0 && structuredContent !== undefined) {
-    parts.push({ type: "text", text: JSON.stringify(structuredContent) });
+    parts.push({ type: "text", text: JSON.stringify(withoutDeepLevels(structuredContent)) });
   }
   return { type: "tool-result", callId: toolUseId, name, content: parts, isError: isError === true };
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { LocalError, printableJson } from "mcparley";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley/client";
 import { isObject } from "../values/is-object.ts";
+import { isWithinDepth, maxLevels } from "../values/json-depth.ts";
 
 /** The lists of a server by the names that `ServerLists` uses. */
 export interface ListSet {
@@ -48,10 +49,10 @@ const maxEntries = 10_000;
 export const maxListBytes: number = 8 * 2 ** 20;
 
 /**
- * Returns the valid entries of a list. Entries with a wrong type and further entries with the same key are left out and
- * reported, so that the other parts of the host can rely on the types. The list can come from a server or from the cache.
+ * Returns the valid entries of a list. Entries with a wrong type, with too many levels, and further entries with the same key are left out
+ * and reported, so that the other parts of the host can rely on the types. The list can come from a server or from the cache.
  *
- * Throws `LocalError` `too_large` if the list has too many entries or bytes, and `RangeError` if it is nested too deep.
+ * Throws `LocalError` `too_large` if the list has too many entries or bytes.
  */
 export function checkList(list: ListName, given: readonly unknown[], report: (error: Error) => void): CheckedList {
   const entries = validEntries(list, given, report);
@@ -107,7 +108,7 @@ function problemOf(shape: Shape, entry: unknown): string | undefined {
     const isValid = type === "string" ? typeof value === "string" : type === "list" ? isList(value) : isObject(value);
     if (!isValid) return `its "${name}" is not ${type === "object" ? "an" : "a"} ${type}`;
   }
-  return undefined;
+  return isWithinDepth(entry, maxLevels) ? undefined : `it has more than ${maxLevels} levels of objects and arrays`;
 }
 
 /** Whether a value is a list of objects: the arguments of a prompt, or icons. */

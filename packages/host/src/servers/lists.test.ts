@@ -205,16 +205,20 @@ describe("lies about lists", () => {
     await server.close();
   });
 
-  test("a schema that is nested too deep to be stored does not affect other lists", async () => {
-    const deep = JSON.parse(`${'{"a":'.repeat(20_000)}{}${"}".repeat(20_000)}`) as JsonObject;
+  test("a tool with a schema of more than 149 levels is left out, and the other tools stay", async () => {
+    const schema = (levels: number): JsonObject =>
+      JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`) as JsonObject;
+    const tools = [149, 150, 20_000].map((levels) => ({ name: `t${levels}`, inputSchema: schema(levels) }));
     const target = listsServer({
       ...all,
-      "tools/list": () => ({ tools: [{ name: "deep", inputSchema: deep }] }),
+      "tools/list": () => ({ tools }),
       "prompts/list": () => ({ prompts: [{ name: "review" }] }),
     });
-    const { server } = recordedServer({ entry: target });
+    const { server, errors } = recordedServer({ entry: target });
     await server.connect();
+    expect(server.lists?.tools.map(({ name }) => name)).toEqual(["t149"]);
     expect(server.lists?.prompts).toHaveLength(1);
+    expect(errors.map(String).join()).toContain('2 entries of the list of tools were left out. "t150"');
     await server.close();
   });
 });

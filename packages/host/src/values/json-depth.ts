@@ -1,3 +1,6 @@
+/** Maximum levels of objects and arrays in a value of a server. Deeper ones would exhaust the stack of each function that reads them. */
+export const maxLevels = 150;
+
 /**
  * Whether the objects and arrays of a JSON value are nested at most `max` levels deep.
  *

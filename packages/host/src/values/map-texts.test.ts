@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mapTexts, wellFormed } from "./map-texts.ts";
+import { mapTexts, wellFormed, withoutDeepLevels } from "./map-texts.ts";
 
 const hide = (text: string): string => text.replaceAll("hunter2", "*");
 
@@ -26,4 +26,15 @@ test("a value without a changed text is returned itself, and objects of a class 
 
 test("each half of a surrogate pair becomes U+FFFD, in texts and names", () => {
   expect(wellFormed({ "a\ud83d": ["\ude00 😀"] })).toEqual({ "a\ufffd": ["\ufffd 😀"] });
+});
+
+test("keeps 150 levels, and replaces what is below them with a text", () => {
+  const nested = (levels: number): unknown => JSON.parse("[".repeat(levels) + "]".repeat(levels));
+  const whole = nested(150);
+  expect(withoutDeepLevels(whole)).toBe(whole);
+  for (const levels of [151, 100_000]) {
+    expect(JSON.stringify(withoutDeepLevels({ a: 1, b: nested(levels - 1) }))).toBe(
+      `{"a":1,"b":${"[".repeat(149)}"[more than 150 levels]"${"]".repeat(149)}}`,
+    );
+  }
 });

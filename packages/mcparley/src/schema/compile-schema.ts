@@ -84,7 +84,7 @@ function compilePlain(schema: JsonSchema, direction: Direction): CompiledSchema 
 
 /** Throws for a value that is not a schema, and for an object that would be a JSON Schema without any effect. */
 function requireJsonSchema(schema: unknown): void {
-  if (!isObject(schema)) {
+  if (!isObject(schema) || Symbol.iterator in schema) {
     throw new SchemaError("invalid_schema", `The schema is ${JSON.stringify(schema)}, not an object.`);
   }
   const names = Object.keys(schema).filter((name) => name !== "$schema");

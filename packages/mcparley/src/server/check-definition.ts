@@ -12,7 +12,7 @@ import type { ServerCore } from "./core.ts";
 import type { Prompt, Resource, Tool } from "./definition.ts";
 import type { ServerObserver } from "./observe/observer.ts";
 import type { AnyServerDefinition } from "./options.ts";
-import { checkMembers } from "./known-members.ts";
+import { checkMembers, isRecord } from "./known-members.ts";
 
 /** Runs `prepare`. An error becomes `invalid_definition` with a message that names the definition. */
 export function explained<T>(what: string, prepare: () => T): T {
@@ -41,7 +41,6 @@ export function describe(
   const { title, description, icons, meta, scopes } = definition;
   checkIcons(icons);
   checkScopes(scopes);
-  if (meta !== undefined && !isObject(meta)) throw new TypeError('"meta" must be an object');
   checkMetaKeys(meta, "meta");
   const described: ListedPrompt = { name };
   if (title !== undefined) described.title = title;
@@ -60,7 +59,8 @@ function checkIcons(icons: unknown): void {
     checkMembers("icon", icon, where);
     const { src, sizes = [] } = icon as JsonObject;
     if (typeof src !== "string") throw new TypeError(`"${where}.src" must be a URL`);
-    if (!Array.isArray(sizes)) throw new TypeError(`"${where}.sizes" must be a list, such as ["48x48"]`);
+    if (!Array.isArray(sizes) || sizes.some((size) => typeof size !== "string"))
+      throw new TypeError(`"${where}.sizes" must be a list, such as ["48x48"]`);
   }
 }
 
@@ -94,14 +94,17 @@ export function checkUri(uri: unknown): void {
   throw new TypeError(`its URI ${JSON.stringify(uri.slice(0, 80))} is not absolute; write one such as note://1`);
 }
 
-/** Throws `invalid_definition` if definitions are an array, in which they have no names. */
+/** Throws `invalid_definition` if definitions are an array or a `Map`, which have no names as properties. */
 export function checkRecord(kind: string, definitions: unknown): void {
-  if (!Array.isArray(definitions)) return;
-  throw invalid(`${kind} must be a record by name, such as { ${kind}: { first, second } }, not an array.`);
+  if (definitions === undefined || isRecord(definitions)) return;
+  const type = Array.isArray(definitions) ? "array" : "other value";
+  throw invalid(`${kind} must be a record by name, such as { ${kind}: { first, second } }, not an ${type}.`);
 }
 
 /** Returns middleware by method. Throws `invalid_definition` if a method does not exist, because it would never run. */
 export function checkMethods<M extends object>(layers: M, exists: (method: string) => boolean): M {
+  if (!isRecord(layers) || Object.values(layers).some((layer) => typeof layer !== "function"))
+    throw invalid('Middleware must be a function, or functions by method, such as { "tools/call": log }.');
   const unknown = Object.keys(layers).find((method) => !exists(method));
   if (unknown === undefined) return layers;
   const cause = "neither MCP nor an extension of this server defines the method";

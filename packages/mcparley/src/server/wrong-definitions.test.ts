@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { LocalError } from "../rpc/errors.ts";
 import { createServer } from "./create-server.ts";
 import { prompt, resource, tool } from "./definition.ts";
+import { asTask, tasks } from "../extensions/tasks/server/tasks.ts";
 import type { ServerExtension } from "./extension.ts";
+import { rateLimit } from "./observe/rate-limit.ts";
 
 const named = { name: "x", version: "1" };
 const pass = async (_: unknown, next: () => Promise<object>): Promise<object> => next();
@@ -29,6 +31,100 @@ describe("an array of definitions is rejected, and the error shows a record", ()
     const message = refusal(() => createServer({ ...named, [kind]: given }));
     expect(message).toContain(`${kind} must be a record by name`);
     expect(message).toContain(`{ ${kind}: { first, second } }`);
+  });
+});
+
+describe("a Map or another value in place of a record is rejected", () => {
+  test.each(["tools", "prompts", "resources"])("%s", (kind) => {
+    for (const given of [new Map([["hello", hello]]), new Set([hello]), "hello", null]) {
+      const message = refusal(() => createServer({ ...named, [kind]: given }));
+      expect(message).toMatch(new RegExp(`${kind} must be a record by name`));
+    }
+  });
+
+  test.each([
+    ["meta of a tool", { tools: { t: tool({ meta: new Map() as never, call: () => "a" }) } }, '"meta"'],
+    ["annotations", { tools: { t: tool({ annotations: new Map() as never, call: () => "a" }) } }, '"annotations"'],
+    ["input", { tools: { t: tool({ input: new Map() as never, call: () => "a" }) } }, "not an object"],
+    ["output", { tools: { t: tool({ output: new Map() as never, call: () => "a" }) } }, "not an object"],
+    ["arguments", { prompts: { p: prompt({ arguments: new Map() as never, get: () => "a" }) } }, '"arguments"'],
+    [
+      "complete, a function",
+      { resources: { r: resource("a:{b}", { complete: (() => []) as never, read: () => "a" }) } },
+      '"complete"',
+    ],
+    [
+      "complete, a Map",
+      { resources: { r: resource("a:{b}", { complete: new Map() as never, read: () => "a" }) } },
+      '"complete"',
+    ],
+    ["limits", { limits: new Map() as never }, '"limits"'],
+    ["experimental", { experimental: [] as never }, '"experimental"'],
+  ])("%s", (_name, definition, part) => {
+    expect(refusal(() => createServer({ ...named, ...definition }))).toContain(part);
+  });
+
+  test("middleware that is no function", () => {
+    const server = createServer(named);
+    for (const given of [5, "a", new Map(), [pass], { "tools/call": 5 }, { "tools/call": undefined }]) {
+      expect(refusal(() => server.use(given as never))).toContain("Middleware must be a function");
+    }
+    expect(server.use({ "tools/call": pass as never })).toBe(server);
+  });
+});
+
+describe("a member of a wrong type is rejected, and the error names it and its type", () => {
+  const ofTool = (members: object) => ({ tools: { t: tool({ call: () => "a", ...members } as never) } });
+  const ofPrompt = (members: object) => ({ prompts: { p: prompt({ get: () => "a", ...members } as never) } });
+  const ofResource = (members: object) => ({
+    resources: { r: resource("a:b", { read: () => "a", ...members } as never) },
+  });
+  const ofArgument = (members: object) => ofPrompt({ arguments: { a: members } });
+
+  test.each([
+    [ofTool({ title: 5 }), '"title" must be a string'],
+    [ofTool({ description: { text: "a" } }), '"description" must be a string'],
+    [ofTool({ annotations: { readOnlyHint: "yes" } }), '"annotations.readOnlyHint" must be a boolean'],
+    [ofTool({ annotations: { destructiveHint: 1 } }), '"annotations.destructiveHint" must be a boolean'],
+    [ofTool({ annotations: { title: null } }), '"annotations.title" must be a string'],
+    [ofTool({ icons: [{ src: "https://a.example/b", mimeType: 5 }] }), '"icons[0].mimeType" must be a string'],
+    [ofTool({ icons: [{ src: "https://a.example/b", sizes: [48] }] }), '"icons[0].sizes" must be a list'],
+    [ofPrompt({ title: 5 }), '"title" must be a string'],
+    [ofArgument({ required: "yes" }), '"arguments.a.required" must be a boolean'],
+    [ofArgument({ description: 5 }), '"arguments.a.description" must be a string'],
+    [ofResource({ mimeType: 5 }), '"mimeType" must be a string'],
+    [ofResource({ size: "5" }), '"size" must be a number'],
+    [{ instructions: {} }, '"instructions" must be a string'],
+    [{ websiteUrl: 5 }, '"websiteUrl" must be a string'],
+    [{ context: {} }, '"context" must be a function'],
+    [{ onError: true }, '"onError" must be a function'],
+    [{ onWarning: "a" }, '"onWarning" must be a function'],
+    [{ capabilities: { listChanged: "no" } }, '"capabilities.listChanged" must be a boolean'],
+  ])("%#: %j", (definition, message) => {
+    expect(refusal(() => createServer({ ...named, ...(definition as object) }))).toContain(message);
+  });
+
+  test("undefined is a member that is left out", () => {
+    const server = createServer({
+      ...named,
+      ...ofTool({ title: undefined, annotations: { readOnlyHint: undefined } }),
+    });
+    expect(server.tools.has("t")).toBe(true);
+  });
+});
+
+describe("an unknown option is rejected", () => {
+  test.each([
+    ["asTask", () => asTask({ required: true } as never), '"asTask" has the unknown member "required"'],
+    ["asTask, a text", () => asTask("required" as never), '"asTask" must be an object'],
+    ["asTask, a wrong type", () => asTask({ runAgain: "yes" as never }), '"asTask.runAgain" must be a boolean'],
+    ["tasks", () => tasks({ pollInterval: 5 } as never), 'did you mean "pollIntervalMs"?'],
+    ["tasks, a text", () => tasks("a" as never), '"tasks" must be an object'],
+    ["rateLimit", () => rateLimit({ perSeconds: 5 } as never), 'did you mean "perSecond"?'],
+    ["rateLimit, a wrong type", () => rateLimit({ burst: "5" as never }), '"rateLimit.burst" must be a number'],
+  ])("%s", (_name, define, message) => {
+    expect(define).toThrow(TypeError);
+    expect(define).toThrow(message);
   });
 });
 

@@ -80,8 +80,9 @@ describe("structured content that does not match the output schema", () => {
   });
 
   test("is printed as text if the result has nothing else", async () => {
-    const { code, out } = await run(`call ${url} a_tool`, { content: [], structuredContent: { m: 1 } }, { lists });
+    const { code, out, err } = await run(`call ${url} a_tool`, { content: [], structuredContent: { m: 1 } }, { lists });
     expect([code, JSON.parse(out)]).toEqual([0, { m: 1 }]);
+    expect(err.replaceAll(/\s+/g, " ")).toMatch(/ Its structured content was not checked. $/);
   });
 
   test("is no problem of a failed tool", async () => {
@@ -89,6 +90,41 @@ describe("structured content that does not match the output schema", () => {
     expect(code).toBe(5);
     expect(err).not.toContain("output schema");
   });
+});
+
+test.each([
+  [
+    "a call",
+    `call ${url} a_tool`,
+    (deep: unknown) => ({ content: [{ type: "text", text: "kept" }], structuredContent: deep }),
+  ],
+  [
+    "a prompt",
+    `prompt ${url} a_prompt`,
+    (deep: unknown) => ({
+      messages: [{ role: "user", content: { type: "text", text: "kept" } }],
+      _meta: { "a.b/c": deep },
+    }),
+  ],
+  [
+    "a resource",
+    `read ${url} note://1`,
+    (deep: unknown) => ({ contents: [{ uri: "note://1", text: "kept", _meta: { "a.b/c": deep } }] }),
+  ],
+])("%s with a value of many thousand levels is printed as JSON with its text", async (_what, words, resultOf) => {
+  const deep: unknown = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`);
+  const { code, out } = await run(`${words} --json`, resultOf(deep));
+  expect(code).toBe(0);
+  expect(JSON.stringify(JSON.parse(out))).toContain('"text":"kept"');
+  expect(out).toContain("[more than 150 levels]");
+});
+
+test("structured content of many thousand levels is printed if the result has nothing else", async () => {
+  const deep: unknown = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`);
+  for (const lists of [{}, { "tools/list": typed }]) {
+    const { code, out } = await run(`call ${url} a_tool`, { content: [], structuredContent: deep }, { lists });
+    expect([code, out.includes("[more than 150 levels]")]).toEqual([0, true]);
+  }
 });
 
 test("a list with entries and members of wrong types is printed with its other entries", async () => {

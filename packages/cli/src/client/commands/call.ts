@@ -13,6 +13,7 @@ import { type Given, readArguments, requireWord, sourcesOf } from "../arguments.
 import { mayHide } from "../hidden-entries.ts";
 import { UsageError } from "../io.ts";
 import { isObject } from "../json.ts";
+import { jsonText } from "../json-text.ts";
 import { type View, paragraph, printJson, printText } from "../screen.ts";
 import { binaryOf, saveBinaries, saveText, showContent, showJson } from "../show-content.ts";
 import { whyUnasked } from "../questions/prompter.ts";
@@ -90,11 +91,17 @@ function uncheckedResult(error: unknown, { screen }: Session): CallToolResult {
   if (!isObject(data) || !isObject(data.result)) throw error;
   const { structuredContent, ...result } = data.result;
   screen.endProgress();
-  const text = `${(error as Error).message}. Its content was not checked, and its structured content was left out.`;
-  screen.note(paragraph(text, screen.err));
   const content = readContent(result.content);
-  if (content.length > 0 || structuredContent === undefined) return { ...result, content };
-  return { ...result, content: [{ type: "text", text: wellFormedJson(structuredContent, 2) }] };
+  const hasStructureOnly = content.length === 0 && structuredContent !== undefined;
+  const effect = hasStructureOnly
+    ? "Its structured content was not checked."
+    : "Its content was not checked, and its structured content was left out.";
+  screen.note(paragraph(`${(error as Error).message}. ${effect}`, screen.err));
+  if (!hasStructureOnly) return { ...result, content };
+  return {
+    ...result,
+    content: [{ type: "text", text: jsonText(structuredContent, (value) => wellFormedJson(value, 2)) }],
+  };
 }
 
 /**

@@ -168,7 +168,7 @@ export class Client {
    */
   async getPrompt(name: string, args: Record<string, string> = {}, options?: RequestOptions): Promise<GetPromptResult> {
     const result = await perform(this.#core, { method: Method.getPrompt, params: { name, arguments: args } }, options);
-    return requireArray<GetPromptResult>(Method.getPrompt, result, "messages");
+    return withList<GetPromptResult>(Method.getPrompt, result, "messages");
   }
 
   /**
@@ -189,7 +189,7 @@ export class Client {
     // A file of 16 MiB in base64, with its envelope: the largest file of a skill that hosts support.
     const limited: CallOptions = { maxReply: 25_165_824, ...options };
     const result = await perform(this.#core, { method: Method.readResource, params: { uri } }, limited);
-    return requireArray<ReadResourceResult>(Method.readResource, result, "contents");
+    return withList<ReadResourceResult>(Method.readResource, result, "contents");
   }
 
   /**
@@ -325,8 +325,11 @@ function toolCall(name: string, args: object): CallRequest {
   return { method: Method.callTool, params: { name, arguments: args }, checksResult: true };
 }
 
-function requireArray<T>(method: string, result: JsonObject, member: string): T {
-  if (Array.isArray(result[member])) return result as T;
+/** Returns a result whose member is a list. A text or an object in place of the list is its only entry. */
+function withList<T>(method: string, result: JsonObject, member: string): T {
+  const value = result[member];
+  if (Array.isArray(value)) return result as T;
+  if (isObject(value) || typeof value === "string") return { ...result, [member]: [value] } as T;
   throw malformed(method, `an array "${member}"`);
 }
 

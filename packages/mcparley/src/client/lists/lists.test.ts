@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { readPromptMessages, readResourceContents } from "../../mcp/read-content.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
@@ -191,11 +192,31 @@ describe("a malformed entry", () => {
     expect((await client.readResource("a:b")).contents).toEqual([{ uri: "a:b", hologram: 1 }]);
   });
 
+  test("a text or an object in place of a list is its only entry", async () => {
+    const message = { role: "user", content: { type: "text", text: "a" } };
+    const contents = { uri: "a:b", text: "a" };
+    for (const [sent, listed] of [
+      ["a", ["a"]],
+      [{ ...message, ...contents }, [{ ...message, ...contents }]],
+    ]) {
+      const peer = modernPeer({
+        answers: { "prompts/get": () => ({ messages: sent }), "resources/read": () => ({ contents: sent }) },
+      });
+      const client = await openClient(peerTransports(peer));
+      const { messages } = await client.getPrompt("a");
+      expect(messages).toEqual(listed);
+      expect(readPromptMessages(messages)).toEqual([message]);
+      const read = await client.readResource("a:b");
+      expect(read.contents).toEqual(listed);
+      expect(readResourceContents(read.contents)).toMatchObject([{ text: "a" }]);
+    }
+  });
+
   test("a result without its required members is invalid, and the error names them", async () => {
     const peer = modernPeer({
       answers: {
         "prompts/get": () => ({}),
-        "resources/read": () => ({ contents: {} }),
+        "resources/read": () => ({ contents: null }),
         "completion/complete": () => ({ completion: {} }),
       },
     });

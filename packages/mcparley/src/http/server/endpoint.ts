@@ -2,7 +2,9 @@ import type { Awaitable } from "../../rpc/awaitable.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { classify } from "../../rpc/messages.ts";
+import { explained } from "../../server/check-definition.ts";
 import type { ServerCore } from "../../server/core.ts";
+import { checkNames } from "../../server/known-members.ts";
 import { requireOneCopy } from "../../server/one-copy.ts";
 import { readAccept, type Part, type Routes, readRoutes, readJson } from "./read-request.ts";
 import type { CheckSender } from "./check-sender.ts";
@@ -18,6 +20,10 @@ import type { HttpOptions } from "./options.ts";
 import { isModern, postModern } from "./post-modern.ts";
 import { HttpRefusal, notAllowed, rarely, refuse, shuttingDown } from "./refusal.ts";
 import { RequestLimits } from "./request-limits.ts";
+
+/** The options of an endpoint and of `listen`. A misspelled `auth` would serve everybody. */
+const optionNames =
+  "path allowedHosts allowedOrigins cors auth maxBody bodyTimeout trustProxy keepAlive closeTimeout health sessions legacySse events port host headersTimeout requestTimeout keepAliveTimeout";
 
 /** What an endpoint knows of its adapter. */
 interface Adapter {
@@ -49,13 +55,14 @@ export class Endpoint {
 
   /**
    * Throws a LocalError `invalid_definition` if the `x-mcp-header` annotations of a tool are invalid, if two paths are the
-   * same, and for an option `store`, which belongs to `createServer`.
+   * same, for an unknown option, and for an option `store`, which belongs to `createServer`.
    */
   constructor(core: ServerCore, options: HttpOptions, { boundHost, Open = OpenExchanges, encodeLarge }: Adapter = {}) {
     checkMirroredHeaders(core);
     // Only JavaScript can pass it. `refuseStore` would cost more in every bundle.
     if ("store" in options)
       throw new LocalError("invalid_definition", 'Use createServer({ store }), not the option "store".');
+    explained("HTTP endpoint", () => checkNames(optionNames, options, "options"));
     const { allowedHosts, allowedOrigins, auth, cors, trustProxy, keepAlive = 5_000 } = options;
     if (allowedOrigins === "any" && typeof cors === "object" && cors.credentials) {
       // Any web page could call with the cookies of its visitor.

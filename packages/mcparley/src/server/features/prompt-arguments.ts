@@ -8,7 +8,7 @@ import { type Outcome, type ValidationIssue, pointerStep } from "../../schema/sc
 import { type TypedSchema, isStandardSchema } from "../../schema/standard-schema.ts";
 import type { CompletionHandler, PromptArgumentDefinition } from "../definition.ts";
 import { checkComplete, explained } from "../check-definition.ts";
-import { checkMembers } from "../known-members.ts";
+import { checkMembers, isRecord } from "../known-members.ts";
 
 /** The arguments of a prompt, prepared to be listed, completed and read. */
 export interface PreparedArguments {
@@ -43,7 +43,7 @@ export function prepareArguments(given: unknown): PreparedArguments {
     const { json, validate } = compileSchema(given, "input");
     return prepared(propertiesOf(json), validate);
   }
-  if (!isObject(given)) throw new TypeError(`write "arguments" as ${form}`);
+  if (!isRecord(given)) throw new TypeError(`write "arguments" as ${form}`);
   const args = Object.entries(given).map(([name, argument]) =>
     explained(`argument "${name}"`, () => prepareArgument(name, argument)),
   );

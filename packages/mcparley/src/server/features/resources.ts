@@ -44,7 +44,6 @@ export function prepareResource(entry: Entry<Resource>): ResourceEntry {
     checkMembers("cache", definition.cache ?? {}, "cache");
     checkCacheHint(definition.cache ?? {});
     for (const [variable, source] of Object.entries(complete ?? {})) checkComplete(source, `complete.${variable}`);
-    if (list !== undefined && typeof list !== "function") throw new TypeError('"list" must be a function');
     const shared = {
       ...described,
       ...(mimeType && { mimeType }),

@@ -4,6 +4,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { refuseStore } from "../../store/server-store.ts";
 import type { Store } from "../../store/store.ts";
+import { checkNames } from "../known-members.ts";
 import { storeOf } from "../store-of.ts";
 import type { Call } from "../dispatch/call.ts";
 import { callerKey } from "../dispatch/context.ts";
@@ -47,6 +48,7 @@ const maxBuckets = 10_000;
  */
 export function rateLimit(options: RateLimitOptions = {}): Middleware {
   refuseStore(options, "rateLimit");
+  checkNames("perSecond:number burst:number methods key:function clock", options, "rateLimit");
   const { perSecond = 20, burst = 100, clock = systemClock } = options;
   const limited = new Set<string>(options.methods ?? [Method.callTool, Method.complete, ...ofTasks]);
   const keyOf = options.key ?? ((call) => callerKey(call.principal, call.peer.address));

@@ -98,6 +98,8 @@ function serve(): Server {
         },
       }),
       quick: tool({ call: () => "quick" }),
+      list: tool({ output: z.array(z.number()), extensions: [asTask()], call: () => [1, 2] }),
+      quickList: tool({ output: z.array(z.number()), call: () => [1, 2] }),
     },
   });
 }
@@ -217,6 +219,16 @@ describe.each([
     });
     await flushPromises();
     expect(aborted).toHaveBeenCalledTimes(1);
+  });
+
+  test("has its structured content of any type, also if it is started and read in steps", async () => {
+    const own = tasksOf(await connected(serve(), pinned));
+    const { task } = await own.start("list");
+    const { result } = await own.start("quickList");
+    const read = await eventually(own.result(task?.taskId ?? ""));
+    for (const { structuredContent, content } of [read, result!]) {
+      expect([structuredContent, content]).toEqual([[1, 2], [{ type: "text", text: "[1,2]" }]]);
+    }
   });
 
   test("can be started, read, cancelled, and followed by another client", async () => {

@@ -1,4 +1,5 @@
 import type { Client } from "../../../client/calls/client.ts";
+import { readToolResult } from "../../../client/calls/tool-results.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import type { ListenExtension, Subscription } from "../../../client/subscriptions/subscription.ts";
 import { LocalError } from "../../../rpc/errors.ts";
@@ -67,8 +68,7 @@ export function tasksOf(client: Client): ClientTasks {
       const reply = await client.request(Method.callTool, { name, arguments: args }, { ...options, follow: false });
       if (isRequested() && isObject(reply.task)) return { task: readTask(fromRequested(reply.task), name) };
       if (reply.resultType === taskType) return { task: readTask(reply, name) };
-      // The client has checked the result of a tool call.
-      return { result: reply as unknown as CallToolResult };
+      return { result: readToolResult(reply) };
     },
     async get(taskId, options) {
       const task = await client.request(TaskMethod.get, { taskId }, options);
@@ -77,8 +77,7 @@ export function tasksOf(client: Client): ClientTasks {
     async result(taskId, options) {
       const created = isRequested() ? { task: { taskId } } : { resultType: taskType, taskId };
       const result = await client.follow(Method.callTool, created, options);
-      const { content } = result;
-      if (Array.isArray(content)) return { ...result, content };
+      if ("content" in result || "structuredContent" in result) return readToolResult(result);
       throw new LocalError("invalid_message", `The result of the task ${taskId} is not the result of a tool call.`);
     },
     async cancel(taskId, options) {

@@ -1,4 +1,5 @@
 import type { Tool as ListedTool } from "../../../mcp/tools.ts";
+import { checkNames } from "../../../server/known-members.ts";
 import { refuseStore } from "../../../store/server-store.ts";
 
 /** How long a task is kept, and how often clients should poll it. */
@@ -54,9 +55,25 @@ export interface ToolWithExecution extends ListedTool {
 
 const day = 86_400_000;
 
+const timing = "ttlMs pollIntervalMs";
+
+/** Throws `TypeError`, with the name of the setting, for one that is unknown or invalid. */
+export function checkTaskSettings(
+  settings: ToolTasks & { required?: boolean },
+  caller: "asTask" | "continueAsTask",
+): void {
+  checkNames(
+    `${timing} ${caller === "asTask" ? "support start runAgain:boolean" : "required:boolean"}`,
+    settings,
+    caller,
+  );
+  checkPositive(settings, ["ttlMs", "pollIntervalMs"]);
+}
+
 /** Checks the options and adds the defaults. Throws `TypeError`, with the name of the option, for an invalid value. */
 export function readOptions(options: TasksOptions): TaskDefaults {
   refuseStore(options, "tasks");
+  checkNames(`${timing} maxTtlMs lease maxRunning maxRunningPerCaller listForAnyone:boolean`, options, "tasks");
   const defaults = {
     ttlMs: day,
     pollIntervalMs: 1000,

@@ -11,7 +11,7 @@ import {
   type TasksOptions,
   type ToolTasks,
   type ToolWithExecution,
-  checkPositive,
+  checkTaskSettings,
   readOptions,
 } from "./settings.ts";
 import { TaskCall, type TaskTool, noTasks } from "./task-call.ts";
@@ -95,6 +95,7 @@ export function tasks(options: TasksOptions = {}): ServerExtension {
  * ```
  */
 export function asTask(settings: ToolTasks = {}): ToolExtension {
+  checkTaskSettings(settings, "asTask");
   const { support = "optional", start = "before" } = settings;
   if (support !== "optional" && support !== "required") {
     throw new TypeError(`support must be "optional" or "required"; got ${JSON.stringify(support)}.`);
@@ -102,7 +103,6 @@ export function asTask(settings: ToolTasks = {}): ToolExtension {
   if (start !== "before" && start !== "handler") {
     throw new TypeError(`start must be "before" or "handler"; got ${JSON.stringify(start)}.`);
   }
-  checkPositive(settings, ["ttlMs", "pollIntervalMs"]);
   const extension: TaskTool = {
     id: tasksId,
     tasks: { ...settings, support, start },
@@ -146,7 +146,7 @@ export async function continueAsTask(
   ctx: Context,
   settings: TaskTiming & { required?: boolean } = {},
 ): Promise<boolean> {
-  checkPositive(settings, ["ttlMs", "pollIntervalMs"]);
+  checkTaskSettings(settings, "continueAsTask");
   const taskCall = taskCalls.get(ctx);
   if (taskCall) return taskCall.continueAsTask(settings);
   if (settings.required) throw noTasks();
