@@ -70,11 +70,14 @@ test("sends edited arguments, and asks again for JSON that is not valid", async 
   const { terminal, send, answer } = chat;
   await send("Echo it");
   await answer(question, "e");
-  await terminal.waitFor(() => terminal.cursor().line === 'JSON > {"text":"a"}');
+  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line === 'JSON > {"text":"a"}');
   terminal.key("backspace");
   terminal.key("enter");
   // The error shows the wrong JSON, which is offered again.
-  await terminal.waitFor(() => terminal.cursor().line === 'JSON > {"text":"a"' && /^! /m.test(terminal.screen()));
+  await terminal.waitFor(
+    () =>
+      terminal.isCursorVisible() && terminal.cursor().line === 'JSON > {"text":"a"' && /^! /m.test(terminal.screen()),
+  );
   terminal.key("ctrl-u");
   await answer("JSON >", '{"text": "edited"}');
   await terminal.waitFor("Your arguments, as they are sent:");

@@ -95,9 +95,9 @@ test("leaves with Ctrl-D only at an empty text", async () => {
   const { terminal, leave } = await openChat();
   await terminal.type("ab");
   terminal.key("home");
-  await terminal.waitFor(() => terminal.cursor().column === 2);
+  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().column === 2);
   terminal.key("ctrl-d");
-  await terminal.waitFor(() => terminal.cursor().line === "> b");
+  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line === "> b");
   terminal.key("ctrl-d");
   expect(await leave()).toBe(0);
   await expectNoProcess(terminal);
@@ -112,7 +112,7 @@ test("keeps the text that is typed during an answer for the next message", async
   // Enter sends nothing while the model answers.
   terminal.key("enter");
   await terminal.type(" on");
-  await terminal.waitFor(() => terminal.cursor().line === "> go on");
+  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line === "> go on");
   release();
   await terminal.waitFor("100 tokens in");
   await terminal.waitFor(/servers connected.*\n> go on$/);
@@ -183,9 +183,9 @@ test("returns to the shell with Ctrl-Z, and continues with fg", async () => {
   await terminal.waitFor(/^the shell is here$/m);
   terminal.paste("fg");
   terminal.key("enter");
-  await terminal.waitFor(() => terminal.cursor().line === "> half a text");
+  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line === "> half a text");
   terminal.key("ctrl-u");
-  await terminal.waitFor(() => terminal.cursor().line.trimEnd() === ">");
+  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.trimEnd() === ">");
   terminal.key("ctrl-d");
   await terminal.waitFor(/^shell: *$/m);
 });

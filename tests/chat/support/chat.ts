@@ -49,7 +49,8 @@ export async function openChat(options: ChatOptions = {}): Promise<Chat> {
 /** Returns the functions of a chat for a terminal. */
 function chatOn(terminal: Terminal, endpoint: ScriptedEndpoint | undefined): Chat {
   const submit = async (prompt: string, text: string): Promise<void> => {
-    await terminal.waitFor(() => questionOf(terminal).endsWith(prompt));
+    // The cursor is hidden while a question takes no keys.
+    await terminal.waitFor(() => terminal.isCursorVisible() && questionOf(terminal).endsWith(prompt));
     terminal.paste(text);
     // Otherwise the next wait could find the present prompt.
     await terminal.waitFor(() => !questionOf(terminal).endsWith(prompt));

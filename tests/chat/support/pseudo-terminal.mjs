@@ -126,6 +126,11 @@ export class PseudoTerminal {
     return { column: active.cursorX, row: active.cursorY, line };
   }
 
+  /** Returns whether the program shows the cursor. */
+  isCursorVisible() {
+    return this.#raw.lastIndexOf("\u001b[?25l") <= this.#raw.lastIndexOf("\u001b[?25h");
+  }
+
   /** Returns all output of the program, with its control sequences. */
   raw() {
     return this.#raw;

@@ -22,6 +22,11 @@ export interface CommandIo {
   columns(): number | undefined;
   /** Calls `listener` on each Ctrl-C until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
+  /**
+   * Calls `run` after a number of milliseconds, when the keys that were pressed in this time have been read. Returns a function that
+   * cancels the call.
+   */
+  after(this: void, ms: number, run: () => void): () => void;
   /** Opens a URL in the user's browser. Rejects if there is no browser or the URL is not safe to open. */
   openUrl(url: string | URL): Promise<void>;
   readonly connect: typeof connect;
@@ -60,8 +65,19 @@ export function processIo(): CommandIo {
       process.on("SIGINT", listener);
       return () => process.off("SIGINT", listener);
     },
+    after: afterKeys,
     openUrl: loadAndOpen,
     connect: loadAndConnect as typeof connect,
+  };
+}
+
+function afterKeys(ms: number, run: () => void): () => void {
+  let immediate: NodeJS.Immediate | undefined;
+  // Node calls timers before it reads input, and immediates after it.
+  const timer = setTimeout(() => (immediate = setImmediate(run)), ms);
+  return () => {
+    clearTimeout(timer);
+    clearImmediate(immediate);
   };
 }
 

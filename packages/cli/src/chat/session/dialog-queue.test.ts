@@ -123,6 +123,23 @@ test("dismiss closes the open question only", async () => {
   expect(await second).toBe("2");
 });
 
+test.each([
+  ["answered", (opened: Opened) => opened.screen.press("1\r")],
+  ["dismissed", (opened: Opened) => void opened.queue.dismiss()],
+])("dismiss closes nothing after the last question was %s, so that Ctrl-C can leave", async (_how, end) => {
+  const opened = open();
+  const answer = ask(opened, "First? ");
+  await lastLine(opened, "First?");
+  end(opened);
+  await answer.catch(() => {});
+  expect(opened.queue.dismiss()).toBe(false);
+  const next = ask(opened, "Second? ");
+  await lastLine(opened, "Second?");
+  expect(opened.queue.dismiss()).toBe(true);
+  await expect(next).rejects.toThrow(Dismissed);
+  expect(opened.queue.dismiss()).toBe(false);
+});
+
 test("a dialog that throws does not stop the next one", async () => {
   const opened = open();
   const failed = opened.queue.talk(new AbortController().signal, () => Promise.reject(new Error("broken")));

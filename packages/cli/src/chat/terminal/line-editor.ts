@@ -1,6 +1,6 @@
 import { type Interface, createInterface } from "node:readline";
 import { PassThrough, Writable } from "node:stream";
-import type { KeyEvent } from "./keys.ts";
+import type { KeyEvent } from "../../client/questions/keys.ts";
 
 /** Stands for a line break in the text of `readline`, which ends its line at a real one. A character for private use. */
 const lineBreak = "\ue000";
@@ -60,6 +60,12 @@ export class LineEditor {
   press({ key, name }: KeyEvent & { type: "key" }): void {
     if ((name === "up" || name === "down") && this.#moveLine(name)) return;
     this.#lines.write(null, key);
+  }
+
+  /** Keeps what is typed before there is an input for it. Enter and other keys that would answer or leave have no effect. */
+  pressAhead(event: KeyEvent): void {
+    if (event.type === "paste" || event.text !== "") this.insert(event.text);
+    else if (event.name === "backspace" || event.name === "left" || event.name === "right") this.press(event);
   }
 
   /** Returns the text, adds it to the history, and empties the input. */

@@ -2,7 +2,7 @@ import { Dismissed } from "../../client/questions/prompter.ts";
 import { type Style, cut } from "../../client/terminal-text.ts";
 import type { AreaContent, Size } from "./bottom-area.ts";
 import { inputRows } from "./input-rows.ts";
-import type { KeyEvent } from "./keys.ts";
+import type { KeyEvent } from "../../client/questions/keys.ts";
 import type { LineEditor } from "./line-editor.ts";
 import { InputMenu } from "./menu.ts";
 import type { InputOptions } from "./terminal.ts";

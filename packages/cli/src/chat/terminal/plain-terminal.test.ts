@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Dismissed } from "../../client/questions/prompter.ts";
 import { type FakeIo, fakeIo } from "../../client/testing/fake-io.ts";
+import { manualClock } from "../../client/testing/manual-clock.ts";
 import { openPlainTerminal } from "./plain-terminal.ts";
 import type { ChatTerminal } from "./terminal.ts";
 
@@ -170,4 +171,99 @@ test("calls the listener with each Ctrl-C until it is closed", () => {
   terminal.close();
   io.pressCtrlC();
   expect(interrupts()).toBe(2);
+});
+
+/** Opens a terminal with a clock that the test moves. */
+function openWithClock() {
+  const clock = manualClock();
+  const io = fakeIo({ terminal: true, env: { TERM: "dumb" }, after: clock.after });
+  const modes: boolean[] = [];
+  Object.assign(io.stdin, { isTTY: true, setRawMode: (isRaw: boolean) => void modes.push(isRaw) });
+  let interrupts = 0;
+  const terminal = openPlainTerminal(io, { onInterrupt: () => (interrupts += 1) }, () => Promise.resolve());
+  onTestFinished(() => terminal.close());
+  const isOpen = async (answer: Promise<string>): Promise<boolean> =>
+    Promise.race([answer.then(() => false), linesRead().then(() => true)]);
+  return { io, clock, terminal, modes, isOpen, interrupts: () => interrupts };
+}
+
+const message = { hasHistory: true, isMultiline: true } as const;
+
+test("a key before a question or within 500 ms does not answer it, and is kept for the next message", async () => {
+  const { io, clock, terminal, modes, isOpen } = openWithClock();
+  io.stdin.push("typed before\n");
+  await linesRead();
+  const answer = terminal.ask("Allow? ");
+  expect(modes).toEqual([true]);
+  io.stdin.push("y\r");
+  clock.advance(499);
+  io.stdin.push("!\u007f?\n");
+  expect(await isOpen(answer)).toBe(true);
+  clock.advance(1);
+  expect(modes).toEqual([true, false]);
+  expect(io.err()).toBe('Allow? \nYour text "typed beforey?" is kept for the next message.\nAllow? ');
+  io.stdin.push("no\n");
+  expect(await answer).toBe("no");
+  const next = terminal.ask("> ", message);
+  await io.seen('Press Enter to send "typed beforey?", or type another message.\n> ');
+  io.stdin.push("\n");
+  expect(await next).toBe("typed beforey?");
+  const last = terminal.ask("> ", message);
+  io.stdin.push("\n");
+  expect(await last).toBe("");
+});
+
+test("another message replaces the text that was kept", async () => {
+  const { io, clock, terminal } = openWithClock();
+  const first = terminal.ask("> ", message);
+  await io.seen("> ");
+  const answer = terminal.ask("Allow? ");
+  io.stdin.push("y");
+  await linesRead();
+  clock.advance(500);
+  io.stdin.push("no\n");
+  expect(await answer).toBe("no");
+  await io.seen('Press Enter to send "y", or type another message.\n> ');
+  io.stdin.push("other\n");
+  expect(await first).toBe("other");
+  const next = terminal.ask("> ", message);
+  io.stdin.push("\n");
+  expect(await next).toBe("");
+});
+
+test("the question about a paste takes no line of the paste that arrives late", async () => {
+  const { io, clock, terminal, isOpen } = openWithClock();
+  const answer = terminal.ask("> ", message);
+  io.stdin.push("one\ntwo\n");
+  await io.seen("2 lines were pasted.");
+  io.stdin.push("\n");
+  expect(await isOpen(answer)).toBe(true);
+  clock.advance(500);
+  io.stdin.push("\n");
+  expect(await answer).toBe("one\ntwo");
+});
+
+test("Ctrl-C works while a question takes no keys, and a withdrawn question restores the terminal", async () => {
+  const { io, clock, terminal, modes, interrupts } = openWithClock();
+  const first = terminal.ask("> ", message);
+  await io.seen("> ");
+  const controller = new AbortController();
+  const answer = terminal.ask("Allow? ", {}, controller.signal);
+  io.stdin.push("\u0003");
+  await linesRead();
+  expect(interrupts()).toBe(1);
+  controller.abort();
+  await expect(answer).rejects.toThrow(Dismissed);
+  expect([modes, clock.pending()]).toEqual([[true, false], 0]);
+  io.stdin.push("text\n");
+  expect(await first).toBe("text");
+});
+
+test("the lines of a pipe are read at once", async () => {
+  const clock = manualClock();
+  const io = fakeIo({ stdin: "one\ntwo\n", after: clock.after });
+  const terminal = openPlainTerminal(io, { onInterrupt: () => {} });
+  expect([await terminal.ask("1? "), await terminal.ask("2? ")]).toEqual(["one", "two"]);
+  expect(clock.pending()).toBe(0);
+  terminal.close();
 });

@@ -1,8 +1,14 @@
 import { type Interface, createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
+import type { ReadStream } from "node:tty";
 import type { CommandIo } from "../../client/io.ts";
+import { KeyGuard } from "../../client/questions/key-guard.ts";
+import { type KeyEvent, readKeys } from "../../client/questions/keys.ts";
 import { Dismissed, LineQueue } from "../../client/questions/prompter.ts";
+import { quoted } from "../../client/questions/server-text.ts";
 import { styleFor } from "../../client/terminal-text.ts";
 import { writeExactly, writeText } from "../../output.ts";
+import { LineEditor } from "./line-editor.ts";
 import type { ChatTerminal, InputOptions, TerminalOptions } from "./terminal.ts";
 
 /** Milliseconds within which the lines of a paste arrive. Nobody types two lines in this time. */
@@ -25,6 +31,14 @@ export function openPlainTerminal(
   return new PlainTerminal(io, options, settle);
 }
 
+/** An input that waits for an answer. */
+interface OpenQuestion {
+  readonly prompt: string;
+  /** Whether it is the input of messages, and not a question. */
+  readonly isMessage: boolean;
+  readonly answer: Promise<string>;
+}
+
 class PlainTerminal implements ChatTerminal {
   readonly isRich = false;
   readonly isTyping = false;
@@ -37,12 +51,17 @@ class PlainTerminal implements ChatTerminal {
   #isInLine = false;
   #status: readonly string[] = [];
   /** The questions that wait for an answer. The next line answers the last one. */
-  readonly #open: { readonly prompt: string; readonly answer: Promise<string> }[] = [];
+  readonly #open: OpenQuestion[] = [];
+  readonly #guard: KeyGuard;
+  /** The text that was typed before a question could be read. It is kept for the next message. */
+  readonly #ahead = new LineEditor();
 
   constructor(io: CommandIo, { onInterrupt }: TerminalOptions, settle: Settle) {
     this.#io = io;
     this.#settle = settle;
-    this.#lines = createInterface({ input: io.stdin, terminal: false });
+    this.#guard = new KeyGuard(io, io.stderr);
+    const input = io.isTerminal.stdin ? this.#openTerminalInput(onInterrupt) : io.stdin;
+    this.#lines = createInterface({ input, terminal: false });
     this.#queue = new LineQueue(this.#lines);
     this.#stopListening = io.onInterrupt(onInterrupt);
   }
@@ -94,14 +113,16 @@ class PlainTerminal implements ChatTerminal {
     // A message never takes the answer of a question that is open.
     if (options.hasHistory) await this.#questionsAnswered(signal);
     if (signal?.aborted) throw new Dismissed();
-    const question = { prompt, answer: this.#read(prompt, options, signal) };
+    const isMessage = options.hasHistory === true;
+    const answer = this.#read({ prompt, isMessage }, options.isMultiline === true, signal);
+    const question = { prompt, isMessage, answer };
     this.#open.push(question);
     try {
       return await question.answer;
     } finally {
       this.#open.splice(this.#open.indexOf(question), 1);
       const before = this.#open.at(-1);
-      if (before && !this.#queue.ended) this.#showPrompt(before.prompt);
+      if (before && !this.#queue.ended) this.#showPrompt(before);
     }
   }
 
@@ -112,7 +133,26 @@ class PlainTerminal implements ChatTerminal {
   close(): void {
     this.endText();
     this.#stopListening();
+    this.#endGuard();
     this.#lines.close();
+    if (this.#io.isTerminal.stdin) this.#io.stdin.pause();
+    this.#ahead.close();
+  }
+
+  /** Returns the input for lines. It does not receive the keys that are typed before a question could be read. */
+  #openTerminalInput(onInterrupt: () => void): PassThrough {
+    const lines = new PassThrough();
+    const early = new PassThrough();
+    const press = (event: KeyEvent): void => {
+      // The terminal is in raw mode, in which Ctrl-C is a key.
+      if (event.type === "key" && event.ctrl && event.name === "c") onInterrupt();
+      else this.#ahead.pressAhead(event);
+    };
+    readKeys(early, press);
+    this.#io.stdin
+      .on("data", (chunk: Buffer) => void (this.#guard.isActive ? early : lines).write(chunk))
+      .once("end", () => lines.end());
+    return lines;
   }
 
   async #questionsAnswered(signal: AbortSignal | undefined): Promise<void> {
@@ -124,15 +164,21 @@ class PlainTerminal implements ChatTerminal {
   }
 
   /** Asks until the user has confirmed a paste of several lines, or typed one line. */
-  async #read(prompt: string, options: InputOptions, signal: AbortSignal | undefined): Promise<string> {
+  async #read(
+    question: Omit<OpenQuestion, "answer">,
+    isMultiline: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
     for (;;) {
-      this.#showPrompt(prompt);
+      this.#showPrompt(question);
       const first = await this.#queue.next(signal);
-      if (!this.#io.isTerminal.stdin || !options.isMultiline) return first;
+      if (!this.#io.isTerminal.stdin || !isMultiline) return first;
       await this.#settle();
       const more = this.#queue.takeAll();
-      if (more.length === 0) return first;
-      this.#ask(`${more.length + 1} lines were pasted. Press Enter to send them, or type "no" to discard them. `);
+      const ahead = question.isMessage ? this.#ahead.take() : "";
+      if (more.length === 0) return first.trim() === "" ? ahead : first;
+      const prompt = `${more.length + 1} lines were pasted. Press Enter to send them, or type "no" to discard them. `;
+      this.#showPrompt({ prompt, isMessage: false });
       const answer = await this.#queue.next(signal);
       if (answer.trim() === "") return [first, ...more].join("\n");
     }
@@ -146,9 +192,39 @@ class PlainTerminal implements ChatTerminal {
     if (question) this.#ask(question.prompt);
   }
 
-  #showPrompt(prompt: string): void {
+  #showPrompt({ prompt, isMessage }: Omit<OpenQuestion, "answer">): void {
     this.endText();
-    if (this.#io.isTerminal.stdin) this.#ask(prompt);
+    if (!this.#io.isTerminal.stdin) return;
+    if (!isMessage) return this.#showQuestion(prompt);
+    this.#endGuard();
+    const { text } = this.#ahead;
+    if (text !== "") this.#ask(`Press Enter to send ${quoted(text)}, or type another message.\n`);
+    this.#ask(prompt);
+  }
+
+  /** Shows a question. What is typed before it could be read is kept for the next message. */
+  #showQuestion(prompt: string): void {
+    const before = this.#ahead.text;
+    const write = (): void => {
+      // In raw mode the terminal delivers a line that has no end yet.
+      this.#setRawMode(true);
+      this.#ahead.insert(this.#queue.takeAll().join("\n"));
+      this.#ask(prompt);
+    };
+    this.#guard.start(write, () => {
+      this.#setRawMode(false);
+      const { text } = this.#ahead;
+      if (text !== before) this.#ask(`\nYour text ${quoted(text)} is kept for the next message.\n${prompt}`);
+    });
+  }
+
+  #endGuard(): void {
+    if (this.#guard.isActive) this.#setRawMode(false);
+    this.#guard.stop();
+  }
+
+  #setRawMode(isRaw: boolean): void {
+    (this.#io.stdin as Partial<ReadStream>).setRawMode?.(isRaw);
   }
 
   #write(text: string): void {

@@ -1,6 +1,8 @@
+import { Writable } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Dismissed } from "../../client/questions/prompter.ts";
 import { type EmulatedTerminal, emulatedTerminal, keys } from "../testing/emulated-terminal.ts";
+import { type ManualClock, manualClock } from "../../client/testing/manual-clock.ts";
 import { openRichTerminal } from "./rich-terminal.ts";
 import type { ChatTerminal, InputOptions } from "./terminal.ts";
 
@@ -255,7 +257,8 @@ test("keeps the keys that are pressed while nothing is asked for the next messag
   opened.screen.press("es");
   expect(await opened.screen.lines()).toEqual(["> yes"]);
   const answer = opened.terminal.ask("Allow? ");
-  expect(await opened.screen.lines()).toEqual(["Allow?"]);
+  expect(await opened.screen.lines()).toEqual(["Allow?", "> yes"]);
+  expect(await opened.screen.cursor()).toEqual({ row: 0, column: 7 });
   opened.screen.press("no");
   opened.screen.press(keys.enter);
   expect(await answer).toBe("no");
@@ -343,4 +346,150 @@ test("restores the terminal when it is closed", async () => {
   await expect(answer).rejects.toThrow(Dismissed);
   expect(screen.raw().endsWith("\u001b[?2004l")).toBe(true);
   expect(await screen.lines()).toEqual([]);
+});
+
+/** Opens a terminal with a clock that the test moves. */
+function openWithClock(): Opened & { readonly clock: ManualClock } {
+  const clock = manualClock();
+  const screen = emulatedTerminal({ after: clock.after });
+  const onInterrupt = vi.fn();
+  const terminal = openRichTerminal(screen.io, { onInterrupt });
+  onTestFinished(() => terminal.close());
+  return { screen, terminal, onInterrupt, clock };
+}
+
+/** Returns whether the cursor is shown. */
+function isCursorVisible({ screen }: Opened): boolean {
+  return screen.raw().lastIndexOf("\u001b[?25h") > screen.raw().lastIndexOf("\u001b[?25l");
+}
+
+test("a key within 500 ms after a question was drawn does not answer it, and is kept for the next message", async () => {
+  const opened = openWithClock();
+  const { screen, clock } = opened;
+  const message = ask(opened, { hasHistory: true, isMultiline: true });
+  screen.press("please ");
+  const answer = opened.terminal.ask("Allow? ");
+  screen.press("s");
+  screen.press("\r");
+  clock.advance(499);
+  screen.press("\u001b[200~ y\u001b[201~");
+  screen.press("\r");
+  expect(await screen.lines()).toEqual(["Allow?", "> please s y"]);
+  expect(isCursorVisible(opened)).toBe(false);
+  clock.advance(1);
+  expect(isCursorVisible(opened)).toBe(true);
+  screen.press("no");
+  expect(await screen.lines()).toEqual(["Allow? no", "> please s y"]);
+  screen.press("\r");
+  expect(await answer).toBe("no");
+  expect(await screen.lines()).toEqual(["Allow? no", "> please s y"]);
+  screen.press("!\r");
+  expect(await message).toBe("please s y!");
+});
+
+test("a message takes keys at once", async () => {
+  const opened = openWithClock();
+  const message = ask(opened, { hasHistory: true });
+  expect(isCursorVisible(opened)).toBe(true);
+  opened.screen.press("text\r");
+  expect(await message).toBe("text");
+  expect(opened.clock.pending()).toBe(0);
+});
+
+test("each question of a dialog takes no key of the one before", async () => {
+  const opened = openWithClock();
+  const { screen, clock } = opened;
+  const first = opened.terminal.ask("First? ");
+  clock.advance(500);
+  screen.press("1\r");
+  screen.press("\r");
+  expect(await first).toBe("1");
+  const second = opened.terminal.ask("Second? ");
+  screen.press("n\r");
+  clock.advance(499);
+  screen.press(keys.ctrlD);
+  expect((await screen.lines()).slice(-2)).toEqual(["Second?", "> n"]);
+  clock.advance(1);
+  screen.press("2\r");
+  expect(await second).toBe("2");
+});
+
+test("a question that is shown again takes no key at first", async () => {
+  const opened = openWithClock();
+  const { screen, clock } = opened;
+  const first = opened.terminal.ask("First? ");
+  clock.advance(500);
+  screen.press("y");
+  const controller = new AbortController();
+  const second = opened.terminal.ask("Second? ", {}, controller.signal);
+  second.catch(() => {});
+  clock.advance(500);
+  controller.abort();
+  await expect(second).rejects.toThrow(Dismissed);
+  screen.press("\r");
+  expect(await screen.lines()).toEqual(["First? y"]);
+  clock.advance(500);
+  screen.press("es\r");
+  expect(await first).toBe("yes");
+});
+
+test("a menu of a question takes no key within 500 ms", async () => {
+  const opened = openWithClock();
+  const { screen, clock } = opened;
+  const answer = ask(opened, fruits);
+  for (const key of [keys.down, keys.tab, keys.enter]) screen.press(key);
+  expect(await screen.lines()).toEqual(["  apple   a apple", "  banana  a banana", "  cherry  a cherry", ">"]);
+  clock.advance(500);
+  for (const key of [keys.down, keys.enter, keys.enter]) screen.press(key);
+  expect(await answer).toBe("apple");
+});
+
+test("Ctrl-C works within 500 ms, and other output does not prolong the time", async () => {
+  const opened = openWithClock();
+  const { screen, terminal, clock } = opened;
+  const answer = terminal.ask("Allow? ");
+  answer.catch(() => {});
+  screen.press(keys.ctrlC);
+  expect(opened.onInterrupt).toHaveBeenCalledTimes(1);
+  clock.advance(400);
+  terminal.print("a notice");
+  terminal.status(["working"]);
+  clock.advance(100);
+  screen.press("y\r");
+  expect(await answer).toBe("y");
+});
+
+test("a key does not answer while the output is delayed", async () => {
+  const clock = manualClock();
+  const screen = emulatedTerminal();
+  const waiting: (() => void)[] = [];
+  const stdout = new Writable({ write: (_chunk, _encoding, done) => void waiting.push(done) });
+  const terminal = openRichTerminal({ ...screen.io, stdout, after: clock.after }, { onInterrupt: () => {} });
+  onTestFinished(() => terminal.close());
+  const answer = terminal.ask("Allow? ");
+  let isAnswered = false;
+  void answer.then(() => (isAnswered = true));
+  clock.advance(60_000);
+  screen.press("y\r");
+  await new Promise(setImmediate);
+  expect(isAnswered).toBe(false);
+  while (clock.pending() === 0) {
+    waiting.splice(0).forEach((done) => done());
+    await new Promise(setImmediate);
+  }
+  clock.advance(499);
+  screen.press("y\r");
+  await new Promise(setImmediate);
+  expect(isAnswered).toBe(false);
+  clock.advance(1);
+  screen.press("n\r");
+  expect(await answer).toBe("n");
+});
+
+test("a closed terminal has no timer of a question", async () => {
+  const opened = openWithClock();
+  const answer = opened.terminal.ask("Allow? ");
+  opened.terminal.close();
+  await expect(answer).rejects.toThrow(Dismissed);
+  expect(opened.clock.pending()).toBe(0);
 });

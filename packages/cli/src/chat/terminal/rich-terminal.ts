@@ -5,16 +5,15 @@ import type { CommandIo } from "../../client/io.ts";
 import { type FramePart, writeFrame } from "../../output.ts";
 import { Dismissed } from "../../client/questions/prompter.ts";
 import { type Style, cut, styleFor } from "../../client/terminal-text.ts";
+import { KeyGuard } from "../../client/questions/key-guard.ts";
 import { type AreaContent, BottomArea, type Size } from "./bottom-area.ts";
 import { imageSequence } from "./image-sequence.ts";
-import { type KeyEvent, readKeys } from "./keys.ts";
+import { type KeyEvent, pasteModeOff, pasteModeOn, readKeys } from "../../client/questions/keys.ts";
 import { inputRows } from "./input-rows.ts";
 import { LineEditor } from "./line-editor.ts";
 import { OpenInput } from "./open-input.ts";
 import type { ChatTerminal, InputOptions, TerminalOptions } from "./terminal.ts";
 
-const pasteModeOn = "\u001b[?2004h";
-const pasteModeOff = "\u001b[?2004l";
 const clearScreen = "\u001b[2J\u001b[H";
 
 /** The members of a terminal's streams that other streams do not have. */
@@ -43,6 +42,9 @@ class RichTerminal implements ChatTerminal {
   /** The inputs that wait for an answer. The last one is shown. */
   readonly #inputs: OpenInput[] = [];
   readonly #history = new LineEditor();
+  readonly #guard: KeyGuard;
+  /** The input that was shown last. */
+  #front: OpenInput | undefined;
   #status: readonly string[] = [];
   /** The last, unfinished line of a text that arrives in parts. */
   #line: string | undefined;
@@ -55,6 +57,7 @@ class RichTerminal implements ChatTerminal {
     this.#output = io.stdout;
     this.#style = styleFor(true, io.env);
     this.#area = new BottomArea(io.stdout, () => this.#size());
+    this.#guard = new KeyGuard(io, io.stdout);
     this.#stopKeys = readKeys(io.stdin, (event) => this.#press(event));
     this.#output.on("resize", this.#onResize);
     this.#input.once("end", this.#onEnd);
@@ -131,7 +134,7 @@ class RichTerminal implements ChatTerminal {
     // A question stays in front of the message input, which can be opened later.
     if (options.hasHistory) this.#inputs.unshift(input);
     else this.#inputs.push(input);
-    this.#draw();
+    this.#showFront();
     try {
       const text = await input.answer;
       this.#remove(input);
@@ -141,7 +144,7 @@ class RichTerminal implements ChatTerminal {
       signal?.removeEventListener("abort", withdraw);
       this.#remove(input);
       if (editor !== this.#history) editor.close();
-      this.#draw();
+      this.#showFront();
     }
   }
 
@@ -157,6 +160,7 @@ class RichTerminal implements ChatTerminal {
     if (this.#isClosed) return;
     this.endText();
     this.#isClosed = true;
+    this.#guard.stop();
     for (const input of this.#inputs) input.dismiss();
     this.#stopKeys();
     this.#output.off("resize", this.#onResize);
@@ -185,7 +189,7 @@ class RichTerminal implements ChatTerminal {
       if (event.name === "z") return this.#suspend();
     }
     const input = this.#inputs.at(-1);
-    if (!input) return this.#pressAhead(event);
+    if (!input || input.isAnswered || this.#guard.isActive) return this.#pressAhead(event);
     const wasTyping = this.isTyping;
     input.press(event);
     // A submitted text is printed next. An empty input before would look like a new one.
@@ -194,12 +198,25 @@ class RichTerminal implements ChatTerminal {
   }
 
   /**
-   * Keeps what is typed while nothing is asked for the next message. It never answers a question, which the user has not seen yet.
+   * Keeps what is typed while nothing is asked, or before a question could be read, for the next message. It never answers a question,
+   * and never sends the message.
    */
   #pressAhead(event: KeyEvent): void {
-    if (event.type === "paste" || event.text !== "") this.#history.insert(event.text);
-    else if (event.name === "backspace" || event.name === "left" || event.name === "right") this.#history.press(event);
-    this.#draw();
+    this.#history.pressAhead(event);
+    // A submitted text is printed next. An empty input before would look like a new one.
+    if (!this.#inputs.at(-1)?.isAnswered) this.#draw();
+  }
+
+  /** Draws the last input. A question that was not shown before takes no keys until it could be read. */
+  #showFront(): void {
+    const input = this.#inputs.at(-1);
+    if (this.#isClosed || input === this.#front) return this.#draw();
+    this.#front = input;
+    const draw = (): void => this.#draw();
+    if (input && input.editor !== this.#history) return this.#guard.start(draw, draw);
+    this.#guard.stop();
+    // Text can have been typed ahead.
+    this.refresh();
   }
 
   #clear(): void {
@@ -215,7 +232,9 @@ class RichTerminal implements ChatTerminal {
     process.once("SIGCONT", () => {
       if (this.#isClosed) return;
       this.#start();
-      this.#draw();
+      // An open question is written again.
+      this.#front = undefined;
+      this.#showFront();
     });
     process.kill(process.pid, "SIGTSTP");
   }
@@ -241,10 +260,15 @@ class RichTerminal implements ChatTerminal {
     // The window can be narrower than at the time of the last `write`.
     const line = this.#line === undefined ? [] : this.#wrapped(this.#line).split("\n");
     const above = [...line, ...this.#status.map((text) => this.#style.dim(cut(text, size.columns - 1)))];
-    const input = this.#inputs.at(-1)?.content(size, this.#style) ?? this.#ahead(size);
+    const front = this.#inputs.at(-1);
+    const ahead = front?.editor === this.#history ? undefined : this.#ahead(size);
+    const input = front?.content(size, this.#style) ?? ahead;
     if (!input) return { rows: above, cursor: undefined };
-    const cursor = input.cursor && { ...input.cursor, row: input.cursor.row + above.length };
-    return { rows: [...above, ...input.rows], cursor };
+    const below = front && ahead ? ahead.rows.map((row) => this.#style.dim(row)) : [];
+    const rows = [...above, ...input.rows, ...below];
+    // The cursor appears when keys answer the question.
+    const cursor = this.#guard.isActive ? undefined : input.cursor;
+    return { rows, cursor: cursor && { ...cursor, row: cursor.row + above.length } };
   }
 
   /** Returns the rows of the text that is typed for the next message. Undefined if there is none. */

@@ -25,6 +25,8 @@ interface EmulatorOptions {
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: Record<string, string>;
+  /** Default: calls at once, so that a question takes keys as soon as it is written. */
+  readonly after?: CommandIo["after"];
 }
 
 /** Names of keys and their sequences. */
@@ -44,7 +46,7 @@ export const keys = {
 
 /** Returns a terminal of 40 columns and 12 rows, unless another size is given. */
 export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTerminal {
-  const { columns = 40, rows = 12, env = {} } = options;
+  const { columns = 40, rows = 12, env = {}, after } = options;
   const emulator = new Terminal({ cols: columns, rows, allowProposedApi: true });
   const written: string[] = [];
   const waiting: (() => void)[] = [];
@@ -70,7 +72,7 @@ export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTermina
     return lines;
   };
   const io: CommandIo = {
-    ...fakeIo({ terminal: true, env: { HOME: "/no/such/home", ...env } }),
+    ...fakeIo({ terminal: true, env: { HOME: "/no/such/home", ...env }, ...(after && { after }) }),
     stdin,
     stdout,
     columns: () => emulator.cols,

@@ -1,11 +1,14 @@
 import { type Interface, createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
 import type { ReadStream } from "node:tty";
-import { forTerminal, writeText } from "../../output.ts";
+import { forTerminal, writeFrame, writeText } from "../../output.ts";
 import { withAnySignal } from "../unless-aborted.ts";
 import type { CommandIo } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
 import type { Screen } from "../screen.ts";
 import type { Stop } from "../stop.ts";
+import { KeyGuard } from "./key-guard.ts";
+import { type KeyEvent, pasteModeOff, pasteModeOn, readKeys } from "./keys.ts";
 
 /** A dialog with the user at the terminal. */
 export interface Prompter {
@@ -56,15 +59,13 @@ export class Dismissed extends Error {
 /**
  * Opens the terminal for questions until it is closed. `signal` withdraws them.
  *
- * Lines that were typed ahead answer the following questions. A terminal in line editing mode delivers Ctrl-C as a key
- * and not as a signal; `onInterrupt` is called for it.
+ * Keys that were pressed before a question could be read are ignored. The lines of a pipe answer the questions one after another. A
+ * terminal in line editing mode delivers Ctrl-C as a key and not as a signal; `onInterrupt` is called for it.
  */
 export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: () => void): Prompter {
-  const input = io.stdin as Partial<ReadStream> & CommandIo["stdin"];
-  const terminal = input.isTTY === true;
-  const lines = createInterface({ input, output: io.stderr, terminal, historySize: 0 });
+  const isTerminal = (io.stdin as Partial<ReadStream>).isTTY === true;
+  const { lines, ask } = isTerminal ? openKeyLines(io, onInterrupt) : openPipeLines(io);
   const answers = new LineQueue(lines);
-  lines.on("SIGINT", onInterrupt);
   const withdraw = (): void => lines.close();
   signal.addEventListener("abort", withdraw, { once: true });
   if (signal.aborted) withdraw();
@@ -73,8 +74,7 @@ export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: ()
     ask: (prompt, { initial } = {}) => {
       if (signal.aborted) return Promise.reject(new Dismissed());
       lines.setPrompt(forTerminal(prompt));
-      if (!answers.ended) lines.prompt();
-      if (terminal && initial !== undefined && !initial.includes("\n")) lines.write(initial);
+      if (!answers.ended) ask(initial);
       return answers.next();
     },
     close: () => {
@@ -82,6 +82,79 @@ export function openPrompter(io: CommandIo, signal: AbortSignal, onInterrupt: ()
       lines.close();
     },
   };
+}
+
+/** The lines of a pipe or of a terminal, one of which answers a question. */
+interface QuestionLines {
+  readonly lines: Interface;
+  /** Shows the prompt, with a text in the input. */
+  ask(this: void, initial: string | undefined): void;
+}
+
+function openPipeLines(io: CommandIo): QuestionLines {
+  const lines = createInterface({ input: io.stdin, output: io.stderr, terminal: false });
+  return { lines, ask: () => lines.prompt() };
+}
+
+const hideCursor = "\u001b[?25l";
+const showCursor = "\u001b[?25h";
+const ignored = "Keys typed before the question, or within half a second after it, were ignored.";
+
+/** Opens the line editor of a terminal. It receives keys only while a question can be answered. */
+function openKeyLines(io: CommandIo, onInterrupt: () => void): QuestionLines {
+  const { stdin, stderr } = io;
+  const setRawMode = (isRaw: boolean): void => void (stdin as Partial<ReadStream>).setRawMode?.(isRaw);
+  const input = Object.assign(new PassThrough(), { setRawMode });
+  const lines = createInterface({ input, output: io.stderr, terminal: true, historySize: 0 });
+  const guard = new KeyGuard(io, stderr);
+  let isAnswerable = false;
+  let hasIgnored = false;
+  const press = (event: KeyEvent): void => {
+    const isInterrupt = event.type === "key" && event.ctrl && event.name === "c";
+    if (isInterrupt || isAnswerable) writeKey(event, lines);
+    else hasIgnored = true;
+  };
+  const stopKeys = readKeys(stdin, press);
+  const end = (): void => lines.close();
+  const enablePasteMode = (): void => writeFrame(stderr, [{ control: pasteModeOn }]);
+  enablePasteMode();
+  stdin.once("end", end).resume();
+  lines
+    .on("SIGINT", onInterrupt)
+    .on("SIGCONT", enablePasteMode)
+    .on("line", () => (isAnswerable = false))
+    .once("close", () => {
+      guard.stop();
+      stopKeys();
+      stdin.off("end", end).pause();
+      writeFrame(stderr, [{ control: showCursor + pasteModeOff }]);
+    });
+  return {
+    lines,
+    ask: (initial) => {
+      const write = (): void => {
+        writeFrame(stderr, [{ control: hideCursor }]);
+        lines.prompt();
+        if (initial !== undefined && !initial.includes("\n")) lines.write(initial);
+      };
+      guard.start(write, () => {
+        isAnswerable = true;
+        if (hasIgnored) {
+          writeText(stderr, `\n${ignored}\n`);
+          lines.prompt(true);
+        }
+        hasIgnored = false;
+        writeFrame(stderr, [{ control: showCursor }]);
+      });
+    },
+  };
+}
+
+/** Sends a key to a line editor. A paste becomes one line, and does not submit it. */
+function writeKey(event: KeyEvent, lines: Interface): void {
+  if (event.type === "paste") lines.write(event.text.trimEnd().replaceAll(/\s*\n\s*/g, " "));
+  else if (event.text !== "") lines.write(event.text);
+  else lines.write(null, event.key);
 }
 
 /** A question that waits for a line. */

@@ -15,12 +15,15 @@ export interface FakeOptions {
   /** Answers, typed one by one when a question is shown. */
   answers?: string[];
   platform?: NodeJS.Platform;
+  /** Default: calls at once, so that a question takes keys as soon as it is written. */
+  after?: CommandIo["after"];
   /** Replaces the connection to `server`. */
   connect?: CommandIo["connect"];
 }
 
 /** A fake environment for a command. It records the command's effects. */
 export interface FakeIo extends CommandIo {
+  readonly stdin: PassThrough;
   readonly out: () => string;
   readonly bytes: () => Buffer;
   readonly err: () => string;
@@ -67,6 +70,7 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
       interrupts.add(listener);
       return () => interrupts.delete(listener);
     },
+    after: options.after ?? callAtOnce,
     openUrl: (url) =>
       openUrl(url, {
         platform: options.platform ?? "linux",
@@ -92,6 +96,11 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
         look();
       }),
   };
+}
+
+function callAtOnce(_ms: number, run: () => void): () => void {
+  run();
+  return () => {};
 }
 
 function connectTo(server: InProcessServer | undefined, targets: ConnectTarget[]) {

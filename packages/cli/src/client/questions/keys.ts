@@ -15,6 +15,10 @@ export type KeyEvent =
     }
   | { readonly type: "paste"; readonly text: string };
 
+/** The sequences that make a terminal mark the start and the end of a paste. */
+export const pasteModeOn = "\u001b[?2004h";
+export const pasteModeOff = "\u001b[?2004l";
+
 /** A chunk of input with text on two lines. Nobody types this fast, so it was pasted. */
 const severalLines = /[^\r\n][\r\n]+[^\r\n]/;
 
