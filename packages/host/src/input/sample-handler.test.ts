@@ -337,11 +337,11 @@ describe.each(["2026-07-28", "2025-11-25"])("the context of servers (%s)", (revi
     { server: "mail", text: "letters" },
     { server: "empty", text: "" },
   ];
-  const message = (server: string, text: string): JsonObject => ({
-    role: "user",
-    content: [{ type: "text", text: `Context of the server "${server}":\n${text}` }],
+  const context = (server: string, text: string): JsonObject => ({
+    type: "text",
+    text: `Context of the server "${server}":\n${text}`,
   });
-  const own = { role: "user", content: [{ type: "text", text: "hi" }] };
+  const own = { type: "text", text: "hi" };
 
   test.each([
     ["none", "none", []],
@@ -370,7 +370,8 @@ describe.each(["2026-07-28", "2025-11-25"])("the context of servers (%s)", (revi
     const all = { none: [], thisServer: ["shop"], allServers: ["shop", "mail"] };
     expect(declared).toEqual([all[includeContext]]);
     const expected = texts.filter(({ server }) => included.some((name) => name === server));
-    expect(promptOf(model)).toEqual([...expected.map(({ server, text }) => message(server, text)), own]);
+    const content = [...expected.map(({ server, text }) => context(server, text)), own];
+    expect(promptOf(model)).toEqual([{ role: "user", content }]);
     await client.close();
   });
 
@@ -378,7 +379,7 @@ describe.each(["2026-07-28", "2025-11-25"])("the context of servers (%s)", (revi
     const model = scriptedModel([textStep("hello")]);
     const { client } = await inputHost(thinker(), { revision, renderer: allow, model });
     await client.callTool("ask");
-    expect(promptOf(model)).toEqual([own]);
+    expect(promptOf(model)).toEqual([{ role: "user", content: [own] }]);
     await client.close();
   });
 });

@@ -35,10 +35,7 @@ const messages: Message[] = [
 ];
 
 describe("the prompt", () => {
-  const common = [
-    { role: "system", content: "be brief" },
-    { role: "user", content: [{ type: "text", text: "hi" }] },
-  ];
+  const system = { role: "system", content: "be brief" };
   const assistant = {
     role: "assistant",
     content: [
@@ -56,8 +53,8 @@ describe("the prompt", () => {
 
   test("has files as base64 text in version 3", () => {
     expect(optionsV3({ messages }).prompt).toEqual([
-      ...common,
-      { role: "user", content: [{ type: "text", text: "look" }, image, pdf] },
+      system,
+      { role: "user", content: [{ type: "text", text: "hi" }, { type: "text", text: "look" }, image, pdf] },
       assistant,
       {
         role: "tool",
@@ -80,8 +77,11 @@ describe("the prompt", () => {
   test("has files as tagged data in version 4", () => {
     const wrapped = (file: { data: string }): object => ({ ...file, data: { type: "data", data: file.data } });
     expect(optionsV4({ messages }).prompt).toEqual([
-      ...common,
-      { role: "user", content: [{ type: "text", text: "look" }, wrapped(image), wrapped(pdf)] },
+      system,
+      {
+        role: "user",
+        content: [{ type: "text", text: "hi" }, { type: "text", text: "look" }, wrapped(image), wrapped(pdf)],
+      },
       assistant,
       {
         role: "tool",
@@ -122,4 +122,12 @@ test("an error without a text has one, because some providers reject an empty er
   expect(prompt[0]?.content[0]).toMatchObject({
     output: { type: "error-text", value: "The tool failed without a message." },
   });
+});
+
+test("messages of the user in a row are one message, and those of other roles are not joined", () => {
+  const user = (text: string): Message => ({ role: "user", content: text });
+  const assistant: Message = { role: "assistant", content: [{ type: "text", text: "yes" }] };
+  const { prompt } = optionsV3({ messages: [user("a"), user("b"), user("c"), assistant, assistant, user("d")] });
+  expect(prompt.map(({ role }) => role)).toEqual(["user", "assistant", "assistant", "user"]);
+  expect(prompt[0]?.content).toEqual(["a", "b", "c"].map((text) => ({ type: "text", text })));
 });

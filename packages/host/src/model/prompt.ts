@@ -54,7 +54,7 @@ function callOptions<D, R>(request: ModelRequest, files: Files<D, R>): CallOptio
     stopSequences: request.stopSequences,
   });
   return {
-    prompt: messages.map((message) => promptMessage(message, files)),
+    prompt: joinUserMessages(messages.map((message) => promptMessage(message, files))),
     ...(tools.length > 0 && {
       // The specification of MCP requires `type: "object"`. Providers reject a schema without it.
       tools: tools.map(({ name, description, inputSchema }) => ({
@@ -70,6 +70,21 @@ function callOptions<D, R>(request: ModelRequest, files: Files<D, R>): CallOptio
     ...(stopSequences !== undefined && { stopSequences: [...stopSequences] }),
     ...(signal && { abortSignal: signal }),
   };
+}
+
+/**
+ * Returns a prompt without two messages of the user in a row, which the templates of many open models refuse. They are in a conversation
+ * after an attachment, and after a message that the model did not answer.
+ */
+function joinUserMessages<D, R>(prompt: readonly PromptMessage<D, R>[]): PromptMessage<D, R>[] {
+  const joined: PromptMessage<D, R>[] = [];
+  for (const message of prompt) {
+    const last = joined.at(-1);
+    if (last?.role === "user" && message.role === "user") {
+      joined.splice(-1, 1, { ...message, content: [...last.content, ...message.content] });
+    } else joined.push(message);
+  }
+  return joined;
 }
 
 function promptMessage<D, R>(message: Message, files: Files<D, R>): PromptMessage<D, R> {

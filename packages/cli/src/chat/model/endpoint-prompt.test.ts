@@ -118,3 +118,11 @@ test("escapes control characters in the type of a file", () => {
   const file = { type: "file", mediaType: "image/\u001b[2J", data: "AAAA" } as const;
   expect(JSON.stringify(endpointPrompt([{ role: "user", content: [file] }], all))).not.toContain("\\u001b");
 });
+
+test("joins a message of the user with the files before it, and leaves the prompt unchanged", () => {
+  const prompt: Prompt = [...question, result("1", [image]), ...question];
+  const sent = endpointPrompt(prompt, all);
+  expect(sent.map(({ role }) => role)).toEqual(["user", "tool", "user"]);
+  expect(sent[2]?.content).toContainEqual({ type: "text", text: "Look" });
+  expect(prompt).toEqual([...question, result("1", [image]), ...question]);
+});

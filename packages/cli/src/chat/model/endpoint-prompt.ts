@@ -30,10 +30,16 @@ const knownType = /^(?:image\/(?:png|jpeg|gif|webp)|audio\/(?:wav|mpeg|mp3)|appl
  */
 export function endpointPrompt(prompt: Prompt, accepts: (file: PromptFile) => boolean): Prompt {
   const isSent = (file: PromptFile): boolean => knownType.test(file.mediaType) && accepts(file);
-  return prompt.flatMap((message): Prompt => {
-    if (message.role === "user") return [userMessage(message, isSent)];
-    return message.role === "tool" ? toolMessages(message, isSent) : [message];
-  });
+  const sent: Prompt = [];
+  for (const message of prompt) {
+    const last = sent.at(-1);
+    // The templates of many models refuse two messages of the user in a row.
+    if (message.role === "user" && last?.role === "user") last.content.push(...userMessage(message, isSent).content);
+    else if (message.role === "user") sent.push(userMessage(message, isSent));
+    else if (message.role === "tool") sent.push(...toolMessages(message, isSent));
+    else sent.push(message);
+  }
+  return sent;
 }
 
 function userMessage({ content, ...message }: UserMessage, isSent: (file: PromptFile) => boolean): UserMessage {

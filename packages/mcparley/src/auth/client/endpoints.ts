@@ -5,7 +5,7 @@ import { isObject } from "../../rpc/messages.ts";
 import type { Discovered } from "./discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
-import { isClientRefusal, refusalCode, refusedTwice, toAuthorizationError } from "./oauth-error.ts";
+import { isClientRefusal, jsonIn, refusalCode, refusedTwice, toAuthorizationError } from "./oauth-error.ts";
 
 /** A client as an authorization server knows it, and the function that authenticates its requests. */
 export interface KnownClient {
@@ -70,7 +70,8 @@ export function redeemCode(
     const more = { ...options, additionalParameters: resourceParameter(endpoints) };
     const request = [as, client, authentication, callback, redirectUri, verifier, more] as const;
     const response = await oauth.authorizationCodeGrantRequest(...request);
-    return checkBinding(endpoints, await oauth.processAuthorizationCodeResponse(as, client, response));
+    const issued = await oauth.processAuthorizationCodeResponse(as, client, await withoutEmptyMembers(response));
+    return checkBinding(endpoints, issued);
   });
 }
 
@@ -84,7 +85,8 @@ export function refreshToken(
   return sendAs({ known, endpoints, what }, async ({ client, authentication }, options) => {
     const more = { ...options, additionalParameters: resourceParameter(endpoints) };
     const response = await oauth.refreshTokenGrantRequest(as, client, authentication, token, more);
-    return checkBinding(endpoints, await oauth.processRefreshTokenResponse(as, client, response));
+    const issued = await oauth.processRefreshTokenResponse(as, client, await withoutEmptyMembers(response));
+    return checkBinding(endpoints, issued);
   });
 }
 
@@ -104,7 +106,8 @@ export function requestTokens(
   const as = endpoints.at.metadata;
   return sendAs({ known, endpoints, what: "to issue tokens" }, async ({ client, authentication }, options) => {
     const all = { ...resourceParameter(endpoints), ...parameters };
-    const response = await oauth.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
+    const sent = await oauth.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
+    const response = await withoutEmptyMembers(sent);
     const issued = await oauth.processGenericTokenEndpointResponse(as, client, response, { recognizedTokenTypes });
     return checkBinding(endpoints, issued);
   });
@@ -245,11 +248,20 @@ function noteSecrets(init: GuardedInit | undefined, secrets: Set<string>): void 
 /** Corrects common errors that the library rejects: status 200, and a missing `client_secret_expires_at`. */
 async function asRegistered(response: Response): Promise<Response> {
   if (response.status !== 200 && response.status !== 201) return response;
-  const text = await response.text();
-  try {
-    const registered: object = JSON.parse(text);
-    return Response.json({ client_secret_expires_at: 0, ...registered }, { status: 201 });
-  } catch {
-    return new Response(text, { status: 201, headers: response.headers });
-  }
+  const registered = await jsonIn(await withoutEmptyMembers(response));
+  if (!registered) return new Response(await response.text(), { status: 201, headers: response.headers });
+  const expires = Number(registered.client_secret_expires_at ?? 0);
+  return Response.json({ ...registered, client_secret_expires_at: expires }, { status: 201 });
+}
+
+/**
+ * Removes the members of a successful response that are null or empty, which the library rejects. Many frameworks write null for a
+ * member without a value.
+ */
+async function withoutEmptyMembers(response: Response): Promise<Response> {
+  const { ok, status, headers } = response;
+  const body = ok ? await jsonIn(response) : undefined;
+  if (!body) return response;
+  const members = Object.entries(body).filter(([, value]) => value !== null && value !== "");
+  return new Response(JSON.stringify(Object.fromEntries(members)), { status, headers });
 }

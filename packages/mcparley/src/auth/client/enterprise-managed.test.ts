@@ -47,7 +47,10 @@ function employee(
   });
   const challenge = (shown = {}): Promise<boolean> => {
     const headers = new Headers({ "www-authenticate": 'Bearer scope="chat.read chat.history"' });
-    return auth.challenged({ status: 401, headers, request, shown, repeated: 0 }, new AbortController().signal);
+    return auth.challenged(
+      { status: 401, headers, request, shown, repeated: 0, challenges: 0 },
+      new AbortController().signal,
+    );
   };
   return { challenge, shown: async () => auth.headers(request), tokens: served.tokens, documents: served.documents };
 }

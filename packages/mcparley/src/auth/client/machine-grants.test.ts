@@ -44,7 +44,15 @@ function machine({ options = {}, documents = authorizationDocuments(), answer = 
   const shown = async (): Promise<string | undefined> => (await auth.headers(request)).authorization;
   const refuse: Machine["refuse"] = async ({ challenge, ...refusal } = {}) => {
     const headers = new Headers({ "www-authenticate": challenge ?? "Bearer" });
-    const given = { status: 401, headers, request, shown: await auth.headers(request), repeated: 0, ...refusal };
+    const given = {
+      status: 401,
+      headers,
+      request,
+      shown: await auth.headers(request),
+      repeated: 0,
+      challenges: 0,
+      ...refusal,
+    };
     return auth.challenged(given, never);
   };
   return { ...served, auth, clock, shown, refuse };
@@ -363,7 +371,10 @@ describe("a token that is not issued", () => {
     const { auth } = machine({ answer: () => new Promise(() => {}) });
     const controller = new AbortController();
     const headers = new Headers({ "www-authenticate": "Bearer" });
-    const waiting = auth.challenged({ status: 401, headers, request, shown: {}, repeated: 0 }, controller.signal);
+    const waiting = auth.challenged(
+      { status: 401, headers, request, shown: {}, repeated: 0, challenges: 0 },
+      controller.signal,
+    );
     const reason = new Error("given up");
     controller.abort(reason);
     await expect(waiting).rejects.toBe(reason);

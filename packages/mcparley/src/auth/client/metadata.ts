@@ -141,8 +141,8 @@ async function findMetadata(
     const document = await fetchDocument(fetch, url, options);
     if (!document) continue;
     if (typeof document.issuer === "string" && issuers.includes(document.issuer)) {
-      // oauth4webapi checks the members that it uses.
-      return document as unknown as AuthorizationServer;
+      // oauth4webapi checks the other members that it uses.
+      return withLists(document) as unknown as AuthorizationServer;
     }
     // A server may return the metadata of another tenant here. The remaining URLs name the tenant differently.
     other ??= document.issuer ?? null;
@@ -150,6 +150,25 @@ async function findMetadata(
   if (other === undefined) return undefined;
   const named = (JSON.stringify(other) ?? "none").slice(0, 500);
   throw failed(issuer, `publishes metadata of another issuer: ${named}`);
+}
+
+/** The members that are lists of texts. A server that publishes none of their values omits them (RFC 8414, 3.2). */
+const listMembers = [
+  "code_challenge_methods_supported",
+  "dpop_signing_alg_values_supported",
+  "scopes_supported",
+  "token_endpoint_auth_methods_supported",
+];
+
+/** Returns metadata without empty lists. Some servers publish null in place of a list. */
+function withLists(document: JsonObject): JsonObject {
+  const read = { ...document };
+  for (const name of listMembers) {
+    const list = strings(read[name]) ?? [];
+    if (list.length > 0) read[name] = list;
+    else delete read[name];
+  }
+  return read;
 }
 
 function failed(issuer: string, why: string): LocalError {
@@ -195,6 +214,8 @@ async function fetchDocument(
   }
 }
 
+/** Returns the texts of a list. Some servers publish one text with all values. */
 function strings(value: unknown): string[] | undefined {
+  if (typeof value === "string") return value.match(/\S+/g) ?? [];
   return Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : undefined;
 }

@@ -1,6 +1,7 @@
 import { ResponseBodyError, WWWAuthenticateChallengeError } from "oauth4webapi";
 import { LocalError } from "../../rpc/errors.ts";
-import { isObject } from "../../rpc/messages.ts";
+import { explanationIn } from "../../http/client/error-body.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { redact, redactKnown } from "../../rpc/redact.ts";
 
 interface FailedRequest {
@@ -21,10 +22,14 @@ export async function toAuthorizationError(error: unknown, { issuer, what, secre
   const server = `The authorization server ${JSON.stringify(issuer)}`;
   const show = (text: string): string => withoutSecrets(text, secrets);
   if (!body) {
-    const status = error instanceof Error && error.cause instanceof Response ? error.cause.status : undefined;
+    const response = error instanceof Error && error.cause instanceof Response ? error.cause : undefined;
+    const status = response?.status;
     const reason = error instanceof Error ? error.message : String(error);
     const shown = status === undefined ? "" : ` (status ${status})`;
-    const message = `The request ${what} failed. ${server} sent an invalid response${shown}: ${show(reason)}.`;
+    // A successful response can contain tokens.
+    const explanation = response && !response.ok ? show(explanationIn(await response.text())) : "";
+    const text = explanation === "" ? "" : ` It contains: ${explanation}`;
+    const message = `The request ${what} failed. ${server} sent an invalid response${shown}: ${show(reason)}.${text}`;
     return new LocalError("authorization_failed", message, { data: status === undefined ? undefined : { status } });
   }
   const code = show(body.error);
@@ -36,7 +41,8 @@ export async function toAuthorizationError(error: unknown, { issuer, what, secre
 
 /** Returns a text of an authorization server as one short line without secrets. */
 export function withoutSecrets(text: string, secrets: Iterable<string>): string {
-  return redact(redactKnown(text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 300), secrets));
+  // Secrets are found in the whole text, because a part of one is not recognized.
+  return redact(redactKnown(text, secrets).replace(/[^\x20-\x7e]+/g, " ")).slice(0, 300);
 }
 
 /** Returns an error code with its description. */
@@ -83,15 +89,29 @@ async function errorBody(error: unknown): Promise<ErrorBody | undefined> {
   if (error instanceof ResponseBodyError) {
     return { error: error.error, description: error.error_description, status: error.status };
   }
-  if (!(error instanceof WWWAuthenticateChallengeError)) return undefined;
-  // A server that refuses the client authentication may send a challenge and a body (RFC 6749, 5.2).
-  const body: unknown = await error.response.json().catch(() => undefined);
-  const parameters = isObject(body) ? body : (error.cause[0]?.parameters ?? {});
-  const { error: code, error_description: description } = parameters;
-  return {
+  if (error instanceof WWWAuthenticateChallengeError) {
+    // A server that refuses the client authentication may send a challenge and a body (RFC 6749, 5.2).
+    const body = (await jsonIn(error.response)) ?? { ...error.cause[0]?.parameters };
     // The body may be another JSON error, such as that of JSON-RPC.
-    error: typeof code === "string" ? code : "invalid_client",
-    description: typeof description === "string" ? description : undefined,
-    status: error.status,
-  };
+    return readError(body, error.status) ?? { error: "invalid_client", description: undefined, status: error.status };
+  }
+  // Some servers send an error with status 200 or 503, or with another content type, and the library rejects the response.
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof Response) return readError((await jsonIn(cause)) ?? {}, cause.status);
+  return isObject(cause) && isObject(cause.body) ? readError(cause.body, 200) : undefined;
+}
+
+function readError({ error: code, error_description: description }: JsonObject, status: number): ErrorBody | undefined {
+  if (typeof code !== "string" || code === "") return undefined;
+  return { error: code, description: typeof description === "string" ? description : undefined, status };
+}
+
+/** Returns the JSON object in the body of a response, which remains readable. Undefined if the body is none, or was read. */
+export async function jsonIn(response: Response): Promise<JsonObject | undefined> {
+  if (response.bodyUsed) return undefined;
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined);
+  return isObject(body) ? body : undefined;
 }

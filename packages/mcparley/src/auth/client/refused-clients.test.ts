@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
 import { sendHttp } from "../../http/client/send.ts";
 import { readHttpTarget } from "../../http/client/settings.ts";
@@ -6,6 +6,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
 import { memoryCredentials } from "./credentials.ts";
 import { type OAuth, type OAuthOptions, oauth } from "./oauth.ts";
+import type { SignIn } from "./sign-in.ts";
 
 interface Setting {
   world: ScriptedIssuer;
@@ -324,6 +325,210 @@ test("a server that refuses each new token causes one sign-in, also over many re
     });
   }
   expect(world.visits).toHaveLength(1);
+});
+
+/** Returns the error of each of some requests. */
+async function failures({ call }: Process, count = 5): Promise<unknown[]> {
+  const errors: unknown[] = [];
+  for (let i = 0; i < count; i++) errors.push(await failure(call()));
+  return errors;
+}
+
+const page = (status: number, text = "Down for maintenance"): Response =>
+  new Response(`<title>${text}</title>`, { status, headers: { "content-type": "text/html" } });
+
+describe("a token endpoint without a usable response sends the user to the page at most twice by requests:", () => {
+  test.each<[string, () => Response, string]>([
+    ["a page with status 200", () => page(200), "status 200"],
+    ["a page with status 401", () => page(401), "Down for maintenance"],
+    ["a page with status 502", () => page(502), "Down for maintenance"],
+    ["status 500 without a body", () => new Response(null, { status: 500 }), "status 500"],
+    ["another JSON error", () => Response.json({ error: { message: "No quota" } }, { status: 400 }), "No quota"],
+    ["a token of an unknown type", () => Response.json({ access_token: "a", token_type: "mac" }), "token_type"],
+    ["no token", () => Response.json({ token_type: "Bearer" }), "access_token"],
+  ])("%s", async (_, response, reason) => {
+    const { world, start } = setting(["none"]);
+    world.answerToken = response;
+    const [first, ...others] = await failures(start());
+    expect(first).toMatchObject({ code: "authorization_failed", message: expect.stringContaining(reason) });
+    expect(others.at(-1)).toMatchObject({ message: expect.stringMatching(`${reason}.*No other sign-in is started`) });
+    expect(world.visits).toHaveLength(2);
+  });
+
+  test("no connection", async () => {
+    const { world, start } = setting(["none"]);
+    world.answerToken = () => Promise.reject(new TypeError("fetch failed"));
+    for (const error of await failures(start())) expect(error).toMatchObject({ code: "unreachable" });
+    expect(world.visits).toHaveLength(2);
+  });
+});
+
+test("a sign-in of the program that throws runs at most twice by requests, and its error is shown", async () => {
+  const { start } = setting(["none"]);
+  const visit = vi.fn(() => Promise.reject(new Error("The window was closed")));
+  const close = (): Promise<void> => Promise.resolve();
+  const signIn = { prepare: () => Promise.resolve({ redirectUri: "http://127.0.0.1:7777/callback", visit, close }) };
+  const errors = await failures(start({ signIn }));
+  expect(errors.at(-1)).toMatchObject({
+    code: "sign_in_failed",
+    message: expect.stringMatching(/^The window was closed\. No other sign-in is started/),
+  });
+  expect(visit).toHaveBeenCalledTimes(2);
+});
+
+test("a registration endpoint that responds with a page is asked at most twice by requests", async () => {
+  const { world, start } = setting(["none"]);
+  const { fetch } = world;
+  const register = vi.fn(() => page(403));
+  const withPage: typeof fetch = (input, init) =>
+    new Request(input).url.endsWith("/register") ? Promise.resolve(register()) : fetch(input, init);
+  const errors = await failures(start({ fetch: withPage }));
+  expect(errors[0]).toMatchObject({ message: expect.stringContaining("Down for maintenance") });
+  expect(register).toHaveBeenCalledTimes(2);
+});
+
+test("a sign-in that its caller aborts is not counted as failed", async () => {
+  const { world, start } = setting(["none"]);
+  const person = world.person();
+  const waiting: SignIn["prepare"] = async () => ({
+    ...(await person.prepare()),
+    visit: (_, signal) => {
+      controllers.at(-1)?.abort();
+      return new Promise((_resolve, reject) => {
+        if (signal.aborted) reject(signal.reason as Error);
+        else signal.addEventListener("abort", () => reject(signal.reason as Error));
+      });
+    },
+  });
+  const controllers: AbortController[] = [];
+  const signIn = { prepare: waiting };
+  const { auth } = start({ signIn });
+  const settings = readHttpTarget({ url: serverUrl, auth, fetch: world.fetch });
+  const pause = (): (() => void) => () => {};
+  for (let i = 0; i < 3; i++) {
+    const controller = new AbortController();
+    controllers.push(controller);
+    const request = { method: "POST", headers: {}, body: "{}", signal: controller.signal, pause };
+    expect(await failure(sendHttp(settings, request))).toMatchObject({
+      message: expect.stringContaining("Waiting for a sign-in"),
+    });
+  }
+  signIn.prepare = () => person.prepare();
+  expect(await callWith(auth, world)).toBe(202);
+});
+
+test.each([
+  ["with status 503", (error: object) => Response.json(error, { status: 503 })],
+  ["with status 200", (error: object) => Response.json(error)],
+  ["as text", (error: object) => new Response(JSON.stringify(error), { status: 400 })],
+])("an error of the issuer %s is shown with its description", async (_, respond) => {
+  const { world, start } = setting(["none"]);
+  world.answerToken = () => respond({ error: "temporarily_unavailable", error_description: "Back at noon" });
+  expect(await failure(start().call())).toMatchObject({
+    data: { error: "temporarily_unavailable", description: "Back at noon" },
+    message: expect.stringContaining("temporarily_unavailable (Back at noon)"),
+  });
+});
+
+test("a secret that the issuer repeats is removed from its words, also one with other letters or at the limit of the text", async () => {
+  const { world, start } = setting(["client_secret_post"]);
+  const secret = "gehäime-parole-0123456789";
+  const client = { id: "manual", secret, method: "client_secret_post" } as const;
+  world.credentials.set("manual", client);
+  world.answerToken = () =>
+    Response.json(
+      { error: "invalid_client", error_description: `${secret} ${"x".repeat(260)}${secret}` },
+      { status: 401 },
+    );
+  const error = await failure(start({ client }).call());
+  expect(error).toMatchObject({ code: "authorization_failed" });
+  expect(String(error)).toContain("[redacted]");
+  expect(String(error)).not.toMatch(/geh|parole/);
+});
+
+test.each([0, 1])("a refused token whose lifetime is %i causes no further sign-in", async (lifetime) => {
+  const { world, clock, start } = setting(["none"]);
+  world.answerToken = () => {
+    const count = world.tokenRequests.length;
+    queueMicrotask(() => void clock.advance(2_000));
+    return Response.json({
+      access_token: `useless-${count}`,
+      token_type: "Bearer",
+      refresh_token: `r-${count}`,
+      expires_in: lifetime,
+    });
+  };
+  for (const error of await failures(start())) expect(error).toMatchObject({ code: "unauthorized" });
+  expect(world.visits).toHaveLength(1);
+});
+
+test("a server that always requires another scope causes three requests for scopes, and others ten minutes later", async () => {
+  const { world, clock, start } = setting(["none"]);
+  let scopes = 0;
+  const { fetch } = world;
+  const insatiable: typeof fetch = (input, init) => {
+    const request = new Request(input, init);
+    if (request.url !== serverUrl || !request.headers.has("authorization")) return fetch(request);
+    const challenge = `Bearer error="insufficient_scope", scope="s${++scopes}"`;
+    return Promise.resolve(new Response(null, { status: 403, headers: { "www-authenticate": challenge } }));
+  };
+  const { auth } = start({ fetch: insatiable });
+  const settings = readHttpTarget({ url: serverUrl, auth, fetch: insatiable });
+  const call = async (): Promise<number> => {
+    const { signal } = new AbortController();
+    return (await sendHttp(settings, { method: "POST", headers: {}, body: "{}", signal })).status;
+  };
+  for (let i = 0; i < 5; i++) expect(await call()).toBe(403);
+  // The first one is the sign-in.
+  expect(world.visits).toHaveLength(1 + 3);
+  await clock.advance(600_000);
+  await call();
+  expect(world.visits.length).toBeGreaterThan(4);
+});
+
+describe("members without a value", () => {
+  test.each([null, "", undefined])("of a registration are as omitted ones: %j", async (none) => {
+    const { world, start } = setting(["none"]);
+    const { fetch } = world;
+    const withEmpty: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      if (!new Request(input).url.endsWith("/register")) return response;
+      const registered = (await response.json()) as object;
+      return Response.json(
+        { ...registered, client_secret: none, client_secret_expires_at: none, client_uri: none },
+        { status: 201 },
+      );
+    };
+    expect(await start({ fetch: withEmpty }).call()).toBe(202);
+  });
+
+  test.each([null, "", undefined])("of issued tokens are as omitted ones: %j", async (none) => {
+    const { world, start } = setting(["none"]);
+    world.answerToken = () => {
+      world.live.set("good", "");
+      const tokens = { access_token: "good", token_type: "Bearer" };
+      return Response.json({ ...tokens, refresh_token: none, scope: none, expires_in: none, id_token: none });
+    };
+    expect(await start().call()).toBe(202);
+  });
+
+  test.each([[[]], [null], [5], ["client_secret_post none"]])(
+    "of metadata are as omitted ones: %j",
+    async (methods) => {
+      const { world, start } = setting();
+      world.metadata.token_endpoint_auth_methods_supported = methods;
+      world.metadata.scopes_supported = null;
+      expect(await start().call()).toBe(202);
+      expect(world.registrations).toMatchObject([{ token_endpoint_auth_method: "none" }]);
+    },
+  );
+
+  test("of the methods leave the default for a client with a secret", async () => {
+    const { world, start } = setting([]);
+    world.clients.add("manual");
+    world.credentials.set("manual", { method: "client_secret_basic", secret: "s3cr3t" });
+    expect(await start({ client: { id: "manual", secret: "s3cr3t" } }).call()).toBe(202);
+  });
 });
 
 test("a redirect with an error ends the sign-in with the issuer's description, without secrets", async () => {

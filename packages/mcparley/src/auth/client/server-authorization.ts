@@ -4,7 +4,7 @@ import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { isClientRefusal, refusalCode } from "./oauth-error.ts";
+import { isClientRefusal } from "./oauth-error.ts";
 import {
   type ObtainOptions,
   type TokenRecord,
@@ -22,13 +22,19 @@ interface TokenLocation {
   readonly resource: string;
 }
 
-/** The maximum number of requests for more scopes because of the same challenge. */
+/** The maximum number of requests for more scopes because of the same challenge, and of those without success. */
 const MAX_STEP_UPS = 2;
 /** Maximum sign-ins in a row that requests start, if each of them fails. */
 const MAX_FAILED_SIGN_INS = 2;
 /** Milliseconds after the last of them in which requests start no sign-in. */
 const SIGN_IN_PAUSE_MS = 600_000;
 const MAX_REMEMBERED = 1_000;
+
+/** A refused request, for which more scopes may be requested. */
+interface StepUp extends Pick<HttpAuthRefusal, "repeated" | "challenges"> {
+  readonly stored: TokenRecord | undefined;
+  readonly signal: AbortSignal;
+}
 
 /** The authorization of requests to one MCP server: the token in use, and the decision after a refusal. */
 export class ServerAuthorization {
@@ -44,11 +50,15 @@ export class ServerAuthorization {
   #renewing: Promise<void> | undefined;
   /** The number of requests for more scopes, by the scopes of the challenge. */
   readonly #stepUps = new Map<string, number>();
+  /** The token of the last request for more scopes. */
+  #steppedUpToken: string | undefined;
+  /** The number of requests for more scopes without success, and the time of the last one. */
+  #uselessStepUps = { count: 0, at: 0 };
   /** Number of challenges so far. If one fails, all that wait fail with the same error. */
   #challenges = 0;
   #failed: { upTo: number; error: unknown } | undefined;
   /** The last sign-in that failed, and the number of them since the last success. */
-  #failedSignIns: { count: number; at: number; error: LocalError } | undefined;
+  #failedSignIns: { count: number; at: number; error: Error } | undefined;
 
   constructor(core: AuthorizationCore, server: URL) {
     this.#core = core;
@@ -127,7 +137,7 @@ export class ServerAuthorization {
     const token = await obtainTokens(this.#core, at, options).catch((error: unknown) => {
       // A refused client was already tried twice, or cannot be replaced.
       if (isClientRefusal(error)) this.#noteFailure(error, MAX_FAILED_SIGN_INS);
-      else if (isFailedSignIn(error)) this.#noteFailure(error);
+      else if (!options.signal.aborted && isFailedSignIn(error)) this.#noteFailure(error);
       throw error;
     });
     this.#failedSignIns = undefined;
@@ -147,7 +157,7 @@ export class ServerAuthorization {
     await this.obtain(at, options);
   }
 
-  #noteFailure(error: LocalError, count = (this.#failedSignIns?.count ?? 0) + 1): void {
+  #noteFailure(error: Error, count = (this.#failedSignIns?.count ?? 0) + 1): void {
     this.#failedSignIns = { count, at: this.#core.clock.now(), error };
   }
 
@@ -189,7 +199,10 @@ export class ServerAuthorization {
     if (token && !this.#token) await this.#adopt(token, "stored");
   }
 
-  async #handle({ status, headers, shown, repeated }: HttpAuthRefusal, signal: AbortSignal): Promise<boolean> {
+  async #handle(
+    { status, headers, shown, repeated, challenges }: HttpAuthRefusal,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const challenge = await readChallenge(headers);
     if (status === 403 && challenge.error !== "insufficient_scope") return false;
     const at = await this.discover(challenge, status, signal);
@@ -199,7 +212,7 @@ export class ServerAuthorization {
       await this.#adopt(stored, "stored");
       return true;
     }
-    if (status === 403) return this.#stepUp(at, challenge, { stored, repeated, signal });
+    if (status === 403) return this.#stepUp(at, challenge, { stored, repeated, challenges, signal });
     // A token of a sign-in for this request was refused, so its renewal would not help.
     if (repeated > 0 && this.#origin === "obtained") {
       const error = notAccepted(at);
@@ -224,12 +237,13 @@ export class ServerAuthorization {
   async #stepUp(
     at: Discovered,
     { scopes }: Challenge,
-    { stored, repeated, signal }: { stored: TokenRecord | undefined; repeated: number; signal: AbortSignal },
+    { stored, repeated, challenges, signal }: StepUp,
   ): Promise<boolean> {
     const required = scopes ?? at.scopesSupported ?? [];
     // These scopes were already requested for this request, without success.
     const wereRequested = required.every((scope) => stored?.requestedScopes?.includes(scope));
     if (required.length === 0 || (repeated > 0 && wereRequested)) return false;
+    if (this.#isUseless(stored, challenges)) return false;
     const name = required.toSorted().join(" ");
     const before = this.#stepUps.get(name) ?? 0;
     if (before >= MAX_STEP_UPS) return false;
@@ -237,7 +251,21 @@ export class ServerAuthorization {
     this.#stepUps.set(name, before + 1);
     const all = unite(this.scopesFor(at, undefined, stored), stored?.grantedScopes, required);
     await this.#obtainForRequest(at, { scopes: all, signal });
+    this.#steppedUpToken = this.#token?.accessToken;
     return true;
+  }
+
+  /**
+   * Returns whether requests for more scopes have lately been without success too often. A request is without success if its own
+   * new token is refused too, for other scopes.
+   */
+  #isUseless(stored: TokenRecord | undefined, challenges: number): boolean {
+    const now = this.#core.clock.now();
+    if (now - this.#uselessStepUps.at >= SIGN_IN_PAUSE_MS) this.#uselessStepUps = { count: 0, at: now };
+    if (challenges > 0 && stored !== undefined && stored.accessToken === this.#steppedUpToken) {
+      this.#uselessStepUps = { count: this.#uselessStepUps.count + 1, at: now };
+    }
+    return this.#uselessStepUps.count >= MAX_STEP_UPS;
   }
 
   /** Renews the token before it expires. If that fails, the old token is sent, and the server decides. */
@@ -247,7 +275,8 @@ export class ServerAuthorization {
     try {
       const at = await this.#issuerOf(token, unending);
       const renewed = await refreshTokens(this.#core, at, token);
-      if (renewed) await this.#adopt(renewed, "refreshed");
+      // A server that refuses the token of a sign-in also refuses its renewal, so the origin stays the sign-in.
+      if (renewed) await this.#adopt(renewed, this.#origin === "obtained" ? "obtained" : "refreshed");
       else if (this.#core.grant.isUnattended) await this.#replace(at, token);
       else if (this.#token === token) {
         const { refreshToken: _, ...withoutRefresh } = token;
@@ -275,17 +304,21 @@ export class ServerAuthorization {
   }
 }
 
-/** Whether a sign-in was refused, or the user did not complete it. */
-function isFailedSignIn(error: unknown): error is LocalError {
-  if (refusalCode(error) !== undefined) return true;
-  return error instanceof LocalError && (error.code === "sign_in_failed" || error.code === "timeout");
+/** Whether a sign-in has started and failed. The function `signIn` of the program can throw errors of any type. */
+function isFailedSignIn(error: unknown): error is Error {
+  return error instanceof Error && !(error instanceof LocalError && error.code === "sign_in_required");
 }
 
 /** Returns the error of a request that starts no sign-in, because the last one failed. */
-function paused({ code, message, data }: LocalError): LocalError {
+function paused(error: Error): LocalError {
+  const { code, message, data } = error instanceof LocalError ? error : new LocalError("sign_in_failed", error.message);
   const minutes = SIGN_IN_PAUSE_MS / 60_000;
-  const text = `${message} No other sign-in is started for ${minutes} minutes. Call \`signIn\` of the authorization to sign in.`;
+  const text = `${withPeriod(message)} No other sign-in is started for ${minutes} minutes. Call \`signIn\` of the authorization to sign in.`;
   return new LocalError(code, text, { data });
+}
+
+function withPeriod(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function notAccepted({ server, issuer, resource }: Discovered): LocalError {

@@ -194,7 +194,8 @@ function toTokenRecord(response: TokenResponse, issued: Issued): TokenRecord {
   const requestedScopes = issued.requestedScopes ?? before?.requestedScopes;
   const grantedScopes = scope === undefined ? (before?.grantedScopes ?? requestedScopes) : splitScope(scope);
   const subject = subjectOf(response) ?? before?.subject;
-  const ms = lifetime === undefined ? undefined : lifetime * 1_000;
+  // Some servers write 0 for tokens that do not expire.
+  const ms = lifetime ? lifetime * 1_000 : undefined;
   return {
     issuer: at.issuer,
     resource: at.resource,

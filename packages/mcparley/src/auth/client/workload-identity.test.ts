@@ -24,7 +24,10 @@ function workload(
   });
   const challenge = (): Promise<boolean> => {
     const headers = new Headers({ "www-authenticate": 'Bearer scope="run"' });
-    return auth.challenged({ status: 401, headers, request, shown: {}, repeated: 0 }, new AbortController().signal);
+    return auth.challenged(
+      { status: 401, headers, request, shown: {}, repeated: 0, challenges: 0 },
+      new AbortController().signal,
+    );
   };
   return { challenge, shown: async () => auth.headers(request), tokens: served.tokens };
 }

@@ -75,7 +75,7 @@ export class SharedAuth {
    */
   async challenged(
     response: HttpReply,
-    sent: Authorization & { url: URL; method: string; repeated: number },
+    sent: Authorization & { url: URL; method: string; repeated: number; challenges: number },
     waiter: AuthWaiter,
   ): Promise<"own" | "shared" | false> {
     if (sent.generation !== this.#generation) return "shared";
@@ -85,7 +85,8 @@ export class SharedAuth {
     if (!challenge) {
       const controller = new AbortController();
       const request = this.#describe(sent.url, sent.method);
-      const refused = { status, headers, request, shown: sent.headers, repeated: sent.repeated };
+      const { headers: shown, repeated, challenges } = sent;
+      const refused = { status, headers, request, shown, repeated, challenges };
       const answered = this.#auth.challenged(refused, controller.signal).then((hasNew) => {
         if (hasNew) this.#generation++;
         return hasNew;

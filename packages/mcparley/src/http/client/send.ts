@@ -72,7 +72,7 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
     }
     const isLast = challenges === MAX_CHALLENGES || repeated === MAX_REPEATS;
     if (!auth || isLast || !asksForAuthorization(response)) return response;
-    const answered = await auth.challenged(response, { ...authorization, url, method, repeated }, outgoing);
+    const answered = await auth.challenged(response, { ...authorization, url, method, repeated, challenges }, outgoing);
     if (!answered) return response;
     discard(response);
     if (answered === "own") challenges++;

@@ -30,6 +30,8 @@ export interface HttpAuthRefusal {
   readonly shown: Readonly<Record<string, string>>;
   /** The number of times the request was repeated before, each time with new headers. */
   readonly repeated: number;
+  /** The number of earlier refusals of the request that were not answered for another request. */
+  readonly challenges: number;
 }
 
 /** Authorizes the requests to a server, for example with OAuth. */
