@@ -127,7 +127,8 @@ export class Screen {
   }
 }
 
-function viewOf(io: CommandIo, terminal: boolean): View {
+/** Returns the width and the colours of text for a stream. `terminal` is whether it is a terminal. */
+export function viewOf(io: CommandIo, terminal: boolean): View {
   return { terminal, width: terminal ? (io.columns() ?? 80) : Infinity, style: styleFor(terminal, io.env) };
 }
 
