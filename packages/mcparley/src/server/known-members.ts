@@ -35,15 +35,24 @@ const members: Record<MemberKind, string> = {
   skill: "scopes",
 };
 
+/** The members that are texts in each kind of object. */
+const texts = "title description instructions websiteUrl mimeType".split(" ");
+
 /**
- * Throws a TypeError if a value is no object, or has a member that the library would ignore. The message names the member to
- * use. `where` is the path of the value. Default: the whole definition, which can contain its name.
+ * Throws a TypeError if a value is no object, if a member such as `title` is no text, or if the library would ignore a member.
+ * The message names the member to use. `where` is the path of the value. Default: the whole definition, which can contain
+ * its name.
  */
 export function checkMembers(kind: MemberKind, value: unknown, where?: string): void {
   if (!isObject(value)) throw new TypeError(`"${where}" must be an object`);
   const known = members[kind].split(" ").map((entry) => entry.split("="));
   const names = known.map(([name = ""]) => name);
   for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (texts.includes(name) && member !== undefined && typeof member !== "string") {
+      const type = member === null ? "null" : typeof member;
+      throw new TypeError(`"${where ? `${where}.` : ""}${name}" must be a text, not ${type}`);
+    }
     if (names.includes(name) || (!where && name === "name")) continue;
     const [used] = known.find(([, others]) => others?.split(",").includes(name)) ?? [];
     if (used) throw new TypeError(`use "${used.replaceAll("_", " ")}" instead of "${name}"`);

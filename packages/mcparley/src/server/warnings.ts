@@ -51,7 +51,8 @@ export function warnOfHidden(core: ServerCore, cure: string): void {
     const names = isWarned ? [] : hiddenNames(core);
     if (names.length === 0) return;
     isWarned = true;
-    warn(core, `Callers without a principal cannot see or use ${enumerate(names, 10)}, which need scopes. ${cure}`);
+    const fact = "Callers without a principal cannot see or use definitions that need scopes";
+    warn(core, `${fact}: ${enumerate(names, 10)}. ${cure}`);
   };
   check();
   const { tools, prompts, resources } = core.offering;

@@ -213,6 +213,10 @@ describe("a member that would be ignored is refused, with its name, the definiti
     [{ scopes: [undefined] }, '"scopes" must be a list'],
     [{ meta: "a" }, '"meta" must be an object'],
     [{ meta: ["a"] }, '"meta" must be an object'],
+    [{ description: 5 }, '"description" must be a text, not number'],
+    [{ title: {} }, '"title" must be a text, not object'],
+    [{ annotations: { title: ["A"] } }, '"annotations.title" must be a text, not object'],
+    [{ icons: [{ src: "https://a/b.png", mimeType: 5 }] }, '"icons[0].mimeType" must be a text, not number'],
     [
       { extensions: [{ id: "com.example/x", methods: {} }] },
       "the extension com.example/x belongs to createServer({ extensions: [...] })",
@@ -224,6 +228,8 @@ describe("a member that would be ignored is refused, with its name, the definiti
 
   test.each([
     [{ argument: {} }, 'did you mean "arguments"?'],
+    [{ description: null }, '"description" must be a text, not null'],
+    [{ arguments: { a: { description: 5 } } }, '"arguments.a.description" must be a text, not number'],
     [
       { messages: [] },
       'it has the unknown member "messages"; its members are title, description, icons, scopes, meta, arguments, get',
@@ -238,6 +244,7 @@ describe("a member that would be ignored is refused, with its name, the definiti
 
   test.each([
     [{ mimetype: "text/plain" }, 'did you mean "mimeType"?'],
+    [{ mimeType: 5 }, '"mimeType" must be a text, not number'],
     [
       { annotations: { audiences: ["user"] } },
       '"annotations" has the unknown member "audiences"; did you mean "audience"?',
@@ -273,6 +280,9 @@ describe("a member that would be ignored is refused, with its name, the definiti
     ],
     [{ listCache: { ttl: 5 } }, '"listCache" has the unknown member "ttl"'],
     [{ icons: [{ url: "a" }] }, '"icons[0]" has the unknown member "url"'],
+    [{ instructions: 9 }, '"instructions" must be a text, not number'],
+    [{ title: 9 }, '"title" must be a text, not number'],
+    [{ websiteUrl: new URL("https://a/") }, '"websiteUrl" must be a text, not object'],
     [
       { observers: [() => {}] },
       'each of "observers" must have one of the methods started, refused, sessionEnded, failed',
