@@ -75,6 +75,11 @@ export class Screen {
     this.#draw();
   }
 
+  /** Writes a text to stderr as one paragraph, wrapped on a terminal. Unsafe characters are escaped. `mark` colours it. */
+  noteParagraph(text: string, mark: (text: string) => string = String): void {
+    this.note(mark(paragraph(visibleLine(text), this.err)));
+  }
+
   /** Shows the progress that the server reports for the current call. */
   progress(report: Progress): void {
     this.status(progressText(report));
