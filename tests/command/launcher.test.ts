@@ -55,7 +55,10 @@ test.each(["global/bin", "global/lib"])("runs a global command, if PATH has the 
 
 test("names in one line the command that installs it, if it is not installed", async () => {
   const { status, stdout, stderr } = await launch(["list"], { cwd: "project" });
-  expect(stderr).toMatch(/^[^\n]*`npm install --save-dev @mcparley\/cli`[^\n]*`npx @mcparley\/cli`[^\n]*\n$/);
+  expect(stderr).toMatch(
+    /^[^\n]*\n {2}[^\n]*`npm install --save-dev @mcparley\/cli`[^\n]*\n {2}[^\n]*`npx @mcparley\/cli`[^\n]*\n$/,
+  );
+  for (const line of stderr.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   expect(stdout).toBe("");
   expect(status).toBe(1);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { fakeIo } from "./client/testing/fake-io.ts";
 import { clientCommands } from "./client/run.ts";
+import { helpTopics } from "./client/help.ts";
 import { clientCommandNames, help, run } from "./command-line.ts";
 
 function io() {
@@ -11,6 +12,10 @@ test("knows each client command by name", () => {
   expect(clientCommandNames).toEqual([...clientCommands.keys()]);
   for (const name of [...clientCommandNames, "serve", "chat"]) expect(help).toContain(`mcparley ${name} `);
   expect(Math.max(...help.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+});
+
+test("the help names each topic", () => {
+  for (const topic of helpTopics.keys()) expect(help).toContain(` ${topic}`);
 });
 
 describe("mcparley without a command", () => {
@@ -43,6 +48,25 @@ test("reports an unknown command and a usage error on stderr with a cure, and ex
     'mcparley: There is no folder ".".\n  Name the folder that contains prompts/, resources/ or tools/.\n',
   );
   expect(unknown.out() + wrong.out()).toBe("");
+});
+
+test("breaks the lines of a usage error at the width of the terminal", async () => {
+  const terminal = { ...fakeIo({ terminal: true }), onTerminate: () => () => {} };
+  expect(await run(["help", "zzzzzzzz"], terminal)).toBe(1);
+  expect(terminal.err()).toMatch(
+    /^mcparley: There is no help for "zzzzzzzz"\.\n {2}Available, among others: serve, chat/,
+  );
+  expect(
+    Math.max(
+      ...terminal
+        .err()
+        .split("\n")
+        .map((line) => line.length),
+    ),
+  ).toBeLessThanOrEqual(80);
+  const pipe = io();
+  expect(await run(["help", "zzzzzzzz"], pipe)).toBe(1);
+  expect(pipe.err().trimEnd().split("\n")).toHaveLength(2);
 });
 
 test("shows the help of each command", async () => {

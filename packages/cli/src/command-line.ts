@@ -1,5 +1,6 @@
 import { exitCodes } from "./client/report-error.ts";
 import { type CommandIo, UsageError, version } from "./client/io.ts";
+import { paragraph, viewOf } from "./client/screen.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { writeText } from "./output.ts";
 import type { ServeIo } from "./serve/serve.ts";
@@ -41,8 +42,8 @@ Usage
   mcparley add TARGET --to HOST      add a server to a host, such as claude-code
   mcparley remove NAME --from HOST   remove a server from a host
   mcparley help COMMAND|TOPIC        describe a command, or one of the topics
-                                     targets, options, questions, signing-in,
-                                     exit-codes
+                                     targets, options, questions, network,
+                                     signing-in, exit-codes
 
 TARGET is a URL, a name of a configuration, or a command after --.
 
@@ -94,7 +95,9 @@ async function printHelp(word: string, io: ProgramIo): Promise<number> {
 
 function explain(error: unknown, io: ProgramIo): number {
   if (error instanceof UsageError) {
-    writeText(io.stderr, `mcparley: ${error.message}\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`);
+    const view = viewOf(io, io.isTerminal.stderr);
+    const hint = error.hint === undefined ? "" : `${paragraph(error.hint, view, "  ")}\n`;
+    writeText(io.stderr, `${paragraph(`mcparley: ${error.message}`, view)}\n${hint}`);
     return exitCodes.usage;
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -7,6 +7,12 @@ test("nearest ignores case, and returns undefined if no word is similar", () => 
   expect(nearest("x".repeat(10_000), ["title"])).toBeUndefined();
 });
 
+test("nearest returns no word that shares no character with the typed one", () => {
+  expect(nearest("c", ["a", "b"])).toBeUndefined();
+  expect(nearest("C", ["a", "c"])).toBe("c");
+  expect(nearest("a", ["ab"])).toBe("ab");
+});
+
 test("didYouMean lists the first known words if none is similar", () => {
   expect(didYouMean("zzz", ["a", "b"])).toBe("Available: a, b.");
   expect(didYouMean("zzz", [])).toBe("None are available.");

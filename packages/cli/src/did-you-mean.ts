@@ -7,7 +7,8 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   let best: { candidate: string; apart: number } | undefined;
   for (const candidate of known) {
     const apart = distance(typed, candidate.toLowerCase());
-    if (apart <= limit && (!best || apart < best.apart)) best = { candidate, apart };
+    const sharesCharacters = apart < Math.max(typed.length, candidate.length);
+    if (apart <= limit && sharesCharacters && (!best || apart < best.apart)) best = { candidate, apart };
   }
   return best?.candidate;
 }

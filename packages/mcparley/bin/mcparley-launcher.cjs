@@ -36,7 +36,9 @@ function startFromPath() {
   }
   child.on("error", () => {
     process.stderr.write(
-      "The package mcparley is a library without a command. Run `npm install --save-dev @mcparley/cli`, or type `npx @mcparley/cli` in place of `npx mcparley`.\n",
+      "mcparley: This package is a library. The command is in another package.\n" +
+        "  Install it with `npm install --save-dev @mcparley/cli`,\n" +
+        "  or type `npx @mcparley/cli` in place of `npx mcparley`.\n",
     );
     process.exitCode = 1;
   });

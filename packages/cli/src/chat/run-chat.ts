@@ -151,9 +151,7 @@ async function chooseModel(resumed: StoredChat | undefined, setting: StartSettin
   } catch (error) {
     // The address of an endpoint and the package of a provider are not stored.
     if (!(error instanceof UsageError)) throw error;
-    setting.screen.note(
-      visibleLine(`The conversation used the model "${resumed.model}". Choose it again with --model.`),
-    );
+    setting.screen.noteParagraph(`The conversation used the model "${resumed.model}". Choose it again with --model.`);
     return undefined;
   }
 }

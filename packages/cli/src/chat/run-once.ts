@@ -25,7 +25,7 @@ export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise
     renderer: undefined,
     signIn: undefined,
     onEvent: (event) => {
-      if (event.type === "retry") screen.note(screen.err.style.yellow(retryText(event)));
+      if (event.type === "retry") screen.noteParagraph(retryText(event), screen.err.style.yellow);
     },
     note: (text) => screen.note(text),
   });

@@ -31,6 +31,24 @@ test("mcparley chat --help is at most 80 columns wide", async () => {
   for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(80);
 });
 
+test("the help of a command names a topic exactly if the command has its options", async () => {
+  const pages = new Map(await Promise.all(names.map(async (name) => [name, await helpOf(name)] as const)));
+  for (const [name, page] of pages.set("chat", await helpOfChat())) {
+    const [, topics = ""] = /TOPIC is ([^.]*)\./.exec(page.replaceAll("\n", " ")) ?? [];
+    for (const [topic, word] of [
+      ["network", "network"],
+      ["sign-in", "signing-in"],
+    ] as const) {
+      const hasOptions = optionDefinitions.some((one) => one.topic === topic && hasOption(name, one));
+      expect(topics.split(", ").includes(word), `${name} ${word}`).toBe(hasOptions);
+    }
+  }
+});
+
+test("no line of the help ends between an option and its value", async () => {
+  for (const name of ["call", "list"]) expect(await helpOf(name)).toContain('-H, --header "NAME: VALUE"   ');
+});
+
 describe.each(names)("mcparley %s --help", (name) => {
   test("is at most 50 lines of 80 columns", async () => {
     const lines = (await helpOf(name)).split("\n");
@@ -94,6 +112,13 @@ describe("mcparley help", () => {
     expect(io.out()).toBe(await helpOf("call"));
     expect(await run(["help", "option"], { ...io, onTerminate: () => () => {} })).toBe(1);
     expect(io.err()).toContain('There is no help for "option".\n  Did you mean "options"?');
+  });
+
+  test("describes each option once", () => {
+    for (const [topic, page] of helpTopics) {
+      const options = page(80).match(/(?<=^ {2}(?:-\w, | {4}))--[a-z-]+/gm) ?? [];
+      expect(options, topic).toEqual([...new Set(options)]);
+    }
   });
 
   test("lists each exit code", () => {

@@ -34,6 +34,8 @@ const signInHelp =
   "A server at a URL may require a sign-in. You are asked at the terminal, and a browser is opened if you agree. Without a " +
   "terminal the command fails with exit code 3. The credentials are stored, encrypted, for the next time.";
 
+const noBreakSpace = "\u00a0";
+
 /** The pages of `mcparley help`, by name. Each is wrapped to a number of columns. */
 export const helpTopics: ReadonlyMap<string, (columns: number) => string> = new Map<
   string,
@@ -49,7 +51,7 @@ export const helpTopics: ReadonlyMap<string, (columns: number) => string> = new 
     "questions",
     (columns) => {
       const own = ["answer", "sample", "root", "yes", "no-input"];
-      const options = optionTable(({ name }) => own.includes(name), columns);
+      const options = optionTable((one) => own.includes(one.name) && hasOption("call", one), columns);
       return (
         [questionsHelp, capabilitiesHelp].map((text) => wrap(text, columns).join("\n")).join("\n\n") + `\n\n${options}`
       );
@@ -63,7 +65,7 @@ export const helpTopics: ReadonlyMap<string, (columns: number) => string> = new 
   [
     "signing-in",
     (columns) =>
-      `${wrap(signInHelp, columns).join("\n")}\n\n${optionTable(({ topic }) => topic === "sign-in", columns)}`,
+      `${wrap(signInHelp, columns).join("\n")}\n\n${optionTable((one) => one.topic === "sign-in" && hasOption("login", one), columns)}`,
   ],
   [
     "exit-codes",
@@ -84,16 +86,22 @@ export function commandHelp(name: string, command: AnyCommand, width: number): s
     has(one) && (isSpecific(one) || (isAboutAccount && one.topic === "sign-in"));
   const own = optionTable(isOwn, columns);
   const common = optionDefinitions.filter((one) => has(one) && !isOwn(one) && !one.topic).map(optionLabel);
-  const topics = [...helpTopics.keys()].filter((topic) =>
-    isEdit ? ["targets", "exit-codes"].includes(topic) : !isAboutAccount || topic !== "questions",
-  );
+  // No line ends between an option and its value.
+  const commonLabels = common.map((label) => label.trim().replaceAll(" ", noBreakSpace)).join("   ");
+  const hasTopic = (topic: string): boolean => optionDefinitions.some((one) => one.topic === topic && has(one));
+  const topics = [...helpTopics.keys()].filter((topic) => {
+    if (topic === "network") return hasTopic(topic);
+    if (topic === "signing-in") return hasTopic("sign-in");
+    if (topic === "options") return !isEdit;
+    return topic !== "questions" || !(isEdit || isAboutAccount);
+  });
   return [
     wrap(`mcparley ${name} ${command.usage}`, columns).join("\n"),
     sentence(command.summary),
     ...command.details.map((text) => wrap(text, columns).join("\n")),
     `Examples\n${command.examples.map((line) => `  ${line}`).join("\n")}`,
     ...(own === "" ? [] : [`Options\n${own}`]),
-    `Common options\n${indented(common.map((label) => label.trim()).join("   "), columns)}`,
+    `Common options\n${indented(commonLabels, columns).replaceAll(noBreakSpace, " ")}`,
     wrap(`More: mcparley help TOPIC, where TOPIC is ${topics.join(", ")}.`, columns).join("\n"),
   ].join("\n\n");
 }

@@ -68,7 +68,8 @@ describe("readWords", () => {
     [["--max-reply", "513MiB"], "is more than 512MiB", undefined],
     [["--env", "=A"], "--env needs NAME=VALUE.", undefined],
     [["--log-level", "warn"], 'There is no log level "warn".', "warning"],
-    [["--revision", "2025-06-19"], '"2025-06-19" is not a revision', "2025-06-18"],
+    [["--revision", "2025-06-19"], '"2025-06-19" is not a revision', "Available: 2026-07-28, "],
+    [["--revision", "2020-01-01"], '"2020-01-01" is not a revision', "2025-06-18, 2025-03-26, 2024-11-05"],
   ])("%j is refused", (argv, message, hint) => {
     const wanted = { name: "UsageError", message: expect.stringContaining(message) };
     const withHint = hint === undefined ? wanted : { ...wanted, hint: expect.stringContaining(hint) };

@@ -247,14 +247,14 @@ function readPair(text: string, option: string): [string, string] {
 }
 
 /** The pre-release is never negotiated, but a server that has only this version can be used. */
-const spokenVersions: readonly string[] = [...supportedVersions, "2024-10-07"];
+const usableVersions: readonly string[] = [...supportedVersions, "2024-10-07"];
 
 function readRevision(text: string | undefined): string | undefined {
   if (text === undefined || text === "auto") return undefined;
-  if (spokenVersions.includes(text)) return text;
+  if (usableVersions.includes(text)) return text;
   throw new UsageError(
-    `${JSON.stringify(text)} is not a revision of the protocol that mcparley speaks.`,
-    didYouMean(text, spokenVersions),
+    `${JSON.stringify(text)} is not a revision of the protocol that mcparley supports.`,
+    `Available: ${usableVersions.join(", ")}.`,
   );
 }
 

@@ -22,6 +22,16 @@ describe("Screen", () => {
     expect(io.err()).toBe("\r\u001b[2K25% (1/4)\r\u001b[2Knoted\n\r\u001b[2K25% (1/4)");
   });
 
+  test("wraps the paragraph of a note on a terminal, and leaves it on one line in a pipe", () => {
+    const long = `${"word ".repeat(20)}end`;
+    const terminal = fakeIo({ terminal: true, env: { NO_COLOR: "1" } });
+    new Screen(terminal, () => {}).noteParagraph(long);
+    expect(terminal.err()).toBe(`${"word ".repeat(16).trim()}\n${"word ".repeat(4)}end\n`);
+    const pipe = fakeIo({ env: {} });
+    new Screen(pipe, () => {}).noteParagraph(long);
+    expect(pipe.err()).toBe(`${long}\n`);
+  });
+
   test("cuts progress to one line", () => {
     const io = fakeIo({ terminal: true, env: { NO_COLOR: "1" } });
     new Screen(io, () => {}).progress({ progress: 1, message: "長い".repeat(100) });

@@ -76,6 +76,11 @@ export class Screen {
     this.#draw();
   }
 
+  /** Writes a text to stderr as one paragraph, wrapped on a terminal. Unsafe characters are escaped. `mark` colours it. */
+  noteParagraph(text: string, mark: (text: string) => string = String): void {
+    this.note(mark(paragraph(visibleLine(text), this.err)));
+  }
+
   /** Shows the progress that the server reports for the current call. */
   progress(report: Progress): void {
     this.status(progressText(report));
@@ -128,7 +133,8 @@ export class Screen {
   }
 }
 
-function viewOf(io: CommandIo, terminal: boolean): View {
+/** Returns the width and the colours of text for a stream. `terminal` is whether it is a terminal. */
+export function viewOf(io: CommandIo, terminal: boolean): View {
   return { terminal, width: terminal ? (io.columns() ?? 80) : Infinity, style: styleFor(terminal, io.env) };
 }
 

@@ -233,6 +233,9 @@ describe("objects that are no schema", () => {
     );
     expect(message({ title: v.string(), a: v.number() })).toContain('a schema of valibot at "title"');
     expect(message({ a: type("string") })).toContain('a schema of arktype at "a"');
+    // A schema of zod before 3.24, which does not implement Standard Schema.
+    const old = { _def: { typeName: "ZodString" }, safeParse: () => ({ success: true }) };
+    expect(message({ a: old })).toContain("The schema is one of an old zod: use zod 4.2");
   });
 
   test("refuses the schema of a library inside a JSON Schema", () => {

@@ -90,18 +90,28 @@ function requireJsonSchema(schema: unknown): void {
   const names = Object.keys(schema).filter((name) => name !== "$schema");
   for (const name of names) {
     const member = schema[name];
+    if (isOldZod(member)) refuseOldZod();
     if (!isStandardSchema(member)) continue;
     const { vendor } = member["~standard"];
     const fact = `The schema is a plain object with a schema of ${vendor} at "${shorten(name)}".`;
     const form = vendor === "zod" ? `, as z.object({ ${shorten(name)}: ... }) is` : "";
     throw new SchemaError("invalid_schema", `${fact} Write the whole object as one schema of ${vendor}${form}.`);
   }
-  if ("_def" in schema) throw new SchemaError("no_json_schema", `The schema is one of an old zod: ${convertible}.`);
+  if ("_def" in schema) refuseOldZod();
   const keywords = keywordsOf(dialectOf(schema["$schema"]) ?? "2020-12");
   if (names.length === 0 || names.some((name) => Object.hasOwn(keywords, name))) return;
   const shown = shorten(names.map((name) => `"${name}"`).join(", "));
   const cure = 'Write { type: "object", properties: { ... } }.';
   throw new SchemaError("invalid_schema", `The schema has no JSON Schema keyword, only ${shown}. ${cure}`);
+}
+
+/** Returns whether a value is a schema of zod before 3.24, which does not implement Standard Schema. */
+function isOldZod(value: unknown): boolean {
+  return isObject(value) && typeof value["safeParse"] === "function" && !isStandardSchema(value);
+}
+
+function refuseOldZod(): never {
+  throw new SchemaError("no_json_schema", `The schema is one of an old zod: ${convertible}.`);
 }
 
 /** Returns a function that validates with the evaluator. Its 10 KB are loaded with the first value, to start faster. */

@@ -57,8 +57,11 @@ export function checkNames(entries: string, value: unknown, where?: string): voi
   const names = known.map(({ name }) => name);
   for (const [name, member] of Object.entries(value)) {
     const type = known.find((entry) => entry.name === name)?.type;
-    if (type && member !== undefined && !(type === "object" ? isRecord(member) : typeof member === type))
-      throw new TypeError(`"${where ? `${where}.` : ""}${name}" must be ${type === "object" ? "an" : "a"} ${type}`);
+    if (type && member !== undefined && !(type === "object" ? isRecord(member) : typeof member === type)) {
+      const expected = `${type === "object" ? "an" : "a"} ${type}`;
+      const received = member === null ? "null" : typeof member;
+      throw new TypeError(`"${where ? `${where}.` : ""}${name}" must be ${expected}; got ${received}`);
+    }
     if (names.includes(name) || (!where && name === "name")) continue;
     const used = known.find(({ others }) => others?.split(",").includes(name))?.name;
     if (used) throw new TypeError(`use "${used.replaceAll("_", " ")}" instead of "${name}"`);

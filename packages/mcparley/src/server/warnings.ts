@@ -37,7 +37,8 @@ export function warnOfTool(core: ServerCore, name: string): void {
 
 /** Warns of definitions with scopes that callers without a principal cannot use. */
 export function warnOfHidden(core: ServerCore, names: readonly string[], cure: string): void {
-  warn(core, `Callers without a principal cannot see or use ${enumerate(names, 10)}, which need scopes. ${cure}`);
+  const fact = "Callers without a principal cannot see or use definitions that need scopes";
+  warn(core, `${fact}: ${enumerate(names, 10)}. ${cure}`);
 }
 
 function enumerate(names: readonly string[], max: number): string {

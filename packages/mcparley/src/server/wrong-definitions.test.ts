@@ -309,6 +309,10 @@ describe("a member that would be ignored is refused, with its name, the definiti
     [{ scopes: [undefined] }, '"scopes" must be a list'],
     [{ meta: "a" }, '"meta" must be an object'],
     [{ meta: ["a"] }, '"meta" must be an object'],
+    [{ description: 5 }, '"description" must be a string; got number'],
+    [{ title: {} }, '"title" must be a string; got object'],
+    [{ annotations: { title: ["A"] } }, '"annotations.title" must be a string; got object'],
+    [{ icons: [{ src: "https://a/b.png", mimeType: 5 }] }, '"icons[0].mimeType" must be a string; got number'],
     [
       { extensions: [{ id: "com.example/x", methods: {} }] },
       "the extension com.example/x belongs to createServer({ extensions: [...] })",
@@ -320,6 +324,8 @@ describe("a member that would be ignored is refused, with its name, the definiti
 
   test.each([
     [{ argument: {} }, 'did you mean "arguments"?'],
+    [{ description: null }, '"description" must be a string; got null'],
+    [{ arguments: { a: { description: 5 } } }, '"arguments.a.description" must be a string; got number'],
     [
       { messages: [] },
       'it has the unknown member "messages"; its members are title, description, icons, scopes, meta, arguments, get',
@@ -334,6 +340,7 @@ describe("a member that would be ignored is refused, with its name, the definiti
 
   test.each([
     [{ mimetype: "text/plain" }, 'did you mean "mimeType"?'],
+    [{ mimeType: 5 }, '"mimeType" must be a string; got number'],
     [
       { annotations: { audiences: ["user"] } },
       '"annotations" has the unknown member "audiences"; did you mean "audience"?',
@@ -369,6 +376,9 @@ describe("a member that would be ignored is refused, with its name, the definiti
     ],
     [{ listCache: { ttl: 5 } }, '"listCache" has the unknown member "ttl"'],
     [{ icons: [{ url: "a" }] }, '"icons[0]" has the unknown member "url"'],
+    [{ instructions: 9 }, '"instructions" must be a string; got number'],
+    [{ title: 9 }, '"title" must be a string; got number'],
+    [{ websiteUrl: new URL("https://a/") }, '"websiteUrl" must be a string; got object'],
     [
       { observers: [() => {}] },
       'each of "observers" must have one of the methods started, refused, sessionEnded, failed',

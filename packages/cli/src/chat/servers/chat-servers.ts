@@ -14,7 +14,6 @@ import { readGivenFile } from "../../client/hosts/config-file.ts";
 import { problemError } from "../../client/hosts/config-problem.ts";
 import { inProjects, readAll } from "../../client/hosts/find-server.ts";
 import type { Screen } from "../../client/screen.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
 import type { Stop } from "../../client/stop.ts";
 import { serverName, uniqueName } from "./server-names.ts";
 
@@ -87,7 +86,7 @@ function configuredNames({ io, options, screen }: StartSetting): readonly string
   const { servers, problems } = options.config === undefined ? nearestProject(io) : readGivenFile(options.config, io);
   const [problem] = problems;
   if (problem) throw problemError(problem);
-  for (const { message } of servers.flatMap((server) => server.problems)) screen.note(visibleLine(message));
+  for (const { message } of servers.flatMap((server) => server.problems)) screen.noteParagraph(message);
   return [...new Set(servers.flatMap(({ name, isDisabled, target }) => (isDisabled || !target ? [] : [name])))];
 }
 

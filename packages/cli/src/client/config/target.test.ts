@@ -170,6 +170,20 @@ describe("resolveTarget", () => {
     },
   );
 
+  test("lists each name once for an unknown one, and suggests a name of a host", async () => {
+    write("mcp.json", '{"mcpServers": {"wiki": {"url": "https://a/"}, "notes": {"url": "https://a/"}}}');
+    write(".cursor/mcp.json", '{"mcpServers": {"notes": {"url": "https://b/"}}}');
+    await expect(find("zzzzzz")).rejects.toThrow(
+      expect.objectContaining({ hint: expect.stringMatching(/^Available: (notes, wiki|wiki, notes)\.$/) }),
+    );
+    await expect(find("cursor:nots")).rejects.toThrow(
+      expect.objectContaining({ hint: 'Did you mean "cursor:notes"?' }),
+    );
+    await expect(find("mcparley:wik")).rejects.toThrow(
+      expect.objectContaining({ hint: 'Did you mean "mcparley:wiki"?' }),
+    );
+  });
+
   test.each([
     ["handbok", 'Did you mean "handbook"?'],
     ["localhost:3333/mcp", "Did you mean http://localhost:3333/mcp?"],

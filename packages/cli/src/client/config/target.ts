@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { ReadResult } from "@mcparley/config";
 import type { HttpConnection } from "mcparley/client";
 import { type Target, isHttpUrl } from "./config-target.ts";
-import { didYouMean } from "../../did-you-mean.ts";
+import { didYouMean, nearest } from "../../did-you-mean.ts";
 import { UsageError } from "../io.ts";
 import { quotedWord } from "../quoted-word.ts";
 
@@ -136,10 +136,11 @@ function hintFor(word: string, { servers, problems }: ReadResult, { cwd, runsTyp
   if (/^(localhost|\[?[\da-f.:]+\]?|[\w-]+(\.[\w-]+)+):?\d*(\/|$)/i.test(word) && /[:./]/.test(word)) {
     return `Did you mean http${isLocal(word) ? "" : "s"}://${word}?`;
   }
-  const names = servers.flatMap(({ host, name }) => [name, `${host}:${name}`]);
+  const names = [...new Set(servers.map(({ name }) => name))];
+  const namesOfHosts = servers.map(({ host, name }) => `${host}:${name}`);
   const nameHint =
     names.length > 0
-      ? didYouMean(word, [...new Set(names)])
+      ? didYouMean(word, nearest(word, namesOfHosts) === undefined ? names : [...names, ...namesOfHosts])
       : "No file here or above and no host names a server. Give a URL, or a command after --.";
   const problem = problems.find(({ scope }) => scope !== undefined);
   return problem ? `${nameHint} A file was not read, which may have the name: ${problem.message}` : nameHint;

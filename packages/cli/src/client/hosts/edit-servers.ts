@@ -12,7 +12,6 @@ import {
 import { didYouMean } from "../../did-you-mean.ts";
 import { UsageError } from "../io.ts";
 import type { EditSetting, EditWords } from "../session.ts";
-import { visibleLine } from "../terminal-text.ts";
 import { withUsageErrors } from "./config-problem.ts";
 import { findInFile, findServer, readAll } from "./find-server.ts";
 import { readHost } from "./host-ids.ts";
@@ -91,10 +90,8 @@ function requireTarget({ target, problems, name }: ConfiguredServer): ServerTarg
 function copied(target: ServerTarget, name: string, { screen }: EditSetting): ServerTarget {
   const copy = withoutSecrets(target, name);
   for (const variable of copy.variables) {
-    screen.note(
-      visibleLine(
-        `A secret is not copied. Set the variable ${variable} where the host starts, or answer when it asks.`,
-      ),
+    screen.noteParagraph(
+      `A secret is not copied. Set the variable ${variable} where the host starts, or answer when it asks.`,
     );
   }
   return copy.target;

@@ -5,7 +5,6 @@ import type { Target } from "../config/config-target.ts";
 import { readConnection } from "../config/network.ts";
 import { programOutput } from "../program-output.ts";
 import { type EditSetting, openSession } from "../session.ts";
-import { visibleLine } from "../terminal-text.ts";
 import { targetOf } from "./find-server.ts";
 
 /**
@@ -18,7 +17,7 @@ export async function tryServer(server: ConfiguredServer, setting: EditSetting):
   const { io, screen, options, connected } = setting;
   const missing = server.target && unknownValue(server.target, io.env);
   if (missing !== undefined) {
-    screen.note(visibleLine(`The server was not checked, because ${missing} has no value here.`));
+    screen.noteParagraph(`The server was not checked, because ${missing} has no value here.`);
     return undefined;
   }
   const { origin, ...target } = await targetOf(server, io);
@@ -31,10 +30,12 @@ export async function tryServer(server: ConfiguredServer, setting: EditSetting):
     return await show(target, { ...setting, program });
   } catch (error) {
     if (error instanceof LocalError && (error.code === "unauthorized" || error.code === "sign_in_required")) {
-      screen.note("The server requires a sign-in, so its tools were not checked. Sign in with the host.");
+      screen.noteParagraph("The server requires a sign-in, so its tools were not checked. Sign in with the host.");
       return undefined;
     }
-    screen.note("The server was not added, because the connection failed. --no-check adds it without a connection.");
+    screen.noteParagraph(
+      "The server was not added, because the connection failed. --no-check adds it without a connection.",
+    );
     throw error;
   }
 }
@@ -58,7 +59,7 @@ async function show(target: Target, setting: ShowSetting): Promise<string | unde
     const { info, revision } = client.server;
     const name = info === undefined ? "a server without a name" : `${info.name} ${info.version}`;
     const count = tools.length === 1 ? "1 tool" : `${tools.length} tools`;
-    screen.note(visibleLine(`Connected to ${name}: ${count}, revision ${revision}.`));
+    screen.noteParagraph(`Connected to ${name}: ${count}, revision ${revision}.`);
     return info?.name;
   } finally {
     await client.close();

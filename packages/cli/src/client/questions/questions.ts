@@ -66,7 +66,7 @@ async function elicitForm(
   const { options, screen } = asking;
   const fields = fieldsOf(question.requestedSchema, asker.check);
   const given = readAnswers(fields, options.answers);
-  for (const problem of given.problems) screen.note(screen.err.style.yellow(visibleLine(problem)));
+  for (const problem of given.problems) screen.noteParagraph(problem, screen.err.style.yellow);
   const complete = given.missing.length === 0 && given.problems.length === 0 && fields.length > 0;
   const mayAnswer = options.yes || (!asking.canAsk && given.values.size > 0);
   if (complete && mayAnswer) {
@@ -142,7 +142,7 @@ function declineUnseen(
   { why, cure }: { why: string; cure: string },
   { asker, screen }: { asker: InputRequestSource; screen: Screen },
 ): ElicitResult {
-  screen.note(visibleLine(`Declined ${nameOf(question)} of ${whoAsks(asker)}, because ${why}.${cure}`));
+  screen.noteParagraph(`Declined ${nameOf(question)} of ${whoAsks(asker)}, because ${why}.${cure}`);
   return { action: "decline" };
 }
 
