@@ -107,11 +107,12 @@ const packages = [
       warnings: { neededBy: ["server/warnings.ts"], with: ["server/warnings.ts"] },
       // Loaded by a server with the first result that is more than plain text, and by input requests.
       "content-checks": { neededBy: ["mcp/checks/check-content.ts"], with: ["mcp/checks/check-content.ts"] },
-      // Loaded by a client after a failed request, and by the OAuth flow.
+      // The next two are loaded by a client after a failed request, and by the OAuth flow.
       "connection-error": {
         neededBy: ["http/client/connection-error.ts"],
         with: ["http/client/connection-error.ts"],
       },
+      "error-body": { neededBy: ["http/client/error-body.ts"], with: ["http/client/error-body.ts"] },
       // The functions that clients call for authorization, and the OAuth flow, which they load with its libraries later.
       "client-auth": { neededBy: ["auth/client/machine-grants.ts"], with: ["auth/well-known-urls.ts"] },
       "client-auth-flow": { neededBy: ["auth/client/flow.ts"] },

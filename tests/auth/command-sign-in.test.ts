@@ -226,7 +226,7 @@ test("a command ends after its aborted sign-in has ended, so that the next one d
     const url = new URL(server.url);
     const request = { url, method: "POST", server: url };
     const given = new AbortController();
-    const refusal = { status: 401, headers: new Headers(), request, shown: {}, repeated: 0 };
+    const refusal = { status: 401, headers: new Headers(), request, shown: {}, repeated: 0, challenges: 0 };
     void auth?.challenged(refusal, given.signal).catch(() => order.push("given up"));
     await io.seen("Open it?");
     given.abort();

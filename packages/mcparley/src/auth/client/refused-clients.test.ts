@@ -408,7 +408,7 @@ test("a sign-in that its caller aborts is not counted as failed", async () => {
   for (let i = 0; i < 3; i++) {
     const controller = new AbortController();
     controllers.push(controller);
-    const request = { method: "POST", headers: {}, body: "{}", signal: controller.signal, pause };
+    const request = { method: "POST" as const, headers: {}, body: "{}", signal: controller.signal, pause };
     expect(await failure(sendHttp(settings, request))).toMatchObject({
       message: expect.stringContaining("Waiting for a sign-in"),
     });
