@@ -49,6 +49,27 @@ describe("expandTarget", () => {
     });
   });
 
+  test.each([
+    "${NONE:-${OTHER:-d}}",
+    "a ${TOKEN:-${env:TOKEN}} b",
+    '${NONE:-{"a":1}}',
+    "${env:${TOKEN}}",
+    "${NONE:-{}}",
+  ])("rejects %s, of which a host replaces a part", async (text) => {
+    const [reference] = /\$.*\}/.exec(text) ?? [];
+    for (const host of ["claude-code", "vscode", "mcparley"] as const) {
+      await expect(expand({ command: "x", args: [text] }, { host })).rejects.toMatchObject({
+        code: "unset_reference",
+        message: expect.stringContaining(`refers to ${reference}, which is not a known reference`),
+      });
+    }
+  });
+
+  test("leaves braces outside of references, and an open reference", async () => {
+    const args = ['{"a":{"b":"x"}}', "${NONE:-d", "{TOKEN}", "}${"];
+    expect(await expand({ command: "x", args })).toMatchObject({ args });
+  });
+
   test("fills in the references of a URL", async () => {
     const entry = {
       type: "sse",

@@ -23,10 +23,11 @@ const pathVariables: ReadonlyMap<string, PathVariable> = new Map([
   ["/", "pathSeparator"],
 ]);
 
+/** A reference within another one belongs to the outer one, which is unknown then. A host would not replace all of it. */
 const patterns: Readonly<Record<Exclude<ReferenceSyntax, "none">, RegExp>> = {
-  "dollar-brace": /\$\{([^{}]*)\}/g,
-  "dollar-brace-file": /\$\{([^{}]*)\}/g,
-  dollar: /\$(?:\{([^{}]*)\}|([A-Za-z_]\w*))/g,
+  "dollar-brace": /\$\{((?:[^{}]|\{[^{}]*\})*)\}/g,
+  "dollar-brace-file": /\$\{((?:[^{}]|\{[^{}]*\})*)\}/g,
+  dollar: /\$(?:\{((?:[^{}]|\{[^{}]*\})*)\}|([A-Za-z_]\w*))/g,
   brace: /\{((?:env|file):[^{}]*)\}/g,
 };
 
@@ -47,6 +48,7 @@ export function parseValue(text: string, syntax: ReferenceSyntax): ConfigValue {
 function parseReference(text: string, inner: string, syntax: ReferenceSyntax): Reference {
   const path = pathVariables.get(inner);
   if (path !== undefined) return { kind: "path", name: path };
+  if (inner.includes("{")) return { kind: "unknown", text };
   if (inner.startsWith("env:")) return { kind: "env", name: inner.slice("env:".length) };
   if (inner.startsWith("input:")) return { kind: "input", id: inner.slice("input:".length) };
   if (inner.startsWith("file:") && syntax !== "dollar-brace" && syntax !== "dollar")

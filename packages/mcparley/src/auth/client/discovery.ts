@@ -10,6 +10,7 @@ import type { ReplyHeaders } from "../../http/client/reply.ts";
 /** The parameters of a `WWW-Authenticate` header (RFC 6750, 3; RFC 9728, 5.1). */
 export interface Challenge {
   readonly error: string | undefined;
+  readonly description: string | undefined;
   /** The scopes that the request needs. */
   readonly scopes: readonly string[] | undefined;
   readonly resourceMetadata: string | undefined;
@@ -20,11 +21,12 @@ export async function readChallenge(headers: ReplyHeaders): Promise<Challenge> {
   const header = headers.get("www-authenticate");
   const challenges = header === null ? [] : await parseChallenges(header);
   const known = challenges.filter(({ scheme }) => scheme === "bearer" || scheme === "dpop");
-  const find = (name: "error" | "scope" | "resource_metadata"): string | undefined =>
+  const find = (name: "error" | "error_description" | "scope" | "resource_metadata"): string | undefined =>
     known.map(({ parameters }) => parameters[name]).find((value) => value !== undefined);
   const scope = find("scope");
   return {
     error: find("error"),
+    description: find("error_description"),
     scopes: scope === undefined ? undefined : splitScope(scope),
     resourceMetadata: find("resource_metadata"),
   };

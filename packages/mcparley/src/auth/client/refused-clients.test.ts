@@ -594,6 +594,16 @@ describe("the steps of a sign-in", () => {
     expect(steps.filter((step) => step.startsWith("POST https://as.example/register"))).toHaveLength(2);
   });
 
+  test("contain each refusal of an access token with the words of the server, without the token", async () => {
+    const { world, steps, start } = setting(["none"]);
+    world.answerToken = () => Response.json({ access_token: "useless-token", token_type: "Bearer" });
+    world.challenge = 'error="invalid_token", error_description="Unknown useless-token"';
+    await failure(start().call());
+    expect(steps.filter((step) => step.includes("refused the access token"))).toEqual([
+      "https://mcp.example/mcp refused the access token with status 401: invalid_token (Unknown [redacted])",
+    ]);
+  });
+
   test("contain a request that gets no response, and a listener that throws changes nothing", async () => {
     const { world, steps, start } = setting(["none"]);
     const { fetch } = world;

@@ -1,10 +1,10 @@
-import type { HttpAuthRefusal, HttpAuthRequest } from "../../http/client/settings.ts";
+import { type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { isClientRefusal } from "./oauth-error.ts";
+import { inWords, isClientRefusal, withoutSecrets } from "./oauth-error.ts";
 import {
   type ObtainOptions,
   type TokenRecord,
@@ -204,10 +204,11 @@ export class ServerAuthorization {
     signal: AbortSignal,
   ): Promise<boolean> {
     const challenge = await readChallenge(headers);
+    const sent = shown.authorization?.split(" ")[1];
+    if (sent !== undefined) this.#reportRefusal(status, challenge, sent);
     if (status === 403 && challenge.error !== "insufficient_scope") return false;
     const at = await this.discover(challenge, status, signal);
     const stored = await storedTokens(this.#core, at).read();
-    const sent = shown.authorization?.split(" ")[1];
     if (stored && stored.accessToken !== sent) {
       await this.#adopt(stored, "stored");
       return true;
@@ -231,6 +232,11 @@ export class ServerAuthorization {
     const checksRegistration = stored?.refreshToken === undefined;
     await this.#obtainForRequest(at, { scopes, checksRegistration, signal });
     return true;
+  }
+
+  #reportRefusal(status: number, { error, description }: Challenge, token: string): void {
+    const reason = error === undefined ? "" : `: ${withoutSecrets(inWords(error, description), [token])}`;
+    this.#core.report(`${nameOf(this.#server)} refused the access token with status ${status}${reason}`);
   }
 
   /** Requests more scopes in addition to the present ones (2026-07-28, "Step-Up Authorization Flow"). */
