@@ -119,7 +119,9 @@ function makeServer(
 function follow(server: Server<any, any, any, any>, offered: Skills): (contents: FolderContents) => Problem[] {
   const tools = liveRegistry<Tool>({
     registry: server.tools,
-    follow: (tool, current) => ({ ...tool, call: (input, ctx) => current().call(input, ctx) }),
+    // A tool without a handler is refused by the registry.
+    follow: (tool, current) =>
+      typeof tool.call === "function" ? { ...tool, call: (input, ctx) => current().call(input, ctx) } : tool,
   });
   const prompts = liveRegistry<Prompt>({
     registry: server.prompts,

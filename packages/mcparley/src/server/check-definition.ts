@@ -71,6 +71,13 @@ export function checkScopes(scopes: unknown): void {
   throw new TypeError('"scopes" must be a list of texts without spaces, such as ["notes:read", "notes:write"]');
 }
 
+/** Throws a TypeError if a value is no list of extensions. `example` is a function that returns one. */
+export function checkExtensions(extensions: unknown, example: string): void {
+  const isList =
+    Array.isArray(extensions) && extensions.every((item) => isObject(item) && typeof item["id"] === "string");
+  if (!isList) throw new TypeError(`"extensions" must be a list, such as [${example}()]`);
+}
+
 /** Throws a TypeError if a value is neither a list of suggestions nor a function. `where` is its path. */
 export function checkComplete(complete: unknown, where: string): void {
   const isList = Array.isArray(complete) && complete.every((value) => typeof value === "string");
@@ -148,6 +155,7 @@ const observations: readonly (keyof ServerObserver)[] = ["started", "refused", "
 function checkServerMembers(definition: AnyServerDefinition): void {
   checkMembers("server", definition);
   checkIcons(definition.icons);
+  checkExtensions(definition.extensions ?? [], "tasks");
   const isObserver = (observer: object): boolean => observations.some((name) => name in observer);
   if (!(definition.observers ?? []).every(isObserver))
     throw new TypeError(

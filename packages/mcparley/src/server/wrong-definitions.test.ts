@@ -313,6 +313,8 @@ describe("a member that would be ignored is refused, with its name, the definiti
     [{ title: {} }, '"title" must be a string; got object'],
     [{ annotations: { title: ["A"] } }, '"annotations.title" must be a string; got object'],
     [{ icons: [{ src: "https://a/b.png", mimeType: 5 }] }, '"icons[0].mimeType" must be a string; got number'],
+    [{ extensions: [() => {}] }, '"extensions" must be a list, such as [asTask()]'],
+    [{ extensions: { id: "com.example/x" } }, '"extensions" must be a list, such as [asTask()]'],
     [
       { extensions: [{ id: "com.example/x", methods: {} }] },
       "the extension com.example/x belongs to createServer({ extensions: [...] })",
@@ -383,6 +385,8 @@ describe("a member that would be ignored is refused, with its name, the definiti
       { observers: [() => {}] },
       'each of "observers" must have one of the methods started, refused, sessionEnded, failed',
     ],
+    [{ extensions: [() => {}] }, '"extensions" must be a list, such as [tasks()]'],
+    [{ extensions: { id: "com.example/x" } }, '"extensions" must be a list, such as [tasks()]'],
     [{ extensions: [{ id: "com.example/x", beforeCall: () => {} }] }, "The extension com.example/x belongs to a tool"],
   ])("server: %j", (more, message) => {
     expect(ofServer(more)).toContain(message);

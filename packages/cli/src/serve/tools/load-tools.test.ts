@@ -80,7 +80,12 @@ describe("an invalid module is a problem at its line, and the others are served"
       `${head}export default tool({ input: { type: "string" }, call: () => "" });\n`,
       /^tools\/t\.ts:1: .*must be an object/,
     ],
-    [`${head}export default tool({} as never);\n`, /exports no tool/],
+    [`${head}export default tool({} as never);\n`, /^tools\/t\.ts:1: .*it has no `call` function/],
+    [
+      `${head}export default tool({ cal: () => "" } as never);\n`,
+      /^tools\/t\.ts:1: .*the unknown member "cal"; did you mean "call"\?/,
+    ],
+    ['export default { kind: "tool" };\n', /exports no tool/],
   ])("%j", async (source, expected) => {
     const { live, client } = await serveFiles({
       "tools/t.ts": source,

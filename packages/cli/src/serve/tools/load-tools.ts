@@ -33,10 +33,9 @@ async function loadToolModule(file: string, modules: CodeModules): Promise<Loade
   });
 }
 
+/** Returns whether a value was made by `tool`. An invalid definition is refused, with its reason, when the server is made. */
 function isTool(value: unknown): value is Tool {
-  if (typeof value !== "object" || value === null) return false;
-  const { kind, call } = value as Partial<Tool>;
-  return kind === "tool" && typeof call === "function";
+  return typeof value === "object" && value !== null && "~feature" in value && (value as Partial<Tool>).kind === "tool";
 }
 
 let generation = 0;

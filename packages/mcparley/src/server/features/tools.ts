@@ -10,7 +10,7 @@ import type { ValidationIssue, Outcome } from "../../schema/schema.ts";
 import { type Call, handlerContext } from "../dispatch/call.ts";
 import { requireScopes } from "../dispatch/scopes.ts";
 import type { Tool } from "../definition.ts";
-import { checkToolName, describe, explained } from "../check-definition.ts";
+import { checkExtensions, checkToolName, describe, explained } from "../check-definition.ts";
 import { checkMembers } from "../known-members.ts";
 import { InputRequired } from "../input/input-required.ts";
 import type { Entry } from "../registry.ts";
@@ -34,6 +34,7 @@ export function prepareTool(entry: Entry<Tool>): ToolEntry {
     const described = describe("tool", name, definition);
     const { annotations = {}, extensions = [] } = definition;
     checkMembers("hints", annotations, "annotations");
+    checkExtensions(extensions, "asTask");
     const misplaced = extensions.find((extension) => "methods" in extension || "middleware" in extension);
     if (misplaced) throw new TypeError(`the extension ${misplaced.id} belongs to createServer({ extensions: [...] })`);
     if (typeof definition.call !== "function")
