@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { memoryStore } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
-import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
+import { type FakeClock, fakeClock, flushPromises } from "../testing/fake-clock.ts";
 import { type LocalUse, SessionSeats } from "./session-seats.ts";
 
 const ttl = 600_000;
@@ -169,7 +169,20 @@ describe("a full table", () => {
     const clock = fakeClock(1_000_000);
     const store = memoryStore({ clock });
     let reads = 0;
-    const { take } = processOn({ ...store, get: (key) => (reads++, store.get(key)) }, clock, { max: 32 });
+    // The operations of concurrent requests are in flight at the same time.
+    const slow: Store = {
+      ...store,
+      get: async (key) => {
+        reads++;
+        await flushPromises();
+        return store.get(key);
+      },
+      compareAndSet: async (...operation) => {
+        await flushPromises();
+        return store.compareAndSet(...operation);
+      },
+    };
+    const { take } = processOn(slow, clock, { max: 32 });
     for (let count = 0; count < 32; count++) await take(`old ${count}`, callerOf(count));
     await clock.advance(100_000);
     reads = 0;
