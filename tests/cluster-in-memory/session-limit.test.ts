@@ -18,6 +18,8 @@ interface World {
   start: (options?: HttpOptions) => Cluster;
   /** Number of sessions in the store. */
   sessions: () => Promise<number>;
+  /** The taken seats in the store. */
+  seats: () => Promise<{ busyUntil: number }[]>;
 }
 
 /** Processes behind a proxy that identifies callers by a token, or by the address in a header. */
@@ -38,7 +40,12 @@ function world(max: number): World {
     });
   const sessions = async (): Promise<number> =>
     (await store.keys()).filter((key) => key.startsWith("mcparley:test:session:")).length;
-  return { clock, store, start, sessions };
+  const seats = async (): Promise<{ busyUntil: number }[]> => {
+    const keys = (await store.keys()).filter((key) => key.startsWith("mcparley:test:session-seat:"));
+    const texts = await Promise.all(keys.map((key) => store.get(key)));
+    return texts.flatMap((text) => (text === undefined ? [] : [JSON.parse(text)]));
+  };
+  return { clock, store, start, sessions, seats };
 }
 
 const from = (address: string): Headers_ => ({ "x-forwarded-for": address });
@@ -103,13 +110,14 @@ describe("sessions.max of three processes on one store", () => {
   });
 
   test("refuses a new session with 503 and Retry-After if no session may be displaced", async () => {
-    const { start, sessions } = world(2);
+    const { start, sessions, seats } = world(2);
     const { nodes, client } = start();
     for (const headers of [alice, bob]) {
       const session = await open(nodes[0]!.client, "2025-11-25", headers);
       await getStream(nodes[1]!.client, session);
     }
-    await flushPromises();
+    // The seats state that the sessions are busy after the streams were opened.
+    while (!(await seats()).every(({ busyUntil }) => busyUntil > 0)) await flushPromises();
     for (const headers of [alice, bob, from("192.0.2.1")]) {
       const refused = await initialize(client, headers);
       expect(refused.status).toBe(503);
@@ -146,6 +154,27 @@ describe("sessions.max of three processes on one store", () => {
     const another = await open(client, "2025-11-25", alice);
     for (const session of [one, another, ...many.slice(1)]) expect(await isOpen(client, session)).toBe(true);
     expect(await isOpen(client, many[0]!)).toBe(false);
+  });
+
+  test("loses no session in use, and few idle ones, to a caller that opens 1,000 in a second", async () => {
+    const { start, clock } = world(128);
+    const { nodes, client } = start();
+    const sessions = [];
+    for (let caller = 0; caller < 128; caller++) {
+      sessions.push(await open(nodes[caller % 3]!.client, "2025-11-25", from(`192.0.2.${caller}`)));
+    }
+    await clock.advance(20_000);
+    const honest = sessions.slice(0, 10);
+    const countOpen = async (some: Headers_[]): Promise<number> =>
+      (await Promise.all(some.map((session) => isOpen(client, session)))).filter(Boolean).length;
+    expect(await countOpen(honest)).toBe(10);
+    for (let tenth = 0; tenth < 10; tenth++) {
+      const opening = Array.from({ length: 100 }, () => initialize(client, from("203.0.113.66")));
+      for (const { status } of await Promise.all(opening)) expect([200, 503]).toContain(status);
+      expect(await countOpen(honest)).toBe(10);
+      await clock.advance(100);
+    }
+    expect(await countOpen(sessions)).toBeGreaterThanOrEqual(115);
   });
 
   test("keeps a session that is in use for longer than the idle timeout", async () => {

@@ -47,14 +47,18 @@ export class SessionCopies {
 
   /** Adds the copy of a session that was just opened. */
   open(copy: SharedSession): void {
-    this.restore(copy);
     this.shares.open(copy);
+    this.#add(copy);
   }
 
   /** Adds the copy of a session that exists in the store. */
   restore(copy: SharedSession): void {
-    this.#copies.set(copy.id, copy);
     this.shares.add(copy);
+    this.#add(copy);
+  }
+
+  #add(copy: SharedSession): void {
+    this.#copies.set(copy.id, copy);
     this.#timer ??= this.#init.clock.setTimeout(() => this.#sweep(), this.#init.interval);
   }
 

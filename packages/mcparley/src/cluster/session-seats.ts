@@ -3,11 +3,14 @@ import { digest } from "../rpc/digest.ts";
 import type { Store } from "../store/store.ts";
 import { SessionShares, type TableSession } from "../http/server/sessions/session-shares.ts";
 
-/** Maximum number of seats that are read to find a free one, or a session to displace. */
-const maxReads = 32;
-/** Number of seats in the first of the two reads. Usually one of them is free. */
-const firstReads = 8;
-/** Maximum number of tries to write a seat while other processes write it as well. */
+/**
+ * Numbers of seats that are read to find a free one, or a session to displace. In a table that is not nearly full, one of
+ * the first is free. The last are read for a caller without sessions in this process, if none of the others is free or idle.
+ */
+const readCounts = [8, 24, 96];
+/** Maximum number of tries to displace a session while other processes write its seat. */
+const maxDisplacements = 16;
+/** Maximum number of tries to renew or free a seat while other processes write it as well. */
 const maxTries = 5;
 
 /** A seat in the store. Times are in milliseconds since the epoch. */
@@ -20,8 +23,8 @@ interface Seat {
   node: string;
   /** Time of the last use that is stored. */
   at: number;
-  /** True if the client sent anything after `initialize`. */
-  used: boolean;
+  /** Time at which the session was opened. Missing in seats of older versions. */
+  since?: number;
   /** Time until which the session counts as busy: a stream is open, or a call is in flight. */
   busyUntil: number;
 }
@@ -34,8 +37,19 @@ interface SeatedSession {
   /** The number of its seat. */
   seat: number;
   readonly isBusy: boolean;
+  /** Time at which the session was opened, in milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** The use of a session in this process. */
+export interface LocalUse {
+  readonly isBusy: boolean;
   /** Milliseconds since the epoch. */
   readonly lastUsed: number;
+  /** Whether the session has its seat, and is not stored yet. */
+  readonly isOpening: boolean;
+  /** Number of sessions of its caller in this process. */
+  readonly ofCaller: number;
 }
 
 export interface SeatsInit {
@@ -48,7 +62,7 @@ export interface SeatsInit {
   /** Milliseconds between two renewals of the seat of a busy session. */
   interval: number;
   /** Returns the exact use of a session in this process. Undefined if there is no copy of it. */
-  useOf: (id: string) => (Pick<Seat, "used"> & Pick<SeatedSession, "isBusy" | "lastUsed">) | undefined;
+  useOf: (id: string) => LocalUse | undefined;
 }
 
 /**
@@ -58,15 +72,23 @@ export interface SeatsInit {
  *
  * With separate keys, the work does not grow with the number of sessions. (A counter drifts when a process crashes, and a
  * list of all sessions would be written for each new one.) A new session takes a random seat with one command if that seat
- * is free, and otherwise reads at most 32 seats. The limit is therefore exact for up to 32 seats. If a larger table is nearly
- * full, none of the 32 may be free; a session is then displaced although a few seats are free (with 80 % of the seats taken
- * for one new session in a thousand, with 95 % for one in five).
+ * is free, and otherwise reads at most 32 seats, or 128 for a caller without sessions. The limit is therefore exact for up
+ * to 32 seats. If a larger table is nearly full, none of those that are read may be free; a session is then displaced although
+ * a few seats are free (with 80 % of the seats taken for one new session in a thousand, with 95 % for one in five).
  *
- * The displaced session is chosen by the rules of `SessionShares` among the seats that were read, so callers with more
- * sessions lose theirs first. The use of sessions in other processes is known from the last renewal of their seats.
+ * The displaced session is chosen by the rules of `SessionShares` among the seats that were read. The number of sessions of
+ * a caller is the largest of three: the number in these seats, the number that they suggest for the whole table, and the
+ * number in this process. So a flood does not displace sessions of others because few of its seats were read.
+ *
+ * The use of a session in other processes is known from the last renewal of its seat, so the session may have been used for
+ * one interval longer. The sessions that are idle in any case are displaced first.
  */
 export class SessionSeats {
   readonly #init: SeatsInit;
+  /** The numbers of the seats that this process writes now. Its other new sessions choose other seats. */
+  readonly #claimed = new Set<number>();
+  /** The last search for a seat of each caller. Its next one waits, so that concurrent requests choose different seats. */
+  readonly #searches = new Map<string, Promise<unknown>>();
   #lastTime = 0;
 
   constructor(init: SeatsInit) {
@@ -79,26 +101,56 @@ export class SessionSeats {
    */
   async take(session: SeatedSession, ttl: number, displaced: (id: string) => Promise<void>): Promise<boolean> {
     const { store, node, max } = this.#init;
+    const { id, since } = session;
     const caller = await callerTag(session.caller);
-    const seat: Seat = { id: session.id, caller, node, at: this.#now(), used: false, busyUntil: 0 };
-    const text = JSON.stringify(seat);
+    const text = JSON.stringify({ id, caller, node, at: this.#now(), since, busyUntil: 0 } satisfies Seat);
     const claim = async (number: number, expected: string | undefined): Promise<boolean> => {
-      const isTaken = await store.compareAndSet(keyOf(number), expected, text, { ttl });
-      if (isTaken) session.seat = number;
-      return isTaken;
+      this.#claimed.add(number);
+      try {
+        const isTaken = await store.compareAndSet(keyOf(number), expected, text, { ttl });
+        if (isTaken) session.seat = number;
+        return isTaken;
+      } finally {
+        this.#claimed.delete(number);
+      }
     };
-    const numbers = randomNumbers(max, maxReads);
-    if (numbers[0] !== undefined && (await claim(numbers[0], undefined))) return true;
-    const taken: { number: number; text: string }[] = [];
-    for (const some of [numbers.slice(0, firstReads), numbers.slice(firstReads)]) {
+    if (max > 0 && (await claim(Math.floor(Math.random() * max), undefined))) return true;
+    const previous = this.#searches.get(caller) ?? Promise.resolve();
+    const search = previous.then(() => this.#search({ id, caller }, claim, displaced));
+    const settled = search.then(
+      () => {},
+      () => {},
+    );
+    this.#searches.set(caller, settled);
+    try {
+      return await search;
+    } finally {
+      if (this.#searches.get(caller) === settled) this.#searches.delete(caller);
+    }
+  }
+
+  /** Takes a free seat, or that of another session. Returns false if no session may be displaced. */
+  async #search(
+    { id, caller }: Pick<Seat, "id" | "caller">,
+    claim: (number: number, expected: string | undefined) => Promise<boolean>,
+    displaced: (id: string) => Promise<void>,
+  ): Promise<boolean> {
+    const { store, max, useOf } = this.#init;
+    // The new session has a copy in this process already.
+    const ofCaller = (useOf(id)?.ofCaller ?? 1) - 1;
+    const taken: ReadSeat[] = [];
+    const numbers = randomNumbers(max, 128);
+    for (const [round, count] of readCounts.entries()) {
+      if (round === 2 && (ofCaller > 0 || this.#toDisplace(taken, caller, ofCaller)?.isIdle)) break;
+      const some = numbers.splice(0, count);
       const seats = await Promise.all(some.map(async (number) => ({ number, found: await store.get(keyOf(number)) })));
       for (const { number, found } of seats) {
         if (found !== undefined) taken.push({ number, text: found });
         else if (await claim(number, undefined)) return true;
       }
     }
-    for (let tries = 0; tries < maxTries; tries++) {
-      const victim = this.#toDisplace(taken, caller);
+    for (let tries = 0; tries < maxDisplacements; tries++) {
+      const { victim } = this.#toDisplace(taken, caller, ofCaller) ?? {};
       if (!victim) return false;
       const isTaken = await claim(victim.number, victim.text);
       if (isTaken) await displaced(victim.id);
@@ -115,7 +167,7 @@ export class SessionSeats {
   async renew(session: SeatedSession, ttl: number): Promise<boolean> {
     const { store, node, interval } = this.#init;
     const key = keyOf(session.seat);
-    const { id, isBusy } = session;
+    const { id, isBusy, since } = session;
     const caller = await callerTag(session.caller);
     for (let tries = 0; tries < maxTries; tries++) {
       const text = await store.get(key);
@@ -124,7 +176,7 @@ export class SessionSeats {
       const at = this.#now();
       // A stream may be open on the node that wrote the seat before.
       const busyUntil = isBusy ? at + 2 * interval : before && before.node !== node ? before.busyUntil : 0;
-      const seat: Seat = { id, caller, node, at, used: true, busyUntil };
+      const seat: Seat = { id, caller, node, at, since, busyUntil };
       if (await store.compareAndSet(key, text, JSON.stringify(seat), { ttl })) return true;
     }
     // Other processes have renewed it at each try.
@@ -141,35 +193,55 @@ export class SessionSeats {
     }
   }
 
-  /** Returns which of the sessions is displaced by a new one of a caller. Undefined if none may be. */
+  /** Returns the session to displace for a new one of a caller that has `ofCaller` in this process. Undefined if none may be. */
   #toDisplace(
-    taken: readonly { number: number; text: string }[],
+    seats: readonly ReadSeat[],
     caller: string,
-  ): { id: string; number: number; text: string; index: number } | undefined {
-    const { clock } = this.#init;
-    const shares = new SessionShares<Candidate>({ clock, options: {}, onUnused: () => {} });
-    const candidates = taken.map((one, index) => ({ ...this.#candidate(parse(one.text)), ...one, index }));
-    for (const one of candidates.toSorted((a, b) => a.lastUsed - b.lastUsed)) {
-      if (one.used) shares.add(one);
-      else shares.open(one);
-    }
-    const victim = shares.toDisplace(caller);
-    shares.stop();
-    return victim;
+    ofCaller: number,
+  ): { victim: Candidate; isIdle: boolean } | undefined {
+    const { clock, max, interval, useOf } = this.#init;
+    const counts = new Map<string, { read: number; local: number }>([[caller, { read: 0, local: ofCaller }]]);
+    const read = seats.map(({ number, text }, index) => {
+      const seat = parse(text);
+      const use = useOf(seat.id);
+      const { read: before, local } = counts.get(seat.caller) ?? { read: 0, local: 0 };
+      counts.set(seat.caller, { read: before + 1, local: Math.max(local, use?.ofCaller ?? 0) });
+      return { number, text, index, seat, use };
+    });
+    const sample = {
+      total: max,
+      countOf: (one: string): number => {
+        const count = counts.get(one) ?? { read: 0, local: 0 };
+        // One seat less: of many callers with a single session, some are read by chance.
+        const scaled = Math.floor(((count.read - 1) * max) / seats.length);
+        return Math.max(count.read, scaled, count.local);
+      },
+    };
+    const free = read.filter(({ number, use }) => !use?.isOpening && !this.#claimed.has(number));
+    /** The seats as a table, if sessions may have been used for `longer` milliseconds in other processes. */
+    const tableOf = (longer: number): SessionShares<Candidate> => {
+      const shares = new SessionShares<Candidate>({ clock, options: {}, onUnused: () => {}, sample });
+      const candidates = free.map((one) => ({ ...one, ...this.#candidate(one.seat, one.use, longer) }));
+      for (const one of candidates.toSorted((a, b) => a.lastUsed - b.lastUsed)) shares.add(one);
+      return shares;
+    };
+    const idle = tableOf(interval).idleToDisplace(caller);
+    const victim = idle ?? tableOf(0).toDisplace(caller);
+    return victim && { victim, isIdle: idle !== undefined };
   }
 
-  #candidate({ id, caller, node, at, used, busyUntil }: Seat): Omit<Candidate, "number" | "text" | "index"> {
-    const use = this.#init.useOf(id);
-    const isBusyElsewhere = busyUntil > this.#init.clock.now() && !(use && node === this.#init.node);
+  #candidate(seat: Seat, use: LocalUse | undefined, longer: number): Omit<Candidate, keyof ReadSeat | "index"> {
+    const { id, caller, node, at, since = -Infinity, busyUntil } = seat;
+    const isHere = use !== undefined && node === this.#init.node;
+    const isBusyElsewhere = busyUntil > this.#init.clock.now() && !isHere;
     return {
       id,
       caller,
-      used: used || (use?.used ?? false),
-      lastUsed: Math.max(at, use?.lastUsed ?? 0),
+      since,
+      lastUsed: Math.max(isHere ? at : at + longer, use?.lastUsed ?? 0),
       isBusy: isBusyElsewhere || (use?.isBusy ?? false),
       keptSize: 0,
-      countedSize: 0,
-      wasUsed: false,
+      entry: undefined,
     };
   }
 
@@ -180,12 +252,16 @@ export class SessionSeats {
   }
 }
 
-/** A seat whose session may be displaced. */
-interface Candidate extends TableSession {
-  readonly id: string;
-  readonly used: boolean;
+/** A taken seat, as it was read. */
+interface ReadSeat {
   readonly number: number;
   readonly text: string;
+}
+
+/** A seat whose session may be displaced. */
+interface Candidate extends TableSession, ReadSeat {
+  readonly id: string;
+  /** The position among the seats that were read. */
   readonly index: number;
 }
 

@@ -64,8 +64,6 @@ export class SharedSession extends HttpSession {
   seat = -1;
   /** Time of the last renewal in the store. */
   renewedAt: number = -Infinity;
-  /** Time at which the session was opened, on any node. */
-  since: number;
   /** Position of the last change when the session was opened, in the server's change log. */
   openedAt: string | undefined;
   readonly #init: SharedSessionInit;
@@ -77,7 +75,6 @@ export class SharedSession extends HttpSession {
   constructor(init: SharedSessionInit) {
     super(init.id, init.now, init.caller);
     this.#init = init;
-    this.since = init.now;
     const requests = new PendingRequests(init.node, init.id, init.requestTtl);
     this.#requests = requests;
     this.shared = {

@@ -87,7 +87,9 @@ export class SharedSessions implements SessionTable {
       interval: this.#interval,
       useOf: (id) => {
         const copy = this.#copies.get(id);
-        return copy && { used: !this.#copies.shares.isUnused(copy), isBusy: copy.isBusy, lastUsed: copy.lastUsed };
+        if (!copy) return undefined;
+        const { isBusy, lastUsed, caller, record } = copy;
+        return { isBusy, lastUsed, isOpening: record === "", ofCaller: this.#copies.shares.countOf(caller) };
       },
       endCopy: (id, cause) => this.#endCopy(id, cause),
     });
@@ -111,11 +113,19 @@ export class SharedSessions implements SessionTable {
 
   async add(copy: SharedSession): Promise<void> {
     await this.#join();
-    if (!(await this.#makeRoom(copy)) || !(await this.#stored.create(copy, this.#copies.shares.handshake))) {
-      copy.end(displaced);
-      throw tableIsFull(this.retryAfter);
+    if (await this.#makeRoom(copy)) {
+      // Counted before it is stored, so that concurrent requests of its caller count each other.
+      this.#copies.open(copy);
+      try {
+        if (await this.#stored.create(copy, this.#copies.shares.handshake)) return;
+      } catch (error) {
+        this.#copies.release(copy);
+        throw error;
+      }
+      this.#copies.release(copy);
     }
-    this.#copies.open(copy);
+    copy.end(displaced);
+    throw tableIsFull(this.retryAfter);
   }
 
   async find(id: string, sender: Sender): Promise<SharedSession | undefined> {

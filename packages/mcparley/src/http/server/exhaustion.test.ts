@@ -169,7 +169,7 @@ describe.each([
     expect(await isOpen(client, late)).toBe(true);
   });
 
-  test("the oldest unused session of the caller with the most unused ones is displaced first", async () => {
+  test("the oldest newcomer of the caller with the most newcomers is displaced first", async () => {
     const { client } = serveFull(4);
     const used = await ready(client, from("192.0.2.1"));
     const single = await open(client, initialize(), from("192.0.2.2"));
@@ -218,10 +218,12 @@ describe.each([
   });
 
   test("the principal with the most sessions loses one to a principal with fewer, and not to one with the same number", async () => {
-    const { client } = serveFull(4);
+    const { client, clock } = serveFull(4);
     const alice = [];
     for (let count = 0; count < 4; count++) alice.push(await ready(client, { authorization: "alice" }));
     const bob = [await ready(client, { authorization: "bob" }), await ready(client, { authorization: "bob" })];
+    await clock.advance(10_001);
+    for (const session of [...alice.slice(2), ...bob]) expect(await isOpen(client, session)).toBe(true);
     const refused = await client.post(initialize(), { authorization: "bob" });
     expect(refused.status).toBe(503);
     expect(refused.headers.get("retry-after")).toBe("60");
@@ -328,10 +330,10 @@ describe("sessions with a store", () => {
   test("a session that was opened on one process and used on another does not end as unused", async () => {
     const clock = fakeClock();
     const store = memoryStore({ clock });
-    const [one, two] = [serve({ sessions: { max: 2 } }, { store }, clock), serve({}, { store }, clock)];
+    const [one, two] = [serve({ sessions: { max: 2 }, trustProxy }, { store }, clock), serve({}, { store }, clock)];
     const session = await open(one.client);
     await statusOf(two.client.post(initialized, session));
-    for (let count = 0; count < 4; count++) await open(one.client);
+    for (let count = 0; count < 4; count++) await open(one.client, initialize(), from("203.0.113.66"));
     await clock.advance(90_000);
     expect(await isOpen(one.client, session)).toBe(true);
     expect(await isOpen(two.client, session)).toBe(true);

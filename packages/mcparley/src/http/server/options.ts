@@ -94,8 +94,10 @@ export interface SessionOptions {
   /** Milliseconds without a request, a call in flight or an open stream after which a session expires. Default: 30 minutes. */
   idle?: number;
   /**
-   * Maximum number of open sessions. At the limit, a new session displaces an unused or idle session of a caller that holds at
-   * least as many as the new caller. If there is no such session, `initialize` is answered with 503. Default: 10,000.
+   * Maximum number of open sessions. At the limit, a new session displaces a session that is idle for more than 10 s, the
+   * longest idle of the callers with the most sessions. If none is idle, it displaces a newcomer, which was opened in the last
+   * 10 s and is not in use, of the caller with the most newcomers. A caller that has fewer sessions than the new caller would
+   * have loses none. If there is no such session, `initialize` is answered with 503. Default: 10,000.
    */
   max?: number;
   /**

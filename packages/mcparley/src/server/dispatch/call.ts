@@ -25,6 +25,8 @@ export interface Link {
   readonly network?: "tcp" | "pipe" | undefined;
   /** False while messages that belong to no request cannot be sent, because the client has no stream open. */
   readonly isOpen?: boolean;
+  /** Called when the last call in flight of a session was answered. */
+  onIdle?(): void;
   /** Closes the connection or stream, because the client does not answer. */
   reset?(cause: Error): void;
   /** Keeps the process alive until the promise settles, on platforms that need it. */

@@ -225,6 +225,7 @@ export class Session implements Listener, ClientSession {
   /** Removes a call that is answered. */
   finish(id: RequestId): void {
     this.#calls?.delete(id);
+    if (this.inFlight === 0) this.#link.onIdle?.();
   }
 
   /** Number of registered calls. */

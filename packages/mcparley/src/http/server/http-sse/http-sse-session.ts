@@ -10,6 +10,7 @@ import { encodeReply } from "../respond.ts";
 import type { EndpointContext, Sender } from "../endpoint-context.ts";
 import type { EventStream } from "../event-stream.ts";
 import type { OpenExchange } from "../open-exchanges.ts";
+import type { TableEntry } from "../sessions/session-shares.ts";
 import { HttpRefusal } from "../refusal.ts";
 
 type Message = Exclude<Classified, { kind: "invalid" }>;
@@ -44,9 +45,8 @@ export class HttpSseSession implements Link, OpenExchange {
   readonly id: string;
   readonly principal: Principal | undefined;
   readonly caller: string;
-  readonly isBusy = true;
-  countedSize = 0;
-  wasUsed = false;
+  readonly since: number;
+  entry: TableEntry | undefined;
   lastUsed: number;
   readonly #context: EndpointContext;
   readonly #events: EventStream;
@@ -62,7 +62,8 @@ export class HttpSseSession implements Link, OpenExchange {
     const { principal, address, caller } = sender;
     this.principal = principal;
     this.caller = caller;
-    this.lastUsed = core.clock.now();
+    this.since = core.clock.now();
+    this.lastUsed = this.since;
     this.#context = context;
     this.#events = events;
     this.#onEnd = onEnd;
@@ -75,6 +76,11 @@ export class HttpSseSession implements Link, OpenExchange {
 
   get keptSize(): number {
     return this.#legacy.keptSize;
+  }
+
+  /** The stream of a session that is not initialized does not protect it from being displaced. */
+  get isBusy(): boolean {
+    return this.isInitialized;
   }
 
   get isInitialized(): boolean {

@@ -33,7 +33,7 @@ export class HttpSse {
   readonly #context: EndpointContext;
   readonly #options: HttpSseOptions;
   readonly #sessions = new Map<string, HttpSseSession>();
-  /** A session counts as unused until it is initialized, and as busy always, because its stream is open. */
+  /** A session counts as unused until it is initialized, and as busy from then on, because its stream is open. */
   readonly #shares: SessionShares<HttpSseSession>;
   #shared: Promise<SharedRelay> | undefined;
 

@@ -9,6 +9,7 @@ import type { Session, SharedBy } from "../../../server/protocol/session.ts";
 import type { HttpExchange } from "../../exchange.ts";
 import { EventStream, type Events } from "../event-stream.ts";
 import type { OpenExchange, OpenExchanges } from "../open-exchanges.ts";
+import type { TableEntry } from "./session-shares.ts";
 
 /** Maximum number of standalone streams of one session. One more ends the oldest. */
 const maxStreams = 4;
@@ -31,11 +32,12 @@ export class HttpSession implements Link {
   session!: Session;
   /** Set if other processes serve the session as well. */
   readonly shared?: SharedBy;
+  /** Time at which the session was opened, in milliseconds since the epoch. */
+  since: number;
   lastUsed: number;
   /** The caller whose share the session counts for; see `callerKey`. */
   readonly caller: string;
-  countedSize = 0;
-  wasUsed = false;
+  entry: TableEntry | undefined;
   #streams: StandaloneStream[] | undefined;
   /** The messages that wait for a stream, by `waitingKey`. */
   #waiting: Map<unknown, JsonRpcMessage> | undefined;
@@ -43,6 +45,7 @@ export class HttpSession implements Link {
   constructor(id: string, now: number, caller: string) {
     this.id = id;
     this.caller = caller;
+    this.since = now;
     this.lastUsed = now;
   }
 
@@ -122,6 +125,13 @@ export class HttpSession implements Link {
 
   detach(stream: StandaloneStream): void {
     this.#streams = this.#streams?.filter((other) => other !== stream);
+    this.onIdle();
+  }
+
+  onIdle(): void {
+    if (this.isBusy) return;
+    this.lastUsed = this.session.core.clock.now();
+    this.entry?.endUse();
   }
 
   /** Ends the standalone streams in an orderly way. */

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fakeClock } from "../../../testing/fake-clock.ts";
 import { type TableSession, SessionShares } from "./session-shares.ts";
@@ -19,7 +20,8 @@ function table(max: number, totalSize?: number) {
     onUnused: ({ name }) => ended.push(name),
   });
   const open = (name: string, caller: string, keptSize = 0): TestSession => {
-    const seat = { name, caller, isBusy: false, lastUsed: clock.now(), keptSize, countedSize: 0, wasUsed: false };
+    const now = clock.now();
+    const seat = { name, caller, isBusy: false, since: now, lastUsed: now, keptSize, entry: undefined };
     shares.open(seat);
     return seat;
   };
@@ -35,47 +37,170 @@ function table(max: number, totalSize?: number) {
 const [alice, bob] = ['["issuer","alice"]', '["issuer","bob"]'];
 
 describe("the displaced session", () => {
-  test("is an unused one, although another caller has more that are used", () => {
-    const { open, used, displacedBy } = table(4);
-    for (const name of ["a1", "a2", "a3"]) used(name, "a");
-    open("b1", "b");
+  test("is idle for more than 10 s, and not for exactly 10 s", async () => {
+    const { clock, shares, used, displacedBy } = table(2);
+    const early = used("early", "a");
+    await clock.advance(5_000);
+    const late = used("late", "b");
+    await clock.advance(6_000);
+    shares.used(early);
+    await clock.advance(4_000);
+    shares.used(late);
+    await clock.advance(6_000);
+    expect(displacedBy("c")).toBeUndefined();
+    await clock.advance(1);
+    expect(displacedBy("c")).toBe("early");
+  });
+
+  test("is a newcomer that was opened 10 s ago, and not one that was opened before and used since", async () => {
+    const { clock, shares, used, displacedBy } = table(1);
+    const session = used("session", "a");
+    await clock.advance(10_000);
+    shares.used(session);
+    expect(displacedBy("b")).toBe("session");
+    await clock.advance(1);
+    shares.used(session);
+    expect(displacedBy("b")).toBeUndefined();
+  });
+
+  test("is the longest idle one of all callers that have the same number", async () => {
+    const { clock, shares, used, displacedBy } = table(100);
+    const active = used("active", "a0");
+    for (let caller = 1; caller < 100; caller++) {
+      await clock.advance(1);
+      used(`idle ${caller}`, `a${caller}`);
+    }
+    await clock.advance(20_000);
+    shares.used(active);
+    expect(displacedBy("b")).toBe("idle 1");
+  });
+
+  test("is the longest idle one of the caller with the most sessions before one that is idle for longer", async () => {
+    const { clock, used, displacedBy } = table(3);
+    used("a1", "a");
+    await clock.advance(1_000);
+    used("b1", "b");
+    await clock.advance(1_000);
+    used("b2", "b");
+    await clock.advance(20_000);
     expect(displacedBy("c")).toBe("b1");
   });
 
-  test("is the least recently used one, and not the oldest", () => {
-    const { shares, used, displacedBy } = table(3);
-    const first = used("first", "a");
-    const second = used("second", "a");
-    used("third", "a");
+  test("is an idle one of a caller with fewer, if the caller with the most has no idle one", async () => {
+    const { clock, shares, used, displacedBy } = table(3);
+    const [first, second] = [used("a1", "a"), used("a2", "a")];
+    used("b1", "b");
+    await clock.advance(20_000);
     shares.used(first);
-    expect(displacedBy("b")).toBe("second");
     shares.used(second);
-    expect(displacedBy("b")).toBe("third");
+    expect(displacedBy("c")).toBe("b1");
   });
 
-  test("is no session of a principal that would then have fewer than the new caller", () => {
-    const { used, displacedBy } = table(3);
+  test("is an idle one before a newcomer that sent nothing after initialize", async () => {
+    const { clock, used, open, displacedBy } = table(3);
+    used("idle", "a");
+    await clock.advance(10_001);
+    open("b1", "b");
+    open("b2", "b");
+    expect(displacedBy("c")).toBe("idle");
+  });
+
+  test("is the longest unused newcomer of the caller with the most newcomers, if none is idle", async () => {
+    const { clock, shares, used, open, displacedBy } = table(5);
+    const old = [used("a1", "a"), used("a2", "a"), used("a3", "a")];
+    await clock.advance(10_001);
+    for (const session of old) shares.used(session);
+    open("c1", "c");
+    const oldest = open("b1", "b");
+    open("b2", "b");
+    expect(displacedBy("d")).toBe("b1");
+    shares.used(oldest);
+    expect(displacedBy("d")).toBe("b2");
+  });
+
+  test("is of the same caller, if each other caller has fewer than this one would have", async () => {
+    const { clock, used, displacedBy } = table(4);
+    for (const name of ["b1", "b2"]) used(name, "b");
+    used("a1", "a");
+    used("a2", "a");
+    expect(displacedBy("a")).toBe("a1");
+    used("b3", "b");
+    expect(displacedBy("a")).toBe("b1");
+    await clock.advance(10_001);
+    expect(displacedBy("b")).toBe("b1");
+  });
+
+  test("is none, if no session is idle and no newcomer may be displaced", async () => {
+    const { clock, shares, used, displacedBy } = table(2);
+    const sessions = [used("a1", alice), used("b1", bob)];
+    await clock.advance(10_001);
+    for (const session of sessions) shares.used(session);
+    for (const caller of [alice, bob, "a"]) expect(displacedBy(caller)).toBeUndefined();
+    expect(shares.hasRoomFor("a")).toBe(false);
+  });
+
+  test("is not the only session of a principal for an anonymous caller", async () => {
+    const { clock, used, displacedBy } = table(2);
     used("a1", alice);
-    used("a2", alice);
+    await clock.advance(20_000);
+    expect(displacedBy("a")).toBeUndefined();
     expect(displacedBy(bob)).toBe("a1");
-    used("b1", bob);
-    expect(displacedBy(bob)).toBeUndefined();
+    used("a2", alice);
+    expect(displacedBy("a")).toBe("a1");
   });
 
-  test("is an idle one of a principal before a busy one", () => {
-    const { used, displacedBy } = table(3);
+  test("is one of an anonymous caller before one of a principal that has the same number", async () => {
+    const { clock, used, displacedBy } = table(2);
+    used("a1", alice);
+    used("b1", "b");
+    await clock.advance(20_000);
+    expect(displacedBy(bob)).toBe("b1");
+  });
+
+  test("is an idle one of a principal before a busy one", async () => {
+    const { clock, used, displacedBy } = table(3);
     const busy = used("busy", alice);
     busy.isBusy = true;
     used("idle", alice);
     expect(displacedBy(bob)).toBe("idle");
+    await clock.advance(20_000);
+    expect(displacedBy(bob)).toBe("idle");
   });
 
-  test("is no busy session of an anonymous caller with only one more", () => {
-    const { used, displacedBy } = table(2);
+  test("is not idle from the end of its last call or stream on for 10 s", async () => {
+    const { clock, used, displacedBy } = table(1);
+    const session = used("a1", "a");
+    session.isBusy = true;
+    await clock.advance(20_000);
+    session.isBusy = false;
+    session.entry?.endUse();
+    await clock.advance(10_000);
+    expect(displacedBy("b")).toBeUndefined();
+    await clock.advance(1);
+    expect(displacedBy("b")).toBe("a1");
+  });
+
+  test("is a busy one only of a caller that has more than half of all, and at least two more than the new one", () => {
+    const { used, displacedBy } = table(4);
     for (const name of ["a1", "a2"]) used(name, "a").isBusy = true;
     expect(displacedBy("b")).toBe("a1");
     used("b1", "b").isBusy = true;
+    expect(displacedBy("c")).toBe("a1");
     expect(displacedBy("b")).toBeUndefined();
+    expect(displacedBy("a")).toBeUndefined();
+    used("c1", "c").isBusy = true;
+    expect(displacedBy("d")).toBeUndefined();
+  });
+
+  test("is a newcomer again, if it was busy and is not any more", () => {
+    const { used, displacedBy } = table(2);
+    const session = used("a1", "a");
+    session.isBusy = true;
+    used("b1", "b").isBusy = true;
+    expect(displacedBy("c")).toBeUndefined();
+    session.isBusy = false;
+    session.entry?.endUse();
+    expect(displacedBy("c")).toBe("a1");
   });
 
   test("is never one that was deleted", () => {
@@ -85,17 +210,122 @@ describe("the displaced session", () => {
     expect(displacedBy("b")).toBeUndefined();
     expect(shares.hasRoomFor("b")).toBe(true);
   });
+
+  test("is the one that a search of all sessions finds", async () => {
+    const step = fc.record({
+      what: fc.constantFrom("open", "open", "open", "use", "busy", "wait", "delete"),
+      caller: fc.constantFrom("a", "b", "c", alice, bob),
+      item: fc.nat({ max: 30 }),
+      ms: fc.constantFrom(1, 3_000, 7_000),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
+        const { clock, shares, open, displacedBy } = table(1_000);
+        const model: ModelSession[] = [];
+        for (const [index, { what, caller, item, ms }] of steps.entries()) {
+          const one = model[item % Math.max(1, model.length)];
+          // Each use has another time, so that the order is exact.
+          await clock.advance(what === "wait" ? ms : 1);
+          if (what === "open") {
+            const session = open(`s${index}`, caller);
+            model.push({ session, usedAt: clock.now() });
+          } else if (one && what === "delete") {
+            shares.delete(one.session);
+            model.splice(model.indexOf(one), 1);
+          } else if (one && (what === "use" || what === "busy")) {
+            // A busy newcomer counts as a newcomer until a search has found it.
+            one.session.isBusy = what === "busy" && clock.now() - one.session.since > 10_000;
+            one.usedAt = clock.now();
+            shares.used(one.session);
+          }
+          for (const newcomer of ["a", alice, "d"]) {
+            expect(displacedBy(newcomer)).toBe(displacedOf(model, newcomer, clock.now()));
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("is found in a few steps at a full table of 10,000 sessions", async () => {
+    const { clock, shares, used } = table(10_000);
+    let reads = 0;
+    const counted = (session: TestSession): TestSession => {
+      const { lastUsed, since } = session;
+      Object.defineProperty(session, "isBusy", { get: () => (reads++, false) });
+      Object.defineProperty(session, "since", { get: () => (reads++, since) });
+      Object.defineProperty(session, "lastUsed", { get: () => (reads++, lastUsed) });
+      return session;
+    };
+    const sessions = Array.from({ length: 10_000 }, (_, index) => counted(used(`s${index}`, `a${index}`)));
+    await clock.advance(10_001);
+    for (const session of sessions.slice(0, 5_000)) shares.used(session);
+    shares.toDisplace("b");
+    reads = 0;
+    for (let count = 0; count < 1_000; count++) {
+      const newcomer = counted({ ...seatOf("b"), name: "new", since: clock.now(), lastUsed: clock.now() });
+      expect(shares.makeRoomFor(newcomer, (victim) => shares.delete(victim))).toBe(true);
+      shares.open(newcomer);
+    }
+    expect(reads).toBeLessThan(10_000);
+  });
 });
+
+const seatOf = (caller: string): TestSession => ({
+  name: "new",
+  caller,
+  isBusy: false,
+  since: 0,
+  lastUsed: 0,
+  keptSize: 0,
+  entry: undefined,
+});
+
+interface ModelSession {
+  session: TestSession;
+  usedAt: number;
+}
+
+/** Returns the name of the session to displace, by the rules in the guide and a search of all sessions. */
+function displacedOf(sessions: ModelSession[], newcomer: string, now: number): string | undefined {
+  const isPrincipal = (caller: string) => caller.startsWith("[");
+  const countIn = (list: ModelSession[], caller: string) => list.filter((one) => one.session.caller === caller).length;
+  const count = countIn(sessions, newcomer);
+  const mayLose = (caller: string) =>
+    caller === newcomer || countIn(sessions, caller) > count + (isPrincipal(caller) && !isPrincipal(newcomer) ? 1 : 0);
+  /** The first of the sessions of the caller with the most of `counted`. If it may not be displaced, one of the newcomer. */
+  const choose = (list: ModelSession[], counted: ModelSession[]): string | undefined => {
+    const rank = ({ session, usedAt }: ModelSession) =>
+      [-countIn(counted, session.caller), isPrincipal(session.caller) ? 1 : 0, usedAt] as const;
+    const sorted = list.toSorted((a, b) => {
+      const [[moreA, laterA, usedA], [moreB, laterB, usedB]] = [rank(a), rank(b)];
+      return moreA - moreB || laterA - laterB || usedA - usedB;
+    });
+    const [first] = sorted;
+    if (first && mayLose(first.session.caller)) return first.session.name;
+    return sorted.find(({ session }) => session.caller === newcomer)?.session.name;
+  };
+  for (const one of sessions) if (one.session.isBusy && now - one.usedAt > 10_000) one.usedAt = now;
+  const unlessBusy = sessions.filter(({ session }) => !session.isBusy);
+  const idle = unlessBusy.filter(({ usedAt }) => now - usedAt > 10_000);
+  const newcomers = unlessBusy.filter(({ session }) => now - session.since <= 10_000);
+  const chosen = choose(idle, sessions) ?? choose(newcomers, newcomers);
+  if (chosen) return chosen;
+  const [longest] = sessions
+    .filter(({ session }) => 2 * countIn(sessions, session.caller) > sessions.length)
+    .toSorted((a, b) => a.usedAt - b.usedAt);
+  return longest && countIn(sessions, longest.session.caller) > count + 1 ? longest.session.name : undefined;
+}
 
 describe("the total size of the sessions", () => {
   const seat = (caller: string, keptSize: number): TestSession => ({
     name: "new",
     caller,
     isBusy: false,
+    since: 0,
     lastUsed: 0,
     keptSize,
-    countedSize: 0,
-    wasUsed: false,
+    entry: undefined,
   });
   const makeRoom = ({ shares }: ReturnType<typeof table>, newcomer: TestSession): string[] | undefined => {
     const displaced: string[] = [];
@@ -167,21 +397,4 @@ test("an unused session ends after exactly sessions.handshake, and a used one st
   await clock.advance(1);
   expect(ended).toEqual(["first", "second"]);
   expect(clock.pending).toBe(0);
-});
-
-test("the search skips at most 64 busy sessions, and the next search continues after them", () => {
-  const { used, displacedBy } = table(200);
-  const seats = Array.from({ length: 150 }, (_, index) => used(`s${index}`, "a"));
-  let looks = 0;
-  for (const seat of seats.slice(0, 100)) {
-    Object.defineProperty(seat, "isBusy", {
-      get: () => {
-        looks++;
-        return true;
-      },
-    });
-  }
-  expect(displacedBy("a")).toBeUndefined();
-  expect(looks).toBe(64);
-  expect(displacedBy("a")).toBe("s100");
 });
