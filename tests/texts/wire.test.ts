@@ -234,6 +234,16 @@ describe("a definition whose name or URI has half of a surrogate pair is refused
   const read = { read: () => "" };
   test.each([
     ["a server", () => createServer({ ...named, name: half })],
+    ["the website of a server", () => createServer({ ...named, websiteUrl: `https://a.example/${half}` })],
+    ["an icon of a server", () => createServer({ ...named, icons: [{ src: `https://a.example/${half}` }] })],
+    [
+      "an icon of a tool",
+      () =>
+        createServer({
+          ...named,
+          tools: { a: tool({ icons: [{ src: `https://a.example/${half}` }], call: () => "" }) },
+        }),
+    ],
     ["a tool", () => createServer({ ...named, tools: { [half]: tool({ call: () => "" }) } })],
     ["a prompt", () => createServer({ ...named, prompts: { [half]: prompt({ get: () => "" }) } })],
     [

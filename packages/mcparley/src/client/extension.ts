@@ -58,7 +58,7 @@ export interface ClientExtension {
    * whether the server has run the request. Default: none.
    */
   readonly repeatable?: readonly string[];
-  /** Returns params to add to a request. */
+  /** Returns params to add to a request. If the server refuses them with -32601, the request is sent once more without them. */
   prepare?(request: PreparedCall): JsonObject | undefined | Promise<JsonObject | undefined>;
   /** Returns a function that follows a result to the final one. Undefined if the result has no type of this extension. */
   follow?(result: JsonObject, request: FollowedCall): (() => Promise<JsonObject>) | undefined;

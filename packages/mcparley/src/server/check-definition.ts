@@ -59,6 +59,7 @@ function checkIcons(icons: unknown): void {
     checkMembers("icon", icon, where);
     const { src, sizes = [] } = icon as JsonObject;
     if (typeof src !== "string") throw new TypeError(`"${where}.src" must be a URL`);
+    requireWellFormed(src, `"${where}.src"`);
     if (!Array.isArray(sizes) || sizes.some((size) => typeof size !== "string"))
       throw new TypeError(`"${where}.sizes" must be a list, such as ["48x48"]`);
   }
@@ -156,6 +157,7 @@ function checkServerMembers(definition: AnyServerDefinition): void {
   checkMembers("server", definition);
   checkIcons(definition.icons);
   checkExtensions(definition.extensions ?? [], "tasks");
+  requireWellFormed(definition.websiteUrl ?? "", '"websiteUrl"');
   const isObserver = (observer: object): boolean => observations.some((name) => name in observer);
   if (!(definition.observers ?? []).every(isObserver))
     throw new TypeError(

@@ -32,6 +32,12 @@ async function callWith(auth: OAuth, world: ScriptedIssuer): Promise<number> {
 const failure = (running: Promise<unknown>): Promise<unknown> => running.catch((error: unknown) => error);
 
 describe("a first sign-in", () => {
+  test("registers a name without half of a surrogate pair", async () => {
+    const { world, call } = setting({ clientName: "Inspector \ud83d" });
+    expect(await call()).toBe(202);
+    expect(world.registrations).toMatchObject([{ client_name: "Inspector \ufffd" }]);
+  });
+
   test("finds the authorization server, registers, and redeems the code with PKCE", async () => {
     const { world, call, visits } = setting({ clientName: "Inspector", clientUri: "https://inspector.example" });
     expect(await call()).toBe(202);

@@ -196,7 +196,7 @@ async function register(
   // values of "client_secret_basic", and the Python SDK revokes no token of its clients.
   const known = ["none", "client_secret_post", "client_secret_basic"];
   const registered = await registerClient(endpoints, {
-    client_name: clientName,
+    client_name: clientName.toWellFormed(),
     ...(clientUri !== undefined && { client_uri: clientUri }),
     redirect_uris: [redirectUri],
     grant_types: ["authorization_code", "refresh_token"],

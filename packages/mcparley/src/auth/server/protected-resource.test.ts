@@ -50,6 +50,12 @@ describe("the metadata", () => {
     });
   });
 
+  test("has no half of a surrogate pair", async () => {
+    const { client } = serve({ name: "Notes \ud83d" });
+    const answer = await client.send({ method: "GET", path: paths[0] ?? "" });
+    expect(await answer.text()).toContain('"resource_name":"Notes \ufffd"');
+  });
+
   test("is served for GET, HEAD and preflights, and no other method", async () => {
     const { client } = serve();
     const [path = ""] = paths;

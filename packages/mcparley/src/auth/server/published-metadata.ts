@@ -1,6 +1,7 @@
 import type { HttpRequestHead } from "../../http/exchange.ts";
 import type { PublicResponse } from "../../http/server/options.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
+import { wellFormedJson } from "../../rpc/well-formed.ts";
 import { resourceMetadataUrls } from "../well-known-urls.ts";
 import { checkUrl, checkIdentifier, invalid } from "./option-checks.ts";
 import { proofAlgorithms } from "./proof.ts";
@@ -81,7 +82,7 @@ export function publish(
 ): (request: HttpRequestHead) => PublicResponse | undefined {
   const paths = [new URL(metadataUrl).pathname, "/.well-known/oauth-protected-resource"];
   const byMethod = new Map<string, PublicResponse>([
-    ["GET", { status: 200, headers, body: JSON.stringify(metadata) }],
+    ["GET", { status: 200, headers, body: wellFormedJson(metadata) }],
     ["HEAD", { status: 200, headers }],
     ["OPTIONS", preflight],
   ]);

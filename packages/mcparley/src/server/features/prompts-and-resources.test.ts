@@ -1,4 +1,4 @@
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type RawPeer, modernMeta, openSession, rawPeer } from "mcparley-tests/support/raw-peer.ts";
 import { embed, user, assistant } from "./content.ts";
@@ -217,6 +217,20 @@ describe("resources", () => {
     expect(
       (await peer.request("completion/complete", { ref, argument: { name: "id", value: "1" } })).result.completion,
     ).toMatchObject({ values: ["1", "12"] });
+  });
+
+  test("an entry of a list without an absolute URI is left out and reported, and the others stay", async () => {
+    const onError = vi.fn();
+    const list = () => ["note://1", "note://\ud83d", "2", {}, null, { uri: 5 }, { uri: "note://3" }] as string[];
+    const note = resource("note://{id}", { list, read: () => "" });
+    const peer = await serve({ resources: { note }, onError });
+    const { resources } = (await peer.request("resources/list")).result as { resources: { uri: string }[] };
+    expect(resources.map(({ uri }) => uri)).toEqual(["note://1", "note://3"]);
+    expect(onError.mock.calls.map(([error]: [Error]) => error.message)).toEqual(
+      ['"note://\\ud83d"', '"2"', "undefined", "undefined", "5"].map(
+        (uri) => `"list" of the resource "note" returned the invalid URI ${uri}.`,
+      ),
+    );
   });
 
   test("a template with a list, which is listed again, is announced once to each client, also through a mount", async () => {

@@ -10,6 +10,7 @@ import {
   type Resource as ListedResource,
   type ResourceTemplate,
   readCursor,
+  isUri,
   readResourceUri,
   checkCacheHint,
 } from "../../mcp/resources.ts";
@@ -149,16 +150,20 @@ export async function listResources(call: Call): Promise<JsonObject | Prepared> 
 
 /**
  * Returns the resources that the `list` function of a template returns. Missing members are those of the template, except the
- * title: all resources would have the same one.
+ * title: all resources would have the same one. Those without an absolute URI are left out and reported.
  */
 async function listTemplate(call: Call, entry: ResourceEntry): Promise<ListedResource[]> {
   const { list } = entry.definition;
   if (!list) return [];
   const listed = (await list(await handlerContext(call))) as readonly (string | Partial<ListedResource>)[];
   const { uriTemplate: _, title: __, ...shared } = entry.listedTemplate!;
-  return listed.map((item) => {
+  return listed.flatMap((item) => {
     const given = typeof item === "string" ? { uri: item } : item;
-    return { ...shared, name: given.uri ?? entry.name, ...given } as ListedResource;
+    if (isUri(given?.uri)) return [{ ...shared, name: given.uri, ...given } as ListedResource];
+    // Many clients refuse the whole list for an invalid URI, and one with half of a surrogate pair would be sent as another URI.
+    const uri = JSON.stringify(given?.uri)?.slice(0, 200);
+    call.core.report(new TypeError(`"list" of the resource "${entry.name}" returned the invalid URI ${uri}.`), call);
+    return [];
   });
 }
 
