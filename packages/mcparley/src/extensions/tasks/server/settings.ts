@@ -89,7 +89,7 @@ export function readOptions(options: TasksOptions): TaskDefaults {
 }
 
 /** Throws `TypeError` if one of the members is present and not a positive integer. */
-export function checkPositive<K extends string>(given: { readonly [name in K]?: unknown }, names: readonly K[]): void {
+function checkPositive<K extends string>(given: { readonly [name in K]?: unknown }, names: readonly K[]): void {
   for (const name of names) {
     const value = given[name];
     if (value === undefined || isPositiveInteger(value)) continue;
