@@ -69,15 +69,15 @@ describe("a Map or another value in place of a record is rejected", () => {
     for (const given of [5, "a", new Map(), [pass], { "tools/call": 5 }, { "tools/call": undefined }]) {
       expect(refusal(() => server.use(given as never))).toContain("Middleware must be a function");
     }
-    expect(server.use({ "tools/call": pass as never })).toBe(server);
+    expect(server.use({ "tools/call": pass })).toBe(server);
   });
 });
 
 describe("a member of a wrong type is rejected, and the error names it and its type", () => {
-  const ofTool = (members: object) => ({ tools: { t: tool({ call: () => "a", ...members } as never) } });
-  const ofPrompt = (members: object) => ({ prompts: { p: prompt({ get: () => "a", ...members } as never) } });
+  const ofTool = (members: object) => ({ tools: { t: tool({ call: () => "a", ...members }) } });
+  const ofPrompt = (members: object) => ({ prompts: { p: prompt({ get: () => "a", ...members }) } });
   const ofResource = (members: object) => ({
-    resources: { r: resource("a:b", { read: () => "a", ...members } as never) },
+    resources: { r: resource("a:b", { read: () => "a", ...members }) },
   });
   const ofArgument = (members: object) => ofPrompt({ arguments: { a: members } });
 

@@ -226,7 +226,7 @@ describe("resources", () => {
     const peer = await serve({ resources: { note }, onError });
     const { resources } = (await peer.request("resources/list")).result as { resources: { uri: string }[] };
     expect(resources.map(({ uri }) => uri)).toEqual(["note://1", "note://3"]);
-    expect(onError.mock.calls.map(([error]: [Error]) => error.message)).toEqual(
+    expect(onError.mock.calls.map(([error]) => (error as Error).message)).toEqual(
       ['"note://\\ud83d"', '"2"', "undefined", "undefined", "5"].map(
         (uri) => `"list" of the resource "note" returned the invalid URI ${uri}.`,
       ),
