@@ -24,7 +24,7 @@ export {
   isResourceNotFound,
 } from "../../packages/mcparley/src/mcp/errors.ts";
 export { MetaKey } from "../../packages/mcparley/src/mcp/methods.ts";
-export { readContent } from "../../packages/mcparley/src/mcp/read-content.ts";
+export { readContent, readPromptMessages } from "../../packages/mcparley/src/mcp/read-content.ts";
 export { memoryPair } from "../../packages/mcparley/src/rpc/memory-transport.ts";
 export type { JsonObject, JsonRpcErrorBody } from "../../packages/mcparley/src/rpc/messages.ts";
 export type { Transport } from "../../packages/mcparley/src/rpc/transport.ts";

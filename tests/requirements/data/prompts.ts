@@ -352,7 +352,7 @@ export const prompts: readonly Requirement[] = [
     revisions: {},
     side: "both",
     section: "2025-11-25/server/prompts#security",
-    says: "A message that does not match the schema is not passed on.",
+    says: "A message that does not match the schema is not passed on as a message: readers receive its text.",
   },
   {
     id: "prompts.security.access",

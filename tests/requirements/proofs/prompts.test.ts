@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type JsonObject, content, inputRequired, prompt } from "../library.ts";
+import { type JsonObject, content, inputRequired, prompt, readPromptMessages } from "../library.ts";
 import { proves } from "../proves.ts";
 import { asUser, serveGranted } from "../world/callers.ts";
 import { anotherPeer, clientListens, declaredBy, listenTo, notificationCount } from "../world/changes.ts";
@@ -393,11 +393,16 @@ proves("prompts.security.outputs", {
   },
   async client(world) {
     const { client, server } = await world.connect();
-    for (const result of [{}, { messages: "text" }, { messages: { role: "user" } }]) {
+    const get = async (result: JsonObject): Promise<unknown> => {
       const getting = client.getPrompt("p");
       getting.catch(() => {});
       server.answer(await server.request("prompts/get"), result);
-      await expect(getting).rejects.toMatchObject({ code: "invalid_message" });
+      return readPromptMessages((await getting).messages);
+    };
+    await expect(get({})).rejects.toMatchObject({ code: "invalid_message" });
+    const asText = [{ role: "user", content: { type: "text", text: expect.any(String) as string } }];
+    for (const messages of ["text", { role: "user" }, [{ role: "owner", content: { type: "video" } }], [7]]) {
+      expect(await get({ messages })).toEqual(asText);
     }
   },
 });
