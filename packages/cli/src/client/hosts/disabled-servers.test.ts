@@ -105,18 +105,19 @@ describe.each(files)("a server that is disabled by %s", (_what, content, place, 
 
   test.each(commands)("is refused by %s, also with --yes, HOST:NAME and --config", async (command) => {
     const [file = ""] = writeAll();
-    const yes = /^(?:logout|whoami)/.test(command) ? "" : " --yes";
+    const yes = /^(?:logout|whoami)/.test(command) ? [] : ["--yes"];
+    const wordsFor = (name: string): string[] => command.replace("NAME", name).split(" ");
     const { io } = await run("servers --json");
     const [listed] = (JSON.parse(io.out()) as { servers: { host: string; disabled: boolean }[] }).servers;
     expect(listed?.disabled).toBe(true);
-    for (const line of [
-      command.replace("NAME", "notes"),
-      `${command.replace("NAME", "notes")}${yes}`,
-      `${command.replace("NAME", `${listed?.host}:notes`)}${yes}`,
-      `${command.replace("NAME", "notes")}${yes} --config ${file}`,
+    for (const words of [
+      wordsFor("notes"),
+      [...wordsFor("notes"), ...yes],
+      [...wordsFor(`${listed?.host}:notes`), ...yes],
+      [...wordsFor("notes"), ...yes, "--config", file],
     ]) {
-      const { code, io, text } = await run(line);
-      expect(`${line}: ${code} ${text}`).toContain(`${line}: 1 mcparley: ${home}${place}`);
+      const { code, io, text } = await run(words);
+      expect(`${words.join(" ")}: ${code} ${text}`).toContain(`${words.join(" ")}: 1 mcparley: ${home}${place}`);
       expect(text).toContain('The server "notes" is disabled');
       expect(text).toContain(cure);
       expect(io.targets).toEqual([]);

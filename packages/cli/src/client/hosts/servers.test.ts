@@ -235,7 +235,8 @@ describe("a name of a host's configuration", () => {
       `{"mcpServers": {\n"bad": {"url": "${url}", "disabled": false,\n"enabled": true},\n"good": {"url": "${url}"}}}`,
     );
     const message = `${file}:3:1: Server "bad": The entry has both "disabled" and "enabled"; keep one.`;
-    for (const line of ["servers", "list bad", "list mcparley:bad --yes", `list bad --yes --config ${file}`]) {
+    const withFile = ["list", "bad", "--yes", "--config", file];
+    for (const line of ["servers", "list bad", "list mcparley:bad --yes", withFile]) {
       const { code, io } = await run(line);
       expect(`${code} ${io.err()}`).toContain(`1 mcparley: ${message}`);
       expect(io.targets).toEqual([]);
