@@ -24,10 +24,10 @@ export interface HttpSession {
 export async function httpSession(
   world: World,
   definition: Partial<AnyServerDefinition> = {},
-  options: HttpOptions & { capabilities?: object } = {},
+  { capabilities, ...options }: HttpOptions & { capabilities?: object } = {},
 ): Promise<HttpSession> {
   const http = world.serveHttp(definition, options);
-  return openSession(world, http, options.capabilities);
+  return openSession(world, http, capabilities);
 }
 
 /** Opens another session at the same endpoint. */

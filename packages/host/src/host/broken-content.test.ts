@@ -157,9 +157,12 @@ describe("after a failure the model knows whether the server may have run the ca
   });
 
   test("a result that the host cannot read", async () => {
-    let deep: unknown = [];
-    for (let level = 0; level < 20_000; level += 1) deep = [deep];
-    const told = await tell(await openHost(), "free", () => ({ content: [], structuredContent: deep }));
+    const structuredContent = {
+      get unreadable(): never {
+        throw new Error("no value");
+      },
+    };
+    const told = await tell(await openHost(), "free", () => ({ content: [], structuredContent }));
     expect(told).toMatchObject({
       isError: true,
       text: expect.stringMatching(/The server may have run (?:it|the call)\./),
