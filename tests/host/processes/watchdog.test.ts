@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { type ExpectStatic, afterAll, beforeAll, describe, test } from "vitest";
@@ -20,6 +20,11 @@ const processes = 7;
 async function allPids(expect: ExpectStatic, host: RunningHost, count: number): Promise<number[]> {
   await expect.poll(async () => (await host.pids()).length).toBe(count);
   return host.pids();
+}
+
+/** Returns the title of a process, or its command line if it has set none. */
+function argumentsOf(pid: number): string {
+  return spawnSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" }).stdout;
 }
 
 async function expectEnd(expect: ExpectStatic, pids: readonly number[]): Promise<void> {
@@ -84,6 +89,8 @@ describe
       const host = await folder.startHost();
       const watchdog = await host.start("stubborn");
       const pids = await allPids(expect, host, 1);
+      // The watchdog sets its title after its listeners. An earlier signal would end it.
+      await expect.poll(() => argumentsOf(watchdog)).toMatch(/^mcparley-watchdog/);
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.kill(watchdog, signal);
       host.child.kill("SIGKILL");
       await host.closed;

@@ -18,9 +18,9 @@ const servers = new Map(/** @type {[string, Group | undefined][]} */ ([]));
 let isOrderly = false;
 let rest = "";
 
-process.title = "mcparley-watchdog";
 // The host decides when to end. The watchdog follows at the end of its input.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
+process.title = "mcparley-watchdog";
 process.stdin.on("error", () => {});
 process.stdin.setEncoding("latin1").on("data", (text) => {
   const lines = (rest + text).split("\n");
