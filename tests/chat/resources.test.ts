@@ -38,11 +38,13 @@ test("asks for the variables of a template, with completions that depend on each
   terminal.key("enter");
   await terminal.waitFor(/^ {2}2024$/m);
   expect(terminal.screen()).toContain("Variables of server:note://{year}/{month}");
+  await terminal.waitFor(() => terminal.isCursorVisible());
   await terminal.type("2025");
   terminal.key("enter");
   await terminal.waitFor("month (required):");
   await terminal.waitFor(/^ {2}03$/m);
   expect(terminal.screen()).not.toMatch(/^ {2}(?:11|07)$/m);
+  await terminal.waitFor(() => terminal.isCursorVisible());
   terminal.key("down");
   terminal.key("down");
   await terminal.waitFor(/^\* 02$/m);
@@ -52,8 +54,9 @@ test("asks for the variables of a template, with completions that depend on each
   await terminal.waitFor(/^Read\.$/m);
   expect(terminal.screen()).toContain("Attached: @server:note://2025/02");
   expect(JSON.stringify(requests[0]?.messages)).toContain("The notes of 02/2025.");
-  // The model is not told the template.
-  expect(requests[0]?.messages.at(-1)).toMatchObject({ content: "Read @server:note://2025/02" });
+  // The model receives the URI and not the template.
+  const content = expect.stringMatching(/\n\nRead @server:note:\/\/2025\/02$/) as string;
+  expect(requests[0]?.messages.at(-1)).toMatchObject({ content });
 });
 
 test("cancels a template with Ctrl-C, and sends nothing", async () => {

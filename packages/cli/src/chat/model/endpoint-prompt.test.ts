@@ -109,7 +109,7 @@ test("replaces a file that is not accepted, in results and in messages of the us
     result("1", [{ type: "text", text: "Taken." }, image]),
   ];
   expect(endpointPrompt(prompt, () => false)).toMatchObject([
-    { role: "user", content: [{ text: "Look" }, { type: "text", text: line }] },
+    { role: "user", content: [{ type: "text", text: `Look\n\n${line}` }] },
     { role: "tool", content: [{ output: { type: "text", value: `Taken.\n${line}` } }] },
   ]);
 });
@@ -117,6 +117,13 @@ test("replaces a file that is not accepted, in results and in messages of the us
 test("escapes control characters in the type of a file", () => {
   const file = { type: "file", mediaType: "image/\u001b[2J", data: "AAAA" } as const;
   expect(JSON.stringify(endpointPrompt([{ role: "user", content: [file] }], all))).not.toContain("\\u001b");
+});
+
+test("sends messages of the user in a row as one, with one text if they have no file", () => {
+  const prompt: Prompt = [...question, { role: "user", content: [{ type: "text", text: "And answer" }] }];
+  expect(endpointPrompt(prompt, all)).toEqual([
+    { role: "user", content: [{ type: "text", text: "Look\n\nAnd answer" }] },
+  ]);
 });
 
 test("joins a message of the user with the files before it, and leaves the prompt unchanged", () => {

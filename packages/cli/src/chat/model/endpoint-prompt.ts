@@ -39,7 +39,14 @@ export function endpointPrompt(prompt: Prompt, accepts: (file: PromptFile) => bo
     else if (message.role === "tool") sent.push(...toolMessages(message, isSent));
     else sent.push(message);
   }
-  return sent;
+  return sent.map((message) => (message.role === "user" ? withOneText(message) : message));
+}
+
+/** Joins the texts of a message without files. Endpoints whose model reads no files can refuse a list of parts. */
+function withOneText({ content, ...message }: UserMessage): UserMessage {
+  const texts = content.flatMap((part) => (part.type === "text" ? part.text : []));
+  const isText = texts.length === content.length && texts.length > 1;
+  return { ...message, content: isText ? [{ type: "text", text: texts.join("\n\n") }] : content };
 }
 
 function userMessage({ content, ...message }: UserMessage, isSent: (file: PromptFile) => boolean): UserMessage {
