@@ -127,7 +127,7 @@ export function useLauncher(all, folder, checks) {
   const lines = refused.stderr.split("\n").filter((line) => line !== "" && !line.startsWith("npm "));
   checks.check(
     "npx mcparley without the command fails, and names in three lines the command that installs it",
-    refused.status === 1 && lines.length === 3 && lines[1]?.includes("`npm install --save-dev @mcparley/cli`") === true,
+    refused.status === 1 && lines.length === 3 && (lines[1] ?? "").includes("`npm install --save-dev @mcparley/cli`"),
     refused.stderr,
   );
   const both = path.join(folder, "both");
