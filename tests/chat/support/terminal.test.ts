@@ -246,11 +246,10 @@ test("starts the built command, whose questions a person can answer", async () =
   const words = ["call", "book", "--", process.execPath, "--input-type=module", "--eval", server];
   const terminal = openTerminal({ args: words, cwd: import.meta.dirname });
   await terminal.waitFor("guests (whole number, required)");
-  await terminal.waitFor(() => terminal.isCursorVisible());
+  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.trimEnd() === "  >");
   await terminal.type("4");
   terminal.key("enter");
-  await terminal.waitFor("[s]end");
-  await terminal.waitFor(() => terminal.isCursorVisible());
+  await terminal.waitFor(() => terminal.isCursorVisible() && terminal.cursor().line.includes("[s]end"));
   await terminal.type("s");
   terminal.key("enter");
   expect(await terminal.exit).toEqual({ code: 0, signal: undefined });
