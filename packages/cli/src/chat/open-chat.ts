@@ -78,7 +78,7 @@ export async function openChat(setting: ChatSetting, front: ChatFront): Promise<
     work: undefined,
     draft: undefined,
     storedId: () => keeping.id,
-    // A conversation that cannot be stored goes on.
+    // A conversation that cannot be stored continues.
     store: () => keeping.save(chat.conversation).catch((error: unknown) => showError(error, chat)),
     stored: keeping.settled,
     async restart() {

@@ -14,7 +14,7 @@ export interface ModelFailure {
 export const earlyEnd = { message: "The stream ended before the answer was complete.", isRetryable: true } as const;
 
 /**
- * Reads what a model has thrown: an `APICallError` of the AI SDK, an error of `fetch`, or an object with the members of one. `now` is
+ * Reads the error of a model: an `APICallError` of the AI SDK, an error of `fetch`, or an object with the members of one. `now` is
  * the present time in milliseconds since 1970.
  */
 export function readFailure(thrown: unknown, now: number): ModelFailure {
