@@ -219,7 +219,10 @@ async function runAtTerminal(command, reader) {
     columns: 120,
   });
   try {
-    await terminal.waitFor("Load it? [y]es or [n]o?");
+    // The cursor is hidden while a question takes no keys.
+    await terminal.waitFor(
+      () => terminal.isCursorVisible() && terminal.cursor().line.trimEnd().endsWith("Load it? [y]es or [n]o?"),
+    );
     terminal.press("y");
     terminal.key("enter");
     await terminal.waitFor(/^> *$/m);

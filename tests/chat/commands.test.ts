@@ -116,7 +116,8 @@ test("attaches a resource, shows it in /attached, and detaches it", async () => 
 });
 
 test("changes the folders that a server can list", async () => {
-  const { terminal, send } = await openChat();
+  // The URI of a folder for temporary files can be long.
+  const { terminal, send } = await openChat({ columns: 300 });
   await send("/roots");
   await terminal.waitFor("No folder is shared with servers. Add one: /roots add DIR");
   await send("/roots add .");

@@ -121,7 +121,8 @@ test.each(twoServers)("shows the URL and its host before it is opened, over %s",
 
 test.each(twoServers)("lists the roots over %s", async (_, open) => {
   const server = await open();
-  const { terminal, send } = await openChat({ server, args: ["--root", "."] });
+  // The URI of a folder for temporary files can be long.
+  const { terminal, send } = await openChat({ server, args: ["--root", "."], columns: 300 });
   await send("/call list_roots");
   await terminal.waitFor(`work: ${pathToFileURL(terminal.cwd).href}`);
 });
