@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { basename, dirname, resolve, sep } from "node:path";
 import { parseEnv } from "node:util";
 import { ConfigError, quoted } from "./config-error.ts";
+import { type EntryIdentity, identityOfCommand, identityOfUrl } from "./entry-identity.ts";
 import { readTrustedFile } from "./files/trusted-file.ts";
 import type { CommandTarget, ConfiguredServer, UrlTarget } from "./model.ts";
 import { type ConfigValue, type PathVariable, type Reference, formatValue, partsOf } from "./values.ts";
@@ -18,13 +19,15 @@ export interface ExpandOptions {
   readonly input?: (id: string) => string | undefined | Promise<string | undefined>;
 }
 
-/** A program to start, or a URL to connect to. */
-export type ExpandedTarget =
+/** A program to start, or a URL to connect to, and the entry that it comes from. */
+export type ExpandedTarget = { entry: EntryIdentity } & (
   | { kind: "command"; command: string; args: string[]; env: Record<string, string>; cwd: string }
-  | { kind: "url"; url: string; transport: "http" | "sse"; headers: Record<string, string> };
+  | { kind: "url"; url: string; transport: "http" | "sse"; headers: Record<string, string> }
+);
 
 /**
- * Returns the target of a server with the values of its references and the variables of its `envFile`.
+ * Returns the target of a server with the values of its references and the variables of its `envFile`, and the identity of its `entry`, to
+ * which consent is bound. Show the entry to the user, and store the consent, before the target is used.
  *
  * Rejects with a `ConfigError` (`unset_reference`) that names the file, the line and the reference if one has no value. A server with
  * incomplete settings would start and fail later, far from the cause. Rejects with `invalid_entry` for an invalid entry.
@@ -64,16 +67,16 @@ async function expandCommand(target: CommandTarget, expansion: Expansion): Promi
   const args: string[] = [];
   for (const [index, arg] of target.args.entries())
     args.push(await expandValue(arg, expansion, ["args", String(index)]));
-  return {
-    kind: "command",
-    command: await expandValue(target.command, expansion, ["command"]),
-    args,
-    env: { ...fromFile, ...(await expandTable(target.env, expansion, "env")) },
-    cwd: resolve(folder, target.cwd === undefined ? "." : await expandValue(target.cwd, expansion, ["cwd"])),
-  };
+  const command = await expandValue(target.command, expansion, ["command"]);
+  const env = { ...fromFile, ...(await expandTable(target.env, expansion, "env")) };
+  const cwd = resolve(folder, target.cwd === undefined ? "." : await expandValue(target.cwd, expansion, ["cwd"]));
+  const program = { command, cwd, env, fromFile };
+  const entry = await identityOfCommand(expansion.server, target, { program, env: expansion.env });
+  return { kind: "command", command, args, env, cwd, entry };
 }
 
-async function expandUrl({ url, transport, headers }: UrlTarget, expansion: Expansion): Promise<ExpandedTarget> {
+async function expandUrl(target: UrlTarget, expansion: Expansion): Promise<ExpandedTarget> {
+  const { url, transport, headers } = target;
   const address = await expandValue(url, expansion, ["url"]);
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
     throw failure("invalid_entry", expansion, {
@@ -81,7 +84,8 @@ async function expandUrl({ url, transport, headers }: UrlTarget, expansion: Expa
       fact: "is not an http or https URL after its references",
     });
   }
-  return { kind: "url", url: address, transport, headers: await expandTable(headers, expansion, "headers") };
+  const entry = identityOfUrl(expansion.server, target);
+  return { kind: "url", url: address, transport, headers: await expandTable(headers, expansion, "headers"), entry };
 }
 
 async function expandTable(

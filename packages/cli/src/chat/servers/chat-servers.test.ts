@@ -76,9 +76,9 @@ test("without words the servers of the nearest configuration file are used", asy
     "project/.vscode/mcp.json": JSON.stringify({ servers: { editor: url("editor") } }),
     "project/src/readme.md": "",
   };
-  const inner = await serversOf(["--yes"], { files, folder: "project/src" });
+  const inner = await serversOf(["--trust"], { files, folder: "project/src" });
   expect(namesOf(inner).toSorted()).toEqual(["editor", "near", "other"]);
-  expect(namesOf(await serversOf(["--yes"], { files }))).toEqual(["outer"]);
+  expect(namesOf(await serversOf(["--trust"], { files }))).toEqual(["outer"]);
 });
 
 test("without words an invalid or disabled entry of the nearest file is left out, and an invalid file is refused", async () => {
@@ -89,13 +89,13 @@ test("without words an invalid or disabled entry of the nearest file is left out
     "q/mcp.json": "[",
     "r/mcp.json": config({ off: disabled }),
   };
-  const found = await serversOf(["--yes"], { files, folder: "p" });
+  const found = await serversOf(["--trust"], { files, folder: "p" });
   expect(namesOf(found)).toEqual(["good"]);
   expect(found.notes).toContain('p/mcp.json:1:16: Server "bad": The entry needs a "command" to start or a "url"');
   expect(found.notes).toContain('Server "both": The entry has both "disabled" and "enabled"; keep one.');
-  await expect(serversOf(["--yes", "bad"], { files, folder: "p" })).rejects.toThrow('p/mcp.json:1:16: Server "bad"');
-  await expect(serversOf(["--yes"], { files, folder: "q" })).rejects.toThrow("q/mcp.json:1:");
-  expect(namesOf(await serversOf(["--yes"], { files, folder: "r" }))).toEqual([]);
+  await expect(serversOf(["--trust", "bad"], { files, folder: "p" })).rejects.toThrow('p/mcp.json:1:16: Server "bad"');
+  await expect(serversOf(["--trust"], { files, folder: "q" })).rejects.toThrow("q/mcp.json:1:");
+  expect(namesOf(await serversOf(["--trust"], { files, folder: "r" }))).toEqual([]);
 });
 
 test("without words and configurations there are no servers", async () => {
@@ -107,9 +107,9 @@ test("--config reads the servers of one file, without disabled ones", async () =
     "mcp.json": config({ outer: url("outer") }),
     "team.json": config({ wiki: url("wiki"), old: { ...url("old"), disabled: true } }),
   };
-  expect(namesOf(await serversOf(["--yes", "--config", "team.json"], { files }))).toEqual(["wiki"]);
-  expect(namesOf(await serversOf(["--yes", "--config", "team.json", "wiki"], { files }))).toEqual(["wiki"]);
-  await expect(serversOf(["--yes", "--config", "team.json", "outer"], { files })).rejects.toThrow(UsageError);
+  expect(namesOf(await serversOf(["--trust", "--config", "team.json"], { files }))).toEqual(["wiki"]);
+  expect(namesOf(await serversOf(["--trust", "--config", "team.json", "wiki"], { files }))).toEqual(["wiki"]);
+  await expect(serversOf(["--trust", "--config", "team.json", "outer"], { files })).rejects.toThrow(UsageError);
   await expect(serversOf(["--config", "missing.json"], { files })).rejects.toThrow("missing.json");
 });
 
@@ -121,7 +121,7 @@ test("a word that names no server is refused", async () => {
 test("a command of a configuration needs the approval of the user", async () => {
   const files = { "mcp.json": config({ notes: { command: "notes-server" } }) };
   await expect(serversOf([], { files })).rejects.toThrow();
-  expect(namesOf(await serversOf(["--yes"], { files }))).toEqual(["notes"]);
+  expect(namesOf(await serversOf(["--trust"], { files }))).toEqual(["notes"]);
 });
 
 test("--header is sent to the only server at a URL, also beside a command", async () => {
@@ -137,7 +137,7 @@ test("--env and --env-all are for the only server that is started", async () => 
   const found = await serversOf(["--env", "TEAM=search", "https://a.example.com/mcp", "--", "notes-server"]);
   expect(targetOf(found.servers[1]?.entry).env).toMatchObject({ TEAM: "search" });
   const files = { "mcp.json": config({ notes: { command: "notes-server" } }) };
-  const both = serversOf(["--yes", "--env", "TEAM=search", "notes", "--", "other-server"], { files });
+  const both = serversOf(["--trust", "--env", "TEAM=search", "notes", "--", "other-server"], { files });
   await expect(both).rejects.toThrow("--env needs exactly one server that is started; there are 2.");
   await expect(serversOf(["--env-all", "https://a.example.com/mcp"])).rejects.toThrow("there are 0.");
 });

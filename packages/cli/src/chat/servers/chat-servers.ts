@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { Problem, ReadResult } from "@mcparley/config";
 import type { ServerEntry } from "@mcparley/host";
 import type { Root } from "mcparley/client";
-import { approve } from "../../client/config/approval.ts";
+import { type Origin, approve } from "../../client/config/approval.ts";
 import type { Target } from "../../client/config/config-target.ts";
 import { readConnection } from "../../client/config/network.ts";
 import { findTarget, withWords } from "../../client/config/target.ts";
@@ -70,7 +70,10 @@ export async function chatServers(
   const taken = new Set<string>();
   const servers: ChatServer[] = [];
   for (const { target, word } of targets) {
-    if (target.origin) await approve(target.origin, setting);
+    if (target.origin) {
+      if (word !== undefined && !words.targets.includes(word)) noteOwnServer(target.origin, setting);
+      await approve(target.origin, setting);
+    }
     const name = uniqueName(serverName(target, word), taken);
     taken.add(name);
     servers.push({ name, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) });
@@ -98,6 +101,14 @@ function nearestProject(io: CommandIo): ReadResult {
   const [nearest] = inProjects([...servers, ...problems]);
   const isNearest = ({ folder }: Pick<Problem, "folder">): boolean => folder === nearest?.folder;
   return { servers: servers.filter(isNearest), problems: problems.filter(isNearest) };
+}
+
+/** States that a server of the user has the name of one of the project. */
+function noteOwnServer({ name, scope, entry }: Origin, { options, screen }: StartSetting): void {
+  if (scope === "project" || options.config !== undefined) return;
+  screen.noteParagraph(
+    `${JSON.stringify(name)} is your own server of ${entry.file}. To use the one of the project, name its file with --config.`,
+  );
 }
 
 /** Throws `UsageError` if an option with a possible secret would be sent to several servers. */
@@ -128,7 +139,7 @@ interface EntryParts {
 
 function toEntry(name: string, target: Target, { setting, onStderr }: EntryParts): ServerEntry {
   const { maxReply, revision } = setting.options;
-  const settings = revision === undefined ? {} : { revision };
+  const settings = { entry: target.origin?.entry, ...(revision !== undefined && { revision }) };
   if (target.kind === "url") {
     const { url, headers, connection } = target;
     const limits = maxReply === undefined ? {} : { limits: { message: maxReply } };
