@@ -57,6 +57,8 @@ export function findServer(word: string, { servers, problems }: ReadResult): Con
   const active = named.filter((server) => !server.isDisabled && !isOff(server));
   const own = active.filter(({ scope }) => scope !== "project");
   if (own.length > 0) return onlyOne(word, closestOfEachHost(own));
+  const unread = problems.find(({ scope = "project", host }) => scope !== "project" && host === chosen?.host);
+  if (unread) throw problemError(unread);
   const invalid = chosen ? problems.filter((one) => one.scope === "project" && isMeant(one)) : inProjects(problems);
   const [nearest] = byDepth([...active, ...invalid]);
   const first = nearest ?? disabled[0] ?? named[0];
