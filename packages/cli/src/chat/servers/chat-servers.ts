@@ -3,6 +3,7 @@ import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Problem, ReadResult } from "@mcparley/config";
 import type { ServerEntry } from "@mcparley/host";
+import { Declined } from "mcparley";
 import type { Root } from "mcparley/client";
 import { type Origin, approve } from "../../client/config/approval.ts";
 import type { Target } from "../../client/config/config-target.ts";
@@ -13,8 +14,10 @@ import type { ClientOptions } from "../../client/options.ts";
 import { readGivenFile } from "../../client/hosts/config-file.ts";
 import { problemError } from "../../client/hosts/config-problem.ts";
 import { inProjects, readAll } from "../../client/hosts/find-server.ts";
+import { isAttended } from "../../client/questions/prompter.ts";
 import type { Screen } from "../../client/screen.ts";
 import type { Stop } from "../../client/stop.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
 import { serverName, uniqueName } from "./server-names.ts";
 
 /** The words and the options that name the servers of a chat. */
@@ -53,32 +56,58 @@ export async function chatServers(
   setting: StartSetting,
   onStderr: OnStderr,
 ): Promise<ChatServer[]> {
-  const { io } = setting;
-  const { config } = setting.options;
-  const named = words.targets.length > 0 || words.command ? words.targets : configuredNames(setting);
-  const targets: { target: Target; word: string | undefined }[] = [];
-  for (const word of named) targets.push({ target: await findTarget({ word, command: undefined, config }, io), word });
-  if (words.command)
-    targets.push({
-      target: await findTarget({ word: undefined, command: words.command, config }, io),
-      word: undefined,
-    });
+  const isNamed = words.targets.length > 0 || words.command !== undefined;
+  const targets = isNamed ? await namedTargets(words, setting) : await configuredTargets(setting);
   checkShared(
     targets.map(({ target }) => target),
     setting.options,
   );
+  if (isNamed) for (const { target } of targets) if (target.origin) await approve(target.origin, setting);
   const taken = new Set<string>();
-  const servers: ChatServer[] = [];
-  for (const { target, word } of targets) {
-    if (target.origin) {
-      if (word !== undefined && !words.targets.includes(word)) noteOwnServer(target.origin, setting);
-      await approve(target.origin, setting);
-    }
+  return targets.map(({ target, word }) => {
     const name = uniqueName(serverName(target, word), taken);
     taken.add(name);
-    servers.push({ name, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) });
+    return { name, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) };
+  });
+}
+
+/** A target, and the word of the command line or of a configuration that names it. */
+interface NamedTarget {
+  readonly target: Target;
+  readonly word: string | undefined;
+}
+
+/** Returns the targets of the command line. */
+async function namedTargets({ targets, command }: ServerWords, { io, options }: StartSetting): Promise<NamedTarget[]> {
+  const { config } = options;
+  const found: NamedTarget[] = [];
+  for (const word of targets) found.push({ target: await findTarget({ word, command: undefined, config }, io), word });
+  if (command) found.push({ target: await findTarget({ word: undefined, command, config }, io), word: undefined });
+  return found;
+}
+
+/**
+ * Returns the targets of the configuration, in the order of the file. At a terminal, a server that the user does not trust, or whose
+ * settings are incomplete, is left out with a note.
+ */
+async function configuredTargets(setting: StartSetting): Promise<NamedTarget[]> {
+  const { io, options, screen } = setting;
+  const found: NamedTarget[] = [];
+  for (const word of configuredNames(setting)) {
+    try {
+      const target = await findTarget({ word, command: undefined, config: options.config }, io);
+      if (target.origin) {
+        noteOwnServer(target.origin, setting);
+        await approve(target.origin, setting);
+      }
+      found.push({ target, word });
+    } catch (error) {
+      const isExpected = error instanceof Declined || error instanceof UsageError;
+      if (!isExpected || !isAttended(setting) || setting.stop.signal.aborted) throw error;
+      screen.noteParagraph(`${visibleLine(error.message)} It is not a part of this chat.`);
+    }
   }
-  return servers;
+  return found;
 }
 
 /**
