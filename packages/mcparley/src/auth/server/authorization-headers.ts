@@ -53,6 +53,8 @@ export interface Reason {
   scheme: Scheme;
   error: string;
   description?: string;
+  /** An error for the operator. It is not sent. */
+  cause?: unknown;
 }
 
 /**

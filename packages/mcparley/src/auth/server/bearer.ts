@@ -58,10 +58,11 @@ export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): Ht
       try {
         caller = await verify(token, request);
       } catch (error) {
-        if (error instanceof InvalidToken) throw refused(401, error.message, "invalid_token");
+        if (error instanceof InvalidToken)
+          throw refused(401, error.message, { error: "invalid_token", cause: error.cause });
         throw error;
       }
-      if (!caller) throw refused(401, "The token is not valid.", "invalid_token");
+      if (!caller) throw refused(401, "The token is not valid.", { error: "invalid_token" });
       return { issuer: "bearer", scopes: [], ...caller };
     },
   };
@@ -72,17 +73,21 @@ function readToken(request: HttpRequestHead, name: string | undefined): string |
     const presented = readPresented(request);
     if (presented?.scheme === "Bearer") return presented.token;
   } catch (error) {
-    if (error instanceof BadPresentation) throw refused(400, error.message, "invalid_request");
+    if (error instanceof BadPresentation) throw refused(400, error.message, { error: "invalid_request" });
     throw error;
   }
   const given = name === undefined ? undefined : request.header(name);
   if (given === undefined || given === "") return undefined;
   if (given.length <= maxToken) return given;
-  throw refused(400, `The ${name} header has more than ${maxToken} characters.`, "invalid_request");
+  throw refused(400, `The ${name} header has more than ${maxToken} characters.`, { error: "invalid_request" });
 }
 
 /** Makes a refusal with the challenge of RFC 6750, section 3. */
-function refused(status: number, message: string, error?: string): HttpRefusal {
+function refused(
+  status: number,
+  message: string,
+  { error, cause }: { error?: string; cause?: unknown } = {},
+): HttpRefusal {
   const challenge = error === undefined ? "Bearer" : `Bearer error="${error}"`;
-  return new HttpRefusal(status, message, { headers: { "www-authenticate": challenge } });
+  return new HttpRefusal(status, message, { headers: { "www-authenticate": challenge }, cause });
 }

@@ -81,6 +81,7 @@ export function protectedResource(options: ProtectedResourceOptions): ProtectedR
   const refuse: Refuse = (status, message, reason) =>
     new HttpRefusal(status, message, {
       headers: { "www-authenticate": challengeHeader(challenges, scopes, reason) },
+      cause: reason?.cause,
     });
 
   return {
@@ -107,13 +108,15 @@ export function protectedResource(options: ProtectedResourceOptions): ProtectedR
       } catch (error) {
         if (error instanceof InvalidToken) {
           const scheme = dpop.required ? "DPoP" : presented.scheme;
-          throw refuse(401, error.message, { scheme, error: "invalid_token", description: error.message });
+          const { message, cause } = error;
+          throw refuse(401, message, { scheme, error: "invalid_token", description: message, cause });
         }
         if (error instanceof InvalidProof) {
           await sendNonce(proofs, request);
-          throw refuse(401, error.message, { scheme: "DPoP", error: error.code, description: error.message });
+          const { message, code, cause } = error;
+          throw refuse(401, message, { scheme: "DPoP", error: code, description: message, cause });
         }
-        const couldNotCheck = ["unreachable", "timeout", "store_unavailable"];
+        const couldNotCheck = ["unreachable", "timeout", "store_unavailable", "authorization_failed"];
         if (!(error instanceof LocalError) || !couldNotCheck.includes(error.code)) throw error;
         // A new sign-in would not help.
         const message = "Tokens cannot be checked at the moment. Try again later.";
