@@ -26,7 +26,7 @@ beforeAll(async () => {
 async function verifiedJwt(claims: object, header: object = {}, keys?: unknown[]): Promise<VerifiedToken | undefined> {
   const good = { iss: issuer, aud: audience, sub: "alice", iat: now(), exp: now() + 300, scope: "notes:read" };
   const token = await new SignJWT({ ...good, ...claims })
-    .setProtectedHeader({ alg: "ES256", kid: "k", typ: "at+jwt", ...header } as { alg: string })
+    .setProtectedHeader({ alg: "ES256", kid: "k", typ: "at+jwt", ...header })
     .sign(pair.privateKey);
   const documents: Record<string, unknown> = {
     "/.well-known/oauth-authorization-server": { issuer, jwks_uri: `${issuer}/jwks`, unknown: null },

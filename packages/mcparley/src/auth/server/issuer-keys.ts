@@ -89,11 +89,9 @@ export function issuerKeys({ issuer, jwks, fetch, clock }: KeysOptions): IssuerK
  */
 function readKeySet(document: unknown, loadedAt: number): KeySet {
   if (!isObject(document) || !Array.isArray(document.keys)) throw new Error("The response contains no list of keys.");
-  // `ext` has no meaning for a public key, and jose ignores keys in which it is no boolean.
-  const keys = document.keys.filter(isObject).map(({ ext: _, ...key }) => {
-    const members = Object.entries(key).filter(([, value]) => value !== null && String(value) !== "");
-    return Object.fromEntries(members) as JSONWebKeySet["keys"][number];
-  });
+  const keys = document.keys
+    .filter(isObject)
+    .map((key) => Object.fromEntries(Object.entries(key).filter(([name, value]) => hasMeaning(name, value))));
   const findAny = createLocalJWKSet({ keys });
   const findWithoutId = createLocalJWKSet({ keys: keys.filter(({ kid }) => kid === undefined) });
   const has = (kid: unknown): boolean => keys.some((key) => key.kid === kid);
@@ -105,4 +103,10 @@ function readKeySet(document: unknown, loadedAt: number): KeySet {
       return has(kid) ? findAny({ ...header, kid }, token) : findWithoutId(header, token);
     },
   };
+}
+
+/** `ext` has no meaning for a public key, and jose ignores keys in which it is no boolean. */
+function hasMeaning(name: string, value: unknown): boolean {
+  const isEmpty = value === null || value === "" || (Array.isArray(value) && value.length === 0);
+  return !isEmpty && name !== "ext";
 }

@@ -51,9 +51,11 @@ export function issuerClient(given: IssuerClientOptions): () => Promise<IssuerCl
   const options: RequestOptions = {
     // TLS is required by the fetch and by the checks of the options.
     [oauth.allowInsecureRequests]: true,
-    // oxlint-disable-next-line unicorn/no-invalid-fetch-options -- the method is a variable.
-    [oauth.customFetch]: async (url, { method, headers, body }) =>
-      withoutEmptyMembers(await fetch(url, { method, headers, body })),
+    [oauth.customFetch]: async (url, { method, headers, body }) => {
+      // oxlint-disable-next-line unicorn/no-invalid-fetch-options -- the method is a variable.
+      const response = await fetch(url, { method, headers, body });
+      return withoutEmptyMembers(response);
+    },
   };
   return async () => {
     const server = endpoint ? { issuer, ...endpoint } : await metadata();

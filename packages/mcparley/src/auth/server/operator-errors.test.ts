@@ -74,7 +74,7 @@ describe("an introspection endpoint", () => {
       /^The authorization server https:\/\/as\.example refused the client "notes-server" of this server/,
     );
     expect(errors[0]?.message).toMatch(reason);
-    expect(String(errors[0]?.message)).not.toContain("canary");
+    expect(errors[0]?.message).not.toContain("canary");
   });
 
   test.each<[string, () => Response, string, RegExp]>([
