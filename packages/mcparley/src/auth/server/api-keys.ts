@@ -2,6 +2,7 @@ import type { HttpServerAuth } from "../../http/server/options.ts";
 import { sha256 } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
+import { tokenIn } from "./authorization-headers.ts";
 import { type BearerOptions, bearer } from "./bearer.ts";
 import { invalid } from "./option-checks.ts";
 
@@ -61,13 +62,20 @@ export function apiKeys(keys: readonly ApiKey[], options: ApiKeysOptions = {}): 
   };
   // Computed with the first request, because some platforms forbid asynchronous work before it.
   let known: Promise<KnownKey[]> | undefined;
-  return bearer(
-    async (token) => {
-      known ??= Promise.all(keys.map(hashKey));
-      return findOwner(await known, await sha256(token));
+  const ownerOf = async (token: string): Promise<Principal | undefined> => {
+    known ??= Promise.all(keys.map(hashKey));
+    return findOwner(await known, await sha256(token));
+  };
+  const auth = bearer(ownerOf, header === undefined ? {} : { header });
+  return {
+    ...auth,
+    async match(request) {
+      const match = await auth.match?.(request);
+      if (match !== "possible") return match;
+      // Any other token in `Authorization` is for another entry.
+      return (await ownerOf(tokenIn(request)?.token ?? "")) && "certain";
     },
-    header === undefined ? {} : { header },
-  );
+  };
 }
 
 /** Compares with every key, so that the time does not depend on which one matches. */

@@ -3,7 +3,7 @@ import { HttpRefusal } from "../../http/server/refusal.ts";
 import type { HttpServerAuth } from "../../http/server/options.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
-import { BadPresentation, maxToken, readPresented } from "./authorization-headers.ts";
+import { BadPresentation, maxToken, readPresented, tokenIn } from "./authorization-headers.ts";
 import { invalid } from "./option-checks.ts";
 import { InvalidToken } from "./verified-token.ts";
 
@@ -46,6 +46,11 @@ export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): Ht
   if (typeof verify !== "function") throw invalid("bearer requires a function that verifies a token.");
   const name = header?.toLowerCase();
   return {
+    match(request) {
+      const presented = tokenIn(request);
+      if (presented) return presented.scheme === "Bearer" ? "possible" : undefined;
+      return name !== undefined && request.header(name) ? "certain" : undefined;
+    },
     async authenticate(request) {
       const token = readToken(request, name);
       if (token === undefined) {

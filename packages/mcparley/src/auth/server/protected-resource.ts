@@ -12,6 +12,7 @@ import {
   type Reason,
   challengeHeader,
   readPresented,
+  tokenIn,
 } from "./authorization-headers.ts";
 import { type DpopOptions, type ProofChecker, makeProofChecker } from "./dpop.ts";
 import { checkIdentifier, invalid } from "./option-checks.ts";
@@ -51,7 +52,10 @@ export interface ProtectedResource extends HttpServerAuth {
  * metadata, which lists the authorization servers, is served at its path and at the root. `ctx.principal` is the
  * authenticated caller, with the claims of the token and without the token itself.
  *
- * Throws `LocalError` `invalid_definition` if the resource or the issuers are missing or not https URLs.
+ * If `listen` selects the port, pass a function: it receives the URL of the endpoint and returns the options.
+ *
+ * Throws `LocalError` `invalid_definition` if the resource or the issuers are missing or not https URLs. With a function, `listen`
+ * rejects with it.
  *
  * @example
  * ```ts
@@ -66,7 +70,38 @@ export interface ProtectedResource extends HttpServerAuth {
  * await listen(createServer({ name: "notes", version: "1.0.0" }), { port: 3000, auth });
  * ```
  */
-export function protectedResource(options: ProtectedResourceOptions): ProtectedResource {
+export function protectedResource(
+  options: ProtectedResourceOptions | ((url: string) => ProtectedResourceOptions),
+): ProtectedResource {
+  return typeof options === "function" ? protectedWhenListening(options) : protectedAt(options);
+}
+
+/** Makes the protection of a resource whose URL is known when `listen` has opened its port. */
+function protectedWhenListening(optionsOf: (url: string) => ProtectedResourceOptions): ProtectedResource {
+  let opened: ProtectedResource | undefined;
+  const resource = (): ProtectedResource => {
+    if (opened) return opened;
+    throw invalid("The URL of the resource is not known before `listen` has opened its port.");
+  };
+  return {
+    get metadata() {
+      return resource().metadata;
+    },
+    get metadataUrl() {
+      return resource().metadataUrl;
+    },
+    listening(url) {
+      if (opened) throw invalid("protectedResource with a function is for one `listen`. Make another one for each.");
+      opened = protectedAt(optionsOf(url));
+    },
+    document: (request) => resource().document?.(request),
+    match: (request) => resource().match?.(request),
+    challenge: (scopes, request) => resource().challenge?.(scopes, request),
+    authenticate: (request, store) => resource().authenticate(request, store),
+  };
+}
+
+function protectedAt(options: ProtectedResourceOptions): ProtectedResource {
   const { resource, issuers, audience = [], scopes = [], dpop = {}, clock = systemClock } = options;
   const verifiers = readVerifiers(options.verifier);
   const audiences = [checkIdentifier("resource", resource), ...audience];
@@ -88,6 +123,7 @@ export function protectedResource(options: ProtectedResourceOptions): ProtectedR
     metadata,
     metadataUrl,
     document: publish(metadata, metadataUrl),
+    match: (request) => tokenIn(request) && "possible",
     challenge(required, request) {
       const scheme = readPresented(request)?.scheme ?? "Bearer";
       return challengeHeader(challenges, required, { scheme, error: "insufficient_scope" });
