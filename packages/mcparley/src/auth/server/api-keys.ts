@@ -51,6 +51,21 @@ const minKey = 16;
  * const auth = apiKeys([{ key: process.env.CI_KEY, subject: "ci", scopes: ["notes:read"] }]);
  * await listen(server, { port: 3000, auth });
  * ```
+ *
+ * @example Users sign in with OAuth, and programs send a key.
+ * ```ts
+ * import { apiKeys, jwtVerifier, protectedResource } from "mcparley/auth";
+ * import { listen } from "mcparley/node";
+ * import { createServer } from "mcparley/server";
+ *
+ * const resource = "https://example.com/mcp";
+ * const issuer = "https://auth.example.com";
+ * const auth = [
+ *   protectedResource({ resource, issuers: [issuer], verifier: jwtVerifier({ issuer, audience: resource }) }),
+ *   apiKeys([{ key: process.env.CI_KEY, subject: "ci" }], { header: "x-api-key" }),
+ * ];
+ * await listen(createServer({ name: "notes", version: "1.0.0" }), { port: 3000, auth });
+ * ```
  */
 export function apiKeys(keys: readonly ApiKey[], options: ApiKeysOptions = {}): HttpServerAuth {
   const { issuer = "api-keys", header } = options;

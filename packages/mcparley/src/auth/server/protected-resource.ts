@@ -69,6 +69,21 @@ export interface ProtectedResource extends HttpServerAuth {
  * const auth = protectedResource({ resource, issuers: [issuer], scopes: ["notes:read"], verifier });
  * await listen(createServer({ name: "notes", version: "1.0.0" }), { port: 3000, auth });
  * ```
+ *
+ * @example A server on a free port.
+ * ```ts
+ * import { jwtVerifier, protectedResource } from "mcparley/auth";
+ * import { listen } from "mcparley/node";
+ * import { createServer } from "mcparley/server";
+ *
+ * const issuer = "https://auth.example.com";
+ * const auth = protectedResource((resource) => ({
+ *   resource,
+ *   issuers: [issuer],
+ *   verifier: jwtVerifier({ issuer, audience: resource }),
+ * }));
+ * await listen(createServer({ name: "notes", version: "1.0.0" }), { port: 0, auth });
+ * ```
  */
 export function protectedResource(
   options: ProtectedResourceOptions | ((url: string) => ProtectedResourceOptions),

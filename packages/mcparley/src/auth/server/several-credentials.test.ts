@@ -224,7 +224,12 @@ describe.each([
   });
 
   test("a list without entries, and an entry that cannot be distinguished, are refused when the handler is made", async () => {
-    for (const list of [[], [keys(), { authenticate: () => undefined }], [keys(), () => undefined]]) {
+    for (const list of [
+      [],
+      [keys(), { authenticate: () => undefined }],
+      [keys(), () => undefined],
+      [keys(), undefined],
+    ]) {
       await expect(serve(list as HttpServerAuth[])).rejects.toMatchObject({
         code: "invalid_definition",
         message: expect.stringContaining("`match`"),

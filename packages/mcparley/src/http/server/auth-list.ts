@@ -9,7 +9,7 @@ export const checkedBy: WeakMap<HttpRequestHead, HttpServerAuth> = new WeakMap<H
 export function readAuth(auth: HttpOptions["auth"]): readonly HttpServerAuth[] {
   if (typeof auth === "function") return [{ authenticate: auth }];
   if (!isAuthList(auth)) return auth ? [auth] : [];
-  if (auth.length > 0 && auth.every(({ match }) => match)) return auth;
+  if (auth.length > 0 && auth.every((one) => "match" in Object(one))) return auth;
   throw new LocalError("invalid_definition", 'A list in "auth" needs entries with `match`, such as bearer(...).');
 }
 

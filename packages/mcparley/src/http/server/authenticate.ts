@@ -16,13 +16,15 @@ export async function authenticateByList(
   request: AuthenticationRequest,
   store: Store | undefined,
 ): Promise<Principal | HttpRefusal> {
-  const matches = await Promise.all(auths.map((auth) => auth.match?.(request)));
+  const matches = await Promise.all(auths.map(async (auth) => auth.match?.(request)));
   const chosen = auths[matches.indexOf("certain")] ?? auths[matches.indexOf("possible")];
   if (chosen) checkedBy.set(request, chosen);
   const outcome = chosen && (await outcomeOf(chosen, request, store));
   if (outcome && !(outcome instanceof HttpRefusal && outcome.status === 401)) return outcome;
   const other = chosen ? withoutCredentials(request) : request;
-  const outcomes = await Promise.all(auths.map((auth) => (auth === chosen ? outcome : outcomeOf(auth, other, store))));
+  const outcomes = await Promise.all(
+    auths.map(async (auth) => (auth === chosen ? outcome : outcomeOf(auth, other, store))),
+  );
   return refusalOf(outcomes, outcome);
 }
 

@@ -76,7 +76,7 @@ export class Endpoint {
     this.#needsSenderCheck = Boolean(auth || cors || trustProxy);
     this.#mayHideDefinitions = !auth;
     const auths = readAuth(auth);
-    if (boundHost === undefined && auths.some(({ listening }) => listening))
+    if (boundHost === undefined && auths.some((one) => "listening" in one))
       throw new LocalError("invalid_definition", "Only `listen` has a URL for protectedResource. Name its resource.");
     this.#context = {
       core,

@@ -218,7 +218,7 @@ function headersOf(reply: Reply, auths: readonly HttpServerAuth[], request: Http
   if (reply.scopes) {
     // The scopes that the client must request (RFC 6750 section 3; 2025-11-25, authorization, "Scope Challenge").
     const scope = reply.scopes.join(" ").replace(/["\\]/g, "\\$&");
-    const auth = checkedBy.get(request) ?? auths.find((one) => one.challenge);
+    const auth = checkedBy.get(request) ?? auths.find((one) => "challenge" in one);
     const challenge = auth?.challenge?.(reply.scopes, request) ?? `Bearer error="insufficient_scope", scope="${scope}"`;
     return { ...jsonHeaders, "www-authenticate": challenge };
   }
