@@ -17,14 +17,23 @@ interface World {
   call: (token: string) => ReturnType<ProtectedServer["call"]>;
 }
 
-async function serve(): Promise<World> {
+/** Serves with an issuer. `publish` changes each key of its set. */
+async function serve(publish: (key: object) => object = (key) => key): Promise<World> {
   const clock = fakeClock(1_800_000_000_000);
   let issuer: TokenIssuer | undefined;
   const server = await serveProtected({
     async protect(resource) {
       const now = (): number => Math.floor(clock.now() / 1000);
       issuer = await makeTokenIssuer({ issuer: "https://as.example", audience: resource, now });
-      const verifier = jwtVerifier({ issuer: issuer.issuer, audience: resource, fetch: issuer.fetch, clock });
+      const fetch: typeof globalThis.fetch = async (input) => {
+        const response = await issuer!.fetch(input);
+        const document = (await response
+          .clone()
+          .json()
+          .catch(() => undefined)) as { keys?: object[] } | undefined;
+        return document?.keys ? Response.json({ keys: document.keys.map((key) => publish(key)) }) : response;
+      };
+      const verifier = jwtVerifier({ issuer: issuer.issuer, audience: resource, fetch, clock });
       return { resource, issuers: [issuer.issuer], verifier, clock };
     },
   });
@@ -87,8 +96,11 @@ describe("after a rotation of keys", () => {
     expect(loads(issuer)).toBe(2);
   });
 
-  test("also without key ids", async () => {
-    const { clock, issuer, call } = await serve();
+  test.each([
+    ["tokens without key ids", (key: object) => key],
+    ["tokens and keys without ids", (key: object) => ({ ...key, kid: undefined })],
+  ])("also for %s", async (_, publish) => {
+    const { clock, issuer, call } = await serve(publish);
     const sign = () => issuer.sign({}, { header: { kid: undefined } });
     expect((await call(await sign())).status).toBe(200);
     await issuer.rotate("second");
@@ -96,6 +108,16 @@ describe("after a rotation of keys", () => {
     const token = await sign();
     expect(await call(token)).toMatchObject({ status: 503, said: expect.stringContaining("without kid") });
     await clock.advance(29_000);
+    expect((await call(token)).status).toBe(200);
+  });
+
+  test("also for tokens that name keys which the issuer lists without ids", async () => {
+    const { clock, issuer, call } = await serve((key) => ({ ...key, kid: undefined }));
+    expect((await call(await issuer.sign())).status).toBe(200);
+    await issuer.rotate("second");
+    const token = await issuer.sign();
+    expect(await call(token)).toMatchObject({ status: 503, said: expect.stringContaining('"second"') });
+    await clock.advance(30_000);
     expect((await call(token)).status).toBe(200);
   });
 
@@ -155,7 +177,7 @@ test("a forged token of an earlier time is refused with 401 during the pause, an
   const forged = (kid: string, when: number) => issuer.sign({ iat: when }, { header: { kid } });
   expect(await call(await forged("gone", iat))).toMatchObject({
     status: 401,
-    said: 'The signature of the token does not verify: the issuer has no key "gone".',
+    said: 'The signature of the token does not verify: the issuer has no key "gone" for its algorithm.',
   });
   // Issuers whose clock is up to `clockTolerance` behind may have signed with a new key.
   expect((await call(await forged("new", iat + 1))).status).toBe(503);
@@ -228,6 +250,17 @@ describe("if the issuer is unavailable", () => {
     await clock.advance(5_000);
     expect(await refused).toMatchObject({ code: "unreachable", message: expect.stringContaining("5000 ms") });
   });
+});
+
+test("a token that names a known key but another algorithm is refused at once, and causes no request", async () => {
+  const { clock, issuer, call } = await serve();
+  await call(await issuer.sign());
+  const { privateKey: key } = await generateKeyPair("ES384");
+  const forged = await issuer.sign({}, { header: { alg: "ES384" }, key });
+  expect(await call(forged)).toMatchObject({ status: 401, said: expect.stringContaining("does not verify") });
+  await clock.advance(31_000);
+  expect((await call(forged)).status).toBe(401);
+  expect(loads(issuer)).toBe(1);
 });
 
 test("a token without a key id is verified with any matching key", async () => {

@@ -214,6 +214,18 @@ describe("a set of keys", () => {
   );
 });
 
+test("the text of an issuer in an error is printable", async () => {
+  const fetch = async (): Promise<Response> => new Response("\u001b[2J\u202e");
+  const jwt = await new SignJWT({ iss: issuer }).setProtectedHeader({ alg: "ES256" }).sign(pair.privateKey);
+  const refused = Promise.resolve(jwtVerifier({ issuer, audience, jwks: `${issuer}/jwks`, fetch })(jwt, head));
+  const { message } = await refused.then(
+    () => new Error("accepted"),
+    (error: Error) => error,
+  );
+  expect(message).toMatch(/did not return its public keys.*JSON/);
+  expect(message).not.toContain("\u001b");
+});
+
 describe("metadata", () => {
   test.each([null, "", 7, undefined])("with the jwks_uri %j is reported by name", async (uri) => {
     const fetch = async (): Promise<Response> => Response.json({ issuer, jwks_uri: uri });

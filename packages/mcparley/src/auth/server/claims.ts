@@ -67,6 +67,17 @@ function thumbprintIn({ cnf }: JsonObject): string | undefined {
   return jkt;
 }
 
+/** Checks issuer, audience and lifetime again, because a custom verifier may omit it. `now` is in seconds. */
+export function checkClaims(
+  { issuer, audience, expiresAt }: VerifiedToken,
+  { issuers, audiences, now }: { issuers: readonly string[]; audiences: readonly string[]; now: number },
+): void {
+  if (!issuers.includes(issuer)) throw new InvalidToken("The issuer of the token is not accepted.");
+  if (!audience.some((one) => audiences.includes(one))) throw new InvalidToken("The token is for another audience.");
+  // 300 seconds is the maximum clock difference that a verifier accepts.
+  if (expiresAt !== undefined && expiresAt + 300 <= now) throw new InvalidToken("The token has expired.");
+}
+
 /** A date of a token or proof that is refused because of it. */
 interface RefusedDate {
   /** The claim, such as `exp`. */

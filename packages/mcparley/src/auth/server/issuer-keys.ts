@@ -24,7 +24,7 @@ type KeyFinder = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Prom
 /** The keys of an issuer, as one response contained them. */
 export interface KeySet {
   readonly find: KeyFinder;
-  /** Whether a key has this id. */
+  /** Whether a key has this id. False if the id is missing. */
   has(kid: unknown): boolean;
   /** Milliseconds since 1970. Infinity for keys that are never loaded again. */
   readonly loadedAt: number;
@@ -94,7 +94,7 @@ function readKeySet(document: unknown, loadedAt: number): KeySet {
     .map((key) => Object.fromEntries(Object.entries(key).filter(([name, value]) => hasMeaning(name, value))));
   const findAny = createLocalJWKSet({ keys });
   const findWithoutId = createLocalJWKSet({ keys: keys.filter(({ kid }) => kid === undefined) });
-  const has = (kid: unknown): boolean => keys.some((key) => key.kid === kid);
+  const has = (kid: unknown): boolean => Boolean(kid) && keys.some((key) => key.kid === kid);
   return {
     loadedAt,
     has,

@@ -81,8 +81,9 @@ async function verifyWithKeys(
 
 /** Returns whether a token failed because its key is not in a set. A token without a `kid` can be signed with any key. */
 function isKeyUnknown(error: unknown, token: string, keys: KeySet): boolean {
-  if (error instanceof errors.JWKSNoMatchingKey) return true;
-  return error instanceof errors.JWSSignatureVerificationFailed && !keys.has(decodeProtectedHeader(token).kid);
+  const isUnverified = error instanceof errors.JWSSignatureVerificationFailed;
+  if (!isUnverified && !(error instanceof errors.JWKSNoMatchingKey)) return false;
+  return !keys.has(decodeProtectedHeader(token).kid);
 }
 
 /**
@@ -125,7 +126,7 @@ function toRefusal(error: unknown, { issuer, token, now }: { issuer: string; tok
     return new InvalidToken("The token is signed with an algorithm that is not allowed.");
   const unverified = "The signature of the token does not verify";
   if (error instanceof errors.JWKSNoMatchingKey)
-    return new InvalidToken(`${unverified}: the issuer has no key ${keyOf(token)}.`);
+    return new InvalidToken(`${unverified}: the issuer has no key ${keyOf(token)} for its algorithm.`);
   if (error instanceof errors.JWSSignatureVerificationFailed) return new InvalidToken(`${unverified}.`);
   if (
     error instanceof errors.JWSInvalid ||

@@ -14,8 +14,9 @@ import {
   readPresented,
   tokenIn,
 } from "./authorization-headers.ts";
+import { checkClaims } from "./claims.ts";
 import { type DpopOptions, type ProofChecker, makeProofChecker } from "./dpop.ts";
-import { checkIdentifier, invalid } from "./option-checks.ts";
+import { checkIdentifier, checkVerifiers, invalid } from "./option-checks.ts";
 import { InvalidProof, proofAlgorithms } from "./proof.ts";
 import { type ResourceDescription, describeResource, metadataUrlOf, publish } from "./published-metadata.ts";
 import { InvalidToken, type TokenVerifier, type VerifiedToken, keepToken } from "./verified-token.ts";
@@ -118,7 +119,7 @@ function protectedWhenListening(optionsOf: (url: string) => ProtectedResourceOpt
 
 function protectedAt(options: ProtectedResourceOptions): ProtectedResource {
   const { resource, issuers, audience = [], scopes = [], dpop = {}, clock = systemClock } = options;
-  const verifiers = readVerifiers(options.verifier);
+  const verifiers = checkVerifiers(options.verifier);
   const audiences = [checkIdentifier("resource", resource), ...audience];
   const proofs = makeProofChecker(dpop, resource, clock);
   const metadata = describeResource(options, dpop.required === true);
@@ -206,17 +207,6 @@ async function verify(
   throw new InvalidToken("The issuer of the token is not accepted.");
 }
 
-/** Checks issuer, audience and lifetime again, because a custom verifier may omit it. `now` is in seconds. */
-function checkClaims(
-  { issuer, audience, expiresAt }: VerifiedToken,
-  { issuers, audiences, now }: { issuers: readonly string[]; audiences: readonly string[]; now: number },
-): void {
-  if (!issuers.includes(issuer)) throw new InvalidToken("The issuer of the token is not accepted.");
-  if (!audience.some((one) => audiences.includes(one))) throw new InvalidToken("The token is for another audience.");
-  // 300 seconds is the maximum clock difference that a verifier accepts.
-  if (expiresAt !== undefined && expiresAt + 300 <= now) throw new InvalidToken("The token has expired.");
-}
-
 /**
  * Returns the thumbprint of the key to which the token is bound. Undefined if it is not bound. Throws `InvalidToken` if the
  * scheme does not match, or if a required binding is missing.
@@ -256,10 +246,4 @@ function withImplied(granted: readonly string[], hierarchy: ScopeHierarchy): rea
   // The loop also visits scopes that are added during the iteration.
   for (const scope of all) for (const implied of hierarchy(scope)) all.add(implied);
   return [...all];
-}
-
-function readVerifiers(given: TokenVerifier | readonly TokenVerifier[] | undefined): readonly TokenVerifier[] {
-  const verifiers = typeof given === "function" ? [given] : (given ?? []);
-  if (verifiers.length > 0 && verifiers.every((one) => typeof one === "function")) return verifiers;
-  throw invalid("verifier is required: jwtVerifier({ ... }), introspectionVerifier({ ... }), or a custom function.");
 }

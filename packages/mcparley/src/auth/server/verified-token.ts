@@ -1,6 +1,7 @@
 import type { HttpRequestHead } from "../../http/exchange.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
+import { printable } from "../../rpc/printable.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
 
 /** The content of a token that has been verified. */
@@ -64,7 +65,7 @@ export type ScopesOf = (claims: JsonObject) => readonly string[];
 export function issuerUnavailable(issuer: string, why: string, cause?: unknown): LocalError {
   const server = `The authorization server ${issuer} `;
   if (cause instanceof LocalError && cause.message.startsWith(server)) return cause;
-  const reason = cause instanceof Error ? ` ${cause.message}` : "";
+  const reason = cause instanceof Error ? ` ${printable(cause.message).slice(0, 500)}` : "";
   return new LocalError("unreachable", `${server}${why}, so its tokens cannot be checked.${reason}`, { cause });
 }
 
