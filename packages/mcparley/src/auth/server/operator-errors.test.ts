@@ -148,6 +148,40 @@ describe("an introspection endpoint", () => {
   });
 });
 
+describe("a realm that is disabled", () => {
+  test.each([
+    ["from the start", 403, 0],
+    ["from the start, and unknown", 404, 0],
+    ["after its keys were loaded", 403, 601_000],
+    ["after its keys were loaded, and unknown", 404, 601_000],
+  ])("%s is answered with 503, status %d, and accepted when it is enabled again", async (_, status, used) => {
+    const clock = fakeClock(start * 1000);
+    const { privateKey, publicKey } = await generateKeyPair("ES256");
+    const documents: Record<string, unknown> = {
+      "/.well-known/oauth-authorization-server": { issuer, jwks_uri: `${issuer}/jwks` },
+      "/jwks": { keys: [await exportJWK(publicKey)] },
+    };
+    let isEnabled = used > 0;
+    const fetch = async (input: URL | RequestInfo): Promise<Response> =>
+      isEnabled ? Response.json(documents[new URL(new Request(input).url).pathname]) : new Response("", { status });
+    const claims = { iss: issuer, aud: resource, sub: "alice", exp: start + 3_600 };
+    const signed = await new SignJWT(claims).setProtectedHeader({ alg: "ES256" }).sign(privateKey);
+    const verifier = jwtVerifier({ issuer, audience: resource, fetch, clock });
+    if (used > 0) expect((await call(verifier, signed)).answer.status).toBe(200);
+    isEnabled = false;
+    await clock.advance(used);
+    const { answer, errors } = await call(verifier, signed);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get("retry-after")).toBe("5");
+    expect(errors).toMatchObject([{ code: "unreachable", message: expect.stringContaining("https://as.example") }]);
+    isEnabled = true;
+    await clock.advance(4_999);
+    expect((await call(verifier, signed)).answer.status).toBe(503);
+    await clock.advance(1);
+    expect((await call(verifier, signed)).answer.status).toBe(200);
+  });
+});
+
 describe("a wrong clock", () => {
   const clock = fakeClock(start * 1000);
   const claims = { iss: issuer, aud: resource, sub: "alice", iat: start, exp: start + 300 };
