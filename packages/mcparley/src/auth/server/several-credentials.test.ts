@@ -206,6 +206,10 @@ describe.each([
     const unknown = await call(client, bearerOf("an-unknown-key-0123456"));
     expect(unknown).toMatchObject({ status: 401, text: "The token is not valid." });
     expect(unknown.challenge).toBe('Bearer error="invalid_token", Bearer error="invalid_token"');
+    expect(await call(client, { authorization: "Bearer a b" })).toMatchObject({
+      status: 400,
+      challenge: 'Bearer error="invalid_request", Bearer error="invalid_request"',
+    });
   });
 
   test("an entry of a list that accepts nobody is no anonymous caller", async () => {
