@@ -124,6 +124,7 @@ const packages = [
           "auth/server/exchange.ts",
           "auth/server/introspect.ts",
           "auth/server/issuer.ts",
+          "auth/server/issuer-keys.ts",
           "auth/server/jwt-checks.ts",
           "auth/server/proof-checks.ts",
         ],

@@ -75,6 +75,24 @@ test("a token that is bound to a key is accepted with a proof of possession", as
   expect((await show(await proof({ htu: `${server.url}?a#b` }))).status).toBe(200);
 });
 
+test("a proof whose date shows a wrong clock is reported with the difference, which the client does not receive", async () => {
+  for (const [iat, difference] of [
+    [start + 20, "20 s in the future"],
+    [start - 71, "71 s in the past"],
+  ] as const) {
+    const { proof, show, server } = await open();
+    const answer = await show(await proof({ iat }));
+    expect(answer).toMatchObject({ status: 401, said: "The proof is invalid, expired, or dated in the future." });
+    expect(answer.headers.get("www-authenticate")).not.toContain(difference);
+    const message = `The "iat" of a DPoP proof is ${difference} by the clock of this server`;
+    expect(server.errors).toMatchObject([{ code: "unauthorized", message: expect.stringContaining(message) }]);
+  }
+  const { proof, show, server } = await open();
+  await show(await proof({ iat: start - 300 }));
+  await show(await proof({ htm: "GET" }));
+  expect(server.errors).toEqual([]);
+});
+
 describe("rejects with 401 and invalid_dpop_proof:", () => {
   test.each<[string, (world: World) => Promise<string | undefined>, RegExp]>([
     ["no proof", async () => undefined, /a DPoP proof is required/],

@@ -258,7 +258,7 @@ async function asRegistered(response: Response): Promise<Response> {
  * Removes the members of a successful response that are null or empty, which the library rejects. Many frameworks write null for a
  * member without a value.
  */
-async function withoutEmptyMembers(response: Response): Promise<Response> {
+export async function withoutEmptyMembers(response: Response): Promise<Response> {
   const { ok, status, headers } = response;
   const body = ok ? await jsonIn(response) : undefined;
   if (!body) return response;

@@ -10,7 +10,7 @@ import { noUpstreamToken } from "./verified-token.ts";
 const grantType = "urn:ietf:params:oauth:grant-type:token-exchange";
 /** Minimum remaining lifetime of a token in milliseconds, so that it does not expire during a request. */
 const reserve = 30_000;
-/** Milliseconds for which a token without a stated lifetime is cached. */
+/** Milliseconds for which a token without a stated lifetime is cached. Some servers write 0 for it. */
 const defaultLifetime = 60_000;
 
 /** Exchanges the token of a caller. */
@@ -54,7 +54,7 @@ export function exchange({ issuer, client, endpoint, parameters, fetch, clock }:
         throw noUpstreamToken(`the authorization server refused (${code})`);
       });
     const { access_token: upstream, expires_in: seconds, scope } = issued;
-    const until = clock.now() + (seconds === undefined ? defaultLifetime : seconds * 1000 - reserve);
+    const until = clock.now() + (seconds ? seconds * 1000 - reserve : defaultLifetime);
     return { value: { token: upstream, scopes: scope?.split(" ") }, until };
   };
 }

@@ -2,6 +2,7 @@ import * as oauth from "oauth4webapi";
 import type { Clock } from "../../rpc/clock.ts";
 import { clientAuthentication } from "../client-authentication.ts";
 import type { ClientCredential } from "../client-credential.ts";
+import { withoutEmptyMembers } from "../client/endpoints.ts";
 import { type GuardedFetch, makeGuardedFetch } from "../client/guarded-fetch.ts";
 import { discoverIssuer } from "../client/metadata.ts";
 import { withCooldown } from "./request-cache.ts";
@@ -50,8 +51,11 @@ export function issuerClient(given: IssuerClientOptions): () => Promise<IssuerCl
   const options: RequestOptions = {
     // TLS is required by the fetch and by the checks of the options.
     [oauth.allowInsecureRequests]: true,
-    // oxlint-disable-next-line unicorn/no-invalid-fetch-options -- the method is a variable.
-    [oauth.customFetch]: (url, { method, headers, body }) => fetch(url, { method, headers, body }),
+    [oauth.customFetch]: async (url, { method, headers, body }) => {
+      // oxlint-disable-next-line unicorn/no-invalid-fetch-options -- the method is a variable.
+      const response = await fetch(url, { method, headers, body });
+      return withoutEmptyMembers(response);
+    },
   };
   return async () => {
     const server = endpoint ? { issuer, ...endpoint } : await metadata();

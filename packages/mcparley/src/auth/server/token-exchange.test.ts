@@ -3,7 +3,7 @@ import { tokenExchange } from "./token-exchange.ts";
 import { keepToken } from "./verified-token.ts";
 
 /** A token exchange, and the tokens that were sent to its authorization server. */
-function exchange() {
+function exchange(more: object = {}) {
   const sent: string[] = [];
   const calendar = tokenExchange({
     issuer: "https://as.example",
@@ -14,7 +14,7 @@ function exchange() {
       const token = new URLSearchParams(init?.body as URLSearchParams).get("subject_token") ?? "";
       sent.push(token);
       return Promise.resolve(
-        Response.json({ access_token: `upstream of ${token}`, token_type: "Bearer", expires_in: 600 }),
+        Response.json({ access_token: `upstream of ${token}`, token_type: "Bearer", expires_in: 600, ...more }),
       );
     },
   });
@@ -43,4 +43,16 @@ describe("an exchanged token", () => {
     const second = await calendar.tokenFor({ principal: principalWith("narrow", "https://a.example") });
     expect(second.token).toBe("upstream of narrow");
   });
+
+  test.each([{ expires_in: null }, { expires_in: 0 }, { expires_in: "", scope: null, refresh_token: null }])(
+    "with %j has an unknown lifetime, and is cached",
+    async (more) => {
+      const { calendar, sent } = exchange(more);
+      const principal = principalWith("token", "https://a.example");
+      for (let count = 0; count < 2; count++) {
+        expect(await calendar.tokenFor({ principal })).toEqual({ token: "upstream of token", scopes: undefined });
+      }
+      expect(sent).toEqual(["token"]);
+    },
+  );
 });
