@@ -1,7 +1,8 @@
 import { ResponseBodyError, WWWAuthenticateChallengeError } from "oauth4webapi";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { explanationIn } from "../../http/client/error-body.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { readDocument } from "../issuer-document.ts";
 import { redact, redactKnown } from "../../rpc/redact.ts";
 
 interface FailedRequest {
@@ -16,7 +17,10 @@ interface FailedRequest {
  * Converts an error of oauth4webapi to a `LocalError` `authorization_failed`. The original is not kept as the cause,
  * because it holds responses and parameters with tokens and codes.
  */
-export async function toAuthorizationError(error: unknown, { issuer, what, secrets }: FailedRequest): Promise<Error> {
+export async function toAuthorizationError(
+  error: unknown,
+  { issuer, what, secrets }: FailedRequest,
+): Promise<LocalError> {
   if (error instanceof LocalError) return error;
   const body = await errorBody(error);
   const server = `The authorization server ${JSON.stringify(issuer)}`;
@@ -34,7 +38,7 @@ export async function toAuthorizationError(error: unknown, { issuer, what, secre
   }
   const code = show(body.error);
   const description = body.description === undefined ? undefined : show(body.description);
-  const message = `${server} refused ${what}: ${inWords(code, description)}.${cures.get(body.error) ?? ""}`;
+  const message = `${server} refused ${what}: ${inWords(code, description)}.${cureFor(code, description)}`;
   const data = { issuer, error: code, ...(description !== undefined && { description }), status: body.status };
   return new LocalError("authorization_failed", message, { data });
 }
@@ -57,6 +61,16 @@ export function refusalCode(error: unknown): string | undefined {
   return isObject(data) && typeof data.error === "string" ? data.error : undefined;
 }
 
+/**
+ * Returns whether an authorization server has refused a request, so that the same request would fail again: by a status of 4xx that
+ * is not temporary, or by an OAuth error in a successful response.
+ */
+export function isFinalRefusal(error: unknown): error is LocalError {
+  const data = error instanceof LocalError && error.code === "authorization_failed" ? error.data : undefined;
+  if (!isObject(data) || typeof data.status !== "number" || isTransient(data.status)) return false;
+  return data.status >= 400 || typeof data.error === "string";
+}
+
 /** Whether an authorization server does not accept a client or its credentials. */
 export function isClientRefusal(error: unknown): error is LocalError {
   const code = refusalCode(error);
@@ -72,11 +86,13 @@ export function refusedTwice({ message, data }: LocalError, first: LocalError, f
   return new LocalError("authorization_failed", text, { data });
 }
 
-const cures: ReadonlyMap<string, string> = new Map([
-  ["invalid_target", " Set the option resource to an identifier that this server knows, or to false to send none."],
-  ["invalid_redirect_uri", " Register a client manually, and set the option client."],
-  ["invalid_client_metadata", " Register a client manually, and set the option client."],
-]);
+/** Returns the cure for a refused request. Some servers refuse an unknown parameter as an invalid request. */
+function cureFor(code: string, description = ""): string {
+  const isResource = code === "invalid_target" || (code === "invalid_request" && /\bresource\b/i.test(description));
+  return isResource
+    ? " Set the option resource to an identifier that this server knows, or to false to send none."
+    : "";
+}
 
 interface ErrorBody {
   error: string;
@@ -91,27 +107,17 @@ async function errorBody(error: unknown): Promise<ErrorBody | undefined> {
   }
   if (error instanceof WWWAuthenticateChallengeError) {
     // A server that refuses the client authentication may send a challenge and a body (RFC 6749, 5.2).
-    const body = (await jsonIn(error.response)) ?? { ...error.cause[0]?.parameters };
+    const body = (await readDocument(error.response)) ?? { ...error.cause[0]?.parameters };
     // The body may be another JSON error, such as that of JSON-RPC.
     return readError(body, error.status) ?? { error: "invalid_client", description: undefined, status: error.status };
   }
-  // Some servers send an error with status 200 or 503, or with another content type, and the library rejects the response.
+  // oauth4webapi expects no OAuth error in a response with a status such as 503.
   const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof Response) return readError((await jsonIn(cause)) ?? {}, cause.status);
-  return isObject(cause) && isObject(cause.body) ? readError(cause.body, 200) : undefined;
+  if (!(cause instanceof Response) || cause.bodyUsed) return undefined;
+  return readError((await readDocument(cause)) ?? {}, cause.status);
 }
 
 function readError({ error: code, error_description: description }: JsonObject, status: number): ErrorBody | undefined {
   if (typeof code !== "string" || code === "") return undefined;
   return { error: code, description: typeof description === "string" ? description : undefined, status };
-}
-
-/** Returns the JSON object in the body of a response, which remains readable. Undefined if the body is none, or was read. */
-export async function jsonIn(response: Response): Promise<JsonObject | undefined> {
-  if (response.bodyUsed) return undefined;
-  const body: unknown = await response
-    .clone()
-    .json()
-    .catch(() => undefined);
-  return isObject(body) ? body : undefined;
 }

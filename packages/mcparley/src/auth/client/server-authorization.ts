@@ -222,15 +222,17 @@ export class ServerAuthorization {
     }
     // A token that was renewed for this request was refused, so another renewal would not help.
     const isFresh = repeated > 0 && this.#origin === "refreshed";
-    const renewed = stored && !isFresh ? await refreshTokens(this.#core, at, stored) : undefined;
-    if (renewed) {
-      await this.#adopt(renewed, "refreshed");
+    const { token, refusal } = stored && !isFresh ? await refreshTokens(this.#core, at, stored) : {};
+    if (token) {
+      await this.#adopt(token, "refreshed");
       return true;
     }
     const scopes = this.scopesFor(at, challenge.scopes, stored);
     // The response to a renewal has shown whether the server knows the client.
     const checksRegistration = stored?.refreshToken === undefined;
-    await this.#obtainForRequest(at, { scopes, checksRegistration, signal });
+    await this.#obtainForRequest(at, { scopes, checksRegistration, signal }).catch((error: unknown) => {
+      throw refusal ? withRefusal(error, refusal) : error;
+    });
     return true;
   }
 
@@ -280,7 +282,8 @@ export class ServerAuthorization {
     if (!token) return;
     try {
       const at = await this.#issuerOf(token, unending);
-      const renewed = await refreshTokens(this.#core, at, token);
+      const { token: renewed, refusal } = await refreshTokens(this.#core, at, token);
+      if (refusal) this.#core.options.onError?.(refusal);
       // A server that refuses the token of a sign-in also refuses its renewal, so the origin stays the sign-in.
       if (renewed) await this.#adopt(renewed, this.#origin === "obtained" ? "obtained" : "refreshed");
       else if (this.#core.grant.isUnattended) await this.#replace(at, token);
@@ -321,6 +324,13 @@ function paused(error: Error): LocalError {
   const minutes = SIGN_IN_PAUSE_MS / 60_000;
   const text = `${withPeriod(message)} No other sign-in is started for ${minutes} minutes. Call \`signIn\` of the authorization to sign in.`;
   return new LocalError(code, text, { data });
+}
+
+/** Adds the reason of a refused renewal to the error of the sign-in that it made necessary. */
+function withRefusal(error: unknown, refusal: LocalError): unknown {
+  if (!(error instanceof LocalError) || error.code !== "sign_in_required") return error;
+  const { code, message, data } = error;
+  return new LocalError(code, `${message} ${refusal.message}`, { data, cause: refusal });
 }
 
 function withPeriod(text: string): string {
