@@ -2,6 +2,7 @@ import type { AuthorizationServer } from "oauth4webapi";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
 import type { ClientCredential } from "../client-credential.ts";
+import { wrongAudience } from "../token-audience.ts";
 import { type Endpoints, type KnownClient, type TokenResponse, requestTokens } from "./endpoints.ts";
 import { type Grant, type GrantContext, reportRequests } from "./grant.ts";
 import { authenticateClient } from "./known-client.ts";
@@ -94,6 +95,11 @@ function identityExchange({
     });
     if (response.issued_token_type !== ID_JAG) {
       const message = `The identity provider ${JSON.stringify(issuer)} did not issue a token of the requested type ${ID_JAG}.`;
+      throw new LocalError("authorization_failed", message, { data: { issuer } });
+    }
+    const wrong = wrongAudience(response.access_token, [at.issuer]);
+    if (wrong !== undefined) {
+      const message = `The identity provider ${JSON.stringify(issuer)} cannot be used: ${wrong}.`;
       throw new LocalError("authorization_failed", message, { data: { issuer } });
     }
     const granted = response.scope === undefined ? {} : { scope: response.scope };

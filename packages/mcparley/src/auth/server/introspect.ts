@@ -1,7 +1,10 @@
 import * as oauth from "oauth4webapi";
 import type { Clock } from "../../rpc/clock.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { ClientCredential } from "../client-credential.ts";
+import { toAuthorizationError } from "../client/oauth-error.ts";
+import { normalizeResponse } from "../issuer-document.ts";
 import { issuerClient } from "./issuer.ts";
 import { issuerUnavailable } from "./verified-token.ts";
 
@@ -18,10 +21,11 @@ interface IntrospectionSettings {
 }
 
 /** Makes the function that introspects tokens. In a file of its own, because it loads oauth4webapi. */
-export function introspection({ issuer, client, endpoint, fetch, clock }: IntrospectionSettings): Introspect {
+export function introspection(settings: IntrospectionSettings): Introspect {
+  const { issuer, client: credential, endpoint, fetch, clock } = settings;
   const prepare = issuerClient({
     issuer,
-    client,
+    client: credential,
     clock,
     ...(fetch && { fetch }),
     endpoint: endpoint === undefined ? undefined : { introspection_endpoint: endpoint },
@@ -33,9 +37,13 @@ export function introspection({ issuer, client, endpoint, fetch, clock }: Intros
         ...options,
         additionalParameters: { token_type_hint: "access_token" },
       });
-      return await oauth.processIntrospectionResponse(server, client, response);
-    } catch (cause) {
-      throw issuerUnavailable(issuer, "did not respond to the introspection request", cause);
+      return await oauth.processIntrospectionResponse(server, client, await normalizeResponse(response));
+    } catch (error) {
+      const secrets = [token, credential.secret ?? ""];
+      const cause = await toAuthorizationError(error, { issuer, what: "to introspect a token", secrets });
+      throw cause.code === "authorization_failed"
+        ? new LocalError("unreachable", cause.message, { cause })
+        : issuerUnavailable(issuer, "did not respond to the introspection request", cause);
     }
   };
 }
