@@ -164,21 +164,34 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
     if (callback.getAll("code").length === 1) return callback;
   } catch (error) {
     if (!(error instanceof AuthorizationResponseError)) {
-      throw rejected(metadata, error instanceof Error ? error.message : String(error));
+      throw rejected(
+        metadata,
+        wrongIssuer(metadata, redirect) ?? (error instanceof Error ? error.message : String(error)),
+      );
     }
     const inLine = (text: string): string => withoutSecrets(text, [request.state, request.verifier]);
     const code = inLine(error.error).slice(0, 100);
-    const { error_description: description } = error;
-    const reason = inWords(code, description === undefined ? undefined : inLine(description));
+    const description = error.error_description === undefined ? undefined : inLine(error.error_description);
+    const reason = inWords(code, description);
     const server = `The authorization server ${JSON.stringify(metadata.issuer)}`;
     const message =
       code === "access_denied"
         ? `The sign-in was declined by the user or by the authorization server: ${reason}.`
         : `${server} ended the sign-in with the error ${reason}.`;
     context.endpoints.report(message);
-    throw new LocalError("sign_in_failed", message, { data: { error: code } });
+    const data = { error: code, ...(description !== undefined && { description }) };
+    throw new LocalError("sign_in_failed", message, { data });
   }
   throw rejected(metadata, "the redirect must contain exactly one `code` parameter");
+}
+
+/** Returns the reason to reject a redirect of another issuer, with both issuers. Undefined if its issuer is accepted. */
+function wrongIssuer(metadata: AuthorizationServer, { searchParams }: URL): string | undefined {
+  const { issuer, authorization_response_iss_parameter_supported: isRequired } = metadata;
+  const [named = "", ...others] = searchParams.getAll("iss");
+  if (named === issuer || others.length > 0 || (named === "" && isRequired !== true)) return undefined;
+  const value = named === "" ? "no iss" : `the iss ${JSON.stringify(withoutSecrets(named, []))}`;
+  return `it has ${value}, expected ${JSON.stringify(issuer)}`;
 }
 
 /** The errors of the library are not kept as the cause, because they contain the response with the code. */

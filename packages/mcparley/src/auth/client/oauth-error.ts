@@ -46,7 +46,8 @@ export async function toAuthorizationError(
 /** Returns a text of an authorization server as one short line without secrets. */
 export function withoutSecrets(text: string, secrets: Iterable<string>): string {
   // Secrets are found in the whole text, because a part of one is not recognized.
-  return redact(redactKnown(text, secrets).replace(/[^\x20-\x7e]+/g, " ")).slice(0, 300);
+  const line = redact(redactKnown(text, secrets).replace(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+/gu, " "));
+  return line.slice(0, 300).toWellFormed();
 }
 
 /** Returns an error code with its description. */

@@ -105,6 +105,12 @@ describe("the response of the issuer", () => {
     await expect(answered(Response.json(claims))).rejects.toBeInstanceOf(InvalidToken);
   });
 
+  test("of another issuer is refused with both values", async () => {
+    await expect(answered(Response.json({ ...active, iss: "https://other.example" }))).rejects.toThrow(
+      'The token\'s "iss" is "https://other.example", expected "https://as.example".',
+    );
+  });
+
   test.each([
     ["with a status", { status: 401 }],
     ["with status 200", { status: 200 }],

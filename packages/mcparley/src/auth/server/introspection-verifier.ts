@@ -109,7 +109,11 @@ interface Expected {
 function check(claims: JsonObject, { issuer, audience, tolerance, now }: Expected): void {
   const { active, iss, exp, nbf } = claims;
   if (active !== true) throw new InvalidToken("The token is not active.");
-  if (iss !== undefined && iss !== issuer) throw new InvalidToken('The token\'s "iss" is not accepted.');
+  if (iss !== undefined && iss !== issuer) {
+    throw new InvalidToken(
+      `The token's "iss" is ${JSON.stringify(iss).slice(0, 300)}, expected ${JSON.stringify(issuer)}.`,
+    );
+  }
   if (!audienceIn(claims).some((one) => audience.includes(one)))
     throw new InvalidToken("The token is for another audience.");
   if (typeof exp === "number" && exp + tolerance <= now) throw new InvalidToken("The token has expired.");
