@@ -1,8 +1,10 @@
 import * as oauth from "oauth4webapi";
+import type { Clock } from "../../rpc/clock.ts";
 import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { normalizeResponse } from "../issuer-document.ts";
+import { type TimedResponse, clockRemark } from "./clock-difference.ts";
 import type { Discovered } from "./discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
@@ -42,6 +44,7 @@ export interface Endpoints {
   readonly fetch: GuardedFetch;
   /** Binds the tokens to its key. Undefined for tokens that are not bound. */
   readonly dpop: DpopProver | undefined;
+  readonly clock: Clock;
   /** Receives a line of text for each step. */
   readonly report: (this: void, step: string) => void;
   readonly signal: AbortSignal;
@@ -201,18 +204,22 @@ async function sendAs<T>(
  * Rejects with `LocalError` `authorization_failed`. If the server refused the request, `data.error` is its error code.
  */
 async function send<T>(
-  { at, fetch, dpop, report, signal }: Endpoints,
+  { at, fetch, dpop, clock, report, signal }: Endpoints,
   what: string,
   request: (options: RequestOptions) => Promise<T>,
 ): Promise<T> {
   const secrets = new Set<string>();
+  let last: TimedResponse | undefined;
   const options: RequestOptions = {
     headers: {},
     signal,
     ...(dpop && { DPoP: dpop.handle }),
-    [oauth.customFetch]: (url: string, init?: GuardedInit) => {
+    [oauth.customFetch]: async (url: string, init?: GuardedInit) => {
       noteSecrets(init, secrets);
-      return fetch(url, init);
+      const sentAt = clock.now();
+      const response = await fetch(url, init);
+      last = { headers: response.headers, sentAt, receivedAt: clock.now() };
+      return response;
     },
     // The guarded fetch decides which URLs may be requested without TLS.
     [oauth.allowInsecureRequests]: true,
@@ -222,15 +229,21 @@ async function send<T>(
   } catch (error) {
     if (signal.aborted) throw error;
     const refused = await toAuthorizationError(error, { issuer: at.issuer, what, secrets });
-    const failed = what === registration && isFinalRefusal(refused) ? withRegistrationCure(refused) : refused;
+    const failed = withRemarks(refused, what, last);
     report(failed.message);
     throw at.isAssumed ? explainAssumed(failed, at, what) : failed;
   }
 }
 
-function withRegistrationCure({ code, message, data }: LocalError): LocalError {
-  const cure = "Register a client manually, and set the option client.";
-  return new LocalError(code, `${message} ${cure}`, { data: { ...(data as object), request: "registration" } });
+/** Adds the remarks to an error that help to remove its cause. */
+function withRemarks(failed: LocalError, what: string, last: TimedResponse | undefined): LocalError {
+  const { code, message, data } = failed;
+  const isRefusedRegistration = what === registration && isFinalRefusal(failed);
+  const cure = isRefusedRegistration ? " Register a client manually, and set the option client." : "";
+  const remarks = cure + (last ? clockRemark(last, "the authorization server") : "");
+  if (remarks === "" || code !== "authorization_failed") return failed;
+  const details = isRefusedRegistration ? { ...(data as object), request: "registration" } : data;
+  return new LocalError(code, message + remarks, { data: details });
 }
 
 /**

@@ -70,16 +70,17 @@ function identityExchange({
   const { issuer, tokenEndpoint, client } = identityProvider;
   let known: AuthorizationServer | undefined =
     tokenEndpoint === undefined ? undefined : { issuer, token_endpoint: tokenEndpoint };
-  return async ({ at, connection, endpoints: { report }, storage, signal }, scope) => {
+  return async (context, scope) => {
+    const { at, connection, storage, signal } = context;
     // The application configures the identity provider, so a private address is allowed.
     const send = makeGuardedFetch({ allowPrivate: true, fetch: customFetch, connection, server: at.server, clock });
-    const fetch = reportRequests(send, report);
+    const fetch = reportRequests(send, context.endpoints.report);
     const metadata = (known ??= await discoverIssuer(fetch, issuer, signal));
     const subject = await callApplication("identity", identity);
     const { token, type } = typeof subject === "string" ? { token: subject, type: "id_token" } : subject;
     const resourceParameter = at.resourceParameter ?? at.resource;
     const provider = { ...at, issuer, metadata, isAssumed: false, resourceParameter };
-    const endpoints: Endpoints = { at: provider, fetch, dpop: undefined, report, signal };
+    const endpoints: Endpoints = { ...context.endpoints, at: provider, fetch, dpop: undefined };
     const asClient = await authenticateClient(client, { metadata, storage });
     const response = await requestTokens(endpoints, asClient, {
       grantType: TOKEN_EXCHANGE,

@@ -1,5 +1,6 @@
 import { type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
+import { clockRemark } from "./clock-difference.ts";
 import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
@@ -216,7 +217,8 @@ export class ServerAuthorization {
     if (status === 403) return this.#stepUp(at, challenge, { stored, repeated, challenges, signal });
     // A token of a sign-in for this request was refused, so its renewal would not help.
     if (repeated > 0 && this.#origin === "obtained") {
-      const error = notAccepted(at);
+      const now = this.#core.clock.now();
+      const error = notAccepted(at, clockRemark({ headers, sentAt: now, receivedAt: now }, "the server"));
       this.#noteFailure(error, MAX_FAILED_SIGN_INS);
       throw error;
     }
@@ -337,10 +339,10 @@ function withPeriod(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-function notAccepted({ server, issuer, resource }: Discovered): LocalError {
+function notAccepted({ server, issuer, resource }: Discovered, remark: string): LocalError {
   const message =
     `${server.origin} rejects the token that ${JSON.stringify(issuer)} has just issued for ${JSON.stringify(resource)}. ` +
-    "Check the accepted issuers and audiences of the server.";
+    `Check the accepted issuers and audiences of the server.${remark}`;
   return new LocalError("unauthorized", message, { data: { status: 401, issuer } });
 }
 

@@ -165,7 +165,7 @@ async function grantContext(
   const allowPrivate = mayBePrivate(core, at.server);
   return {
     at,
-    endpoints: { at, fetch: fetchFor(core, at.server), dpop: prover, report: core.report, signal },
+    endpoints: { at, fetch: fetchFor(core, at.server), dpop: prover, clock, report: core.report, signal },
     connection: connectionFor(core, at.server),
     storage,
     clock,

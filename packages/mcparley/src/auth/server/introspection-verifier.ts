@@ -117,7 +117,8 @@ function check(claims: JsonObject, { issuer, audience, tolerance, now }: Expecte
   if (!audienceIn(claims).some((one) => audience.includes(one)))
     throw new InvalidToken("The token is for another audience.");
   if (typeof exp === "number" && exp + tolerance <= now) throw new InvalidToken("The token has expired.");
-  if (typeof nbf === "number" && nbf - tolerance > now) throw new InvalidToken("The token is not valid yet.");
+  if (typeof nbf === "number" && nbf - tolerance > now)
+    throw new InvalidToken("The token is not valid yet by the clock of this server.");
   if (!isAccessToken(claims)) throw new InvalidToken("The token is not an access token.");
 }
 

@@ -96,7 +96,9 @@ function toInvalidToken(error: unknown, issuer: string): unknown {
 function claimRefused({ claim, reason }: errors.JWTClaimValidationFailed): string {
   if (reason === "missing") return `The token has no "${claim}".`;
   if (claim === "aud") return "The token is for another audience.";
-  return claim === "nbf" ? "The token is not valid yet." : `The token's "${claim}" is not accepted.`;
+  return claim === "nbf"
+    ? "The token is not valid yet by the clock of this server."
+    : `The token's "${claim}" is not accepted.`;
 }
 
 /** Returns the public key for a token, by its header. */

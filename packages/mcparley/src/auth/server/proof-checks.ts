@@ -1,4 +1,4 @@
-import { EmbeddedJWK, type JWTVerifyResult, calculateJwkThumbprint, jwtVerify } from "jose";
+import { EmbeddedJWK, type JWTVerifyResult, calculateJwkThumbprint, errors, jwtVerify } from "jose";
 import type { HttpRequestHead } from "../../http/exchange.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
@@ -51,9 +51,18 @@ async function verifySignature(proof: string | undefined, maxAge: number, clock:
       clockTolerance: ahead,
       currentDate: new Date(clock.now()),
     });
-  } catch {
-    throw new InvalidProof("The proof is invalid, expired, or dated in the future.");
+  } catch (error) {
+    throw new InvalidProof(wrongTime(error, clock) ?? "The proof is invalid or has expired.");
   }
+}
+
+/** Returns the reason to refuse a proof because of its time. Undefined for another reason. */
+function wrongTime(error: unknown, clock: Clock): string | undefined {
+  const isClaim = error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired;
+  if (!isClaim || error.claim !== "iat" || typeof error.payload.iat !== "number") return undefined;
+  const seconds = Math.round(error.payload.iat - clock.now() / 1_000);
+  const time = seconds > 0 ? `${seconds} s in the future` : `${-seconds} s in the past`;
+  return `The proof has expired or is not valid yet: by the clock of this server it is dated ${time}. Check both clocks.`;
 }
 
 /**
