@@ -28,6 +28,7 @@ import type { SignInAttempt } from "./sign-in.ts";
 export function authorizationCode(options: OAuthOptions): Grant {
   return {
     wantsRefreshTokens: true,
+    mayChangeIssuer: options.client === undefined,
     preferredIssuers: () => manualIssuers(options),
     client: (context, clientId) => knownClient(options, context, clientId),
     forget: forgetClient,

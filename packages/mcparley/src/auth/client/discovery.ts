@@ -65,7 +65,12 @@ export interface Discovered {
   readonly isDpopRequired: boolean;
   /** The algorithms of DPoP proofs that the server accepts. Undefined if it does not state them. */
   readonly dpopAlgorithms: readonly string[] | undefined;
+  /** Finds the next authorization server that the MCP server names. Undefined if this one is the last. */
+  readonly next?: (() => Promise<Discovered>) | undefined;
 }
+
+/** Maximum number of authorization servers that are tried. */
+const MAX_ISSUERS = 3;
 
 interface DiscoverOptions {
   fetch: GuardedFetch;
@@ -74,8 +79,12 @@ interface DiscoverOptions {
   challenged: string | undefined;
   /** Whether the server refused a request because of its token. */
   isTokenRequired: boolean;
-  /** The preferred issuers, best first: those for which credentials exist. */
+  /** The issuer of the stored tokens. It has precedence, and is not replaced while it is unavailable. */
+  stored: string | undefined;
+  /** The other issuers for which credentials exist, best first. */
   preferred: readonly string[];
+  /** Whether another authorization server is used if the best one fails. */
+  mayChangeIssuer: boolean;
   /** The only issuer to use. */
   issuer: string | undefined;
   /** Replaces the published resource. `false` sends none. */
@@ -88,36 +97,53 @@ interface DiscoverOptions {
 }
 
 /**
- * Finds the authorization server of an MCP server.
+ * Finds the authorization server of an MCP server: the first of those that it names whose metadata can be used.
  *
  * Throws `LocalError` `authorization_failed` if none can be used: its metadata is missing, names another issuer, or is not
  * that of the issuer that `options.issuer` requires. The same if the server's identifier is not accepted.
  */
 export async function discover(options: DiscoverOptions): Promise<Discovered> {
-  const { fetch, server, challenged, signal } = options;
+  const { fetch, server, challenged, stored, signal } = options;
   const published = await discoverResource(fetch, server, { challenged, signal });
   if (published?.isShorter && published.resource !== options.accepted) {
     await requireAcceptance(published.resource, options);
   }
-  const issuer = chooseIssuer(published?.authorizationServers ?? [], options);
-  const found =
-    issuer === undefined
-      ? await legacyIssuer(fetch, server, signal)
-      : { metadata: await discoverIssuer(fetch, issuer, signal), isAssumed: false };
   // The URL of a server is its identifier without the slash that the URL parser adds to an origin.
   const isOrigin = server.pathname === "/" && server.search === "";
   const resource = published?.resource ?? (isOrigin ? server.origin : server.href);
-  return {
-    ...found,
+  const common = {
     server,
     isTokenRequired: options.isTokenRequired,
-    issuer: found.metadata.issuer,
     resource,
     resourceParameter: options.resource === false ? undefined : (options.resource ?? resource),
     scopesSupported: published?.scopesSupported,
     isDpopRequired: published?.isDpopRequired ?? false,
     dpopAlgorithms: published?.dpopAlgorithms,
   };
+
+  async function discoverFirst([issuer, ...others]: readonly string[]): Promise<Discovered> {
+    if (issuer === undefined) {
+      const found = await legacyIssuer(fetch, server, signal);
+      return { ...common, ...found, issuer: found.metadata.issuer };
+    }
+    const next = others.length > 0 ? (): Promise<Discovered> => discoverFirst(others) : undefined;
+    try {
+      const metadata = await discoverIssuer(fetch, issuer, signal);
+      return { ...common, metadata, isAssumed: false, issuer, next };
+    } catch (error) {
+      const mayRecover = issuer === stored && isUnavailable(error);
+      if (signal.aborted || mayRecover || !next) throw error;
+      return next().catch(() => {
+        throw error;
+      });
+    }
+  }
+
+  return discoverFirst(chooseIssuers(published?.authorizationServers ?? [], options));
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof LocalError && (error.code === "unreachable" || error.code === "timeout");
 }
 
 /** Throws `LocalError` `authorization_failed` unless `acceptResource` accepts the identifier for this server. */
@@ -134,9 +160,14 @@ async function requireAcceptance(
   throw new LocalError("authorization_failed", message, { data: { resource } });
 }
 
-function chooseIssuer(named: readonly string[], { issuer, preferred, server }: DiscoverOptions): string | undefined {
-  if (issuer === undefined) return preferred.find((one) => named.includes(one)) ?? named[0];
-  if (named.length === 0 || named.includes(issuer)) return issuer;
+/** Returns the issuers to try, best first. Empty if the server names none. */
+function chooseIssuers(named: readonly string[], options: DiscoverOptions): readonly string[] {
+  const { issuer, stored, preferred, mayChangeIssuer, server } = options;
+  if (issuer === undefined) {
+    const known = [stored ?? [], preferred].flat().filter((one) => named.includes(one));
+    return [...new Set([...known, ...named])].slice(0, mayChangeIssuer ? MAX_ISSUERS : 1);
+  }
+  if (named.length === 0 || named.includes(issuer)) return [issuer];
   const accepted = named.map((one) => JSON.stringify(one.slice(0, 500))).join(", ");
   const message =
     `${nameOf(server)} accepts tokens from ${accepted}, but not from ${JSON.stringify(issuer)}. ` +

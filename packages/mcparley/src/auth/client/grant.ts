@@ -14,6 +14,8 @@ export interface Grant {
   readonly wantsRefreshTokens: boolean;
   /** Whether it needs no user, so that new tokens may be requested before the old ones expire. */
   readonly isUnattended?: boolean;
+  /** Whether another authorization server may be used if the first one fails. Not for a client that was registered manually. */
+  readonly mayChangeIssuer: boolean;
   /** Gets tokens with these scopes. With undefined, the authorization server chooses the scopes. */
   obtain(context: GrantContext, scopes: readonly string[] | undefined): Promise<Obtained>;
   /** Returns the client to which tokens were issued, to refresh or revoke them. Undefined if it is no longer known. */

@@ -50,6 +50,7 @@ function machineGrant(client: ClientCredential, request: Request): Grant {
   return {
     wantsRefreshTokens: false,
     isUnattended: true,
+    mayChangeIssuer: false,
     client: known,
     async obtain(context, scopes) {
       const scope = scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};

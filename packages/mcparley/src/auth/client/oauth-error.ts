@@ -72,6 +72,11 @@ export function isFinalRefusal(error: unknown): error is LocalError {
   return data.status >= 400 || typeof data.error === "string";
 }
 
+/** Whether an authorization server did not register a client. */
+export function isRegistrationFailure(error: unknown): boolean {
+  return error instanceof LocalError && isObject(error.data) && error.data.request === "registration";
+}
+
 /** Whether an authorization server does not accept a client or its credentials. */
 export function isClientRefusal(error: unknown): error is LocalError {
   const code = refusalCode(error);

@@ -269,5 +269,5 @@ function noRegistration({ issuer, metadata }: Discovered, { clientMetadataUrl }:
   const message =
     `The authorization server ${JSON.stringify(issuer)} does not support dynamic registration. ` +
     `Register a client manually and set client: { id, issuer: ${JSON.stringify(issuer)} }.${document}`;
-  return new LocalError("authorization_failed", message, { data: { issuer } });
+  return new LocalError("authorization_failed", message, { data: { issuer, request: "registration" } });
 }

@@ -5,7 +5,7 @@ import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { inWords, isClientRefusal, withoutSecrets } from "./oauth-error.ts";
+import { inWords, isClientRefusal, isRegistrationFailure, withoutSecrets } from "./oauth-error.ts";
 import {
   type ObtainOptions,
   type TokenRecord,
@@ -103,7 +103,9 @@ export class ServerAuthorization {
       server: this.#server,
       challenged: resourceMetadata,
       isTokenRequired: status === 401 || status === 403,
-      preferred: [...(before ? [before.issuer] : []), ...(grant.preferredIssuers?.() ?? [])],
+      stored: before?.issuer,
+      preferred: grant.preferredIssuers?.() ?? [],
+      mayChangeIssuer: grant.mayChangeIssuer,
       issuer: options.issuer,
       resource: options.resource,
       acceptResource: options.acceptResource,
@@ -133,17 +135,33 @@ export class ServerAuthorization {
     });
   }
 
-  /** Gets new tokens by the grant, even if there are valid ones. */
-  async obtain(at: Discovered, options: ObtainOptions): Promise<TokenRecord> {
-    const token = await obtainTokens(this.#core, at, options).catch((error: unknown) => {
+  /**
+   * Gets new tokens by the grant, even if there are valid ones. If the authorization server does not register the client, uses the
+   * next one that the MCP server names.
+   */
+  async obtain(first: Discovered, options: ObtainOptions): Promise<TokenRecord> {
+    const { at, token } = await this.#obtainFrom(first, options).catch((error: unknown) => {
       // A refused client was already tried twice, or cannot be replaced.
       if (isClientRefusal(error)) this.#noteFailure(error, MAX_FAILED_SIGN_INS);
       else if (!options.signal.aborted && isFailedSignIn(error)) this.#noteFailure(error);
       throw error;
     });
     this.#failedSignIns = undefined;
+    this.#at = at;
     await this.#location.set({ issuer: at.issuer, resource: at.resource });
     return this.#adopt(token, "obtained");
+  }
+
+  async #obtainFrom(at: Discovered, options: ObtainOptions): Promise<{ at: Discovered; token: TokenRecord }> {
+    try {
+      return { at, token: await obtainTokens(this.#core, at, options) };
+    } catch (error) {
+      if (!at.next || !isRegistrationFailure(error)) throw error;
+      const next = await at.next().catch(() => {
+        throw error;
+      });
+      return this.#obtainFrom(next, options);
+    }
   }
 
   /**
