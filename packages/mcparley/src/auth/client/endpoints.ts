@@ -250,8 +250,8 @@ function withRemarks(failed: LocalError, what: string, last: TimedResponse | und
  * Returns an error that explains a failed request to an assumed endpoint, if its response is not that of an authorization
  * server. A server that accepts only API keys names no authorization server, and has none at its origin.
  */
-function explainAssumed(cause: Error, { server, issuer, isTokenRequired }: Discovered, what: string): Error {
-  const data = cause instanceof LocalError && isObject(cause.data) ? cause.data : {};
+function explainAssumed(cause: LocalError, { server, issuer, isTokenRequired }: Discovered, what: string): LocalError {
+  const { request: _, ...data } = isObject(cause.data) ? cause.data : {};
   // A server may require its tokens for all paths of its origin.
   const isOther = data.status === 404 || data.status === 405 || (data.status === 401 && what === registration);
   const isAnswer = typeof data.error === "string" && !isOther;
