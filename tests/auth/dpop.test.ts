@@ -84,7 +84,11 @@ describe("rejects with 401 and invalid_dpop_proof:", () => {
     ["a proof for another token", ({ proof }) => proof({ ath: "x" }), /another token/],
     ["a proof for no token", ({ proof }) => proof({ ath: undefined }), /is invalid/],
     ["a proof that is too old", ({ proof }) => proof({ iat: start - 71 }), /expired.* 71 s in the past/],
-    ["a proof that was issued in the future", ({ proof }) => proof({ iat: start + 11 }), /not valid yet.* 11 s in the future/],
+    [
+      "a proof that was issued in the future",
+      ({ proof }) => proof({ iat: start + 11 }),
+      /not valid yet.* 11 s in the future/,
+    ],
     ["a proof without an id", ({ proof }) => proof({ jti: undefined }), /is invalid/],
     ["a proof whose id is not a string", ({ proof }) => proof({ jti: 1 }), /is invalid|string/],
     ["a JWT of another type", ({ proof }) => proof({}, { typ: "JWT" }), /is invalid/],

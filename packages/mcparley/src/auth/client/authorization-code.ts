@@ -11,7 +11,7 @@ import { isSecureUrl } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type KnownClient, redeemCode } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";
-import type { OAuthOptions } from "./oauth.ts";
+import type { OAuthOptions } from "./options.ts";
 import { inWords, isClientRefusal, withoutSecrets } from "./oauth-error.ts";
 import {
   confirmClient,

@@ -2,8 +2,7 @@ import { type AuthorizationServer, WWWAuthenticateChallengeError, processRevocat
 import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
-import type { AuthorizationOptions } from "./oauth.ts";
-import type { TokenRecord } from "./tokens.ts";
+import type { AuthorizationOptions } from "./options.ts";
 import { discoverIssuer, discoverResource, legacyIssuer } from "./metadata.ts";
 import type { ReplyHeaders } from "../../http/client/reply.ts";
 
@@ -180,7 +179,7 @@ function chooseIssuers(named: readonly string[], options: DiscoverOptions): read
  * the metadata of the MCP server may have changed.
  */
 export async function discoverFor(
-  { issuer, resource, tokenType }: Pick<TokenRecord, "issuer" | "resource" | "tokenType">,
+  { issuer, resource, tokenType }: { issuer: string; resource: string; tokenType: "bearer" | "dpop" },
   options: Pick<DiscoverOptions, "fetch" | "server" | "resource" | "signal">,
 ): Promise<Discovered> {
   const { fetch, server, signal } = options;

@@ -4,11 +4,18 @@ import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { normalizeResponse } from "../issuer-document.ts";
-import { type TimedResponse, clockRemark } from "./clock-difference.ts";
 import type { Discovered } from "./discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
-import { isClientRefusal, isFinalRefusal, refusalCode, refusedTwice, toAuthorizationError } from "./oauth-error.ts";
+import {
+  type TimedResponse,
+  clockRemark,
+  isClientRefusal,
+  isFinalRefusal,
+  refusalCode,
+  refusedTwice,
+  toAuthorizationError,
+} from "./oauth-error.ts";
 
 /** A client as an authorization server knows it, and the function that authenticates its requests. */
 export interface KnownClient {

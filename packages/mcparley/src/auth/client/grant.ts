@@ -6,7 +6,7 @@ import type { Discovered } from "./discovery.ts";
 import type { DpopKeys } from "./dpop.ts";
 import type { Endpoints, KnownClient, TokenResponse } from "./endpoints.ts";
 import { type GuardedFetch, type GuardedInit, makeGuardedFetch } from "./guarded-fetch.ts";
-import type { AuthorizationOptions } from "./oauth.ts";
+import type { AuthorizationOptions } from "./options.ts";
 
 /** A method to get tokens from an authorization server if there are none that can be refreshed. */
 export interface Grant {

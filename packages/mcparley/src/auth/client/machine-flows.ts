@@ -7,7 +7,7 @@ import { type Endpoints, type KnownClient, type TokenResponse, requestTokens } f
 import { type Grant, type GrantContext, reportRequests } from "./grant.ts";
 import { authenticateClient } from "./known-client.ts";
 import { makeGuardedFetch } from "./guarded-fetch.ts";
-import type { ClientCredentialsOptions, EnterpriseManagedOptions, WorkloadIdentityOptions } from "./machine-grants.ts";
+import type { ClientCredentialsOptions, EnterpriseManagedOptions, WorkloadIdentityOptions } from "./options.ts";
 import { discoverIssuer } from "./metadata.ts";
 
 /** The grant type of an assertion (RFC 7523, 2.1). */

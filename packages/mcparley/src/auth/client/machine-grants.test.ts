@@ -8,7 +8,8 @@ import {
   authorizationDocuments,
   tokenServer,
 } from "mcparley-tests/support/token-server.ts";
-import { type ClientCredentialsOptions, clientCredentials } from "./machine-grants.ts";
+import { clientCredentials } from "./machine-grants.ts";
+import type { ClientCredentialsOptions } from "./options.ts";
 import { memoryCredentials } from "./credentials.ts";
 
 const server = new URL("https://mcp.example/mcp");

@@ -5,7 +5,8 @@ import { readHttpTarget } from "../../http/client/settings.ts";
 import { apiKeys } from "../server/api-keys.ts";
 import { toFetch } from "../../http/to-fetch.ts";
 import { createServer } from "../../server/create-server.ts";
-import { type OAuth, oauth } from "./oauth.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuth } from "./options.ts";
 
 const keys = apiKeys([{ key: "first-key-0123456789", subject: "alice" }]);
 const keyServer = toFetch(createServer({ name: "test", version: "1.0.0" }), { auth: keys, path: "/mcp" }).fetch;

@@ -4,7 +4,8 @@ import { readHttpTarget } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
 import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
-import { type OAuth, type OAuthOptions, oauth } from "./oauth.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuth, OAuthOptions } from "./options.ts";
 
 interface Setting {
   world: ScriptedIssuer;

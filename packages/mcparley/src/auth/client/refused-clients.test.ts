@@ -5,7 +5,8 @@ import { readHttpTarget } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
 import { memoryCredentials } from "./credentials.ts";
-import { type OAuth, type OAuthOptions, oauth } from "./oauth.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuth, OAuthOptions } from "./options.ts";
 import type { SignIn } from "./sign-in.ts";
 
 interface Setting {

@@ -8,7 +8,7 @@ import { type KnownClient, refreshToken, registerClient } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
 import { authenticateClient } from "./known-client.ts";
 import { isClientRefusal, refusalCode } from "./oauth-error.ts";
-import type { RegisteredClient, RegistrationOptions } from "./oauth.ts";
+import type { RegisteredClient, RegistrationOptions } from "./options.ts";
 
 /** A client as an authorization server knows it, by a registration or by hand. */
 interface Identity extends Omit<ClientCredential, "method"> {

@@ -1,11 +1,10 @@
 import { type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { clockRemark } from "./clock-difference.ts";
 import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { inWords, isClientRefusal, isRegistrationFailure, withoutSecrets } from "./oauth-error.ts";
+import { clockRemark, inWords, isClientRefusal, isRegistrationFailure, withoutSecrets } from "./oauth-error.ts";
 import {
   type ObtainOptions,
   type TokenRecord,

@@ -3,7 +3,7 @@ import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/s
 import { sendHttp } from "../../http/client/send.ts";
 import { readHttpTarget } from "../../http/client/settings.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { clockRemark } from "./clock-difference.ts";
+import { clockRemark } from "./oauth-error.ts";
 import { oauth } from "./oauth.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
