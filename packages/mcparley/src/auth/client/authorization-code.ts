@@ -90,7 +90,7 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: Author
   const message =
     `The authorization server ${JSON.stringify(issuer)} does not declare support for PKCE with S256 ` +
     "(code_challenge_methods_supported in its metadata), so the sign-in was not started.";
-  throw new LocalError("authorization_failed", message);
+  throw new LocalError("authorization_failed", message, { data: { issuer, request: "metadata" } });
 }
 
 /** A code in a cleartext redirect could be read on the network (2026-07-28, "Communication Security"). */
@@ -122,7 +122,7 @@ async function makeRequest(
   const { issuer, authorization_endpoint: endpoint } = at.metadata;
   if (endpoint === undefined || !URL.canParse(endpoint)) {
     const message = `The authorization server ${JSON.stringify(issuer)} has no authorization_endpoint in its metadata.`;
-    throw new LocalError("authorization_failed", message);
+    throw new LocalError("authorization_failed", message, { data: { issuer, request: "metadata" } });
   }
   const url = new URL(endpoint);
   checkUrl(url);

@@ -72,9 +72,10 @@ export function isFinalRefusal(error: unknown): error is LocalError {
   return data.status >= 400 || typeof data.error === "string";
 }
 
-/** Whether an authorization server did not register a client. */
-export function isRegistrationFailure(error: unknown): boolean {
-  return error instanceof LocalError && isObject(error.data) && error.data.request === "registration";
+/** Returns whether an authorization server cannot be used, because of its metadata or because it does not register the client. */
+export function isUnusableServer(error: unknown): boolean {
+  const request = error instanceof LocalError && isObject(error.data) ? error.data.request : undefined;
+  return request === "metadata" || request === "registration";
 }
 
 /** Whether an authorization server does not accept a client or its credentials. */

@@ -73,6 +73,8 @@ describe("the second authorization server that a server names is used if the fir
     ["has no metadata", (first) => (first.rewrite = () => new Response(null, { status: 404 }))],
     ["has metadata of another issuer", (first) => (first.metadata.issuer = "https://first.example/other")],
     ["responds with status 500", (first) => (first.rewrite = () => new Response(null, { status: 500 }))],
+    ["does not support PKCE", (first) => delete first.metadata.code_challenge_methods_supported],
+    ["has no authorization endpoint", (first) => delete first.metadata.authorization_endpoint],
     ["does not support registration", (first) => delete first.metadata.registration_endpoint],
     [
       "refuses the registration",

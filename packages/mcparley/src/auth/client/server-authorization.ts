@@ -4,7 +4,7 @@ import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { clockRemark, inWords, isClientRefusal, isRegistrationFailure, withoutSecrets } from "./oauth-error.ts";
+import { clockRemark, inWords, isClientRefusal, isUnusableServer, withoutSecrets } from "./oauth-error.ts";
 import {
   type ObtainOptions,
   type TokenRecord,
@@ -135,8 +135,8 @@ export class ServerAuthorization {
   }
 
   /**
-   * Gets new tokens by the grant, even if there are valid ones. If the authorization server does not register the client, uses the
-   * next one that the MCP server names.
+   * Gets new tokens by the grant, even if there are valid ones. If the authorization server cannot be used, uses the next one
+   * that the MCP server names.
    */
   async obtain(first: Discovered, options: ObtainOptions): Promise<TokenRecord> {
     const { at, token } = await this.#obtainFrom(first, options).catch((error: unknown) => {
@@ -155,7 +155,7 @@ export class ServerAuthorization {
     try {
       return { at, token: await obtainTokens(this.#core, at, options) };
     } catch (error) {
-      if (!at.next || !isRegistrationFailure(error)) throw error;
+      if (!at.next || !isUnusableServer(error)) throw error;
       const next = await at.next().catch(() => {
         throw error;
       });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { fakeClock } from "../../testing/fake-clock.ts";
 import { type UpstreamToken, tokenExchange } from "./token-exchange.ts";
 import { keepToken } from "./verified-token.ts";
 
@@ -108,6 +109,28 @@ describe("the audience of an exchanged token", () => {
   test.each(["opaque", "a.b", "a.b.c", "a.b.c.d.e"])("is unknown for %s, which is no JWT", async (token) => {
     expect((await exchanged(Response.json({ access_token: token }))).token).toBe(token);
   });
+});
+
+test.each([0, "0", -1, "", null, "soon"])("a token with expires_in %j is stored for a minute", async (seconds) => {
+  const clock = fakeClock(1_000_000);
+  let count = 0;
+  const fetch = async (): Promise<Response> =>
+    Response.json({ access_token: `t${++count}`, expires_in: seconds }, { status: 201 });
+  const client = { id: "notes", secret: "s" };
+  const calendar = tokenExchange({
+    issuer,
+    tokenEndpoint: `${issuer}/token`,
+    client,
+    audience: "calendar",
+    fetch,
+    clock,
+  });
+  const principal = principalWith("token-a", issuer);
+  expect(await calendar.tokenFor({ principal })).toEqual({ token: "t1", scopes: undefined });
+  await clock.advance(59_999);
+  expect((await calendar.tokenFor({ principal })).token).toBe("t1");
+  await clock.advance(1);
+  expect((await calendar.tokenFor({ principal })).token).toBe("t2");
 });
 
 describe("a refused exchange", () => {
