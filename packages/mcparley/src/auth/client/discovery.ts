@@ -130,8 +130,9 @@ export async function discover(options: DiscoverOptions): Promise<Discovered> {
       const metadata = await discoverIssuer(fetch, issuer, signal);
       return { ...common, metadata, isAssumed: false, issuer, next };
     } catch (error) {
+      signal.throwIfAborted();
       const mayRecover = issuer === stored && isUnavailable(error);
-      if (signal.aborted || mayRecover || !next) throw error;
+      if (mayRecover || !next) throw error;
       return next().catch(() => {
         throw error;
       });

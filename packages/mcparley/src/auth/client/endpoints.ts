@@ -248,7 +248,7 @@ function withRemarks(failed: LocalError, what: string, last: TimedResponse | und
   const isRefusedRegistration = what === registration && isFinalRefusal(failed);
   const cure = isRefusedRegistration ? " Register a client manually, and set the option client." : "";
   const remarks = cure + (last ? clockRemark(last, "the authorization server") : "");
-  if (remarks === "" || code !== "authorization_failed") return failed;
+  if (remarks === "") return failed;
   const details = isRefusedRegistration ? { ...(data as object), request: "registration" } : data;
   return new LocalError(code, message + remarks, { data: details });
 }

@@ -278,19 +278,22 @@ describe("the redirect of a sign-in", () => {
     expect(await failure(call())).toMatchObject({ message: expect.stringContaining('"state"') });
   });
 
-  test("with an error has its reason, printable, bounded and without secrets", async () => {
+  test.each(["", "x"])("with an error has its reason, printable, bounded and without secrets %s", async (more) => {
     let state = "";
     const edit = (back: URLSearchParams): void => {
       state = back.get("state") ?? "";
       back.delete("code");
       back.set("error", "temporarily_unavailable");
-      back.set("error_description", `Müller \u{1f512} \u001b[31m\u202e\u200b${state}\n${"\u{1f512}".repeat(10_000)}`);
+      back.set(
+        "error_description",
+        `Müller \u{1f512} \u001b[31m\u202e\u200b${state}\n${more}${"\u{1f512}".repeat(10_000)}`,
+      );
     };
     const { call } = setting({}, { back: change(edit) });
     const error = (await failure(call())) as LocalError;
     const { error: code, description } = error.data as { error: string; description: string };
     expect(code).toBe("temporarily_unavailable");
-    expect(description).toMatch(/^Müller \u{1f512} \[31m \[redacted\] \u{1f512}/u);
+    expect(description).toMatch(/^Müller \u{1f512} \[31m \[redacted\] x?\u{1f512}/u);
     expect(description.length).toBeLessThanOrEqual(300);
     expect(description.isWellFormed()).toBe(true);
     expect(error.message).toContain(`ended the sign-in with the error temporarily_unavailable (${description}).`);

@@ -159,6 +159,34 @@ describe("no other authorization server is used", () => {
   });
 });
 
+test("another authorization server is used if the one that issued the tokens no longer exists", async () => {
+  const { first, second, start } = setting();
+  expect(await start().call()).toBe(202);
+  first.live.clear();
+  first.rewrite = () => new Response(null, { status: 404 });
+  const { auth, call } = start();
+  expect(await call()).toBe(202);
+  expect(second.visits).toHaveLength(1);
+  expect(second.tokenRequests.map((sent) => sent.get("grant_type"))).toEqual(["authorization_code"]);
+  expect(await auth.whoami(serverUrl)).toMatchObject({ issuer: "https://second.example" });
+});
+
+test.each(["/.well-known/oauth-authorization-server", "/register"])(
+  "a sign-in that is aborted during a request to %s ends with the reason",
+  async (requested) => {
+    const controller = new AbortController();
+    const reason = new Error("no longer needed");
+    const { first, start, asked } = setting();
+    first.rewrite = (response, { path }) => {
+      if (path !== requested) return response;
+      controller.abort(reason);
+      return Response.json({ error: "access_denied" }, { status: 403 });
+    };
+    await expect(start().auth.signIn(serverUrl, { signal: controller.signal })).rejects.toBe(reason);
+    expect(asked()).toEqual(["https://first.example"]);
+  },
+);
+
 test("the error is that of the first authorization server if all fail", async () => {
   const { first, second, start, asked } = setting();
   first.rewrite = () => new Response(null, { status: 404 });

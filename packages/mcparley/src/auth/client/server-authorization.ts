@@ -146,7 +146,6 @@ export class ServerAuthorization {
       throw error;
     });
     this.#failedSignIns = undefined;
-    this.#at = at;
     await this.#location.set({ issuer: at.issuer, resource: at.resource });
     return this.#adopt(token, "obtained");
   }
@@ -155,6 +154,7 @@ export class ServerAuthorization {
     try {
       return { at, token: await obtainTokens(this.#core, at, options) };
     } catch (error) {
+      options.signal.throwIfAborted();
       if (!at.next || !isUnusableServer(error)) throw error;
       const next = await at.next().catch(() => {
         throw error;
