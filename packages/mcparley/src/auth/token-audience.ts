@@ -21,7 +21,7 @@ export function wrongAudience(token: string, recipients: readonly string[]): str
 
 /** Returns an identifier for a comparison. A final slash and the case of the host make no difference in a URL. */
 function comparable(identifier: string): string {
-  return (URL.canParse(identifier) ? new URL(identifier).href : identifier).replace(/\/$/, "");
+  return URL.canParse(identifier) ? new URL(identifier).href.replace(/\/$/, "") : identifier;
 }
 
 function listed(names: readonly unknown[]): string {

@@ -157,14 +157,18 @@ describe("the parameters of a refresh", () => {
     expect(sent?.get("resource")).toBe("https://mcp.example");
   });
 
-  test("are the requested scopes if the issuer names none", async () => {
+  test.each([
+    [undefined, "a b"],
+    ["", "a b"],
+    [" ", null],
+  ])("are the requested scopes unless the issuer names others: %j", async (granted, expected) => {
     const { world, call, expire } = setting({ scope: "a b" });
     world.rewrite = async (response, { path }) =>
-      path === "/token" ? Response.json({ ...(await response.json()), scope: undefined }) : response;
+      path === "/token" ? Response.json({ ...(await response.json()), scope: granted }) : response;
     await call();
     await expire();
     await call();
-    expect(refreshes(world)[0]?.get("scope")).toBe("a b");
+    expect(refreshes(world)[0]?.get("scope")).toBe(expected);
   });
 
   test("have no resource if the option is false, and no scope if none is known", async () => {

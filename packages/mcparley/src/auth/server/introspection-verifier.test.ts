@@ -111,6 +111,17 @@ describe("the response of the issuer", () => {
     );
   });
 
+  test("that is missing is not the reason of the issuer", async () => {
+    const { requests, sent, verify } = waiting();
+    const result = verify("one");
+    await sent(1);
+    requests[0]?.fail();
+    await expect(result).rejects.toMatchObject({
+      code: "unreachable",
+      message: expect.stringContaining("did not respond to the introspection request"),
+    });
+  });
+
   test.each([
     ["with a status", { status: 401 }],
     ["with status 200", { status: 200 }],

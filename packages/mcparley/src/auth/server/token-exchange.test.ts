@@ -96,7 +96,14 @@ describe("the audience of an exchanged token", () => {
 
   test("is the requested audience", async () => {
     expect((await issue({ aud: "calendar" }, { audience: "calendar" })).token).toBe(jwt({ aud: "calendar" }));
-    await expect(issue({ aud: "calendar/" }, { audience: "mail" })).rejects.toMatchObject({ code: "unauthorized" });
+    await expect(issue({ aud: "calendar" }, { audience: "mail" })).rejects.toMatchObject({ code: "unauthorized" });
+  });
+
+  test("is the resource with or without a final slash, but the audience only as it was requested", async () => {
+    const resource = "https://calendar.example/v1";
+    expect((await issue({ aud: `${resource}/` }, { resource })).token).toBeDefined();
+    expect((await issue({ aud: resource }, { resource: `${resource}/` })).token).toBeDefined();
+    await expect(issue({ aud: "calendar/" }, { audience: "calendar" })).rejects.toMatchObject({ code: "unauthorized" });
   });
 
   test("is one of the requested audience and resource", async () => {
