@@ -199,6 +199,21 @@ describe("the parameters of a refresh", () => {
     expect(world.visits).toHaveLength(1);
   });
 
+  test.each(["invalid_target", "invalid_request", "invalid_scope"])(
+    "are not repeated after %s with a temporary status",
+    async (error) => {
+      const { world, call, expire } = setting();
+      await call();
+      await expire();
+      world.answerToken = oauthError(error, 503);
+      expect(await failure(call())).toMatchObject({ code: "authorization_failed" });
+      expect(refreshes(world)).toHaveLength(1);
+      world.answerToken = undefined;
+      expect(await call()).toBe(202);
+      expect(world.visits).toHaveLength(1);
+    },
+  );
+
   test("are repeated without both if both are refused", async () => {
     const { world, call, expire } = setting();
     await call();

@@ -112,7 +112,7 @@ async function requestRefresh(
   try {
     return await refreshToken(endpoints, client, { ...request, what: "to refresh tokens" });
   } catch (error) {
-    const code = refusalCode(error);
+    const code = isFinalRefusal(error) ? refusalCode(error) : undefined;
     const { at } = endpoints;
     if (code === "invalid_scope" && request.scopes) return requestRefresh(endpoints, client, { token: request.token });
     if ((code !== "invalid_target" && code !== "invalid_request") || at.resourceParameter === undefined) throw error;
