@@ -51,9 +51,9 @@ function parseJson(text: string): unknown {
 function usableMembers(document: JsonObject): JsonObject {
   const members = Object.entries(document).flatMap(([name, value]) => {
     if (value === null || value === "") return [];
-    const read = readers.get(name) ?? ((same) => same);
-    const usable = read(value);
-    return usable === undefined ? [] : [[name, usable] as const];
+    const reader = readers.get(name);
+    const usableValue = reader ? reader(value) : value;
+    return usableValue === undefined ? [] : [[name, usableValue] as const];
   });
   return Object.fromEntries(members);
 }
@@ -62,13 +62,13 @@ function usableMembers(document: JsonObject): JsonObject {
 function withDefaults(document: JsonObject): JsonObject {
   const { authed_user: user } = document;
   // Slack issues the token of a user in a member, and names the type of its tokens by the kind of the account.
-  const issued =
+  const tokenDocument =
     document.access_token === undefined && isObject(user) ? { ...document, ...usableMembers(user) } : document;
-  const { access_token: token, client_secret: secret, token_type: type } = issued;
+  const { access_token: token, client_secret: secret, token_type: type } = tokenDocument;
   const isBearer = token !== undefined && (type === undefined || type === "user" || type === "bot");
   return {
     ...(secret !== undefined && { client_secret_expires_at: 0 }),
-    ...issued,
+    ...tokenDocument,
     ...(isBearer && { token_type: "Bearer" }),
   };
 }

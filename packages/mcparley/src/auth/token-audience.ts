@@ -13,8 +13,8 @@ export function wrongAudience(token: string, recipients: readonly string[]): str
   } catch {
     return undefined;
   }
-  const known = new Set(audiences.map((audience) => comparable(String(audience))));
-  if (recipients.some((recipient) => known.has(comparable(recipient)))) return undefined;
+  const accepted = new Set(audiences.map((audience) => comparable(String(audience))));
+  if (recipients.some((recipient) => accepted.has(comparable(recipient)))) return undefined;
   const audience = audiences.length === 0 ? "no audience" : `the audience ${listed(audiences)}`;
   return `the issued token has ${audience}, but it was requested for ${listed(recipients)}`;
 }

@@ -189,9 +189,9 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
 /** Returns the reason to reject a redirect of another issuer, with both issuers. Undefined if its issuer is accepted. */
 function wrongIssuer(metadata: AuthorizationServer, { searchParams }: URL): string | undefined {
   const { issuer, authorization_response_iss_parameter_supported: isRequired } = metadata;
-  const [named = "", ...others] = searchParams.getAll("iss");
-  if (named === issuer || others.length > 0 || (named === "" && isRequired !== true)) return undefined;
-  const value = named === "" ? "no iss" : `the iss ${JSON.stringify(withoutSecrets(named, []))}`;
+  const [iss = "", ...others] = searchParams.getAll("iss");
+  if (iss === issuer || others.length > 0 || (iss === "" && isRequired !== true)) return undefined;
+  const value = iss === "" ? "no iss" : `the iss ${JSON.stringify(withoutSecrets(iss, []))}`;
   return `it has ${value}, expected ${JSON.stringify(issuer)}`;
 }
 

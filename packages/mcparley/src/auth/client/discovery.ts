@@ -65,7 +65,7 @@ export interface Discovered {
   /** The algorithms of DPoP proofs that the server accepts. Undefined if it does not state them. */
   readonly dpopAlgorithms: readonly string[] | undefined;
   /** Finds the next authorization server that the MCP server names. Undefined if this one is the last. */
-  readonly next?: (() => Promise<Discovered>) | undefined;
+  readonly discoverNext?: (() => Promise<Discovered>) | undefined;
 }
 
 /** Maximum number of authorization servers that are tried. */
@@ -110,7 +110,7 @@ export async function discover(options: DiscoverOptions): Promise<Discovered> {
   // The URL of a server is its identifier without the slash that the URL parser adds to an origin.
   const isOrigin = server.pathname === "/" && server.search === "";
   const resource = published?.resource ?? (isOrigin ? server.origin : server.href);
-  const common = {
+  const resourceMembers = {
     server,
     isTokenRequired: options.isTokenRequired,
     resource,
@@ -123,17 +123,17 @@ export async function discover(options: DiscoverOptions): Promise<Discovered> {
   async function discoverFirst([issuer, ...others]: readonly string[]): Promise<Discovered> {
     if (issuer === undefined) {
       const found = await legacyIssuer(fetch, server, signal);
-      return { ...common, ...found, issuer: found.metadata.issuer };
+      return { ...resourceMembers, ...found, issuer: found.metadata.issuer };
     }
-    const next = others.length > 0 ? (): Promise<Discovered> => discoverFirst(others) : undefined;
+    const discoverNext = others.length > 0 ? (): Promise<Discovered> => discoverFirst(others) : undefined;
     try {
       const metadata = await discoverIssuer(fetch, issuer, signal);
-      return { ...common, metadata, isAssumed: false, issuer, next };
+      return { ...resourceMembers, metadata, isAssumed: false, issuer, discoverNext };
     } catch (error) {
       signal.throwIfAborted();
       const mayRecover = issuer === stored && isUnavailable(error);
-      if (mayRecover || !next) throw error;
-      return next().catch(() => {
+      if (mayRecover || !discoverNext) throw error;
+      return discoverNext().catch(() => {
         throw error;
       });
     }
@@ -164,8 +164,8 @@ async function requireAcceptance(
 function chooseIssuers(named: readonly string[], options: DiscoverOptions): readonly string[] {
   const { issuer, stored, preferred, mayChangeIssuer, server } = options;
   if (issuer === undefined) {
-    const known = [stored ?? [], preferred].flat().filter((one) => named.includes(one));
-    return [...new Set([...known, ...named])].slice(0, mayChangeIssuer ? MAX_ISSUERS : 1);
+    const withCredentials = [stored ?? [], preferred].flat().filter((one) => named.includes(one));
+    return [...new Set([...withCredentials, ...named])].slice(0, mayChangeIssuer ? MAX_ISSUERS : 1);
   }
   if (named.length === 0 || named.includes(issuer)) return [issuer];
   const accepted = named.map((one) => JSON.stringify(one.slice(0, 500))).join(", ");

@@ -216,7 +216,7 @@ async function send<T>(
   request: (options: RequestOptions) => Promise<T>,
 ): Promise<T> {
   const secrets = new Set<string>();
-  let last: TimedResponse | undefined;
+  let lastResponse: TimedResponse | undefined;
   const options: RequestOptions = {
     headers: {},
     signal,
@@ -225,7 +225,7 @@ async function send<T>(
       noteSecrets(init, secrets);
       const sentAt = clock.now();
       const response = await fetch(url, init);
-      last = { headers: response.headers, sentAt, receivedAt: clock.now() };
+      lastResponse = { headers: response.headers, sentAt, receivedAt: clock.now() };
       return response;
     },
     // The guarded fetch decides which URLs may be requested without TLS.
@@ -235,20 +235,20 @@ async function send<T>(
     return await withNonce(() => request(options));
   } catch (error) {
     if (signal.aborted) throw error;
-    const refused = await toAuthorizationError(error, { issuer: at.issuer, what, secrets });
-    const failed = withRemarks(refused, what, last);
+    const refusal = await toAuthorizationError(error, { issuer: at.issuer, what, secrets });
+    const failed = withRemarks(refusal, what, lastResponse);
     report(failed.message);
     throw at.isAssumed ? explainAssumed(failed, at, what) : failed;
   }
 }
 
 /** Adds the remarks to an error that help to remove its cause. */
-function withRemarks(failed: LocalError, what: string, last: TimedResponse | undefined): LocalError {
-  const { code, message, data } = failed;
-  const isRefusedRegistration = what === registration && isFinalRefusal(failed);
+function withRemarks(failure: LocalError, what: string, lastResponse: TimedResponse | undefined): LocalError {
+  const { code, message, data } = failure;
+  const isRefusedRegistration = what === registration && isFinalRefusal(failure);
   const cure = isRefusedRegistration ? " Register a client manually, and set the option client." : "";
-  const remarks = cure + (last ? clockRemark(last, "the authorization server") : "");
-  if (remarks === "") return failed;
+  const remarks = cure + (lastResponse ? clockRemark(lastResponse, "the authorization server") : "");
+  if (remarks === "") return failure;
   const details = isRefusedRegistration ? { ...(data as object), request: "registration" } : data;
   return new LocalError(code, message + remarks, { data: details });
 }

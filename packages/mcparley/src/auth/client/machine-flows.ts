@@ -99,9 +99,9 @@ function identityExchange({
       const message = `The identity provider ${JSON.stringify(issuer)} did not issue a token of the requested type ${ID_JAG}.`;
       throw new LocalError("authorization_failed", message, { data: { issuer } });
     }
-    const wrong = wrongAudience(response.access_token, [at.issuer]);
-    if (wrong !== undefined) {
-      const message = `The identity provider ${JSON.stringify(issuer)} cannot be used: ${wrong}.`;
+    const audienceError = wrongAudience(response.access_token, [at.issuer]);
+    if (audienceError !== undefined) {
+      const message = `The identity provider ${JSON.stringify(issuer)} cannot be used: ${audienceError}.`;
       throw new LocalError("authorization_failed", message, { data: { issuer } });
     }
     const granted = response.scope === undefined ? {} : { scope: response.scope };

@@ -155,8 +155,8 @@ export class ServerAuthorization {
       return { at, token: await obtainTokens(this.#core, at, options) };
     } catch (error) {
       options.signal.throwIfAborted();
-      if (!at.next || !isUnusableServer(error)) throw error;
-      const next = await at.next().catch(() => {
+      if (!at.discoverNext || !isUnusableServer(error)) throw error;
+      const next = await at.discoverNext().catch(() => {
         throw error;
       });
       return this.#obtainFrom(next, options);

@@ -61,8 +61,8 @@ export function exchange(settings: ExchangeSettings): ExchangeToken {
       throw toExchangeError(await toAuthorizationError(error, { issuer, what: "to exchange a token", secrets }));
     });
     const { access_token: upstream, expires_in: seconds, scope } = issued;
-    const wrong = wrongAudience(upstream, recipients);
-    if (wrong !== undefined) throw noUpstreamToken(`${wrong}.`, { issuer });
+    const audienceError = wrongAudience(upstream, recipients);
+    if (audienceError !== undefined) throw noUpstreamToken(`${audienceError}.`, { issuer });
     const until = clock.now() + (seconds === undefined ? defaultLifetime : seconds * 1000 - reserve);
     return { value: { token: upstream, scopes: scope?.split(" ") }, until };
   };
