@@ -32,6 +32,8 @@ export interface ScriptedIssuer {
   registeredMethod: string | undefined;
   /** Answers in place of the token endpoint if it returns a response. */
   answerToken: ((parameters: URLSearchParams) => Response | Promise<Response> | undefined) | undefined;
+  /** Changes a response of the authorization server. */
+  rewrite: ((response: Response, request: RewrittenRequest) => Response | Promise<Response>) | undefined;
   /** Every request but those to the MCP server: `POST https://as.example/token`. */
   readonly asked: string[];
   readonly registrations: JsonObject[];
@@ -53,6 +55,14 @@ export interface ScriptedIssuer {
   person(habits?: Habits): Person;
   /** Moves to another authorization server, which has no registered clients and users. */
   migrate(issuer: string): void;
+}
+
+/** The request of a response that is changed. */
+interface RewrittenRequest {
+  /** The path, such as `/token`. */
+  path: string;
+  /** The parameters of a request to the token endpoint or the revocation endpoint. */
+  parameters: URLSearchParams;
 }
 
 interface Habits {
@@ -95,6 +105,7 @@ export function scriptedIssuer(options: IssuerOptions = {}): ScriptedIssuer {
     isStrict: false,
     registeredMethod: undefined,
     answerToken: undefined,
+    rewrite: undefined,
     asked: [],
     registrations: [],
     authorizations: [],
@@ -150,8 +161,15 @@ export function scriptedIssuer(options: IssuerOptions = {}): ScriptedIssuer {
     if (method === "GET" && url.startsWith(`${String(world.metadata.authorization_endpoint)}?`))
       return visit(new URL(url));
     world.asked.push(`${method} ${url}`);
-    const { origin } = new URL(String(world.metadata.issuer));
     if (url === metadataUrl && world.resourceMetadata) return Response.json(world.resourceMetadata);
+    const parameters = new URLSearchParams(await request.clone().text());
+    const response = await answerAs(request);
+    return world.rewrite ? world.rewrite(response, { path: new URL(url).pathname, parameters }) : response;
+  }
+
+  async function answerAs(request: Request): Promise<Response> {
+    const { url } = request;
+    const { origin } = new URL(String(world.metadata.issuer));
     if (url === `${origin}/.well-known/oauth-authorization-server`) return Response.json(world.metadata);
     if (url === world.metadata.registration_endpoint) return register((await request.json()) as JsonObject);
     if (url === world.metadata.token_endpoint) return token(request);

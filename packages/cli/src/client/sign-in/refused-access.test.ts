@@ -55,6 +55,14 @@ test.each(["invalid_client", "unauthorized_client", "invalid_client_metadata", "
   },
 );
 
+test("an authorization server that refuses a registration for any reason is followed by the same cure", async () => {
+  const data = { error: "insufficient_scope", status: 403, request: "registration" };
+  const connect: CommandIo["connect"] = () => Promise.reject(new LocalError("authorization_failed", "No.", { data }));
+  const { io } = await runWith({ connect }, ["list", url]);
+  expect(io.err()).toContain(`mcparley login ${url} --client-id ID`);
+  expect(io.err()).not.toContain("--header");
+});
+
 describe("a hint names the target", () => {
   const hint = "mcparley list TARGET tools shows them.";
   const known = (word: string | undefined, command?: string[]) => ({ word, command, headerNames: [] });

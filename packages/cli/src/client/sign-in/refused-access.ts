@@ -17,9 +17,10 @@ const clientRefusals: ReadonlySet<unknown> = new Set([
 export const registerClient =
   "Register a client with the authorization server, and sign in as this client: mcparley login TARGET --client-id ID --client-secret-env NAME";
 
-/** Whether an authorization server does not accept the client. */
+/** Whether an authorization server does not accept the client, or does not register one. */
 export function isClientRefusal(error: Error): boolean {
-  return error instanceof LocalError && isObject(error.data) && clientRefusals.has(error.data.error);
+  if (!(error instanceof LocalError) || !isObject(error.data)) return false;
+  return clientRefusals.has(error.data.error) || error.data.request === "registration";
 }
 
 /** Returns the cure for a server that refuses access. It depends on the headers that were sent. */

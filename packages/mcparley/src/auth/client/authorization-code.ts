@@ -11,7 +11,7 @@ import { isSecureUrl } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type KnownClient, redeemCode } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";
-import type { OAuthOptions } from "./oauth.ts";
+import type { OAuthOptions } from "./options.ts";
 import { inWords, isClientRefusal, withoutSecrets } from "./oauth-error.ts";
 import {
   confirmClient,
@@ -28,6 +28,7 @@ import type { SignInAttempt } from "./sign-in.ts";
 export function authorizationCode(options: OAuthOptions): Grant {
   return {
     wantsRefreshTokens: true,
+    mayChangeIssuer: options.client === undefined,
     preferredIssuers: () => manualIssuers(options),
     client: (context, clientId) => knownClient(options, context, clientId),
     forget: forgetClient,
@@ -89,7 +90,7 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: Author
   const message =
     `The authorization server ${JSON.stringify(issuer)} does not declare support for PKCE with S256 ` +
     "(code_challenge_methods_supported in its metadata), so the sign-in was not started.";
-  throw new LocalError("authorization_failed", message);
+  throw new LocalError("authorization_failed", message, { data: { issuer, request: "metadata" } });
 }
 
 /** A code in a cleartext redirect could be read on the network (2026-07-28, "Communication Security"). */
@@ -121,7 +122,7 @@ async function makeRequest(
   const { issuer, authorization_endpoint: endpoint } = at.metadata;
   if (endpoint === undefined || !URL.canParse(endpoint)) {
     const message = `The authorization server ${JSON.stringify(issuer)} has no authorization_endpoint in its metadata.`;
-    throw new LocalError("authorization_failed", message);
+    throw new LocalError("authorization_failed", message, { data: { issuer, request: "metadata" } });
   }
   const url = new URL(endpoint);
   checkUrl(url);
@@ -164,21 +165,34 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
     if (callback.getAll("code").length === 1) return callback;
   } catch (error) {
     if (!(error instanceof AuthorizationResponseError)) {
-      throw rejected(metadata, error instanceof Error ? error.message : String(error));
+      throw rejected(
+        metadata,
+        wrongIssuer(metadata, redirect) ?? (error instanceof Error ? error.message : String(error)),
+      );
     }
     const inLine = (text: string): string => withoutSecrets(text, [request.state, request.verifier]);
     const code = inLine(error.error).slice(0, 100);
-    const { error_description: description } = error;
-    const reason = inWords(code, description === undefined ? undefined : inLine(description));
+    const description = error.error_description === undefined ? undefined : inLine(error.error_description);
+    const reason = inWords(code, description);
     const server = `The authorization server ${JSON.stringify(metadata.issuer)}`;
     const message =
       code === "access_denied"
         ? `The sign-in was declined by the user or by the authorization server: ${reason}.`
         : `${server} ended the sign-in with the error ${reason}.`;
     context.endpoints.report(message);
-    throw new LocalError("sign_in_failed", message, { data: { error: code } });
+    const data = { error: code, ...(description !== undefined && { description }) };
+    throw new LocalError("sign_in_failed", message, { data });
   }
   throw rejected(metadata, "the redirect must contain exactly one `code` parameter");
+}
+
+/** Returns the reason to reject a redirect of another issuer, with both issuers. Undefined if its issuer is accepted. */
+function wrongIssuer(metadata: AuthorizationServer, { searchParams }: URL): string | undefined {
+  const { issuer, authorization_response_iss_parameter_supported: isRequired } = metadata;
+  const [iss = "", ...others] = searchParams.getAll("iss");
+  if (iss === issuer || others.length > 0 || (iss === "" && isRequired !== true)) return undefined;
+  const value = iss === "" ? "no iss" : `the iss ${JSON.stringify(withoutSecrets(iss, []))}`;
+  return `it has ${value}, expected ${JSON.stringify(issuer)}`;
 }
 
 /** The errors of the library are not kept as the cause, because they contain the response with the code. */

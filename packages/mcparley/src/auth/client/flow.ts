@@ -8,7 +8,7 @@ import { memoryCredentials } from "./credentials.ts";
 import { readChallenge, splitScope } from "./discovery.ts";
 import { dpopKeys } from "./dpop.ts";
 import type { AuthorizationCore, Grant } from "./grant.ts";
-import type { SignedInAccount, AuthorizationOptions, OAuth } from "./oauth.ts";
+import type { SignedInAccount, AuthorizationOptions, OAuth } from "./options.ts";
 import { ServerAuthorization, unite } from "./server-authorization.ts";
 import { type TokenRecord, unending } from "./tokens.ts";
 

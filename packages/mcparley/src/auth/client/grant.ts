@@ -6,7 +6,7 @@ import type { Discovered } from "./discovery.ts";
 import type { DpopKeys } from "./dpop.ts";
 import type { Endpoints, KnownClient, TokenResponse } from "./endpoints.ts";
 import { type GuardedFetch, type GuardedInit, makeGuardedFetch } from "./guarded-fetch.ts";
-import type { AuthorizationOptions } from "./oauth.ts";
+import type { AuthorizationOptions } from "./options.ts";
 
 /** A method to get tokens from an authorization server if there are none that can be refreshed. */
 export interface Grant {
@@ -14,6 +14,8 @@ export interface Grant {
   readonly wantsRefreshTokens: boolean;
   /** Whether it needs no user, so that new tokens may be requested before the old ones expire. */
   readonly isUnattended?: boolean;
+  /** Whether another authorization server may be used if the first one fails. Not for a client that was registered manually. */
+  readonly mayChangeIssuer: boolean;
   /** Gets tokens with these scopes. With undefined, the authorization server chooses the scopes. */
   obtain(context: GrantContext, scopes: readonly string[] | undefined): Promise<Obtained>;
   /** Returns the client to which tokens were issued, to refresh or revoke them. Undefined if it is no longer known. */

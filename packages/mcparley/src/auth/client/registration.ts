@@ -8,7 +8,7 @@ import { type KnownClient, refreshToken, registerClient } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
 import { authenticateClient } from "./known-client.ts";
 import { isClientRefusal, refusalCode } from "./oauth-error.ts";
-import type { RegisteredClient, RegistrationOptions } from "./oauth.ts";
+import type { RegisteredClient, RegistrationOptions } from "./options.ts";
 
 /** A client as an authorization server knows it, by a registration or by hand. */
 interface Identity extends Omit<ClientCredential, "method"> {
@@ -269,5 +269,5 @@ function noRegistration({ issuer, metadata }: Discovered, { clientMetadataUrl }:
   const message =
     `The authorization server ${JSON.stringify(issuer)} does not support dynamic registration. ` +
     `Register a client manually and set client: { id, issuer: ${JSON.stringify(issuer)} }.${document}`;
-  return new LocalError("authorization_failed", message, { data: { issuer } });
+  return new LocalError("authorization_failed", message, { data: { issuer, request: "registration" } });
 }

@@ -88,14 +88,17 @@ interface RefusedDate {
   now: number;
   /** What contains the claim, such as "a DPoP proof". */
   subject: string;
+  /** The `iat` of an expired token. Seconds since 1970. */
+  issuedAt?: unknown;
 }
 
 /**
- * Returns an error for the operator that states by how much a date is wrong. Undefined for a date that is over by five minutes or more,
- * because then the clocks are not a likely cause.
+ * Returns an error for the operator that states by how much a date is wrong. Undefined if the clocks are not a likely cause: for a
+ * date that is over by five minutes or more, and for an expired token that was not issued within the last minute.
  */
-export function clockDifference({ claim, date, now, subject }: RefusedDate): LocalError | undefined {
+export function clockDifference({ claim, date, now, subject, issuedAt }: RefusedDate): LocalError | undefined {
   if (typeof date !== "number" || now - date >= 300) return undefined;
+  if (claim === "exp" && !(typeof issuedAt === "number" && now - issuedAt < 60)) return undefined;
   const difference = `${Math.round(Math.abs(date - now))} s in the ${date > now ? "future" : "past"}`;
   const fact = `The "${claim}" of ${subject} is ${difference} by the clock of this server, so it was refused.`;
   return new LocalError("unauthorized", `${fact} If this is unexpected, compare the clocks of the two machines.`);

@@ -2,8 +2,9 @@ import * as oauth from "oauth4webapi";
 import type { Clock } from "../../rpc/clock.ts";
 import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import { isClientRefusal, toAuthorizationError } from "../client/oauth-error.ts";
 import type { ClientCredential } from "../client-credential.ts";
+import { isClientRefusal, toAuthorizationError } from "../client/oauth-error.ts";
+import { normalizeResponse } from "../issuer-document.ts";
 import { issuerClient } from "./issuer.ts";
 import { issuerUnavailable } from "./verified-token.ts";
 
@@ -23,27 +24,28 @@ interface IntrospectionSettings {
 }
 
 /** Makes the function that introspects tokens. In a file of its own, because it loads oauth4webapi. */
-export function introspection({ issuer, client, endpoint, fetch, clock }: IntrospectionSettings): Introspect {
+export function introspection(settings: IntrospectionSettings): Introspect {
+  const { issuer, client: credential, endpoint, fetch, clock } = settings;
   const prepare = issuerClient({
     issuer,
-    client,
+    client: credential,
     clock,
     ...(fetch && { fetch }),
     endpoint: endpoint === undefined ? undefined : { introspection_endpoint: endpoint },
   });
   return async (token) => {
     try {
-      const { server, client: id, authentication, options } = await prepare();
+      const { server, client, authentication, options } = await prepare();
       if (!server.introspection_endpoint) throw withoutEndpoint(issuer);
-      const response = await oauth.introspectionRequest(server, id, authentication, token, {
+      const response = await oauth.introspectionRequest(server, client, authentication, token, {
         ...options,
         additionalParameters: { token_type_hint: "access_token" },
       });
-      return await oauth.processIntrospectionResponse(server, id, response);
+      return await oauth.processIntrospectionResponse(server, client, await normalizeResponse(response));
     } catch (error) {
-      const secrets = [token, client.secret ?? ""];
+      const secrets = [token, credential.secret ?? ""];
       const failed = await toAuthorizationError(error, { issuer, what: "to introspect a token", secrets });
-      throw toIntrospectionError(failed, issuer, client);
+      throw toIntrospectionError(failed, issuer, credential);
     }
   };
 }

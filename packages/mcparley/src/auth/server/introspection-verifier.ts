@@ -103,17 +103,21 @@ interface Expected {
 function check(claims: JsonObject, { issuer, audience, tolerance, now }: Expected): void {
   const { active, iss, exp, nbf } = claims;
   if (active !== true) throw new InvalidToken("The token is not active.");
-  if (iss !== undefined && iss !== issuer) throw new InvalidToken('The token\'s "iss" is not accepted.');
+  if (iss !== undefined && iss !== issuer) {
+    throw new InvalidToken(
+      `The token's "iss" is ${JSON.stringify(iss).slice(0, 300)}, expected ${JSON.stringify(issuer)}.`,
+    );
+  }
   if (!audienceIn(claims).some((one) => audience.includes(one)))
     throw new InvalidToken("The token is for another audience.");
   const subject = `a token of ${issuer}`;
   if (typeof exp === "number" && exp + tolerance <= now) {
-    const cause = clockDifference({ claim: "exp", date: exp, now, subject });
+    const cause = clockDifference({ claim: "exp", date: exp, now, subject, issuedAt: claims.iat });
     throw new InvalidToken("The token has expired.", { cause });
   }
   if (typeof nbf === "number" && nbf - tolerance > now) {
     const cause = clockDifference({ claim: "nbf", date: nbf, now, subject });
-    throw new InvalidToken("The token is not valid yet.", { cause });
+    throw new InvalidToken("The token is not valid yet by the clock of this server.", { cause });
   }
   if (!isAccessToken(claims)) throw new InvalidToken("The token is not an access token.");
 }

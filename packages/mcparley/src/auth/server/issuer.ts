@@ -2,7 +2,6 @@ import * as oauth from "oauth4webapi";
 import type { Clock } from "../../rpc/clock.ts";
 import { clientAuthentication } from "../client-authentication.ts";
 import type { ClientCredential } from "../client-credential.ts";
-import { withoutEmptyMembers } from "../client/endpoints.ts";
 import { type GuardedFetch, makeGuardedFetch } from "../client/guarded-fetch.ts";
 import { discoverIssuer } from "../client/metadata.ts";
 import { withCooldown } from "./request-cache.ts";
@@ -51,10 +50,9 @@ export function issuerClient(given: IssuerClientOptions): () => Promise<IssuerCl
   const options: RequestOptions = {
     // TLS is required by the fetch and by the checks of the options.
     [oauth.allowInsecureRequests]: true,
-    [oauth.customFetch]: async (url, { method, headers, body }) => {
+    [oauth.customFetch]: (url, { method, headers, body }) => {
       // oxlint-disable-next-line unicorn/no-invalid-fetch-options -- the method is a variable.
-      const response = await fetch(url, { method, headers, body });
-      return withoutEmptyMembers(response);
+      return fetch(url, { method, headers, body });
     },
   };
   return async () => {

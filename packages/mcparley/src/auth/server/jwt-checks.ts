@@ -119,7 +119,7 @@ function toRefusal(error: unknown, { issuer, token, now }: { issuer: string; tok
     const { claim, payload } = error;
     const subject = `a token of ${issuer}`;
     return new InvalidToken(claimRefused(error), {
-      cause: clockDifference({ claim, date: payload[claim], now, subject }),
+      cause: clockDifference({ claim, date: payload[claim], now, subject, issuedAt: payload.iat }),
     });
   }
   if (error instanceof errors.JOSEAlgNotAllowed)
@@ -143,7 +143,9 @@ function claimRefused({ code, claim, reason }: errors.JWTExpired | errors.JWTCla
   if (reason === "missing") return `The token has no "${claim}".`;
   if (claim === "aud") return "The token is for another audience.";
   const isEarly = claim === "nbf" && reason === "check_failed";
-  return isEarly ? "The token is not valid yet." : `The token's "${claim}" is not accepted.`;
+  return isEarly
+    ? "The token is not valid yet by the clock of this server."
+    : `The token's "${claim}" is not accepted.`;
 }
 
 /** Verifies a token. If several keys match, as for a token without `kid`, each is tried. */

@@ -2,7 +2,6 @@ import { EmbeddedJWK, type JWTVerifyResult, calculateJwkThumbprint, errors, jwtV
 import type { HttpRequestHead } from "../../http/exchange.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
-import type { LocalError } from "../../rpc/errors.ts";
 import { memoryStore } from "../../store/memory-store.ts";
 import { clockDifference } from "./claims.ts";
 import type { Nonces, ProofChecker } from "./dpop.ts";
@@ -55,13 +54,19 @@ async function verifySignature(proof: string | undefined, maxAge: number, clock:
     });
   } catch (error) {
     const isDate = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
-    const cause = isDate && error.claim === "iat" ? dateProblem(error.payload.iat, clock) : undefined;
-    throw new InvalidProof("The proof is invalid, expired, or dated in the future.", { cause });
+    const date = isDate && error.claim === "iat" ? error.payload.iat : undefined;
+    throw new InvalidProof(wrongTime(date, clock) ?? "The proof is invalid or has expired.", {
+      cause: clockDifference({ claim: "iat", date, now: clock.now() / 1000, subject: "a DPoP proof" }),
+    });
   }
 }
 
-function dateProblem(date: unknown, clock: Clock): LocalError | undefined {
-  return clockDifference({ claim: "iat", date, now: clock.now() / 1000, subject: "a DPoP proof" });
+/** Returns the reason to refuse a proof because of its date. Undefined for another reason. */
+function wrongTime(date: unknown, clock: Clock): string | undefined {
+  if (typeof date !== "number") return undefined;
+  const seconds = Math.round(date - clock.now() / 1_000);
+  const time = seconds > 0 ? `${seconds} s in the future` : `${-seconds} s in the past`;
+  return `The proof has expired or is not valid yet: by the clock of this server it is dated ${time}. Check both clocks.`;
 }
 
 /**

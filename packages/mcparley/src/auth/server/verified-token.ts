@@ -85,7 +85,7 @@ export function keptToken(principal: Principal): string | undefined {
   return tokens.get(principal);
 }
 
-/** Returns the error of a token exchange. */
-export function noUpstreamToken(why: string): LocalError {
-  return new LocalError("unauthorized", `Cannot get an upstream token: ${why}.`);
+/** Returns the error of a token exchange. `why` is a sentence. */
+export function noUpstreamToken(why: string, data?: unknown): LocalError {
+  return new LocalError("unauthorized", `Cannot get an upstream token: ${why}`, { data });
 }
