@@ -90,6 +90,23 @@ export function refreshToken(
   });
 }
 
+/**
+ * Pushes the parameters of an authorization request to the server (RFC 9126). Returns the `request_uri` that identifies them.
+ * `client_id` is added.
+ */
+export function pushAuthorization(
+  endpoints: Endpoints,
+  known: KnownClient,
+  parameters: Record<string, string>,
+): Promise<string> {
+  const as = endpoints.at.metadata;
+  const what = "to accept the authorization request";
+  return sendAs({ known, endpoints, what }, async ({ client, authentication }, options) => {
+    const response = await oauth.pushedAuthorizationRequest(as, client, authentication, parameters, options);
+    return (await oauth.processPushedAuthorizationResponse(as, client, response)).request_uri;
+  });
+}
+
 interface TokenRequest {
   grantType: string;
   parameters: Record<string, string>;

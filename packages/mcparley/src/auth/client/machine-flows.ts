@@ -47,7 +47,6 @@ function machineGrant(client: ClientCredential, request: Request): Grant {
   const known = ({ at: { metadata }, storage }: GrantContext): Promise<KnownClient> =>
     authenticateClient(client, { metadata, storage });
   return {
-    wantsRefreshTokens: false,
     isUnattended: true,
     client: known,
     async obtain(context, scopes) {
