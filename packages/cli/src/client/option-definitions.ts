@@ -291,6 +291,18 @@ function signInOptions(): OptionDefinition[] {
       commands: signingIn,
       description: "request these scopes instead of those that the server names",
     },
+    {
+      topic,
+      name: "no-offline",
+      commands: signingIn,
+      description: "request no offline_access",
+    },
+    {
+      topic,
+      name: "new-client",
+      commands: ["login"],
+      description: "register another client",
+    },
     { topic, name: "client-id", value: "ID", commands: signingIn, description: "sign in as this registered client" },
     {
       topic,
