@@ -257,8 +257,8 @@ export function scriptedIssuer(options: IssuerOptions = {}): ScriptedIssuer {
     const method = world.registeredMethod ?? String(metadata.token_endpoint_auth_method);
     const secret = method === "none" ? {} : { client_secret: `secret-${id}`, client_secret_expires_at: 0 };
     world.credentials.set(id, { method, ...(method !== "none" && { secret: `secret-${id}` }) });
-    const strict = { ...registered.get(id), ...secret, token_endpoint_auth_method: method };
-    return Response.json(strict, { status: 201 });
+    registered.set(id, { ...registered.get(id), token_endpoint_auth_method: method });
+    return Response.json({ ...registered.get(id), ...secret }, { status: 201 });
   }
 
   async function token(request: Request): Promise<Response> {

@@ -114,6 +114,19 @@ describe("a registered port that is not free", () => {
     },
   );
 
+  test("is not tried at the issuer after the sign-in was aborted", async () => {
+    const { world, start } = setting();
+    world.metadata.pushed_authorization_request_endpoint = `${issuer}/par`;
+    await start(7777).signIn(notes);
+    const controller = new AbortController();
+    world.answerPush = () => {
+      controller.abort(new Error("stopped"));
+      return new Response(null, { status: 500 });
+    };
+    await expect(start(8888).signIn(notes, { signal: controller.signal })).rejects.toThrow("stopped");
+    expect(world.registrations).toHaveLength(1);
+  });
+
   test("is registered alone if the issuer refuses a redirect URI without a port", async () => {
     const { world, start } = setting();
     world.metadata.pushed_authorization_request_endpoint = `${issuer}/par`;
@@ -199,21 +212,42 @@ describe("the endpoint of a registration (RFC 7592)", () => {
     expect(world.authorizations.at(-1)?.get("client_id")).toBe(renewed.clientId);
   });
 
-  test.each(["invalid_client", "unauthorized_client"])(
-    "and an issuer whose token endpoint answers %s decide together",
-    async (error) => {
-      for (const isDeleted of [true, false]) {
-        const { world, start } = setting();
-        world.managesClients = true;
-        const { clientId } = await start().signIn(notes);
-        if (isDeleted) world.clients.clear();
-        world.answerToken = (sent) =>
-          sent.get("grant_type") === "refresh_token" ? Response.json({ error }, { status: 401 }) : undefined;
-        const { clientId: later } = await start().signIn(notes);
-        expect(later === clientId).toBe(!isDeleted);
-      }
+  test.each([
+    ["invalid_client", true, true],
+    ["invalid_client", false, true],
+    // The code may mean that the client may not use refresh tokens.
+    ["unauthorized_client", true, true],
+    ["unauthorized_client", false, false],
+    ["invalid_grant", true, false],
+  ])(
+    "and a token endpoint that answers %s, with a refusal of the registration token %s, replace the client: %s",
+    async (error, managesClients, isReplaced) => {
+      const { world, start } = setting();
+      world.managesClients = managesClients;
+      const { clientId } = await start().signIn(notes);
+      const refuse = async (request: Request): Promise<Response> =>
+        request.method === "GET" && request.url.includes("/register/")
+          ? Response.json({ error: "invalid_token" }, { status: 401 })
+          : world.fetch(request);
+      const fetch: typeof globalThis.fetch = (input, init) => refuse(new Request(input, init));
+      world.answerToken = (sent) =>
+        sent.get("grant_type") === "refresh_token" ? Response.json({ error }, { status: 400 }) : undefined;
+      const { clientId: later } = await start(7777, { fetch }).signIn(notes);
+      expect(later !== clientId).toBe(isReplaced);
+      expect(world.visits).toHaveLength(2);
     },
   );
+
+  test("may omit the secret, which stays in use", async () => {
+    const { world, start } = setting();
+    world.isStrict = true;
+    world.managesClients = true;
+    world.registeredMethod = "client_secret_post";
+    const { clientId } = await start().signIn(notes);
+    expect(await start().signIn(notes)).toMatchObject({ clientId });
+    expect(world.tokenRequests.map((sent) => sent.get("client_secret"))).toEqual(Array(2).fill(`secret-${clientId}`));
+    expect(await start().signOut(notes)).toBe("revoked");
+  });
 
   test("is not used if it is not at the origin of the issuer", async () => {
     const { world, start } = setting();
@@ -248,6 +282,21 @@ describe("signIn with newClient", () => {
     expect(world.registrations).toHaveLength(3);
     expect(deletions(world)).toEqual([clientId]);
     expect(await call(auth, notes)).toBe(202);
+    expect(await start().signIn(notes)).toMatchObject({ clientId: renewed.clientId });
+  });
+
+  test("registers one client if the sign-in is repeated without offline_access", async () => {
+    const { world, start } = setting();
+    world.metadata.scopes_supported = ["offline_access"];
+    world.challenge = 'scope="notes"';
+    await start().signIn(notes);
+    world.answerToken = () =>
+      world.authorizations.at(-1)?.get("scope")?.includes("offline_access")
+        ? Response.json({ error: "invalid_scope" }, { status: 400 })
+        : undefined;
+    await start().signIn(notes, { newClient: true });
+    expect(world.visits).toHaveLength(3);
+    expect(world.registrations).toHaveLength(2);
   });
 
   test("does so within ten minutes of another replacement", async () => {

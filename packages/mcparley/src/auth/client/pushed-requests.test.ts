@@ -51,7 +51,7 @@ describe("an issuer with an endpoint for pushed authorization requests (RFC 9126
       state: parameters?.get("state"),
       scope: "notes:read",
     });
-    expect(steps.join("\n")).not.toContain(url?.searchParams.get("request_uri"));
+    expect(steps.join("\n")).not.toContain(encodeURIComponent(url?.searchParams.get("request_uri") ?? ""));
   });
 
   test.each(["none", "client_secret_post", "client_secret_basic"])(

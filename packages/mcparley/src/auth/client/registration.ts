@@ -133,7 +133,6 @@ function withoutPort(redirectUri: string): string {
 /** Whether a server accepts a redirect URI of a client. Only a pushed request shows it before a page opens. */
 async function acceptsRedirectUri(known: KnownClient, context: GrantContext, redirectUri: string): Promise<boolean> {
   const { endpoints, signal } = context;
-  if (endpoints.at.metadata.pushed_authorization_request_endpoint === undefined) return false;
   const parameters = {
     response_type: "code",
     redirect_uri: redirectUri,
