@@ -110,9 +110,13 @@ function hintFor(error: unknown, target: KnownTarget | undefined): string | unde
   if (error.code === "sign_in_required") return `Sign in: mcparley login TARGET${atUrl(signInUrl(error))}`;
   if (error.code === "sign_in_failed") return "Sign in again: mcparley login TARGET";
   if (error.code === "too_large") return largerReply(error);
+  if (error.code === "timeout" && /did not return from the sign-in/.test(error.message)) return notReturned;
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";
   return undefined;
 }
+
+const notReturned =
+  "If the page showed an error, register another client: mcparley login TARGET --new-client. Or wait longer with --timeout, such as --timeout 20m.";
 
 /** Returns the option for a reply that is over its limit. The errors of other limits have no `limit`. */
 function largerReply({ data }: LocalError): string | undefined {
