@@ -1,9 +1,15 @@
+import type { ClientCredential } from "../client-credential.ts";
 import { type CredentialStorage, StoredValue } from "./credentials.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
-import type { Identity } from "./known-client.ts";
+
+/** A client as an authorization server knows it, by a registration or by hand. */
+export interface ClientIdentity extends Omit<ClientCredential, "method"> {
+  /** `token_endpoint_auth_method`. Default: chosen from the methods that the server supports. */
+  readonly method?: string | undefined;
+}
 
 /** A client that this program registered with an authorization server (RFC 7591). */
-export interface Registration extends Identity {
+export interface Registration extends ClientIdentity {
   readonly redirectUris: readonly string[];
   /** Milliseconds since 1970, or 0 if the secret does not expire. */
   readonly secretExpiresAt: number;

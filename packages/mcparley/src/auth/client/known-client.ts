@@ -1,23 +1,18 @@
 import type { AuthorizationServer } from "oauth4webapi";
+import { LocalError } from "../../rpc/errors.ts";
 import { clientAuthentication, secretMethods } from "../client-authentication.ts";
 import type { ClientCredential } from "../client-credential.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import type { ClientIdentity } from "./client-registrations.ts";
 import { StoredValue } from "./credentials.ts";
 import type { KnownClient } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
-
-/** A client as an authorization server knows it, by a registration or by hand. */
-export interface Identity extends Omit<ClientCredential, "method"> {
-  /** `token_endpoint_auth_method`. Default: chosen from the methods that the server supports. */
-  readonly method?: string | undefined;
-}
 
 /**
  * Prepares the authentication of a client, by the registered method or else one that the server supports (RFC 8414, 2).
  * Throws `LocalError` `authorization_failed` if the method is unknown here or needs a secret that the client lacks.
  */
 export async function authenticate(
-  { method, ...credential }: Identity,
+  { method, ...credential }: ClientIdentity,
   { at: { metadata }, endpoints, storage }: GrantContext,
 ): Promise<KnownClient> {
   const { id, secret } = credential;
