@@ -275,6 +275,34 @@ function networkOptions(): OptionDefinition[] {
   ];
 }
 
+/** The options for the client that signs in. */
+function clientIdentityOptions(): OptionDefinition[] {
+  const topic = "sign-in";
+  return [
+    {
+      topic,
+      name: "new-client",
+      commands: ["login"],
+      description: "register another client",
+    },
+    { topic, name: "client-id", value: "ID", commands: signingIn, description: "sign in as this registered client" },
+    {
+      topic,
+      name: "client-secret-env",
+      value: "NAME",
+      commands: signingIn,
+      description: "the environment variable that holds the secret of this client",
+    },
+    {
+      topic,
+      name: "redirect-uri",
+      value: "URL",
+      commands: signingIn,
+      description: "the redirect URI of this client, such as http://127.0.0.1:PORT/callback",
+    },
+  ];
+}
+
 function signInOptions(): OptionDefinition[] {
   const topic = "sign-in";
   return [
@@ -297,27 +325,7 @@ function signInOptions(): OptionDefinition[] {
       commands: signingIn,
       description: "request no offline_access",
     },
-    {
-      topic,
-      name: "new-client",
-      commands: ["login"],
-      description: "register another client",
-    },
-    { topic, name: "client-id", value: "ID", commands: signingIn, description: "sign in as this registered client" },
-    {
-      topic,
-      name: "client-secret-env",
-      value: "NAME",
-      commands: signingIn,
-      description: "the environment variable that holds the secret of this client",
-    },
-    {
-      topic,
-      name: "redirect-uri",
-      value: "URL",
-      commands: signingIn,
-      description: "the redirect URI of this client, such as http://127.0.0.1:PORT/callback",
-    },
+    ...clientIdentityOptions(),
     {
       topic,
       name: "issuer",
