@@ -124,7 +124,7 @@ describe("a hint for a user who does not return", () => {
     return { clock, started, outcome };
   }
 
-  test("is shown once after 30 seconds, and the sign-in goes on", async () => {
+  test("is shown once after 30 seconds, and the sign-in continues", async () => {
     const { clock, started, outcome } = timedSignIn();
     const { io } = await outcome;
     await started;
