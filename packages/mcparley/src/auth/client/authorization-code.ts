@@ -36,11 +36,11 @@ export function authorizationCode(options: OAuthOptions): Grant {
     assignTokens,
     async obtain(context, required) {
       checkPkce(context.at.metadata);
+      const scopes = withOfflineAccess(required, options, context.at.metadata);
       const signIn = options.signIn ?? loopbackSignIn();
       const attempt = await signIn.prepare(await registeredRedirectUri(options, context));
       try {
         checkRedirectUri(attempt.redirectUri, options);
-        const scopes = withOfflineAccess(required, options, context.at.metadata);
         return await signInWith(attempt, options, { context, scopes, isRetry: false });
       } finally {
         await attempt.close();
@@ -235,16 +235,16 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
     }
     const inLine = (text: string): string => withoutSecrets(text, [request.state, request.verifier]);
     const code = inLine(error.error).slice(0, 100);
-    const { error_description: description } = error;
-    const shownDescription = description === undefined ? {} : { description: inLine(description) };
-    const reason = inWords(code, shownDescription.description);
+    const description = error.error_description === undefined ? undefined : inLine(error.error_description);
+    const reason = inWords(code, description);
     const server = `The authorization server ${JSON.stringify(metadata.issuer)}`;
     const message =
       code === "access_denied"
         ? `The sign-in was declined by the user or by the authorization server: ${reason}.`
         : `${server} ended the sign-in with the error ${reason}.`;
     context.endpoints.report(message);
-    throw new LocalError("sign_in_failed", message, { data: { error: code, ...shownDescription } });
+    const data = { error: code, ...(description !== undefined && { description }) };
+    throw new LocalError("sign_in_failed", message, { data });
   }
   throw rejected(metadata, "the redirect must contain exactly one `code` parameter");
 }
