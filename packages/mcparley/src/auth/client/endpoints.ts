@@ -49,8 +49,10 @@ export interface Endpoints {
 /** The parameters whose values are removed from errors, because a server may repeat them in its response. */
 const secretParameters = [
   "code",
+  "code_challenge",
   "code_verifier",
   "refresh_token",
+  "state",
   "client_secret",
   "client_assertion",
   "assertion",

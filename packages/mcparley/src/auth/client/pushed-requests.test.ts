@@ -159,6 +159,25 @@ describe("an endpoint for pushed authorization requests that fails", () => {
     expect(world.visits).toEqual([]);
   });
 
+  test("and repeats the request in its error leaves no secret in messages and steps", async () => {
+    const { world, steps, start } = setting();
+    world.isStrict = true;
+    world.registeredMethod = "client_secret_post";
+    world.metadata.require_pushed_authorization_requests = true;
+    let sent: string[] = [];
+    world.answerPush = (parameters) => {
+      sent = ["state", "code_challenge", "client_secret"].map((name) => parameters.get(name) ?? "");
+      return Response.json({ error: "invalid_request", error_description: sent.join(" ") }, { status: 400 });
+    };
+    const error: unknown = await start()
+      .signIn(serverUrl)
+      .catch((thrown: unknown) => thrown);
+    const texts = JSON.stringify([error, String(error), steps]);
+    expect(texts).toContain("invalid_request");
+    expect(sent).toEqual(Array(3).fill(expect.stringMatching(/.{8}/)));
+    for (const secret of sent) expect(texts).not.toContain(secret);
+  });
+
   test("is not used after the sign-in was aborted", async () => {
     const { world, start } = setting();
     const controller = new AbortController();
