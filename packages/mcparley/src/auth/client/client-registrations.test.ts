@@ -127,7 +127,11 @@ describe("a registered port that is not free", () => {
     expect(world.registrations).toHaveLength(1);
   });
 
-  test("is registered alone if the issuer refuses a redirect URI without a port", async () => {
+  test.each([
+    ["invalid_redirect_uri", 2],
+    ["invalid_client_metadata", 2],
+    ["access_denied", 1],
+  ])("is registered alone if the issuer refuses a redirect URI without a port: %s", async (error, requests) => {
     const { world, start } = setting();
     world.metadata.pushed_authorization_request_endpoint = `${issuer}/par`;
     const sent: unknown[] = [];
@@ -136,15 +140,17 @@ describe("a registered port that is not free", () => {
       if (!request.url.endsWith("/register")) return world.fetch(request);
       const { redirect_uris: uris } = (await request.clone().json()) as { redirect_uris: string[] };
       sent.push(uris);
-      return uris.length === 1
-        ? world.fetch(request)
-        : Response.json({ error: "invalid_redirect_uri" }, { status: 400 });
+      return uris.length === 1 ? world.fetch(request) : Response.json({ error }, { status: 400 });
     };
-    await start(7777, { fetch }).signIn(notes);
-    expect(sent).toEqual([
+    const outcome: unknown = await start(7777, { fetch })
+      .signIn(notes)
+      .catch((refused: unknown) => refused);
+    const [both, alone] = [
       ["http://127.0.0.1:7777/callback", "http://127.0.0.1/callback"],
       ["http://127.0.0.1:7777/callback"],
-    ]);
+    ];
+    expect(sent).toEqual([both, alone].slice(0, requests));
+    expect(outcome).toMatchObject(requests === 2 ? { issuer } : { data: { error } });
   });
 });
 

@@ -253,7 +253,8 @@ async function register(
   const flexible = withoutPort(redirectUri);
   if (push === undefined || flexible === redirectUri) return registerFor([redirectUri]);
   return registerFor([redirectUri, flexible]).catch((error: unknown) => {
-    if (refusalCode(error) !== "invalid_redirect_uri") throw error;
+    // The two codes of RFC 7591, 3.2.2, for metadata that the server does not accept.
+    if (!/^invalid_(?:redirect_uri|client_metadata)$/.test(refusalCode(error) ?? "")) throw error;
     return registerFor([redirectUri]);
   });
 }
