@@ -144,6 +144,24 @@ describe("a hint for a user who does not return", () => {
     expect(clock.pending()).toBe(0);
   });
 
+  test("is shown again if the sign-in starts again", async () => {
+    const clock = manualClock();
+    const io = fakeIo({ terminal: true, after: clock.after });
+    const stop = createStop(io, () => {});
+    const options = { noInput: false, noBrowser: false, timeout: undefined };
+    const way = await signInWay({ io, screen: new Screen(io, () => {}), stop, isAskedFor: true, waitingHint, options });
+    const attempt = await way.prepare(undefined);
+    for (let round = 0; round < 2; round++) {
+      const back = attempt.visit(authorizationUrl, stop.signal);
+      await flushPromises();
+      expect(clock.pending()).toBe(1);
+      await fetch(`${attempt.redirectUri}?code=c1&state=s1`);
+      await back;
+      expect(clock.pending()).toBe(0);
+    }
+    await attempt.close();
+  });
+
   test("is not shown if the user returns before the browser has started", async () => {
     let open!: () => void;
     const opened = new Promise<void>((resolve) => (open = resolve));

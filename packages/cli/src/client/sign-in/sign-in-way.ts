@@ -27,22 +27,30 @@ export async function signInWay(setting: SignInSetting): Promise<SignIn> {
   const { timeout } = setting.options;
   return {
     async prepare(previous) {
-      const hint = delayedHint(setting);
+      // A sign-in that starts again has a hint of its own.
+      let hint = delayedHint(setting);
       const attempt = await loopbackSignIn({
         open: async (url) => {
+          const { start } = hint;
           await open(url, attended, setting);
-          hint.start();
+          start();
         },
         // In other commands `--timeout` limits the call, and the time of the sign-in does not count.
         ...(setting.isAskedFor && timeout !== undefined && { timeLimit: timeout }),
       }).prepare(previous);
-      return { ...attempt, visit: (url, signal) => attempt.visit(url, signal).finally(() => hint.stop()) };
+      return {
+        ...attempt,
+        visit(url, signal) {
+          const { stop } = (hint = delayedHint(setting));
+          return attempt.visit(url, signal).finally(stop);
+        },
+      };
     },
   };
 }
 
 /** Returns the timer of the hint. It cannot start after it was stopped, because the user may return before the page is open. */
-function delayedHint({ io, screen, waitingHint }: SignInSetting): { start(): void; stop(): void } {
+function delayedHint({ io, screen, waitingHint }: SignInSetting): { start(this: void): void; stop(this: void): void } {
   let isStopped = waitingHint === undefined;
   let cancel: (() => void) | undefined;
   return {
