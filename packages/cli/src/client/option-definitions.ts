@@ -290,21 +290,15 @@ function networkOptions(): OptionDefinition[] {
   ];
 }
 
-function signInOptions(): OptionDefinition[] {
+/** The options for the client that signs in. */
+function clientIdentityOptions(): OptionDefinition[] {
   const topic = "sign-in";
   return [
     {
       topic,
-      name: "no-browser",
-      commands: signingIn,
-      description: "show the address of the sign-in, and ask for the address at which the browser ends",
-    },
-    {
-      topic,
-      name: "scope",
-      value: '"SCOPE ..."',
-      commands: signingIn,
-      description: "request these scopes instead of those that the server names",
+      name: "new-client",
+      commands: ["login"],
+      description: "register another client",
     },
     { topic, name: "client-id", value: "ID", commands: signingIn, description: "sign in as this registered client" },
     {
@@ -321,6 +315,32 @@ function signInOptions(): OptionDefinition[] {
       commands: signingIn,
       description: "the redirect URI of this client, such as http://127.0.0.1:PORT/callback",
     },
+  ];
+}
+
+function signInOptions(): OptionDefinition[] {
+  const topic = "sign-in";
+  return [
+    {
+      topic,
+      name: "no-browser",
+      commands: signingIn,
+      description: "show the address of the sign-in, and ask for the address at which the browser ends",
+    },
+    {
+      topic,
+      name: "scope",
+      value: '"SCOPE ..."',
+      commands: signingIn,
+      description: "request these scopes instead of those that the server names",
+    },
+    {
+      topic,
+      name: "no-offline",
+      commands: signingIn,
+      description: "request no offline_access",
+    },
+    ...clientIdentityOptions(),
     {
       topic,
       name: "issuer",

@@ -49,6 +49,10 @@ export interface ClientOptions {
   redirectUri: string | undefined;
   /** The scopes of a sign-in, separated by spaces, or the scope of a configuration. */
   scope: string | undefined;
+  /** Whether a sign-in requests `offline_access` if the authorization server supports it. */
+  offlineAccess: boolean;
+  /** Whether `login` registers another client. */
+  newClient: boolean;
   issuer: string | undefined;
   /** The resource identifier to accept although it is shorter than the URL of the server. */
   resource: string | undefined;
@@ -192,6 +196,8 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>, command: stri
     clientSecretEnv: last("client-secret-env"),
     redirectUri: last("redirect-uri"),
     scope: last("scope"),
+    offlineAccess: !values.has("no-offline"),
+    newClient: values.has("new-client"),
     issuer: last("issuer"),
     resource: last("resource"),
     keychain: values.has("keychain"),

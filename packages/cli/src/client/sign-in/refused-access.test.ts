@@ -31,6 +31,19 @@ describe("a server that refuses access", () => {
     }
   });
 
+  test("names the scopes that the server requires", async () => {
+    const challenge = 'Bearer error="insufficient_scope", scope="notes:write \u001b[2Jadmin"';
+    const connect = (): Promise<never> =>
+      Promise.reject(new LocalError("unauthorized", "Denied.", { data: { status: 403, challenge, body: "" } }));
+    for (const header of [[], ["--header", "Authorization: Bearer secret-token"]]) {
+      const { io } = await runWith({ connect }, ["list", url, ...header]);
+      expect(io.err()).toContain("The request needs the scopes notes:write ");
+      expect(io.err()).not.toContain("\u001b[2J");
+    }
+    const other = await runWith({ connect: refusing("unauthorized") }, ["list", url]);
+    expect(other.io.err()).not.toContain("needs the scopes");
+  });
+
   test("suggests a sign-in or a token if no header was sent", async () => {
     const { io } = await runWith({ connect: refusing("unauthorized") }, ["list", url]);
     expect(io.err()).toContain(

@@ -60,8 +60,10 @@ export interface Endpoints {
 /** The parameters whose values are removed from errors, because a server may repeat them in its response. */
 const secretParameters = [
   "code",
+  "code_challenge",
   "code_verifier",
   "refresh_token",
+  "state",
   "client_secret",
   "client_assertion",
   "assertion",
@@ -108,6 +110,24 @@ export function refreshToken(
     const response = await oauth.refreshTokenGrantRequest(as, client, authentication, token, more);
     const issued = await oauth.processRefreshTokenResponse(as, client, await normalizeResponse(response));
     return checkBinding(endpoints, issued);
+  });
+}
+
+/**
+ * Pushes the parameters of an authorization request to the server (RFC 9126). Returns the `request_uri` that identifies them.
+ * `client_id` is added.
+ */
+export function pushAuthorization(
+  endpoints: Endpoints,
+  known: KnownClient,
+  parameters: Record<string, string>,
+): Promise<string> {
+  const as = endpoints.at.metadata;
+  const what = "to accept the authorization request";
+  return sendAs({ known, endpoints, what }, async ({ client, authentication }, options) => {
+    const response = await oauth.pushedAuthorizationRequest(as, client, authentication, parameters, options);
+    const pushed = await oauth.processPushedAuthorizationResponse(as, client, await normalizeResponse(response, 201));
+    return pushed.request_uri;
   });
 }
 

@@ -48,7 +48,6 @@ function machineGrant(client: ClientCredential, request: Request): Grant {
   const known = ({ at: { metadata }, storage }: GrantContext): Promise<KnownClient> =>
     authenticateClient(client, { metadata, storage });
   return {
-    wantsRefreshTokens: false,
     isUnattended: true,
     mayChangeIssuer: false,
     client: known,

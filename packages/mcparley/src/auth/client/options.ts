@@ -19,7 +19,10 @@ export interface AuthorizationOptions {
   storage?: CredentialStorage;
   /** The only authorization server to use, exactly as it writes its issuer. Default: any that the MCP server names. */
   issuer?: string;
-  /** The scopes to request, separated by spaces. Default: those that the MCP server requires or supports. */
+  /**
+   * The scopes to request, separated by spaces. They are sent as they are. More are requested only if the MCP server requires
+   * them for a call. Default: those that the MCP server requires or supports.
+   */
   scope?: string;
   /** The `resource` parameter (RFC 8707). `false` sends none. Default: the identifier that the MCP server published. */
   resource?: string | false;
@@ -78,12 +81,17 @@ export interface SignedInAccount {
 export interface OAuth extends HttpAuth {
   /**
    * Gets new tokens for a server, before the server asks for them. `scope` is requested in addition to the scopes that the
-   * server requires. Rejects with the same errors as a call.
+   * server requires. `newClient` registers another client, even if a registration is stored. Present tokens stay valid until
+   * the new ones are stored. Rejects with the same errors as a call.
    */
-  signIn(url: string | URL, options?: { scope?: string; signal?: AbortSignal }): Promise<SignedInAccount>;
+  signIn(
+    url: string | URL,
+    options?: { scope?: string; newClient?: boolean; signal?: AbortSignal },
+  ): Promise<SignedInAccount>;
   /**
-   * Deletes the tokens for a server, and revokes them if the authorization server supports it (RFC 7009). If the
-   * revocation fails, it rejects, and the tokens are deleted nevertheless.
+   * Deletes the tokens for a server, and revokes them if the authorization server supports it (RFC 7009). A registration whose
+   * last tokens these were is deleted too, also at the authorization server if it supports that (RFC 7592). If the revocation
+   * fails, it rejects, and the tokens are deleted nevertheless.
    */
   signOut(url: string | URL): Promise<"revoked" | "forgotten" | "not_signed_in">;
   /** Returns the account for a server, without sending any request. */
@@ -120,6 +128,11 @@ export interface OAuthOptions extends AuthorizationOptions, RegistrationOptions 
    * other runtimes.
    */
   signIn?: SignIn;
+  /**
+   * Whether to request `offline_access` if the authorization server supports it and `scope` is not set. If the server refuses
+   * it, the sign-in is repeated once without it. Default: true.
+   */
+  offlineAccess?: boolean;
 }
 
 /** The common options of all grants that need no user. */

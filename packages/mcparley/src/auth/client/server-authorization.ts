@@ -188,6 +188,9 @@ export class ServerAuthorization {
       return await revokeTokens(this.#core, await this.#issuerOf(token, signal));
     } finally {
       await stored.set(undefined);
+      const { grant, storage } = this.#core;
+      const fetch = fetchFor(this.#core, this.#server);
+      await grant.assignTokens?.({ server: this.#server, issuer: token.issuer, clientId: undefined, storage, fetch });
     }
   }
 
@@ -201,11 +204,9 @@ export class ServerAuthorization {
   /** Returns the scopes to request (2026-07-28, "Scope Selection Strategy"), including those of earlier requests. */
   scopesFor(at: Discovered, required: readonly string[] | undefined, before?: TokenRecord): string[] | undefined {
     const { scope } = this.#core.options;
-    const first = scope === undefined ? (required ?? at.scopesSupported) : splitScope(scope);
-    const scopes = unite(before?.requestedScopes, first);
-    if (scopes.length === 0) return undefined;
-    const isOffered = at.metadata.scopes_supported?.includes("offline_access") ?? false;
-    return isOffered && this.#core.grant.wantsRefreshTokens ? unite(scopes, ["offline_access"]) : scopes;
+    if (scope !== undefined) return splitScope(scope);
+    const scopes = unite(before?.requestedScopes, required ?? at.scopesSupported);
+    return scopes.length === 0 ? undefined : scopes;
   }
 
   async #load(): Promise<void> {
@@ -248,8 +249,8 @@ export class ServerAuthorization {
     }
     const scopes = this.scopesFor(at, challenge.scopes, stored);
     // The response to a renewal has shown whether the server knows the client.
-    const checksRegistration = stored?.refreshToken === undefined;
-    await this.#obtainForRequest(at, { scopes, checksRegistration, signal }).catch((error: unknown) => {
+    const registration = stored?.refreshToken === undefined ? "checked" : "stored";
+    await this.#obtainForRequest(at, { scopes, registration, signal }).catch((error: unknown) => {
       throw refusal ? withRefusal(error, refusal) : error;
     });
     return true;
@@ -276,8 +277,8 @@ export class ServerAuthorization {
     if (before >= MAX_STEP_UPS) return false;
     if (this.#stepUps.size >= MAX_REMEMBERED) this.#stepUps.clear();
     this.#stepUps.set(name, before + 1);
-    const all = unite(this.scopesFor(at, undefined, stored), stored?.grantedScopes, required);
-    await this.#obtainForRequest(at, { scopes: all, signal });
+    const all = unite(stored?.requestedScopes, stored?.grantedScopes, required);
+    await this.#obtainForRequest(at, { scopes: all, registration: "checked", signal });
     this.#steppedUpToken = this.#token?.accessToken;
     return true;
   }

@@ -11,7 +11,14 @@ import {
   refreshToken,
   revokeToken,
 } from "./endpoints.ts";
-import { type AuthorizationCore, type GrantContext, connectionFor, fetchFor, mayBePrivate } from "./grant.ts";
+import {
+  type AuthorizationCore,
+  type GrantContext,
+  type RegistrationUse,
+  connectionFor,
+  fetchFor,
+  mayBePrivate,
+} from "./grant.ts";
 import { checkUrl } from "./guarded-fetch.ts";
 import { isFinalRefusal, refusalCode } from "./oauth-error.ts";
 
@@ -41,8 +48,8 @@ export const unending: AbortSignal = new AbortController().signal;
 export interface ObtainOptions {
   readonly scopes: readonly string[] | undefined;
   readonly signal: AbortSignal;
-  /** Whether to check a stored registration first. Default: false. */
-  readonly checksRegistration?: boolean;
+  /** Default: "stored". */
+  readonly registration?: RegistrationUse;
 }
 
 /** Gets new tokens by the grant, and stores them. Rejects with the errors of the grant. */
@@ -56,6 +63,8 @@ export async function obtainTokens(
   const { response, clientId } = await grant.obtain(context, scopes);
   const token = toTokenRecord(response, { at, clientId, requestedScopes: scopes, since: clock.now() });
   await storedTokens(core, at).set(token);
+  const { server, issuer } = at;
+  await grant.assignTokens?.({ server, issuer, clientId, storage: core.storage, fetch: context.endpoints.fetch });
   return token;
 }
 
@@ -155,9 +164,9 @@ async function grantContext(
   at: Discovered,
   {
     isBound,
-    checksRegistration = false,
+    registration = "stored",
     signal = unending,
-  }: { isBound: boolean } & Partial<Pick<ObtainOptions, "checksRegistration" | "signal">>,
+  }: { isBound: boolean } & Partial<Pick<ObtainOptions, "registration" | "signal">>,
 ): Promise<GrantContext> {
   if (isBound) checkDpopAlgorithms(at);
   const { storage, clock, options } = core;
@@ -170,7 +179,7 @@ async function grantContext(
     storage,
     clock,
     warn: (error) => options.onError?.(error),
-    checksRegistration,
+    registration,
     signal,
     checkUrl: (url) => checkUrl(url, allowPrivate),
   };
