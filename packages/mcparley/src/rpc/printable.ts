@@ -85,14 +85,19 @@ function escapeUnsafe(text: string, escape: (code: number) => string): string {
   const parts = [text.slice(0, start)];
   const bytes = new Uint8Array(CHUNK + LONGEST);
   const escapes = new Map<number, string>();
+  let escaped = "";
+  let escapedCode = -1;
   let length = 0;
   for (let at = start; at < text.length; at++) {
     const code = text.codePointAt(at)!;
     if (code === 13 && text.charCodeAt(at + 1) === 10) continue;
     if (isSafeAscii(code)) bytes[length++] = code;
     else if (isUnsafe(text, at, code)) {
-      let escaped = escapes.get(code);
-      if (escaped === undefined) escapes.set(code, (escaped = escape(code)));
+      if (code !== escapedCode) {
+        escaped = escapes.get(code) ?? escape(code);
+        escapes.set(code, escaped);
+        escapedCode = code;
+      }
       for (let index = 0; index < escaped.length; index++) bytes[length++] = escaped.charCodeAt(index);
     } else length = writeCharacter(bytes, length, code);
     if (code > 0xffff) at++;
