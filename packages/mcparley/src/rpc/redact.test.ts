@@ -36,7 +36,8 @@ test.each([
 test.each(["bearer ", "dpop 1", "sk-", "eyJ", "eyJaaaaaaaa.", "token=", 'token="', "AIza"])(
   "redacts a secret of 8 MB after %s",
   (start) => {
-    expect(redact(start + "A".repeat(8_388_608))).toMatch(/^(?:bearer |dpop |token=)?\[redacted\]$/);
+    const isRedacted = /^(?:bearer |dpop |token=)?\[redacted\]$/.test(redact(start + "A".repeat(8_388_608)));
+    expect(isRedacted).toBe(true);
   },
 );
 
