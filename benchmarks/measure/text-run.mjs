@@ -1,4 +1,5 @@
 // @ts-check
+import { hostileText, units } from "../../tests/hostile/texts.mjs";
 import { fail, job } from "../load/job.mjs";
 import { residentOf, resetPeak } from "./resident.mjs";
 
@@ -15,7 +16,7 @@ const tooLong = 3_000;
  * shorter forms, and the largest peak of memory beyond the text itself.
  */
 try {
-  const { hostileText, readers, units } = await import(job.file);
+  const { readers } = await import(job.file);
   const reader = readers.find((/** @type {{ name: string }} */ { name }) => name === job.name);
   if (!reader) throw new Error(`There is no reader "${job.name}".`);
   const read = await reader.load();

@@ -1,5 +1,4 @@
 // @ts-check
-export { hostileText, units } from "./texts.mjs";
 /* oxlint-disable max-lines -- one table of all readers */
 
 /**
@@ -35,13 +34,13 @@ function tolerant(read) {
   };
 }
 
-/** A view of a terminal with 80 columns. */
+/** @param {string} text */
+const plain = (text) => text;
+/** A view of a terminal with 80 columns and without colours. */
 const view = {
   terminal: true,
   width: 80,
-  style: Object.fromEntries(
-    ["bold", "dim", "red", "yellow", "inverse"].map((mark) => [mark, (/** @type {string} */ text) => text]),
-  ),
+  style: { bold: plain, dim: plain, red: plain, yellow: plain, inverse: plain },
 };
 
 /** @type {readonly Reader[]} */
@@ -439,7 +438,7 @@ export const readers = [
           inputSchema: { properties: { [text]: { description: text } } },
         };
         const entry = { name: "a__b", server: "a", tool, description: text, inputSchema: tool.inputSchema };
-        search.update([/** @type {any} */ (entry)]);
+        search.update([entry]);
         return search.answer({ query: text });
       };
     },
@@ -615,7 +614,7 @@ export const readers = [
           { role: "user", content: text },
           { role: "tool", content: [{ type: "tool-result", callId: "1", name: text, content, isError: false }] },
         ];
-        return toMarkdown(/** @type {any} */ (messages), /** @type {any} */ (meta));
+        return toMarkdown(/** @type {any} */ (messages), meta);
       };
     },
   },
@@ -638,7 +637,7 @@ export const readers = [
     load: async () => {
       const { answerOutput } = await import("../../packages/cli/src/chat/script/answer-output.ts");
       return async (text) => {
-        const output = answerOutput(/** @type {any} */ ({ out: view, print: () => Promise.resolve() }));
+        const output = answerOutput({ out: view, print: () => Promise.resolve() });
         await output.write(text);
         await output.endText();
       };
@@ -661,7 +660,7 @@ export const readers = [
     load: async () => {
       const { programOutput } = await import("../../packages/cli/src/client/program-output.ts");
       return (text) => {
-        const output = programOutput(/** @type {any} */ ({ note() {}, err: view }), { isLive: true });
+        const output = programOutput({ note() {}, err: view }, { isLive: true });
         output.write(text);
         return output.tail();
       };
@@ -671,7 +670,7 @@ export const readers = [
     name: "command: URL in a question",
     load: async () => {
       const { highlightHost } = await import("../../packages/cli/src/client/questions/ask-url.ts");
-      return (text) => highlightHost(text, /** @type {any} */ (view.style));
+      return (text) => highlightHost(text, view.style);
     },
     around: [{}, { head: "https://" }],
   },

@@ -79,13 +79,14 @@ function describeText(
 }
 
 function walk(value: unknown, path: string, remarks: Remarks): void {
-  const subject = (start: string, at: string) => (): string => `${start} "${visibleText(at)}"`;
-  if (typeof value === "string") describeText(value, subject("The text at", path), { isName: false, remarks });
+  if (typeof value === "string") {
+    describeText(value, () => `The text at "${visibleText(path)}"`, { isName: false, remarks });
+  }
   if (typeof value !== "object" || value === null) return;
   for (const [name, member] of Object.entries(value)) {
     const inner = `${path}/${pointerToken(name)}`;
     if (!Array.isArray(value)) {
-      describeText(name, subject("The name of the member", inner), { isName: false, remarks });
+      describeText(name, () => `The name of the member "${visibleText(inner)}"`, { isName: false, remarks });
     }
     walk(member, inner, remarks);
   }
