@@ -81,7 +81,9 @@ async function main() {
 
 /** Returns the patterns of `--only`, or with `--check` the workloads that have a target. */
 function chosenWorkloads() {
-  return values.check && values.only.length === 0 ? targets.map(({ workload }) => workload) : values.only;
+  return values.check && values.only.length === 0
+    ? targets.map(({ workload }) => workload.replace("*", ""))
+    : values.only;
 }
 
 /**

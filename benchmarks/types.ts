@@ -173,7 +173,7 @@ export interface Results {
 
 /** A target for one figure. */
 export interface Target {
-  /** The id of its workload. */
+  /** The id of its workload, or the start of the ids of several workloads and a `*`. */
   workload: string;
   /** Default: mcparley. */
   contender?: string;

@@ -49,25 +49,51 @@ export async function hostileSample(name) {
   }
 }
 
-/** @type {Promise<string> | undefined} */
-let bundled;
-
-/** Bundles the evaluator, which the package does not export. @returns {Promise<string>} the file */
-function evaluator() {
-  bundled ??= bundle();
-  return bundled;
+/** Reads all hostile texts with one function, in a new process. @param {string} name @returns {Promise<Sample>} */
+export async function textSample(name) {
+  const module = await bundle("tests/hostile/readers.mjs");
+  const job = JSON.stringify({ file: pathToFileURL(module).href, name });
+  const file = path.join(import.meta.dirname, "text-run.mjs");
+  const program = new Program({ side: "server", file, args: [job], isProbed: true });
+  try {
+    let message = await program.message();
+    while (message.isRunning) message = await program.message();
+    if (message.failed !== undefined) throw new Error(message.failed);
+    const { sample, text } = message;
+    if (sample.cpu > 100) process.stderr.write(`${name}: ${sample.cpu.toFixed(0)} ms for ${JSON.stringify(text)}\n`);
+    return sample;
+  } finally {
+    await program.end();
+  }
 }
 
-async function bundle() {
-  const outfile = path.join(root, ".tools/benchmarks/evaluator.mjs");
-  await build({
-    entryPoints: [path.join(root, "tests/support/compile-json-schema.ts")],
+/** The bundles by their entry. @type {Map<string, Promise<string>>} */
+const bundles = new Map();
+
+/** Bundles sources that the packages do not export. @param {string} entry @returns {Promise<string>} the file */
+function bundle(entry) {
+  const known = bundles.get(entry);
+  if (known) return known;
+  const outfile = path.join(root, ".tools/benchmarks", `${path.parse(entry).name}.mjs`);
+  const made = build({
+    entryPoints: [path.join(root, entry)],
     outfile,
     bundle: true,
     platform: "node",
     target: "node20",
     format: "esm",
+    // The other form of some packages cannot be bundled.
+    mainFields: ["module", "main"],
+    external: ["mcparley", "mcparley/*"],
+    banner: {
+      js: 'import { createRequire as bundledRequire } from "node:module"; const require = bundledRequire(import.meta.url);',
+    },
     logLevel: "error",
-  });
-  return outfile;
+  }).then(() => outfile);
+  bundles.set(entry, made);
+  return made;
+}
+
+function evaluator() {
+  return bundle("tests/support/compile-json-schema.ts");
 }

@@ -18,19 +18,33 @@ import { alignedTable } from "./markdown.mjs";
  * @returns {Verdict[]}
  */
 export function judge(targets, results, { byCpu = false } = {}) {
-  return targets.flatMap((target) => {
-    const result = results.find(({ id }) => id === target.workload);
-    if (!result) return [];
-    const { contender = own, to = contender, atLeast = -Infinity, atMost = Infinity } = target;
-    const [row, other] = [contender, to].map((wanted) => result.rows.find(({ name }) => name === wanted));
-    if (!row || row.notRun !== undefined || !other || other.notRun !== undefined) {
-      const notRun = (row?.notRun ?? other?.notRun) || "It was not compared.";
-      return [{ target, reached: false, got: undefined, notRun }];
-    }
-    const got = valueOf(target, valuesOf(target, row, other), byCpu);
-    const reached = got !== undefined && got.median >= atLeast && got.median <= atMost;
-    return [{ target, reached, got }];
-  });
+  return targets.flatMap((target) =>
+    results
+      .filter((result) => appliesTo(target, result, targets))
+      .map((result) => {
+        const { contender = own, to = contender, atLeast = -Infinity, atMost = Infinity } = target;
+        const [row, other] = [contender, to].map((wanted) => result.rows.find(({ name }) => name === wanted));
+        if (!row || row.notRun !== undefined || !other || other.notRun !== undefined) {
+          const notRun = (row?.notRun ?? other?.notRun) || "It was not compared.";
+          return { target: { ...target, workload: result.id }, reached: false, got: undefined, notRun };
+        }
+        const got = valueOf(target, valuesOf(target, row, other), byCpu);
+        const reached = got !== undefined && got.median >= atLeast && got.median <= atMost;
+        return { target: { ...target, workload: result.id }, reached, got };
+      }),
+  );
+}
+
+/**
+ * Whether a target applies to a workload. A target of all workloads whose ids begin with a text does not apply to one that has a target of
+ * its own for the measure.
+ *
+ * @param {Target} target @param {Pick<WorkloadResult, "id">} result @param {readonly Target[]} targets
+ */
+export function appliesTo({ workload, measure }, { id }, targets) {
+  if (!workload.endsWith("*")) return workload === id;
+  const hasOwn = targets.some((other) => other.workload === id && other.measure === measure);
+  return id.startsWith(workload.slice(0, -1)) && !hasOwn;
 }
 
 /** The figures or ratios to which a target applies. @param {Target} target @param {Row} row @param {Row} other @returns {Readonly<Record<string, Summary>>} */

@@ -6,7 +6,7 @@ import { summarise } from "../measure/statistics.mjs";
 import type { Row, Target, WorkloadResult } from "../types.ts";
 import { allWorkloads } from "../workloads/all.mjs";
 import { planOf } from "../workloads/plan.mjs";
-import { judge, verdictsTable } from "./check.mjs";
+import { appliesTo, judge, verdictsTable } from "./check.mjs";
 import { tableOf } from "./markdown.mjs";
 
 const targets = JSON.parse(readFileSync(new URL("../targets.json", import.meta.url), "utf8")) as Target[];
@@ -27,8 +27,9 @@ function result(ratio: number, cpu: number): WorkloadResult {
 
 test("each target has an existing workload and a limit", () => {
   const byId = new Map(workloads.map((workload) => [workload.id, workload]));
-  for (const { workload: id, contender = "mcparley", to = contender, measure, atLeast, atMost } of targets) {
-    const workload = byId.get(id);
+  for (const target of targets) {
+    const { workload: id, contender = "mcparley", to = contender, measure, atLeast, atMost } = target;
+    const workload = byId.get(id) ?? workloads.find((one) => appliesTo(target, one, targets));
     for (const wanted of [contender, to]) {
       const found = workload?.contenders.find(({ name }) => name === wanted);
       expect(found?.start ?? found?.sample, `${id}, ${wanted}`).toBeDefined();
@@ -48,6 +49,17 @@ test.each([
   [0.84, false],
 ])("a ratio of %d against 0.85", (ratio, reached) => {
   expect(judge([target], [result(ratio, 1)])[0]?.reached).toBe(reached);
+});
+
+test("a target of several workloads applies to those without a target of their own", () => {
+  const all: Target = { workload: "w*", measure: "cpu", of: "figure", atMost: 10 };
+  const one: Target = { ...all, workload: "w", atMost: 20 };
+  const slow = result(1, 1.5);
+  expect(judge([all], [slow])).toMatchObject([{ target: { workload: "w" }, reached: false }]);
+  expect(judge([all, one], [slow, { ...slow, id: "w2" }, { ...slow, id: "v" }])).toMatchObject([
+    { target: { workload: "w2" }, reached: false },
+    { target: { workload: "w" }, reached: true },
+  ]);
 });
 
 test("accepts a low throughput with a sufficient CPU time per answer", () => {

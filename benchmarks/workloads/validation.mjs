@@ -1,7 +1,8 @@
 // @ts-check
+import { readers } from "../../tests/hostile/readers.mjs";
 import { hostileCases } from "../../tests/json-schema/hostile-cases.mjs";
 import { own } from "../implementations/implementations.mjs";
-import { hostileSample, validationTurns } from "../measure/validation.mjs";
+import { hostileSample, textSample, validationTurns } from "../measure/validation.mjs";
 import { validationCases } from "./validation-cases.mjs";
 
 /** @import { Contender, Workload } from "../types.ts" */
@@ -10,13 +11,17 @@ import { validationCases } from "./validation-cases.mjs";
 const section = "Validation";
 const reference = "@cfworker/json-schema";
 
-/** Validation of usual tool arguments beside other validators, and of hostile values. @param {Plan} plan @returns {Workload[]} */
+/** Validation of usual tool arguments beside other validators, and of hostile values and texts. @param {Plan} plan @returns {Workload[]} */
 export function validationWorkloads(plan) {
   const usual = Object.keys(validationCases).flatMap((name) => [
     usualWorkload({ name, isValid: true }, plan),
     usualWorkload({ name, isValid: false }, plan),
   ]);
-  return [...usual, ...hostileCases.map(({ name }) => hostileWorkload(name, plan))];
+  return [
+    ...usual,
+    ...hostileCases.map(({ name }) => hostileWorkload(name, plan)),
+    ...readers.map(({ name }) => textWorkload(name, plan)),
+  ];
 }
 
 /** @param {{ name: string, isValid: boolean }} validation @param {Plan} plan @returns {Workload} */
@@ -47,7 +52,7 @@ function usualWorkload({ name, isValid }, plan) {
 /** @param {string} name @param {Plan} plan @returns {Workload} */
 function hostileWorkload(name, plan) {
   return {
-    id: `validation/hostile/${name.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase()}`,
+    id: `validation/hostile/${idOf(name)}`,
     section,
     title: `Validate a hostile value once: ${name}`,
     measures: [
@@ -58,4 +63,27 @@ function hostileWorkload(name, plan) {
     rounds: plan.sideRounds.own,
     contenders: [{ name: own, sample: () => hostileSample(name) }],
   };
+}
+
+/** @param {string} name @param {Plan} plan @returns {Workload} */
+function textWorkload(name, plan) {
+  return {
+    id: `validation/text/${idOf(name)}`,
+    section,
+    title: `Read hostile texts of up to 8 MiB: ${name}`,
+    measures: [
+      { key: "cpu", title: "CPU, ms", better: "lower", digits: 1 },
+      { key: "cpu4", title: "of 4 MiB", better: "lower", digits: 1 },
+      { key: "cpu2", title: "of 2 MiB", better: "lower", digits: 1 },
+      { key: "cpu1", title: "of 1 MiB", better: "lower", digits: 1 },
+      { key: "heap", title: "peak memory, MiB", better: "lower", digits: 1 },
+    ],
+    rounds: plan.sideRounds.others,
+    contenders: [{ name: own, sample: () => textSample(name) }],
+  };
+}
+
+/** @param {string} name */
+function idOf(name) {
+  return name.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase();
 }

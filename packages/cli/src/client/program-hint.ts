@@ -23,7 +23,7 @@ export function programHint(error: unknown, { output, target, hidden = [] }: Fai
   if (error.code === "unreachable" && args.length === 0 && /\s/.test(program))
     return "Write each word of the command after -- without quotes around the whole command.";
   if (error.code !== "exited") return undefined;
-  if (/ERR_UNKNOWN_FILE_EXTENSION\b[^\n]*\.[cm]?ts\b|Unknown file extension "\.[cm]?ts"/.test(output))
+  if (/ERR_UNKNOWN_FILE_EXTENSION\b[^\n]{0,1000}\.[cm]?ts\b|Unknown file extension "\.[cm]?ts"/.test(output))
     return "This version of Node does not run TypeScript. Start the server with npx tsx, or use Node 22.18 or newer.";
   if (hidden.length === 0 || !mayLackVariable(error)) return undefined;
   return "The server receives few variables of this shell, such as PATH and HOME. Pass others with --env NAME, or all with --env-all.";

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { cut, visibleLine, widthOf, wrap } from "./terminal-text.ts";
+import { withinLimit } from "../../../../tests/support/work-limit.ts";
+import { gutter, serverLines } from "./questions/server-text.ts";
+import { cut, endOfRow, styleFor, visibleLine, widthOf, wrap } from "./terminal-text.ts";
 
 test("visibleLine writes untrusted text on one line and escapes control characters", () => {
   expect(visibleLine(" a\r\n\tb\u2800\u001b[2J\u202e\u200b ")).toBe("a b \\x1b[2J\\u{202e}\\u{200b}");
@@ -32,5 +34,26 @@ describe("wrap", () => {
     expect(widthOf("👩‍👩‍👧")).toBe(2);
     expect(widthOf("e\u0301")).toBe(1);
     expect(widthOf("\u001b[1mab\u001b[22m")).toBe(2);
+  });
+});
+
+describe("long lines", () => {
+  test("of combining marks are measured and cut", () => {
+    const line = `a${"\u0301".repeat(8_000_000)}b`;
+    expect(widthOf(line)).toBe(2);
+    expect(cut(line, 80).length).toBeLessThan(80 * 8 + 2);
+  });
+
+  test("are broken into rows without half characters", () => {
+    const end = endOfRow("😀".repeat(100), 3);
+    expect("😀".repeat(100).slice(0, end)).toBe("😀");
+    expect(endOfRow(`a${"\u{1D165}".repeat(100)}`, 1) % 2).toBe(1);
+  });
+
+  // If each row reads the rest of the line, this takes an hour.
+  test.each(["а", "\u0301", "漢", "a"])("of a million times %j are broken into rows", (unit) => {
+    const view = { terminal: true, width: 80, style: styleFor(false, {}) };
+    const lines = withinLimit(() => serverLines(unit.repeat(1_000_000), view));
+    expect(lines.join("").replaceAll(gutter, "")).toHaveLength(1_000_000);
   });
 });

@@ -7,15 +7,41 @@ export function visibleLine(text: string): string {
   return printable(text.replace(/[\s\u2800]+/g, " ").trim());
 }
 
+/** UTF-16 units that are measured at a time. The library throws for megabytes of combining marks. */
+const measuredUnits = 65_536;
+
 /** Returns the number of columns of a line on a terminal, in linear time. Colours take none. */
 export function widthOf(line: string): number {
-  return truncatedWidth(line).width;
+  let width = 0;
+  for (let start = 0; start < line.length; start += measuredUnits) {
+    width += truncatedWidth(line.slice(start, start + measuredUnits)).width;
+  }
+  return width;
 }
 
 /** Cuts a line to at most `width` columns, in linear time. The last column of a cut line is "…". */
 export function cut(line: string, width: number): string {
-  const { index, truncated } = truncatedWidth(line, { limit: width, ellipsis: "…", ellipsisWidth: 1 });
-  return truncated ? `${line.slice(0, index)}…` : line;
+  const end = endOfRow(line, width, "…");
+  return end < line.length ? `${line.slice(0, end)}…` : line;
+}
+
+/** Maximum UTF-16 units for each column: a character with many combining marks, or colours. */
+const unitsPerColumn = 8;
+
+/**
+ * Returns the number of UTF-16 units at the start of a line that fit into a row of `width` columns, with the `ellipsis` if the line is
+ * longer. Combining marks beyond 8 for each column do not fit.
+ *
+ * Only the start of the line is measured: for some scripts the library reads the whole rest of a line, so that breaking a long line into
+ * rows would take quadratic time.
+ */
+export function endOfRow(line: string, width: number, ellipsis = ""): number {
+  if (width === Infinity) return line.length;
+  const most = width * unitsPerColumn;
+  const isPairCut = most > 0 && (line.codePointAt(most - 1) ?? 0) > 0xffff;
+  const start = line.slice(0, isPairCut ? most + 1 : most);
+  const { index, truncated } = truncatedWidth(start, { limit: width, ellipsis, ellipsisWidth: ellipsis.length });
+  return truncated ? index : start.length;
 }
 
 /**

@@ -22,6 +22,12 @@ describe("expandTemplate", () => {
   });
 });
 
+test("a template of 8,192 characters has variables, and a longer one has none", () => {
+  const template = `x://{a}${"b".repeat(8_192 - 7)}`;
+  expect(templateVariables(template)).toHaveLength(1);
+  expect(templateVariables(`${template}b`)).toEqual([]);
+});
+
 test("templateVariables returns each name once, without modifiers", () => {
   expect(templateVariables("x://{a:3}/{+b*}{?c,d}{a}{/d}{c}")).toEqual([
     { name: "a", isRequired: true },

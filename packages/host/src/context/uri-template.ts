@@ -1,5 +1,6 @@
 import { parseTemplate } from "url-template";
 
+/** Maximum length of a URI template in UTF-16 units. */
 const MAX_LENGTH = 8 * 1024;
 
 /** A variable of a URI template. */
@@ -12,6 +13,7 @@ export interface TemplateVariable {
 
 /**
  * Returns the variables of a URI template (RFC 6570), each once, in their order. They are what `attachTemplate` of a conversation needs.
+ * A template of more than 8,192 characters has none, and `attachTemplate` rejects it.
  *
  * @example
  * ```ts
@@ -25,6 +27,7 @@ export interface TemplateVariable {
  * ```
  */
 export function templateVariables(template: string): TemplateVariable[] {
+  if (template.length > MAX_LENGTH) return [];
   const found = [...template.matchAll(/\{([+#./;?&]?)([^{}]*)\}/g)].flatMap(([, operator = "", list = ""]) =>
     list
       .split(",")

@@ -30,12 +30,14 @@ export function modelName({ provider, modelId }: LanguageModel): string {
   return `${provider}/${modelId}`;
 }
 
-/** A long word that mixes letters and digits, such as a key. */
-const keyLike = /(?=[\w.~+/=-]*[a-z])(?=[\w.~+/=-]*\d)[\w.~+/=-]{20,}/gi;
+/** A long word. It looks like a key if it mixes letters and digits. */
+const longWord = /[\w.~+/=-]{20}[\w.~+/=-]*/g;
 
 /** Returns a message without words that look like keys. A provider may repeat the key, whatever the status is. */
 function withoutKeys(message: string, { modelId }: LanguageModel): string {
-  return message.replaceAll(keyLike, (word) => (word.includes(modelId) ? word : "[redacted]"));
+  return message.replaceAll(longWord, (word) =>
+    /[a-z]/i.test(word) && /\d/.test(word) && !word.includes(modelId) ? "[redacted]" : word,
+  );
 }
 
 function messageOf(thrown: unknown): string {

@@ -1,12 +1,19 @@
 import type { ModelTool } from "./model-request.ts";
 
-/** Runs of letters, of digits, of other ASCII characters, and single characters outside of ASCII. */
-const PARTS = /[A-Za-z]+|\d+|[^\sA-Za-z\d\u0080-\u{10FFFF}]+|[\u0080-\u{10FFFF}]/gu;
-
-/** Characters per token of each kind of run. */
+/** Characters per token of a run of letters, and of a run of digits or of other ASCII characters. */
 const LETTERS = 7;
-const DIGITS = 3;
-const SYMBOLS = 3;
+const OTHERS = 3;
+
+/** Kinds of characters. White space belongs to no token, and a character outside of ASCII is one token. */
+type Kind = "space" | "letter" | "digit" | "symbol" | "wide";
+
+function kindOf(unit: number): Kind {
+  if (unit >= 0x80) return "wide";
+  if (unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)) return "space";
+  if (unit >= 0x30 && unit <= 0x39) return "digit";
+  const lower = unit | 0x20;
+  return lower >= 0x61 && lower <= 0x7a ? "letter" : "symbol";
+}
 
 /**
  * Returns an estimate of the number of tokens of a text, without a tokenizer.
@@ -26,11 +33,18 @@ const SYMBOLS = 3;
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;
-  for (const [part] of text.matchAll(PARTS)) {
-    const first = part.charCodeAt(0);
-    if (first >= 0x80) tokens += 1;
-    else if (/[A-Za-z]/.test(part)) tokens += Math.ceil(part.length / LETTERS);
-    else tokens += Math.ceil(part.length / (/\d/.test(part) ? DIGITS : SYMBOLS));
+  let at = 0;
+  while (at < text.length) {
+    const kind = kindOf(text.charCodeAt(at));
+    const start = at++;
+    if (kind === "wide") {
+      if (text.codePointAt(start)! > 0xffff) at++;
+      tokens++;
+      continue;
+    }
+    // A run of one kind, character by character: a pattern would create a string for each run.
+    while (at < text.length && kindOf(text.charCodeAt(at)) === kind) at++;
+    if (kind !== "space") tokens += Math.ceil((at - start) / (kind === "letter" ? LETTERS : OTHERS));
   }
   return tokens;
 }

@@ -61,14 +61,29 @@ export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+/** The values of the digits of base64url by their codes, and -1 for other codes. */
+const digits = /* @__PURE__ */ Int8Array.from({ length: 128 }, (_, code) =>
+  alphabet.indexOf(String.fromCharCode(code)),
+);
+
 /** Decodes base64url. Returns undefined if the text differs from what `toBase64Url` writes for the same bytes. */
 export function fromBase64Url(encoded: string): Bytes | undefined {
-  if (!/^[\w-]*$/.test(encoded)) return undefined;
-  try {
-    const bytes = fromBase64(encoded.replaceAll("-", "+").replaceAll("_", "/"));
-    // The last character can have unused bits. Without this check one value would have several encodings.
-    return toBase64Url(bytes) === encoded ? bytes : undefined;
-  } catch {
-    return undefined;
+  const bytes = new Uint8Array((encoded.length * 3) >> 2);
+  let buffer = 0;
+  let bits = 0;
+  let length = 0;
+  // `atob` needs the digits of base64, and to replace them takes a second for a text of megabytes.
+  for (let at = 0; at < encoded.length; at++) {
+    const digit = digits[encoded.charCodeAt(at)] ?? -1;
+    if (digit < 0) return undefined;
+    buffer = (buffer << 6) | digit;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes[length++] = buffer >> bits;
   }
+  // The last digit can have unused bits. Without this check one value would have several encodings.
+  const hasUnusedBits = (buffer & ((1 << bits) - 1)) !== 0;
+  return bits === 6 || hasUnusedBits ? undefined : bytes;
 }

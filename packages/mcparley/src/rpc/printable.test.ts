@@ -70,6 +70,55 @@ describe("printable", () => {
   });
 });
 
+/** The rules as one pattern. It takes a second for a text of megabytes. */
+const unsafe =
+  /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u{13430}-\u{1343f}](?<![\t\n]|\p{Extended_Pictographic}[\ufe0e\ufe0f])(?<![\d#*]\ufe0f(?=\u20e3)|\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?\u200d(?=\p{Extended_Pictographic})|[\u0620-\u074a\u0900-\u0dff\u1000-\u109f\u1780-\u17d3][\u200c\u200d](?=[\u0620-\u074a\u0900-\u0dff\u1000-\u109f\u1780-\u17d3]))/gu;
+
+test("escapes exactly the characters that the pattern of the rules matches", () => {
+  const pieces = [
+    "👩",
+    "🏽",
+    "❤",
+    "\ufe0e",
+    "\ufe0f",
+    "\u200c",
+    "\u200d",
+    "\u20e3",
+    "1",
+    "#",
+    "م",
+    "क",
+    "\r\n",
+    "\r",
+    "\ud83d",
+    "é",
+    "漢",
+  ];
+  const unit = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...pieces) },
+    fc.string({ unit: "binary", maxLength: 1 }),
+  );
+  fc.assert(
+    fc.property(fc.array(unit, { maxLength: 30 }), (units) => {
+      const text = units.join("");
+      const expected = text
+        .toWellFormed()
+        .replaceAll("\r\n", "\n")
+        .replaceAll(unsafe, (character) => {
+          const code = character.codePointAt(0)!.toString(16);
+          return code.length > 2 ? `\\u{${code}}` : `\\x${code.padStart(2, "0")}`;
+        });
+      expect(printable(text)).toBe(expected);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("the parts of a long text are complete", () => {
+  const text = `${"é漢😀\u200b\r\n".repeat(10_000)}😀`;
+  expect(printable(text)).toBe(`${"é漢😀\\u{200b}\n".repeat(10_000)}😀`);
+});
+
 test("printableJson indents, and returns null for a value without JSON", () => {
   expect(printableJson({ a: ["\u009b"] }, 2)).toBe('{\n  "a": [\n    "\\u009b"\n  ]\n}');
   expect(printableJson(undefined)).toBe("null");

@@ -1,22 +1,143 @@
 import { wellFormedJson } from "./well-formed.ts";
 
-let unsafe: RegExp | undefined;
+/** Properties of a character, as bits. */
+const UNSAFE = 1;
+const PICTOGRAPHIC = 2;
+const MODIFIER = 4;
+/** A letter of a script that is written with joiners. */
+const JOINABLE = 8;
+const KEYCAP_BASE = 16;
+const LOOKED_UP = 32;
+
+/** The properties of characters by their code points. A text of megabytes is read character by character, and has few different ones. */
+let properties: Uint8Array | undefined;
+let patterns: readonly (readonly [property: number, pattern: RegExp])[] | undefined;
 
 /**
- * Matches characters that control a terminal, are invisible, or reorder the text around them: C0 and C1 controls, deletion, line
- * and paragraph separators, direction marks, fillers, variation selectors, tags, and other format characters.
+ * Unsafe are characters that control a terminal, are invisible, or reorder the text around them: C0 and C1 controls, deletion, line and
+ * paragraph separators, direction marks, fillers, variation selectors, tags, and other format characters. Tab and line feed are safe.
  *
- * Excluded are tab and line feed, variation selectors and joiners inside emoji, and joiners between letters of scripts
- * that are written with them.
- *
- * A literal would be compiled at the start of each server, and its Unicode properties take long.
+ * Literals would be compiled at the start of each server, and Unicode properties take long.
  */
-function unsafePattern(): RegExp {
-  unsafe ??= new RegExp(
-    String.raw`[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u{13430}-\u{1343f}](?<![\t\n]|\p{Extended_Pictographic}[\ufe0e\ufe0f])(?<![\d#*]\ufe0f(?=\u20e3)|\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?\u200d(?=\p{Extended_Pictographic})|[\u0620-\u074a\u0900-\u0dff\u1000-\u109f\u1780-\u17d3][\u200c\u200d](?=[\u0620-\u074a\u0900-\u0dff\u1000-\u109f\u1780-\u17d3]))`,
-    "gu",
-  );
-  return unsafe;
+function lookUp(code: number): number {
+  patterns ??= [
+    [
+      UNSAFE,
+      String.raw`[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u{13430}-\u{1343f}](?<![\t\n])`,
+    ],
+    [PICTOGRAPHIC, String.raw`\p{Extended_Pictographic}`],
+    [MODIFIER, String.raw`\p{Emoji_Modifier}`],
+    [JOINABLE, "[\u0620-\u074a\u0900-\u0dff\u1000-\u109f\u1780-\u17d3]"],
+    [KEYCAP_BASE, "[0-9#*]"],
+  ].map(([property, source]) => [Number(property), new RegExp(String(source), "u")] as const);
+  const character = String.fromCodePoint(code);
+  return patterns.reduce((sum, [property, pattern]) => (pattern.test(character) ? sum | property : sum), LOOKED_UP);
+}
+
+function propertiesOf(code: number): number {
+  properties ??= new Uint8Array(0x11_0000);
+  return (properties[code] ||= lookUp(code));
+}
+
+/**
+ * Returns whether the character at a position is unsafe. Excluded are variation selectors and joiners inside emoji, and joiners between
+ * letters of scripts that are written with them.
+ */
+function isUnsafe(text: string, at: number, code: number): boolean {
+  if ((propertiesOf(code) & UNSAFE) === 0) return false;
+  const isSelector = code === 0xfe0e || code === 0xfe0f;
+  if (!isSelector && code !== 0x200c && code !== 0x200d) return true;
+  const before = codeBefore(text, at);
+  const propertiesBefore = propertiesOf(before);
+  if (isSelector) {
+    const isKeycap = code === 0xfe0f && text.charCodeAt(at + 1) === 0x20e3 && (propertiesBefore & KEYCAP_BASE) !== 0;
+    return !isKeycap && (propertiesBefore & PICTOGRAPHIC) === 0;
+  }
+  const propertiesAfter = propertiesOf(text.codePointAt(at + 1) ?? 0);
+  if ((propertiesBefore & propertiesAfter & JOINABLE) !== 0) return false;
+  if (code === 0x200c || (propertiesAfter & PICTOGRAPHIC) === 0) return true;
+  if ((propertiesBefore & PICTOGRAPHIC) !== 0) return false;
+  const isVariant = before === 0xfe0f || (propertiesBefore & MODIFIER) !== 0;
+  return !isVariant || (propertiesOf(codeBefore(text, at - (before > 0xffff ? 2 : 1))) & PICTOGRAPHIC) === 0;
+}
+
+/** Returns the code point before a position, and 0 at the start. */
+function codeBefore(text: string, at: number): number {
+  const unit = at === 0 ? 0 : text.charCodeAt(at - 1);
+  return unit >= 0xdc00 && unit < 0xe000 ? text.codePointAt(at - 2)! : unit;
+}
+
+/** Bytes of UTF-8 that are decoded at a time. */
+const CHUNK = 16_384;
+/** Maximum bytes of a character or an escape. */
+const LONGEST = 12;
+
+/**
+ * Replaces the unsafe characters of a well-formed text by their escapes, which are ASCII, and CR LF by LF.
+ *
+ * Almost no text has an unsafe character, so one is searched first. A text of megabytes of them is written as bytes: a pattern with a
+ * function would take ten times as long, and a string for each character several times the memory.
+ */
+function escapeUnsafe(text: string, escape: (code: number) => string): string {
+  const start = findUnsafe(text);
+  if (start === -1) return text;
+  const decoder = new TextDecoder();
+  const parts = [text.slice(0, start)];
+  const bytes = new Uint8Array(CHUNK + LONGEST);
+  const escapes = new Map<number, string>();
+  let escaped = "";
+  let escapedCode = -1;
+  let length = 0;
+  for (let at = start; at < text.length; at++) {
+    const code = text.codePointAt(at)!;
+    if (code === 13 && text.charCodeAt(at + 1) === 10) continue;
+    if (isSafeAscii(code)) bytes[length++] = code;
+    else if (isUnsafe(text, at, code)) {
+      if (code !== escapedCode) {
+        escaped = escapes.get(code) ?? escape(code);
+        escapes.set(code, escaped);
+        escapedCode = code;
+      }
+      for (let index = 0; index < escaped.length; index++) bytes[length++] = escaped.charCodeAt(index);
+    } else length = writeCharacter(bytes, length, code);
+    if (code > 0xffff) at++;
+    if (length < CHUNK) continue;
+    parts.push(decoder.decode(bytes.subarray(0, length)));
+    length = 0;
+  }
+  parts.push(decoder.decode(bytes.subarray(0, length)));
+  return parts.join("");
+}
+
+/** Returns the position of the first unsafe character, or -1. */
+function findUnsafe(text: string): number {
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (isSafeAscii(unit)) continue;
+    const code = text.codePointAt(at)!;
+    if (isUnsafe(text, at, code)) return at;
+    if (code > 0xffff) at++;
+  }
+  return -1;
+}
+
+function isSafeAscii(code: number): boolean {
+  return code < 0x7f && code > 0x1f;
+}
+
+/** Writes a character in UTF-8. Returns the position after it. */
+function writeCharacter(bytes: Uint8Array, start: number, code: number): number {
+  let at = start;
+  if (code < 0x80) bytes[at++] = code;
+  else if (code < 0x800) bytes[at++] = 0xc0 | (code >> 6);
+  else if (code < 0x1_0000) bytes[at++] = 0xe0 | (code >> 12);
+  else {
+    bytes[at++] = 0xf0 | (code >> 18);
+    bytes[at++] = 0x80 | ((code >> 12) & 0x3f);
+  }
+  if (code >= 0x800) bytes[at++] = 0x80 | ((code >> 6) & 0x3f);
+  if (code >= 0x80) bytes[at++] = 0x80 | (code & 0x3f);
+  return at;
 }
 
 /**
@@ -35,11 +156,9 @@ function unsafePattern(): RegExp {
  * ```
  */
 export function printable(text: string): string {
-  const lines = text.toWellFormed().replaceAll("\r\n", "\n");
-  return lines.replace(unsafePattern(), (character) => {
-    const code = character.codePointAt(0)!;
-    return code > 0xff ? `\\u{${code.toString(16)}}` : `\\x${code.toString(16).padStart(2, "0")}`;
-  });
+  return escapeUnsafe(text.toWellFormed(), (code) =>
+    code > 0xff ? `\\u{${code.toString(16)}}` : `\\x${code.toString(16).padStart(2, "0")}`,
+  );
 }
 
 /**
@@ -59,9 +178,9 @@ export function printable(text: string): string {
  * ```
  */
 export function printableJson(value: unknown, indent?: number): string {
-  return wellFormedJson(value, indent).replace(unsafePattern(), (found) => {
+  return escapeUnsafe(wellFormedJson(value, indent), (code) => {
     // Unicode escapes of JSON need two units for a character above U+FFFF.
-    const units = found.split("");
+    const units = String.fromCodePoint(code).split("");
     return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
   });
 }

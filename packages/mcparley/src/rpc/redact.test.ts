@@ -18,6 +18,8 @@ test.each([
   ["key sk-abcdefghijklmnopqrstu.", "key [redacted]."],
   ["jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig", "jwt [redacted]"],
   ["cut off: eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx", "cut off: [redacted]"],
+  ['cut off: {"api_key":"abc', 'cut off: {"api_key":[redacted]'],
+  ["cut off: token='abc", "cut off: token=[redacted]"],
   ["set-cookie: sid=1; Path=/", "set-cookie: [redacted]; Path=/"],
 ])("%s", (text, expected) => {
   expect(redact(text)).toBe(expected);
@@ -30,6 +32,14 @@ test.each([
 ])("keeps %s unchanged", (text) => {
   expect(redact(text)).toBe(text);
 });
+
+test.each(["bearer ", "dpop 1", "sk-", "eyJ", "eyJaaaaaaaa.", "token=", 'token="', "AIza"])(
+  "redacts a secret of 8 MB after %s",
+  (start) => {
+    const isRedacted = /^(?:bearer |dpop |token=)?\[redacted\]$/.test(redact(start + "A".repeat(8_388_608)));
+    expect(isRedacted).toBe(true);
+  },
+);
 
 test.each(["token", "a.", "--", '"', "bearer ", "://", "eyJaaaaaaaaa", "-eyJaaaaaaaaa"])(
   "reads text that is nearly a secret in linear time: %s",

@@ -6,16 +6,21 @@ const secretName =
 
 /**
  * A name followed by `=` or `:`, with optional quotes, or by the space between a command line flag and its value. The start of the
- * name is not matched: a search for it at each position would take a hundred times as long.
+ * name is not matched: a search for it at each position would take a hundred times as long. The closing quote is missing in a text that
+ * was cut.
  */
 const named = /* @__PURE__ */ (() =>
   new RegExp(
-    `(${secretName}(?:["']?\\s{0,4}[=:]\\s{0,4}|(?<=--[\\w.-]{0,80})\\s{1,4}))("[^"\\n]*"|'[^'\\n]*'|(?:(?:bearer|dpop|basic|digest)\\s{1,4})?[^\\s"',;&}\\]]+)`,
+    `(${secretName}(?:["']?\\s{0,4}[=:]\\s{0,4}|(?<=--[\\w.-]{0,80})\\s{1,4}))("[^"\\n]*"?|'[^'\\n]*'?|(?:(?:bearer|dpop|basic|digest)\\s{1,4})?[^\\s"',;&}\\]]+)`,
     "gi",
   ))();
 
-/** `Bearer …`, `Basic …` and `DPoP …` without a name. `DPoP` only if a digit follows, because error texts use the word. */
-const scheme = /\b(bearer|basic|dpop(?=\s{1,4}[\w.~+/=-]*\d))(\s{1,4})[\w.~+/=-]{8,}/gi;
+/**
+ * `Bearer …`, `Basic …` and `DPoP …` without a name. `DPoP` only if a digit follows, because error texts use the word.
+ *
+ * V8 stores each repetition of `{8,}`, and throws for a token of megabytes. It does not for `{8}` and a `*` behind it.
+ */
+const scheme = /\b(bearer|basic|dpop(?=\s{1,4}[a-z_.~+/=-]*\d))(\s{1,4})[\w.~+/=-]{8}[\w.~+/=-]*/gi;
 
 /** User and password, or a token, before the host of a URL. */
 const userinfo = /(:\/\/)[^\s/@"'<>]{1,512}@/g;
@@ -25,7 +30,7 @@ const userinfo = /(:\/\/)[^\s/@"'<>]{1,512}@/g;
  * that many repeated prefixes take linear time.
  */
 const known =
-  /\b(?:sk-[\w-]{16,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|npm_\w{16,}|AKIA[A-Z0-9]{12,}|AIza[\w-]{30,}|eyJ[\w-]{8,}(?:\.[\w-]*){0,2})/g;
+  /\b(?:sk-[\w-]{16}[\w-]*|gh[opsur]_\w{16}\w*|github_pat_\w{16}\w*|glpat-[\w-]{16}[\w-]*|xox[abeoprs]-[\w-]{10}[\w-]*|npm_\w{16}\w*|AKIA[A-Z0-9]{12}[A-Z0-9]*|AIza[\w-]{30}[\w-]*|eyJ[\w-]{8}[\w-]*(?:\.[\w-]*){0,2})/g;
 
 /**
  * Replaces text that looks like a secret by `[redacted]`. For errors and logs.

@@ -1,6 +1,5 @@
-import truncatedWidth from "fast-string-truncated-width";
 import { printable } from "mcparley";
-import { widthOf } from "../../client/terminal-text.ts";
+import { endOfRow, widthOf } from "../../client/terminal-text.ts";
 
 /** Text on the rows of a terminal, with a cursor. */
 export interface Rows {
@@ -60,10 +59,10 @@ function layOut(text: string, { first, next }: Widths): string[] {
     let rest = line;
     for (;;) {
       const limit = rows.length === 0 ? first : next;
-      const { index, truncated } = truncatedWidth(rest, { limit, ellipsis: "" });
-      if (!truncated || index === 0) break;
-      rows.push(rest.slice(0, index));
-      rest = rest.slice(index);
+      const end = endOfRow(rest, limit);
+      if (end === rest.length || end === 0) break;
+      rows.push(rest.slice(0, end));
+      rest = rest.slice(end);
     }
     rows.push(rest);
   }

@@ -1,7 +1,6 @@
-import truncatedWidth from "fast-string-truncated-width";
 import { printable } from "mcparley";
 import type { View } from "../screen.ts";
-import { cut, visibleLine, widthOf, wrap } from "../terminal-text.ts";
+import { cut, endOfRow, visibleLine, widthOf, wrap } from "../terminal-text.ts";
 
 /** Stands before each line of a text that somebody else wrote, so that it cannot look like a line of this command. */
 export const gutter = "  │ ";
@@ -90,9 +89,12 @@ function pieces(line: string, width: number): string[] {
   const found: string[] = [];
   let rest = line;
   for (;;) {
-    const { index, truncated } = truncatedWidth(rest, { limit: width });
-    if (!truncated || index === 0) return [...found, rest];
-    found.push(rest.slice(0, index));
-    rest = rest.slice(index);
+    const end = endOfRow(rest, width);
+    if (end === rest.length || end === 0) {
+      found.push(rest);
+      return found;
+    }
+    found.push(rest.slice(0, end));
+    rest = rest.slice(end);
   }
 }

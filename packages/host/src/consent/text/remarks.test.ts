@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { remarkOn, remarksOn } from "./remarks.ts";
+import { maxShown } from "./visible-text.ts";
 
 test("remarks name each character, its kind and its position", () => {
   const tool = {
@@ -28,6 +29,33 @@ test("the number of remarks and characters is limited", () => {
   expect(remarks).toHaveLength(21);
   expect(remarks.at(-1)).toBe("80 more texts have such characters.");
   expect(remarks[0]).toMatch(/ and 995 more\.$/);
+});
+
+test("a remark states that a text is too long to be examined", () => {
+  const most = "a".repeat(maxShown);
+  expect(remarkOn(most, "The text")).toBeUndefined();
+  const long = "The text has 65537 characters. Only the first 65536 were examined.";
+  expect(remarkOn(`${most}\u200b`, "The text")).toBe(long);
+  expect(remarkOn(`\u200b${most}`, "The text")).toBe(`The text contains U+200B (zero width) at position 0. ${long}`);
+});
+
+test("a remark states that the texts of a definition are too long to be examined", () => {
+  const texts = Array.from({ length: 4 }, () => "a".repeat(maxShown));
+  expect(remarksOn(texts, "")).toEqual([]);
+  expect(remarksOn([...texts, "\u200b"], "")).toEqual([
+    "1 characters of other texts were not examined, because the texts are too long.",
+  ]);
+  const many = [...Array.from({ length: 21 }, () => "\u200b"), ...texts];
+  expect(remarksOn(many, "").slice(20)).toEqual([
+    "1 more texts have such characters.",
+    "65536 characters of other texts were not examined, because the texts are too long.",
+  ]);
+});
+
+test("the path of a long name is short", () => {
+  const [remark = ""] = remarksOn({ ["~".repeat(1_000_000)]: "\u200b" }, "a").slice(1);
+  expect(remark).toMatch(/^The text at "\/(?:~0){1000}\[999000 more characters are not shown\./);
+  expect(remark.length).toBeLessThan(3_000);
 });
 
 test("ordinary definitions have no remarks", () => {

@@ -1,8 +1,12 @@
-import { type SuspiciousCharacter, suspiciousCharacters, visibleText } from "./visible-text.ts";
+import { type SuspiciousCharacter, shortText, startOf, suspiciousCharacters, visibleText } from "./visible-text.ts";
 
 /** Maximum characters that one remark names, and maximum remarks. A hostile text can contain any number. */
 const maxCharacters = 5;
 const maxRemarks = 20;
+/** Maximum UTF-16 units of all texts of a definition that are examined. */
+const maxExamined = 262_144;
+/** Maximum UTF-16 units of a name in a JSON pointer. */
+const maxToken = 1_000;
 
 /** The kinds of invisible characters, by their code points. */
 const kinds: readonly (readonly [RegExp, string])[] = [
@@ -13,47 +17,84 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/\p{Cc}/u, "control character"],
 ];
 
-/** Returns remarks about the suspicious characters of all texts in a definition, the names of members included. */
+/** The remarks on one definition so far. */
+interface Remarks {
+  readonly texts: string[];
+  /** The texts with a remark, also those beyond the maximum. */
+  count: number;
+  /** UTF-16 units that may still be examined, and those of the texts after them. */
+  left: number;
+  unexamined: number;
+}
+
+/**
+ * Returns remarks about the suspicious characters of all texts in a definition, the names of members included. If the texts are too long
+ * to be examined, the last remark states it.
+ */
 export function remarksOn(definition: unknown, nameOfDefinition: string): string[] {
-  const remarks: string[] = [];
-  describeText(nameOfDefinition, "The name", { isName: true, remarks });
+  const remarks: Remarks = { texts: [], count: 0, left: maxExamined, unexamined: 0 };
+  describeText(nameOfDefinition, () => "The name", { isName: true, remarks });
   walk(definition, "", remarks);
-  if (remarks.length <= maxRemarks) return remarks;
-  return [...remarks.slice(0, maxRemarks), `${remarks.length - maxRemarks} more texts have such characters.`];
+  const { texts, count, unexamined } = remarks;
+  if (count > maxRemarks) texts.push(`${count - maxRemarks} more texts have such characters.`);
+  if (unexamined > 0)
+    texts.push(`${unexamined} characters of other texts were not examined, because the texts are too long.`);
+  return texts;
 }
 
 /** Returns the remark about the suspicious characters of a text, or undefined. `subject` starts the sentence. */
-export function remarkOn(text: string, subject: string, isName = false): string | undefined {
-  const found = suspiciousCharacters(text, isName);
-  if (found.length === 0) return undefined;
-  const named = found.slice(0, maxCharacters).map(describeCharacter);
-  const rest = found.length > maxCharacters ? ` and ${found.length - maxCharacters} more` : "";
-  return `${subject} contains ${named.join(", ")}${rest}.${hiddenText(found)}`;
+export function remarkOn(text: string, subject: string | (() => string), isName = false): string | undefined {
+  const part = startOf(text);
+  const found = suspiciousCharacters(part, isName);
+  const sentences: string[] = [];
+  if (found.length === 0 && part.length === text.length) return undefined;
+  // Part of the subject are the names of members, which can be long.
+  const what = typeof subject === "string" ? subject : subject();
+  if (found.length > 0) {
+    const named = found.slice(0, maxCharacters).map(describeCharacter);
+    const rest = found.length > maxCharacters ? ` and ${found.length - maxCharacters} more` : "";
+    sentences.push(`${what} contains ${named.join(", ")}${rest}.${hiddenText(found)}`);
+  }
+  if (part.length < text.length) {
+    sentences.push(`${what} has ${text.length} characters. Only the first ${part.length} were examined.`);
+  }
+  return sentences.join(" ");
 }
 
 function describeText(
   text: string,
-  subject: string,
-  { isName, remarks }: { isName: boolean; remarks: string[] },
+  subject: () => string,
+  { isName, remarks }: { isName: boolean; remarks: Remarks },
 ): void {
-  const remark = remarkOn(text, subject, isName);
-  if (remark !== undefined) remarks.push(remark);
+  const { length } = startOf(text);
+  if (remarks.left < length) {
+    remarks.unexamined += text.length;
+    return;
+  }
+  remarks.left -= length;
+  const remark = remarkOn(text, () => (remarks.count < maxRemarks ? subject() : ""), isName);
+  if (remark === undefined) return;
+  if (remarks.count < maxRemarks) remarks.texts.push(remark);
+  remarks.count++;
 }
 
-function walk(value: unknown, path: string, remarks: string[]): void {
-  if (typeof value === "string") describeText(value, `The text at "${visibleText(path)}"`, { isName: false, remarks });
+function walk(value: unknown, path: string, remarks: Remarks): void {
+  if (typeof value === "string") {
+    describeText(value, () => `The text at "${visibleText(path)}"`, { isName: false, remarks });
+  }
   if (typeof value !== "object" || value === null) return;
   for (const [name, member] of Object.entries(value)) {
     const inner = `${path}/${pointerToken(name)}`;
-    if (!Array.isArray(value))
-      describeText(name, `The name of the member "${visibleText(inner)}"`, { isName: false, remarks });
+    if (!Array.isArray(value)) {
+      describeText(name, () => `The name of the member "${visibleText(inner)}"`, { isName: false, remarks });
+    }
     walk(member, inner, remarks);
   }
 }
 
-/** Returns a name as a part of a JSON pointer (RFC 6901). */
+/** Returns a name as a part of a JSON pointer (RFC 6901). Of a long name, it is the start, and a hash. */
 export function pointerToken(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+  return shortText(name, maxToken).replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 function describeCharacter({ character, position, reason }: SuspiciousCharacter): string {

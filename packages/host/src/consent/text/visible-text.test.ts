@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { suspiciousCharacters, visibleJson, visibleText } from "./visible-text.ts";
+import { maxShown, startOf, suspiciousCharacters, visibleJson, visibleText } from "./visible-text.ts";
 
 describe("escapes", () => {
   test.each([
@@ -49,6 +49,27 @@ test("positions are those of UTF-16 code units", () => {
     { character: "\u200b", position: 4, reason: "invisible" },
     { character: "\u0430", position: 7, reason: "confusable" },
   ]);
+});
+
+test("half of a surrogate pair is suspicious, and does not hide the characters after it", () => {
+  expect(visibleText("a\ud800b} \u200b}c")).toBe("a\\u{d800}b} \\u{200b}}c");
+});
+
+describe("a text over the limit", () => {
+  test("is whole at the limit", () => {
+    expect(visibleText("a".repeat(maxShown))).toBe("a".repeat(maxShown));
+  });
+
+  test("is cut one unit later, and differs from another text with the same start", () => {
+    const [one, other] = ["b", "c"].map((end) => visibleText("a".repeat(maxShown) + end));
+    expect(one).toMatch(/^a{65536}\[1 more characters are not shown\. SHA-256 of the whole text: [\da-f]{64}\]$/);
+    expect(one).not.toBe(other);
+  });
+
+  test("is not cut within a character", () => {
+    expect(startOf(`${"a".repeat(9)}😀b`, 10)).toBe("a".repeat(9));
+    expect(startOf(`${"a".repeat(8)}😀b`, 10)).toBe(`${"a".repeat(8)}😀`);
+  });
 });
 
 test("JSON of different values is different, also if a text contains an escape", () => {

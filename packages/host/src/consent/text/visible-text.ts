@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { printable } from "mcparley";
 
 /*
@@ -11,9 +12,13 @@ const lookAlikes = new Set("асԁеһіјӏорԛѕԝхуүАВСЕНІЈКМО
 const otherScripts =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/u;
 const latin = /\p{Script=Latin}/u;
-const word = /[\p{L}\p{M}\p{N}\p{So}_]+/gu;
-/** Characters without ink that `printable` leaves: a carriage return, and the empty braille pattern. */
-const inkless = /[\r\u2800]/g;
+const wordCharacter = /[\p{L}\p{M}\p{N}\p{So}_]/u;
+
+/**
+ * Maximum UTF-16 units of a text that are examined and shown. It is more than a person reads, and examining takes a few hundredths of a
+ * second. A longer text has a note with its length and its hash.
+ */
+export const maxShown = 65_536;
 
 /** A character that a person does not see, or mistakes for another one. */
 export interface SuspiciousCharacter {
@@ -25,87 +30,162 @@ export interface SuspiciousCharacter {
 
 /** Returns the suspicious characters of a text. In a name, each character outside of printable ASCII is suspicious. */
 export function suspiciousCharacters(text: string, isName = false): SuspiciousCharacter[] {
-  const confusable = isName ? undefined : confusablePositions(text);
+  if (/^[\n -~]*$/.test(text) && !(isName && text.includes("\n"))) return [];
+  const isInvisible = invisibleUnits(text);
+  const isConfusable = isName ? undefined : confusableUnits(text);
   const found: SuspiciousCharacter[] = [];
-  const shown = invisiblePositions(text);
-  let position = 0;
-  for (const character of text) {
-    if (shown.has(position)) found.push({ character, position, reason: "invisible" });
-    else if (confusable ? confusable.has(position) : !/^[ -~]$/.test(character)) {
-      found.push({ character, position, reason: "confusable" });
+  for (let position = 0; position < text.length; position++) {
+    const code = text.codePointAt(position)!;
+    const isSuspicious = isConfusable ? isConfusable[position] === 1 : code < 0x20 || code > 0x7e;
+    if (isInvisible[position] === 1 || isSuspicious) {
+      const reason = isInvisible[position] === 1 ? "invisible" : "confusable";
+      found.push({ character: String.fromCodePoint(code), position, reason });
     }
-    position += character.length;
+    if (code > 0xffff) position++;
   }
   return found;
 }
 
-/** Returns a text in which invisible and confusable characters are escaped: `\u{202e}`. */
-export function visibleText(text: string, isName = false): string {
+/**
+ * Returns a text in which invisible and confusable characters are escaped: `\u{202e}`. Of a text over `limit` UTF-16 units, it returns the
+ * start, and a note with the rest and the hash of the whole.
+ */
+export function visibleText(text: string, isName = false, limit: number = maxShown): string {
+  const part = shortText(text, limit);
   let from = 0;
   let shown = "";
-  for (const { character, position } of suspiciousCharacters(text, isName)) {
-    shown += text.slice(from, position) + escaped(character);
+  for (const { character, position } of suspiciousCharacters(part, isName)) {
+    shown += part.slice(from, position) + escaped(character);
     from = position + character.length;
   }
-  return shown + text.slice(from);
+  return shown + part.slice(from);
 }
 
-/** Returns a value as JSON in which invisible and confusable characters of its texts are escaped. */
-export function visibleJson(value: unknown, indent?: number): string {
-  return visibleText(JSON.stringify(value, null, indent) ?? "null");
+/** Returns a value as JSON in which invisible and confusable characters of its texts are escaped. `limit` is that of `visibleText`. */
+export function visibleJson(value: unknown, indent?: number, limit?: number): string {
+  return visibleText(JSON.stringify(value, null, indent) ?? "null", false, limit);
+}
+
+/** Returns the first units of a text that are examined and shown. No character is cut in half. */
+export function startOf(text: string, limit: number = maxShown): string {
+  if (text.length <= limit) return text;
+  const isPairCut = limit > 0 && text.codePointAt(limit - 1)! > 0xffff;
+  return text.slice(0, isPairCut ? limit - 1 : limit);
+}
+
+/**
+ * Returns a text of at most `limit` UTF-16 units, or its start and a note with the rest and the hash of the whole. So two long texts with
+ * the same start differ.
+ */
+export function shortText(text: string, limit: number): string {
+  const part = startOf(text, limit);
+  if (part.length === text.length) return text;
+  const left = text.length - part.length;
+  return `${part}[${left} more characters are not shown. SHA-256 of the whole text: ${hash("sha256", text)}]`;
 }
 
 function escaped(character: string): string {
   return `\\u{${character.codePointAt(0)!.toString(16)}}`;
 }
 
-/** Returns the positions of the characters that `printable` of `mcparley` escapes: controls, direction marks, tags, ... */
-function invisiblePositions(text: string): Set<number> {
-  const positions = new Set([...text.matchAll(inkless)].map(({ index }) => index));
+/**
+ * Returns 1 for the first unit of each character without ink: carriage returns, the empty braille pattern, and those that `printable` of
+ * `mcparley` escapes: controls, direction marks, tags, ...
+ */
+function invisibleUnits(text: string): Uint8Array {
+  const units = new Uint8Array(text.length);
   const output = printable(text);
-  if (output === text) return positions;
   let inOutput = 0;
-  let position = 0;
-  for (const character of text) {
-    if (output.startsWith(character, inOutput)) inOutput += character.length;
-    // CR LF became LF.
-    else if (character !== "\r") {
-      positions.add(position);
+  for (let position = 0; position < text.length; position++) {
+    const code = text.codePointAt(position)!;
+    const outputCode = output.codePointAt(inOutput);
+    // `printable` leaves a braille pattern, and the line feed of CR LF.
+    if (code === 0x0d || code === 0x28_00) units[position] = 1;
+    const isLoneSurrogate = code >= 0xd800 && code < 0xe000;
+    if (isLoneSurrogate) {
+      // `printable` replaces it by one unit, U+FFFD.
+      units[position] = 1;
+      inOutput++;
+    } else if (outputCode === code) inOutput += code > 0xffff ? 2 : 1;
+    else if (code !== 0x0d || outputCode === 0x5c) {
+      units[position] = 1;
       inOutput += output.startsWith("\\x", inOutput) ? 4 : output.indexOf("}", inOutput) + 1 - inOutput;
-    } else if (output.startsWith("\\x0d", inOutput)) inOutput += 4;
-    position += character.length;
+    }
+    if (code > 0xffff) position++;
   }
-  return positions;
+  return units;
+}
+
+/** Kinds of characters, as bits. */
+const LATIN = 1;
+/** A letter of a script with letters that look like Latin ones. */
+const OTHER_SCRIPT = 2;
+const LOOK_ALIKE = 4;
+/** A font variant of an ASCII letter, such as a fullwidth or mathematical one. */
+const STYLED = 8;
+const WORD = 16;
+const kinds = new Map<number, number>();
+
+function kindOf(code: number): number {
+  const known = kinds.get(code);
+  if (known !== undefined) return known;
+  const character = String.fromCodePoint(code);
+  const kind =
+    (latin.test(character) ? LATIN : 0) |
+    (otherScripts.test(character) ? OTHER_SCRIPT : 0) |
+    (lookAlikes.has(character) ? LOOK_ALIKE : 0) |
+    (code > 0xff && /^[A-Za-z]$/.test(character.normalize("NFKC")) ? STYLED : 0) |
+    (wordCharacter.test(character) ? WORD : 0);
+  kinds.set(code, kind);
+  return kind;
 }
 
 /**
- * Returns the positions of confusable characters: styled letters, letters of another script in a word with Latin letters, and
+ * Returns 1 for the first unit of each confusable character: styled letters, letters of another script in a word with Latin letters, and
  * words of look-alikes in a text that has Latin letters and no other letters of that script.
  */
-function confusablePositions(text: string): Set<number> {
-  const positions = new Set<number>();
-  const letters = text.match(new RegExp(otherScripts, "gu")) ?? [];
-  const imitatesLatin = letters.length > 0 && latin.test(text) && letters.every((letter) => lookAlikes.has(letter));
-  for (const { 0: part, index } of text.matchAll(word)) {
-    if (!/^\w*$/.test(part)) addConfusable(part, index, { imitatesLatin, positions });
+function confusableUnits(text: string): Uint8Array {
+  const units = new Uint8Array(text.length);
+  let kindsInText = 0;
+  let isEachLookAlike = true;
+  for (let position = 0; position < text.length; position++) {
+    const code = text.codePointAt(position)!;
+    const kind = kindOf(code);
+    kindsInText |= kind;
+    if ((kind & OTHER_SCRIPT) !== 0 && (kind & LOOK_ALIKE) === 0) isEachLookAlike = false;
+    if (code > 0xffff) position++;
   }
-  return positions;
+  const imitatesLatin = (kindsInText & LATIN) !== 0 && (kindsInText & OTHER_SCRIPT) !== 0 && isEachLookAlike;
+  for (let start = 0; start < text.length;) {
+    const end = wordEnd(text, start);
+    markConfusable(units, { text, start, end: end.position, isSuspect: imitatesLatin || (end.kinds & LATIN) !== 0 });
+    start = Math.max(end.position, start + 1);
+  }
+  return units;
 }
 
-function addConfusable(
-  part: string,
-  index: number,
-  { imitatesLatin, positions }: { imitatesLatin: boolean; positions: Set<number> },
+/** Returns the end of the word that starts at a position, and the kinds of its characters. */
+function wordEnd(text: string, start: number): { position: number; kinds: number } {
+  let kindsInWord = 0;
+  let position = start;
+  while (position < text.length) {
+    const code = text.codePointAt(position)!;
+    const kind = kindOf(code);
+    if ((kind & WORD) === 0) break;
+    kindsInWord |= kind;
+    position += code > 0xffff ? 2 : 1;
+  }
+  return { position, kinds: kindsInWord };
+}
+
+function markConfusable(
+  units: Uint8Array,
+  { text, start, end, isSuspect }: { text: string; start: number; end: number; isSuspect: boolean },
 ): void {
-  const isSuspect = imitatesLatin || latin.test(part);
-  let position = index;
-  for (const character of part) {
-    if (isStyled(character) || (isSuspect && otherScripts.test(character))) positions.add(position);
-    position += character.length;
+  for (let position = start; position < end; position++) {
+    const code = text.codePointAt(position)!;
+    const kind = kindOf(code);
+    if ((kind & STYLED) !== 0 || (isSuspect && (kind & OTHER_SCRIPT) !== 0)) units[position] = 1;
+    if (code > 0xffff) position++;
   }
-}
-
-/** Whether a character is a font variant of an ASCII letter, such as a fullwidth or mathematical one. */
-function isStyled(character: string): boolean {
-  return character.codePointAt(0)! > 0xff && /^[A-Za-z]$/.test(character.normalize("NFKC"));
 }

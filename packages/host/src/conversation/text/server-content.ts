@@ -53,7 +53,7 @@ function contentReader(): ContentReader {
   /** Adds a file, or a remark in its place. */
   function file({ data, mediaType = "", name }: { data: string; mediaType: string | undefined; name: string }): void {
     const bytes = Buffer.byteLength(data, "base64");
-    const type = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
+    const type = mediaType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
     const reason = fileProblem({ data, type, bytes, count: files.length, before: fileBytes });
     if (reason !== undefined) {
       texts.push(`[${name}, ${mediaType || "no media type"}, ${bytes} bytes: left out, because ${reason}]`);
@@ -106,7 +106,7 @@ function fileProblem(file: {
 
 /** Returns the text of a blob with a media type of text. */
 function textOfBlob(blob: string, mimeType: string | undefined): string | undefined {
-  const type = mimeType?.split(";")[0]?.trim().toLowerCase();
+  const type = mimeType?.split(";", 1)[0]?.trim().toLowerCase();
   const isText = type !== undefined && /^text\/|^application\/(?:.+\+)?(?:json|xml)$/.test(type);
   return isText ? Buffer.from(blob, "base64").toString("utf8") : undefined;
 }

@@ -163,4 +163,10 @@ describe("a challenge", () => {
     ["Negotiate abc==", { error: undefined }],
     [undefined, { error: undefined, scopes: undefined, resourceMetadata: undefined }],
   ])("%s", async (header, expected) => expect(await read(header)).toMatchObject(expected));
+
+  test("of 16,384 characters is read, and a longer one is ignored", async () => {
+    const headerOf = (length: number): string => `Bearer scope="${"a".repeat(length - 15)}"`;
+    expect((await read(headerOf(16_384))).scopes).toHaveLength(1);
+    expect((await read(headerOf(16_385))).scopes).toBeUndefined();
+  });
 });

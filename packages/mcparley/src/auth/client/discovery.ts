@@ -15,10 +15,13 @@ export interface Challenge {
   readonly resourceMetadata: string | undefined;
 }
 
-/** Reads the challenges of the schemes Bearer and DPoP. A malformed header is ignored. */
+/** Maximum characters of a `WWW-Authenticate` header. The parser takes quadratic time, and some runtimes have no limit of headers. */
+const maxHeader = 16_384;
+
+/** Reads the challenges of the schemes Bearer and DPoP. A header that is malformed or has more than 16,384 characters is ignored. */
 export async function readChallenge(headers: ReplyHeaders): Promise<Challenge> {
   const header = headers.get("www-authenticate");
-  const challenges = header === null ? [] : await parseChallenges(header);
+  const challenges = header === null || header.length > maxHeader ? [] : await parseChallenges(header);
   const known = challenges.filter(({ scheme }) => scheme === "bearer" || scheme === "dpop");
   const find = (name: "error" | "error_description" | "scope" | "resource_metadata"): string | undefined =>
     known.map(({ parameters }) => parameters[name]).find((value) => value !== undefined);

@@ -1,6 +1,8 @@
 import { isObject } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
 
+/** Maximum number of characters at the start of a text in which an explanation is searched. */
+const SEARCHED_CHARS = 8_192;
 /** Maximum number of characters of an explanation, and of one that is taken from HTML or XML. */
 const TEXT_CHARS = 1_000;
 const MARKUP_CHARS = 200;
@@ -11,12 +13,12 @@ const MARKUP_CHARS = 200;
  */
 export function explanationIn(body: string): string {
   const text = body.trim();
-  if (text.startsWith("<")) return oneLine(readMarkup(text), MARKUP_CHARS);
+  if (text.startsWith("<")) return oneLine(readMarkup(text.slice(0, SEARCHED_CHARS)), MARKUP_CHARS);
   return oneLine(/^[[{]/.test(text) ? readJsonError(text) : text, TEXT_CHARS);
 }
 
 function oneLine(text: string, limit: number): string {
-  const line = redact(text.replace(/\s+/g, " ").trim());
+  const line = redact(text.slice(0, SEARCHED_CHARS).replace(/\s+/g, " ").trim());
   return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
 }
 

@@ -86,7 +86,7 @@ function lineFeeds(): (text: string) => string {
     if (text === "") return text;
     const rest = endsInReturn && text.startsWith("\n") ? text.slice(1) : text;
     endsInReturn = text.endsWith("\r");
-    return rest.includes("\r") ? rest.replace(/\r\n?/g, "\n") : rest;
+    return rest.includes("\r") ? rest.split("\r\n").join("\n").split("\r").join("\n") : rest;
   };
 }
 
