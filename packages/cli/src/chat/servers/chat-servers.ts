@@ -7,7 +7,7 @@ import type { Root } from "mcparley/client";
 import { type Origin, approve } from "../../client/config/approval.ts";
 import type { Target } from "../../client/config/config-target.ts";
 import { readConnection } from "../../client/config/network.ts";
-import { findTarget, withWords } from "../../client/config/target.ts";
+import { findConfigured, findTarget, withWords } from "../../client/config/target.ts";
 import { type CommandIo, UsageError } from "../../client/io.ts";
 import type { ClientOptions } from "../../client/options.ts";
 import { readGivenFile } from "../../client/hosts/config-file.ts";
@@ -55,9 +55,12 @@ export async function chatServers(
 ): Promise<ChatServer[]> {
   const { io } = setting;
   const { config } = setting.options;
-  const named = words.targets.length > 0 || words.command ? words.targets : configuredNames(setting);
   const targets: { target: Target; word: string | undefined }[] = [];
-  for (const word of named) targets.push({ target: await findTarget({ word, command: undefined, config }, io), word });
+  for (const word of words.targets)
+    targets.push({ target: await findTarget({ word, command: undefined, config }, io), word });
+  const isConfigured = words.targets.length === 0 && !words.command;
+  for (const word of isConfigured ? configuredNames(setting) : [])
+    targets.push({ target: await findConfigured(word, config, io), word });
   if (words.command)
     targets.push({
       target: await findTarget({ word: undefined, command: words.command, config }, io),
@@ -71,7 +74,7 @@ export async function chatServers(
   const servers: ChatServer[] = [];
   for (const { target, word } of targets) {
     if (target.origin) {
-      if (word !== undefined && !words.targets.includes(word)) noteOwnServer(target.origin, setting);
+      if (isConfigured) noteOwnServer(target.origin, setting);
       await approve(target.origin, setting);
     }
     const name = uniqueName(serverName(target, word), taken);

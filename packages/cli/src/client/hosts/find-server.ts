@@ -57,6 +57,11 @@ export function findServer(word: string, { servers, problems }: ReadResult): Con
   const active = named.filter((server) => !server.isDisabled && !isOff(server));
   const own = active.filter(({ scope }) => scope !== "project");
   if (own.length > 0) return onlyOne(word, closestOfEachHost(own));
+  // Otherwise a project that disables a server of the user could define one with its name.
+  const ownDisabled = named.find(
+    (server) => server.scope !== "project" && (isOff(server) || server.disabledBy?.folder !== undefined),
+  );
+  if (ownDisabled) return enabledServer(disabled.find(({ host }) => host === ownDisabled.host) ?? ownDisabled);
   const unread = problems.find(({ scope = "project", host }) => scope !== "project" && host === chosen?.host);
   if (unread) throw problemError(unread);
   const invalid = chosen ? problems.filter((one) => one.scope === "project" && isMeant(one)) : inProjects(problems);
