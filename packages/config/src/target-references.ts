@@ -66,10 +66,10 @@ export function isWithin(folder: string, file: string): boolean {
   return path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path);
 }
 
-/** Returns a path without symbolic links. A path that does not exist stays. */
+/** Returns a path without symbolic links, with the letters that the file system has. A path that does not exist stays. */
 export function withoutLinks(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return path;
   }

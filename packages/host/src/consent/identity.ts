@@ -4,7 +4,7 @@ import { LocalError, redact } from "mcparley";
 import type { CommandTarget, HttpTarget } from "mcparley/client";
 import type { ServerTarget } from "../values/server-target.ts";
 import { findExecutable } from "@mcparley/internal/find-executable";
-import { shownValue, shownVariable } from "@mcparley/internal/secret-values";
+import { safeUrl, shownValue, shownVariable } from "@mcparley/internal/secret-values";
 import { hashOfJson } from "./canonical.ts";
 import { remarkOn } from "./text/remarks.ts";
 import type { ConfiguredEntry, ServerIdentity } from "../renderer/trust.ts";
@@ -78,7 +78,8 @@ export function identityOfEntry({ digest: _digest, ...entry }: ConfiguredEntry, 
     ...entry,
     ...(entry.environment && { environment: shownTable(entry.environment, shownVariable) }),
     ...(entry.headers && { headers: shownTable(entry.headers) }),
-    ...(url && { url: shownUrl(url) }),
+    // A URL with a reference in its host cannot be parsed.
+    ...(entry.url !== undefined && { url: url ? shownUrl(url) : safeUrl(entry.url) }),
   };
   return { identity, hash, remarks: [...remarksOnCommand(entry.command ?? []), ...(url ? remarksOnUrl(url) : [])] };
 }

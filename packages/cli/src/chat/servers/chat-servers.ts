@@ -15,7 +15,7 @@ import { problemError } from "../../client/hosts/config-problem.ts";
 import { inProjects, readAll } from "../../client/hosts/find-server.ts";
 import type { Screen } from "../../client/screen.ts";
 import type { Stop } from "../../client/stop.ts";
-import { serverName, uniqueName } from "./server-names.ts";
+import { serverName, uniqueName, usableName } from "./server-names.ts";
 
 /** The words and the options that name the servers of a chat. */
 export interface ServerWords {
@@ -77,7 +77,9 @@ export async function chatServers(
       if (isConfigured) noteOwnServer(target.origin, setting);
       await approve(target.origin, setting);
     }
-    const name = uniqueName(serverName(target, word), taken);
+    // A rule for a server of the user does not apply to one of a project.
+    const reserved = target.origin?.scope === "project" ? ownNames(io) : [];
+    const name = uniqueName(serverName(target, word), new Set([...taken, ...reserved]));
     taken.add(name);
     servers.push({ name, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) });
   }
@@ -94,6 +96,12 @@ function configuredNames({ io, options, screen }: StartSetting): readonly string
   if (problem) throw problemError(problem);
   for (const { message } of servers.flatMap((server) => server.problems)) screen.noteParagraph(message);
   return [...new Set(servers.flatMap(({ name, isDisabled, target }) => (isDisabled || !target ? [] : [name])))];
+}
+
+/** Returns the names that the servers of the user have in a chat. */
+function ownNames(io: CommandIo): string[] {
+  const own = readAll(io).servers.filter(({ scope }) => scope !== "project");
+  return own.map(({ name }) => usableName(name));
 }
 
 /** Returns the servers and problems of the nearest folder with a configuration file. */

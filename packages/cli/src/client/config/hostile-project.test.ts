@@ -186,3 +186,24 @@ test("a chat without words asks for a server whose name is a URL", async () => {
   expect({ code, text }).toEqual({ code: 7, text: expect.stringContaining("add --trust to contact it") });
   expect(project.effects()).toEqual([]);
 });
+
+test("a server of a project has not the name in a chat that a rule for a server of the user has", async () => {
+  const project = await hostileProject();
+  for (const file of serverFiles) project.write(file, file.endsWith(".toml") ? "" : {});
+  for (const name of ["notes.", "notes"]) {
+    project.write("mcp.json", { mcpServers: { [name]: { url: `${project.url}/other` } } });
+    const words = ["chat", name === "notes" ? "mcparley:notes" : name, "--trust"];
+    const { io } = await runIn(project, words, { stdin: "/servers" });
+    expect(io.out() + io.err()).toContain("notes-2");
+  }
+});
+
+test("a file of the user that cannot be read may have the name of a server of a project", async () => {
+  const project = await hostileProject();
+  project.write("../../.cursor/mcp.json", "{");
+  for (const name of ["notes", "cursor:notes", nameOf("mcp.json", "url")]) {
+    const { code, text } = await runIn(project, ["list", name, "--trust"]);
+    expect({ code, text }).toEqual({ code: 1, text: expect.stringContaining(".cursor/mcp.json:1:2: ") });
+  }
+  expect(project.effects()).toEqual([]);
+});

@@ -62,8 +62,9 @@ export function findServer(word: string, { servers, problems }: ReadResult): Con
     (server) => server.scope !== "project" && (isOff(server) || server.disabledBy?.folder !== undefined),
   );
   if (ownDisabled) return enabledServer(disabled.find(({ host }) => host === ownDisabled.host) ?? ownDisabled);
-  const unread = problems.find(({ scope = "project", host }) => scope !== "project" && host === chosen?.host);
-  if (unread) throw problemError(unread);
+  // A file of the user that cannot be read may have the name of a server of a project.
+  const unread = problems.find((one) => one.scope !== undefined && one.scope !== "project" && isMeant(one));
+  if (unread && (chosen || active.length > 0)) throw problemError(unread);
   const invalid = chosen ? problems.filter((one) => one.scope === "project" && isMeant(one)) : inProjects(problems);
   const [nearest] = byDepth([...active, ...invalid]);
   const first = nearest ?? disabled[0] ?? named[0];
