@@ -22,7 +22,7 @@ export function referencesIn(target: ServerTarget): readonly Reference[] {
 }
 
 /** A file to which an entry refers. It is read once, so that its value is the one that the identity of the entry has. */
-export interface ReferencedFile {
+interface ReferencedFile {
   /** The content without white space at its ends. Undefined if there is no such file. */
   readonly text: string | undefined;
   /** The path without symbolic links. */

@@ -54,9 +54,9 @@ function factsOf(entry: EntryIdentity, view: View): Fact[] {
     ...fact("Executable", executable && shellWord(executable)),
     ...fact("Folder", cwd && shellWord(cwd)),
     ...fact("Variables of", envFile && shellWord(envFile)),
-    ...values("Variable", environment, shownVariable, "="),
+    ...values(environment, (name, value) => ["Variable", `${shellWord(name)}=`, shownVariable(name, value)]),
     ...fact("URL", url && highlightHost(safeUrl(parsed(url)?.href ?? url), view.style)),
-    ...values("Header", headers, shownValue, ": "),
+    ...values(headers, (name, value) => ["Header", `${shellWord(name)}: `, shownValue(name, value)]),
     ...fact("Receives", sends.length > 0 ? `your values of ${sends.map(shellWord).join(", ")}` : undefined),
   ];
 }
@@ -71,14 +71,12 @@ function parsed(url: string | undefined): URL | undefined {
 }
 
 function values(
-  label: string,
   table: Readonly<Record<string, string>> = {},
-  show: (name: string, value: string) => string,
-  separator: string,
+  show: (name: string, value: string) => readonly [label: string, start: string, shown: string],
 ): Fact[] {
   return Object.entries(table).map(([name, value]) => {
-    const shown = show(name, value);
-    return [label, `${shellWord(name)}${separator}${shown === value ? shellWord(shown) : shown}`];
+    const [label, start, shown] = show(name, value);
+    return [label, start + (shown === value ? shellWord(shown) : shown)];
   });
 }
 

@@ -1,8 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { run } from "../../command-line.ts";
-import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
-import { runChat } from "../../chat/run-chat.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../testing/fake-io.ts";
 import {
   type HostileProject,

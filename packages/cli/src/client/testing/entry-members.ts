@@ -66,49 +66,58 @@ const address = "the server that receives everything";
 const headers = "the headers of each request";
 const takes = "the variables of the user that the server receives";
 
-/** The members of all formats. */
-export const memberRows: readonly MemberRow[] = [
-  row("command", withArgs, starts, ["Command", "deno a.js"], program, { command: "deno" }),
-  row(
+type RowParts = readonly [
+  member: string,
+  hosts: readonly HostId[],
+  effect: string,
+  question: readonly [label: string, shown: string] | undefined,
+  before: object,
+  change: object,
+  files?: MemberRow["files"],
+];
+
+const rows: readonly RowParts[] = [
+  ["command", withArgs, starts, ["Command", "deno a.js"], program, { command: "deno" }],
+  [
     "command (a table of older versions)",
     ["zed"],
     starts,
     ["Command", "deno a.js"],
     { command: { path: "node", args: ["a.js"] } },
     { command: { path: "deno", args: ["a.js"] } },
-  ),
-  row("command", ["opencode"], starts, ["Command", "deno a.js"], local, { command: ["deno", "a.js"] }),
-  row("cmd", ["goose"], starts, ["Command", "deno a.js"], goose, { cmd: "deno" }),
-  row(
+  ],
+  ["command", ["opencode"], starts, ["Command", "deno a.js"], local, { command: ["deno", "a.js"] }],
+  ["cmd", ["goose"], starts, ["Command", "deno a.js"], goose, { cmd: "deno" }],
+  [
     "args",
     [...withArgs, "goose"],
     "the arguments of the program",
     ["Command", "node b.js"],
     { ...goose, command: "node" },
     { args: ["b.js"] },
-  ),
-  row(
+  ],
+  [
     "cwd",
     ["mcparley", "vscode", "cursor", "gemini-cli", "codex"],
     "the folder in which the program starts",
     ["Folder", "sub"],
     program,
     { cwd: "sub" },
-  ),
-  row("cwd", ["opencode"], "the folder in which the program starts", ["Folder", "sub"], local, { cwd: "sub" }),
-  row(
+  ],
+  ["cwd", ["opencode"], "the folder in which the program starts", ["Folder", "sub"], local, { cwd: "sub" }],
+  [
     "env",
     withArgs,
     receives,
     ["Variable", "NODE_OPTIONS=--import=./x.js"],
     { ...program, env: { NODE_OPTIONS: "" } },
     { env: { NODE_OPTIONS: "--import=./x.js" } },
-  ),
-  row("environment", ["opencode"], receives, ["Variable", "PATH=./bin"], local, { environment: { PATH: "./bin" } }),
-  row("envs", ["goose"], receives, ["Variable", "PATH=./bin"], goose, { envs: { PATH: "./bin" } }),
-  row("env_vars", ["codex"], takes, ["Receives", "your values of TOKEN"], program, { env_vars: ["TOKEN"] }),
-  row("env_keys", ["goose"], takes, ["Receives", "your values of TOKEN"], goose, { env_keys: ["TOKEN"] }),
-  row(
+  ],
+  ["environment", ["opencode"], receives, ["Variable", "PATH=./bin"], local, { environment: { PATH: "./bin" } }],
+  ["envs", ["goose"], receives, ["Variable", "PATH=./bin"], goose, { envs: { PATH: "./bin" } }],
+  ["env_vars", ["codex"], takes, ["Receives", "your values of TOKEN"], program, { env_vars: ["TOKEN"] }],
+  ["env_keys", ["goose"], takes, ["Receives", "your values of TOKEN"], goose, { env_keys: ["TOKEN"] }],
+  [
     "envFile",
     ["mcparley", "vscode", "cursor"],
     receives,
@@ -116,8 +125,8 @@ export const memberRows: readonly MemberRow[] = [
     { ...program, envFile: "a.env" },
     { envFile: "b.env" },
     { "a.env": ["", ""], "b.env": ["", ""] },
-  ),
-  row(
+  ],
+  [
     "envFile (its content)",
     ["mcparley", "vscode", "cursor"],
     receives,
@@ -125,10 +134,10 @@ export const memberRows: readonly MemberRow[] = [
     { ...program, envFile: "a.env" },
     {},
     { "a.env": ["", "NODE_OPTIONS=--import=./x.js\n"] },
-  ),
-  row("url", [...common, "codex"], address, ["URL", "https://b.example/mcp"], remote, { url: "https://b.example/mcp" }),
-  row("url", ["opencode"], address, ["URL", "https://b.example/mcp"], opencodeUrl, { url: "https://b.example/mcp" }),
-  row(
+  ],
+  ["url", [...common, "codex"], address, ["URL", "https://b.example/mcp"], remote, { url: "https://b.example/mcp" }],
+  ["url", ["opencode"], address, ["URL", "https://b.example/mcp"], opencodeUrl, { url: "https://b.example/mcp" }],
+  [
     "url (a file of the folder)",
     ["opencode"],
     address,
@@ -136,73 +145,75 @@ export const memberRows: readonly MemberRow[] = [
     { type: "remote", url: "{file:url.txt}" },
     {},
     { "url.txt": ["https://a.example/mcp", "https://b.example/mcp"] },
-  ),
-  row(
+  ],
+  [
     "httpUrl",
     ["gemini-cli"],
     address,
     ["URL", "https://b.example/mcp"],
     { httpUrl: "https://a.example/mcp" },
     { httpUrl: "https://b.example/mcp" },
-  ),
-  row(
+  ],
+  [
     "serverUrl",
     ["windsurf"],
     address,
     ["URL", "https://b.example/mcp"],
     { serverUrl: "https://a.example/mcp" },
     { serverUrl: "https://b.example/mcp" },
-  ),
-  row("uri", ["goose"], address, ["URL", "https://b.example/mcp"], gooseUrl, { uri: "https://b.example/mcp" }),
-  row(
+  ],
+  ["uri", ["goose"], address, ["URL", "https://b.example/mcp"], gooseUrl, { uri: "https://b.example/mcp" }],
+  [
     "headers",
     common,
     headers,
     ["Header", "X-Tenant: b"],
     { ...remote, headers: { "X-Tenant": "a" } },
     { headers: { "X-Tenant": "b" } },
-  ),
-  row("headers", ["opencode"], headers, ["Header", "X-Tenant: b"], opencodeUrl, { headers: { "X-Tenant": "b" } }),
-  row("headers", ["goose"], headers, ["Header", "X-Tenant: b"], gooseUrl, { headers: { "X-Tenant": "b" } }),
-  row("http_headers", ["codex"], headers, ["Header", "X-Tenant: b"], remote, { http_headers: { "X-Tenant": "b" } }),
-  row("env_http_headers", ["codex"], takes, ["Receives", "your values of TOKEN"], remote, {
-    env_http_headers: { "X-Key": "TOKEN" },
-  }),
-  row("bearer_token_env_var", ["codex"], takes, ["Receives", "your values of TOKEN"], remote, {
-    bearer_token_env_var: "TOKEN",
-  }),
-  row("type", common, "the transport", undefined, { ...remote, type: "http" }, { type: "sse" }),
-  row(
+  ],
+  ["headers", ["opencode"], headers, ["Header", "X-Tenant: b"], opencodeUrl, { headers: { "X-Tenant": "b" } }],
+  ["headers", ["goose"], headers, ["Header", "X-Tenant: b"], gooseUrl, { headers: { "X-Tenant": "b" } }],
+  ["http_headers", ["codex"], headers, ["Header", "X-Tenant: b"], remote, { http_headers: { "X-Tenant": "b" } }],
+  [
+    "env_http_headers",
+    ["codex"],
+    takes,
+    ["Receives", "your values of TOKEN"],
+    remote,
+    {
+      env_http_headers: { "X-Key": "TOKEN" },
+    },
+  ],
+  [
+    "bearer_token_env_var",
+    ["codex"],
+    takes,
+    ["Receives", "your values of TOKEN"],
+    remote,
+    {
+      bearer_token_env_var: "TOKEN",
+    },
+  ],
+  ["type", common, "the transport", undefined, { ...remote, type: "http" }, { type: "sse" }],
+  [
     "type",
     ["opencode"],
     "whether a program starts",
     ["URL", "https://a.example/mcp"],
     { ...local, ...remote },
     { type: "remote" },
-  ),
-  row("type", ["goose"], "the transport", undefined, gooseUrl, { type: "sse" }),
-  row("other members", withArgs, "settings of the host", undefined, program, { autoApprove: ["*"] }),
-  row("other members", ["goose"], "settings of the host", undefined, goose, { timeout: 1 }),
-  row("other members", ["opencode"], "settings of the host", undefined, local, { timeout: 1 }),
+  ],
+  ["type", ["goose"], "the transport", undefined, gooseUrl, { type: "sse" }],
+  ["other members", withArgs, "settings of the host", undefined, program, { autoApprove: ["*"] }],
+  ["other members", ["goose"], "settings of the host", undefined, goose, { timeout: 1 }],
+  ["other members", ["opencode"], "settings of the host", undefined, local, { timeout: 1 }],
 ];
 
-function row(
-  member: string,
-  hosts: readonly HostId[],
-  effect: string,
-  question: readonly [label: string, shown: string] | undefined,
-  before: object,
-  after: object,
-  files: MemberRow["files"] = {},
-): MemberRow {
-  const [label, shown] = question ?? [];
-  return {
-    member,
-    hosts,
-    effect,
-    before,
-    after: { ...before, ...after },
-    files,
-    ...(label && { label, shown: shown! }),
-  };
-}
+/** The members of all formats. */
+export const memberRows: readonly MemberRow[] = rows.map(
+  ([member, hosts, effect, question, before, change, files = {}]) => {
+    const [label, shown] = question ?? [];
+    const after = { ...before, ...change };
+    return { member, hosts, effect, before, after, files, ...(label !== undefined && { label, shown: shown! }) };
+  },
+);
