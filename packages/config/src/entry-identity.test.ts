@@ -157,7 +157,8 @@ describe("the digest changes", () => {
       "user.json",
       JSON.stringify({ servers: { notes: { command: "node", args: ["${workspaceFolder}/x.js"], cwd: "/" } } }),
     );
-    const server = readConfigFile(file, { host: "vscode", scope: "user" }).servers[0];
+    const [server] = readConfigFile(file, { host: "vscode", scope: "user" }).servers;
+    if (!server) throw new Error("The file has no server.");
     const digestIn = async (place: string): Promise<string> =>
       (await expandTarget(server, { folder: place, env })).entry.digest;
     expect(await digestIn("/one")).not.toBe(await digestIn("/two"));
