@@ -136,8 +136,11 @@ function prepared(line, { world, packed, ports }) {
   const packages = tarballsOf(packed, "@mcparley/cli").map((tarball) => `--package ${quoted(tarball)}`);
   return (
     command
-      // The option stands for the answer of a reader at a terminal.
+      // The options stand for the answers of a reader at a terminal.
       .replace(/mcparley(?:\/cli)? (?:add|remove) /, (start) => `${start}--yes `)
+      .replace(/mcparley(?:\/cli)? (?:list|call|prompt|read|complete|watch|login|logout|whoami|chat|add) /, (start) =>
+        command.includes(" --trust") ? start : `${start}--trust `,
+      )
       .replaceAll("npx @mcparley/cli ", `npm exec --yes ${packages.join(" ")} -- mcparley `)
       .replaceAll(/--resume (?!last)\w+/g, () => `--resume ${lastConversation(world)}`)
   );
