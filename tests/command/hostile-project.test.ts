@@ -49,6 +49,16 @@ test.each<[words: string[], code: number, message: string]>([
   expect(ended).toEqual({ code, text: expect.stringContaining(message) });
 });
 
+test.each(["", "."])("an entry of the project is not one of the user if HOME is %j", async (HOME) => {
+  const project = await hostileProject();
+  project.write(".cursor/mcp.json", { mcpServers: { remote: { url: `${project.url}/remote` } } });
+  const folders = { XDG_STATE_HOME: project.home, XDG_CONFIG_HOME: project.home };
+  const env = { ...project.env, ...folders, HOME };
+  const { code, text } = await run({ ...project, env }, ["list", "remote"]);
+  expect({ code, text }).toEqual({ code: 7, text: expect.stringContaining("--trust to contact it") });
+  expect(project.effects()).toEqual([]);
+});
+
 /** Opens the command on a pseudo-terminal in the project, with the files of its user. */
 function open({ cwd, home, env }: HostileProject, args: readonly string[]): Terminal {
   const folders = { XDG_CONFIG_HOME: undefined, XDG_STATE_HOME: undefined, XDG_DATA_HOME: undefined };

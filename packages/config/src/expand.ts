@@ -1,6 +1,6 @@
-import { homedir } from "node:os";
 import { basename, resolve, sep } from "node:path";
 import { parseEnv } from "node:util";
+import { homeFolder } from "@mcparley/internal/home-folder";
 import { ConfigError, quoted } from "./config-error.ts";
 import { type EntryIdentity, identityOfCommand, identityOfUrl } from "./entry-identity.ts";
 import { readTrustedFile } from "./files/trusted-file.ts";
@@ -49,7 +49,7 @@ export async function expandTarget(server: ConfiguredServer, options: ExpandOpti
     const [problem] = server.problems;
     throw new ConfigError("invalid_entry", problem?.message ?? `${file}:${line}: Server ${quoted(name)} is invalid.`);
   }
-  const home = options.home ?? homedir();
+  const home = options.home ?? homeFolder(process.env);
   const expansion: Expansion = {
     server,
     env: options.env ?? process.env,

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { run } from "../../command-line.ts";
+import { configFolder } from "../sign-in/credentials.ts";
+import { stateFolder } from "./approval.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../testing/fake-io.ts";
 import {
   type HostileProject,
@@ -204,4 +206,10 @@ test("a file of the user that cannot be read may have the name of a server of a 
     expect({ code, text }).toEqual({ code: 1, text: expect.stringContaining(".cursor/mcp.json:1:2: ") });
   }
   expect(project.effects()).toEqual([]);
+});
+
+test.each(["", ".", "work"])("the files of the user are not those of the current folder if HOME is %j", (HOME) => {
+  for (const folder of [stateFolder, configFolder]) {
+    expect(folder({ env: { HOME }, platform: "linux" })).toMatch(/^\//);
+  }
 });

@@ -7,6 +7,7 @@ import {
   expandTarget,
   readServers,
 } from "@mcparley/config";
+import { homeFolder } from "@mcparley/internal/home-folder";
 import type { Target } from "../config/config-target.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { UsageError } from "../io.ts";
@@ -146,8 +147,7 @@ function sorted(table: ReadonlyMap<string, ConfigValue>): [string, ConfigValue][
 /** Returns the target of a server with the values of its references. Throws `UsageError` for a reference without a value. */
 export async function targetOf(server: ConfiguredServer, { cwd, env }: Machine): Promise<Target> {
   const folder = server.folder ?? cwd;
-  const home = env["HOME"];
-  const { entry, ...target } = await expandTarget(server, { env, folder, ...(home && { home }) }).catch(
+  const { entry, ...target } = await expandTarget(server, { env, folder, home: homeFolder(env) }).catch(
     (error: unknown) => {
       throw asUsageError(error);
     },

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
+import { homeFolder } from "@mcparley/internal/home-folder";
 import type { CommandIo } from "../io.ts";
 
 /** The outcome of an installed program. `code` is undefined if it did not end in time. */
@@ -42,7 +42,7 @@ export function runTool(words: readonly string[], options: ToolOptions): Promise
   return new Promise((resolve) => {
     const isGroup = io.platform !== "win32";
     const child = spawn(isScript ? `"${file}"` : file, args, {
-      cwd: io.env["HOME"] || homedir(),
+      cwd: homeFolder(io.env),
       env: io.env,
       detached: isGroup,
       shell: isScript,
