@@ -97,6 +97,73 @@ describe("the digest changes", () => {
     expect((await vscode("# Text\nGIT_SSH_COMMAND=ssh\n")).digest).toBe(one.digest);
   });
 
+  test("with the content of a file of the project to which the entry refers, and with the target of a link", async () => {
+    const text = JSON.stringify({ mcp: { notes: { type: "remote", url: "{file:url.txt}/mcp" } } });
+    const opencode = (): Promise<EntryIdentity> => identityIn(text, { host: "opencode", file: "opencode.json" });
+    write("url.txt", "https://notes.example\n");
+    const one = await opencode();
+    expect(one).toMatchObject({ url: "https://notes.example/mcp", sends: [] });
+    write("url.txt", "https://evil.example\n");
+    expect((await opencode()).digest).not.toBe(one.digest);
+    const [outside, other] = [1, 2].map((number) => path.join(realpathSync(temporaryFolder()), `${number}`)) as [
+      string,
+      string,
+    ];
+    for (const file of [outside, other]) writeFileSync(file, "https://notes.example", { mode: 0o600 });
+    const link = (file: string): void => {
+      rmSync(path.join(folder, "url.txt"));
+      symlinkSync(file, path.join(folder, "url.txt"));
+    };
+    link(outside);
+    const linked = await opencode();
+    expect(linked).toMatchObject({ url: "${file:url.txt}/mcp", sends: ["url.txt", outside] });
+    writeFileSync(outside, "https://renewed.example");
+    expect((await opencode()).digest).toBe(linked.digest);
+    link(other);
+    expect((await opencode()).digest).not.toBe(linked.digest);
+  });
+
+  test.each<[string, string, string]>([
+    ["a number and null", "null", "1e999"],
+    ["numbers beyond the largest one", "1e999", "-1e999"],
+    ["a number and a text", "1", '"1"'],
+    ["a number and a boolean", "1", "true"],
+  ])("with the type of a value: %s", async (_what, before, after) => {
+    const text = (value: string): string => `{"mcpServers": {"notes": {"command": "node", "env": {"A": ${value}}}}}`;
+    expect((await identityIn(text(before))).digest).not.toBe((await identityIn(text(after))).digest);
+  });
+
+  test("with the type of a value of TOML", async () => {
+    const values = ["5", '"5n"', '"5"', "5.5", "nan", "inf", "-inf", "true"];
+    const digests: string[] = [];
+    for (const value of values) {
+      const text = `[mcp_servers.notes]\ncommand = "node"\nargs = [${value}]\n`;
+      digests.push((await identityIn(text, { host: "codex", file: "config.toml" })).digest);
+    }
+    expect(new Set(digests).size).toBe(values.length);
+  });
+
+  test("with a member __proto__, which has no other effect", async () => {
+    const text = (value: string): string =>
+      `{"mcpServers": {"notes": {"command": "node", "__proto__": ${value}, "env": {"__proto__": "x"}}}}`;
+    const one = await identityIn(text('{"args": ["a"]}'));
+    expect(one.command).toEqual(["node"]);
+    expect(Object.keys(one.environment ?? {})).toEqual(["__proto__"]);
+    expect((await identityIn(text('{"args": ["b"]}'))).digest).not.toBe(one.digest);
+  });
+
+  test("with the folder of the workspace in an entry of the user that refers to it", async () => {
+    const file = write(
+      "user.json",
+      JSON.stringify({ servers: { notes: { command: "node", args: ["${workspaceFolder}/x.js"], cwd: "/" } } }),
+    );
+    const [server] = readConfigFile(file, { host: "vscode", scope: "user" }).servers;
+    if (!server) throw new Error("The file has no server.");
+    const digestIn = async (place: string): Promise<string> =>
+      (await expandTarget(server, { folder: place, env })).entry.digest;
+    expect(await digestIn("/one")).not.toBe(await digestIn("/two"));
+  });
+
   test("with the folder of the file", async () => {
     const one = await identityOf(remote, { env });
     expect((await identityOf(remote, { env, file: "sub/.mcp.json" })).digest).not.toBe(one.digest);
@@ -158,6 +225,21 @@ describe.skipIf(process.platform === "win32")("the executable is a part", () => 
   test("if it is in the folder of the program, which a relative folder of PATH can choose", async () => {
     const file = install("server");
     expect((await identityOf({ command: "server" }, { env: { PATH: "." } })).executable).toBe(file);
+  });
+
+  test("if it is in the folder of the project, also if the program starts in another folder", async () => {
+    const file = install("node_modules/.bin/server");
+    const PATH = path.join(folder, "node_modules/.bin");
+    const elsewhere = realpathSync(temporaryFolder());
+    expect((await identityOf({ command: "server", cwd: elsewhere }, { env: { PATH } })).executable).toBe(file);
+  });
+
+  test("if a link in the folder of the project chooses it", async () => {
+    const { PATH } = userPath();
+    mkdirSync(path.join(folder, "bin"));
+    symlinkSync(path.join(PATH, "server"), path.join(folder, "bin", "server"));
+    const env = { PATH: `${path.join(folder, "bin")}:${PATH}` };
+    expect((await identityOf({ command: "server" }, { env })).executable).toBe(path.join(PATH, "server"));
   });
 
   test("and not if the PATH of the user chooses it, so that an update is no change", async () => {

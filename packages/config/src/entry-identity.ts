@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { realpath } from "node:fs/promises";
-import { isAbsolute, relative, sep } from "node:path";
-import { findExecutable } from "@mcparley/internal/find-executable";
+import { basename, dirname, join } from "node:path";
+import { locateExecutable } from "@mcparley/internal/find-executable";
 import { isTable } from "./formats/format.ts";
-import type { CommandTarget, ConfiguredServer, ServerTarget, UrlTarget } from "./model.ts";
-import { referencesIn } from "./target-references.ts";
-import { type ConfigValue, formatValue } from "./values.ts";
+import type { CommandTarget, ConfiguredServer, UrlTarget } from "./model.ts";
+import { type ReferencedFiles, formatEntryValue, isWithin, referencesIn, withoutLinks } from "./target-references.ts";
+import type { ConfigValue, Reference } from "./values.ts";
 
 /**
  * The entry of a server as its file has it: the identity to which consent is bound, and the facts that a person reads before.
@@ -15,8 +14,8 @@ import { type ConfigValue, formatValue } from "./values.ts";
  */
 export interface EntryIdentity {
   /**
-   * SHA-256, as hexadecimal digits, over each member of the entry, the host whose form it has, its folder, the content of its `envFile`,
-   * and `executable`. A short value can be guessed from it. Store an HMAC of it, with a secret key of the user.
+   * SHA-256, as hexadecimal digits, over each member of the entry, the host whose form it has, its folder, the content of its `envFile` and
+   * of the files of its folder to which it refers, and `executable`. A short value can be guessed from it. Store an HMAC of it, with a secret key of the user.
    */
   readonly digest: string;
   readonly kind: "command" | "url";
@@ -25,8 +24,8 @@ export interface EntryIdentity {
   /** The program and its arguments. */
   readonly command?: readonly string[];
   /**
-   * The executable, without symbolic links, if the entry or its folder chooses it: by a path, by a variable `PATH`, or because it is in
-   * the folder. Undefined for a program that the `PATH` of the user chooses.
+   * The executable, without symbolic links, if the entry or its folder chooses it: by a path, by a variable `PATH`, or because it or
+   * a link to it is in the folder of the entry or of the program. Undefined for a program that the `PATH` of the user chooses.
    */
   readonly executable?: string;
   /** The folder in which the program starts, as an absolute path. */
@@ -51,78 +50,98 @@ interface StartedProgram {
   readonly fromFile: Readonly<Record<string, string>>;
 }
 
-/** Returns the identity of the entry of a server at a URL. */
-export function identityOfUrl(server: ConfiguredServer, { url, headers }: UrlTarget): EntryIdentity {
-  return identify(server, { kind: "url", url: formatValue(url), headers: written(headers) }, []);
+/** The server of an entry, and the values of its references that are a part of the identity. */
+interface EntryContext {
+  readonly server: ConfiguredServer;
+  /** The folder that `${workspaceFolder}` means. */
+  readonly folder: string;
+  readonly files: ReferencedFiles;
+  /** The environment of the user. */
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns the identity of the entry of a program. `env` is the environment of the user. */
+/** Returns the identity of the entry of a server at a URL. */
+export function identityOfUrl({ url, headers }: UrlTarget, context: EntryContext): EntryIdentity {
+  const facts = { url: formatEntryValue(url, context.files), headers: written(headers, context) };
+  return identify({ kind: "url", ...facts }, [], context);
+}
+
+/** Returns the identity of the entry of a program. */
 export async function identityOfCommand(
-  server: ConfiguredServer,
   target: CommandTarget,
-  { program, env }: { program: StartedProgram; env: Readonly<Record<string, string | undefined>> },
+  program: StartedProgram,
+  context: EntryContext,
 ): Promise<EntryIdentity> {
   const { cwd, fromFile } = program;
-  const executable = await chosenExecutable(program, env);
+  const executable = await chosenExecutable(program, context);
   const facts = {
     kind: "command",
-    command: [target.command, ...target.args].map(formatValue),
+    command: [target.command, ...target.args].map((word) => formatEntryValue(word, context.files)),
     ...(executable !== undefined && { executable }),
     cwd,
-    environment: { ...fromFile, ...written(target.env) },
-    ...(target.envFile !== undefined && { envFile: formatValue(target.envFile) }),
+    environment: { ...fromFile, ...written(target.env, context) },
+    ...(target.envFile !== undefined && { envFile: formatEntryValue(target.envFile, context.files) }),
   } as const;
-  return identify(server, facts, [cwd, fromFile, executable]);
+  return identify(facts, [cwd, fromFile, executable], context);
 }
 
 /** Returns the identity with these facts. `more` is the part of the digest that the entry does not contain. */
 function identify(
-  server: ConfiguredServer,
   facts: Omit<EntryIdentity, "digest" | "file" | "sends">,
   more: readonly unknown[],
+  { server, folder, files }: EntryContext,
 ): EntryIdentity {
-  const { host, folder = null, file, target } = server;
-  const digest = digestOf([host, folder, server.rawEntry(), ...more]);
-  return { digest, file, ...facts, sends: target ? sentValues(target) : [] };
+  const { host, file, target } = server;
+  const references = target ? referencesIn(target) : [];
+  const isOfWorkspace = references.some(
+    (reference) => reference.kind === "path" && reference.name.startsWith("workspaceFolder"),
+  );
+  const read = [...files].map(([path, { path: realPath, isOfFolder, text }]) => [path, realPath, isOfFolder && text]);
+  const place = [host, server.folder ?? null, isOfWorkspace && folder];
+  const digest = digestOf([...place, read, server.rawEntry(), ...more]);
+  return { digest, file, ...facts, sends: sentValues(references, files) };
 }
 
 /** Returns the executable if the entry or its folder chooses it. An update of a program of the user's `PATH` is not a change. */
 async function chosenExecutable(
   { command, cwd, env }: StartedProgram,
-  userEnv: Readonly<Record<string, string | undefined>>,
+  { server, env: userEnv }: EntryContext,
 ): Promise<string | undefined> {
   const { platform } = process;
-  const found = await findExecutable({ command, cwd, env: { ...userEnv, ...env }, platform });
-  if (found === undefined) return undefined;
+  const located = await locateExecutable({ command, cwd, env: { ...userEnv, ...env }, platform });
+  if (located === undefined) return undefined;
   const isPath = command.includes("/") || (platform === "win32" && command.includes("\\"));
   const hasOwnPath = Object.keys(env).some((name) => name.toUpperCase() === "PATH");
-  return isPath || hasOwnPath || (await isWithin(cwd, found)) ? found : undefined;
+  const found = withoutLinks(located);
+  // A link of the folder can lead to a program outside of it.
+  const files = [found, join(withoutLinks(dirname(located)), basename(located))];
+  const folders = [cwd, server.folder ?? cwd].map(withoutLinks);
+  const isOfFolder = folders.some((folder) => files.some((file) => isWithin(folder, file)));
+  return isPath || hasOwnPath || isOfFolder ? found : undefined;
 }
 
-/** Whether a file, without symbolic links, is in a folder. A folder that does not exist has no files. */
-async function isWithin(folder: string, file: string): Promise<boolean> {
-  const path = relative(await realpath(folder).catch(() => folder), file);
-  // Another drive of Windows has no relative path.
-  return path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path);
+function written(table: ReadonlyMap<string, ConfigValue>, { files }: EntryContext): Record<string, string> {
+  return Object.fromEntries([...table].map(([name, value]) => [name, formatEntryValue(value, files)]));
 }
 
-function written(table: ReadonlyMap<string, ConfigValue>): Record<string, string> {
-  return Object.fromEntries([...table].map(([name, value]) => [name, formatValue(value)]));
-}
-
-/** Returns the names of the variables and the paths of the files to which a target refers. */
-function sentValues(target: ServerTarget): string[] {
-  const names = referencesIn(target).flatMap((reference) => {
+/** Returns the names of the variables and the paths of the files that the references send. A link is followed by its target. */
+function sentValues(references: readonly Reference[], files: ReferencedFiles): string[] {
+  const names = references.flatMap((reference) => {
     if (reference.kind === "env") return [reference.name];
-    return reference.kind === "file" ? [reference.path] : [];
+    const file = reference.kind === "file" ? files.get(reference.path) : undefined;
+    return reference.kind === "file" && file?.isOfFolder === false ? [reference.path, file.path] : [];
   });
   return [...new Set(names)];
 }
 
-/** Returns the SHA-256 of a value of a configuration file. The order of the members of a table makes no difference. */
+/**
+ * Returns the SHA-256 of a value of a configuration file. The order of the members of a table makes no difference. Texts and numbers have a
+ * prefix, because JSON has no form for integers of TOML and for numbers such as infinity.
+ */
 function digestOf(value: unknown): string {
   const json = JSON.stringify(value, (_key, member: unknown) => {
-    if (typeof member === "bigint") return `${member}n`;
+    if (typeof member === "string") return `"${member}`;
+    if (typeof member === "number" || typeof member === "bigint") return `${typeof member} ${member}`;
     if (!isTable(member)) return member;
     return Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)));
   });

@@ -1,10 +1,11 @@
-import { homedir } from "node:os";
-import { basename, dirname, resolve, sep } from "node:path";
+import { basename, resolve, sep } from "node:path";
 import { parseEnv } from "node:util";
+import { homeFolder } from "@mcparley/internal/home-folder";
 import { ConfigError, quoted } from "./config-error.ts";
 import { type EntryIdentity, identityOfCommand, identityOfUrl } from "./entry-identity.ts";
 import { readTrustedFile } from "./files/trusted-file.ts";
 import type { CommandTarget, ConfiguredServer, UrlTarget } from "./model.ts";
+import { type ReferencedFiles, readReferencedFiles } from "./target-references.ts";
 import { type ConfigValue, type PathVariable, type Reference, formatValue, partsOf } from "./values.ts";
 
 /** Options of `expandTarget`. */
@@ -48,17 +49,19 @@ export async function expandTarget(server: ConfiguredServer, options: ExpandOpti
     const [problem] = server.problems;
     throw new ConfigError("invalid_entry", problem?.message ?? `${file}:${line}: Server ${quoted(name)} is invalid.`);
   }
+  const home = options.home ?? homeFolder(process.env);
   const expansion: Expansion = {
     server,
     env: options.env ?? process.env,
     folder: resolve(server.folder ?? options.folder ?? "."),
-    home: options.home ?? homedir(),
+    home,
     input: options.input ?? (() => undefined),
+    files: readReferencedFiles(server, target, home),
   };
   return target.kind === "command" ? expandCommand(target, expansion) : expandUrl(target, expansion);
 }
 
-type Expansion = Required<ExpandOptions> & { readonly server: ConfiguredServer };
+type Expansion = Required<ExpandOptions> & { readonly server: ConfiguredServer; readonly files: ReferencedFiles };
 
 async function expandCommand(target: CommandTarget, expansion: Expansion): Promise<ExpandedTarget> {
   const { folder } = expansion;
@@ -71,7 +74,7 @@ async function expandCommand(target: CommandTarget, expansion: Expansion): Promi
   const env = { ...fromFile, ...(await expandTable(target.env, expansion, "env")) };
   const cwd = resolve(folder, target.cwd === undefined ? "." : await expandValue(target.cwd, expansion, ["cwd"]));
   const program = { command, cwd, env, fromFile };
-  const entry = await identityOfCommand(expansion.server, target, { program, env: expansion.env });
+  const entry = await identityOfCommand(target, program, expansion);
   return { kind: "command", command, args, env, cwd, entry };
 }
 
@@ -84,7 +87,7 @@ async function expandUrl(target: UrlTarget, expansion: Expansion): Promise<Expan
       fact: "is not an http or https URL after its references",
     });
   }
-  const entry = identityOfUrl(expansion.server, target);
+  const entry = identityOfUrl(target, expansion);
   return { kind: "url", url: address, transport, headers: await expandTable(headers, expansion, "headers"), entry };
 }
 
@@ -119,7 +122,7 @@ async function valueOf(reference: Reference, expansion: Expansion): Promise<stri
     case "input":
       return input(reference.id);
     case "file":
-      return readReferenced(reference.path, expansion);
+      return expansion.files.get(reference.path)?.text;
     case "path":
       return pathOf(reference.name, expansion);
     default:
@@ -136,12 +139,6 @@ function pathOf(name: PathVariable, { folder, home }: Expansion): string {
   if (name === "workspaceFolder") return folder;
   if (name === "workspaceFolderBasename") return basename(folder);
   return name === "userHome" ? home : sep;
-}
-
-/** Reads the file of a reference, which is relative to the configuration file. A line break at its end is no part of the value. */
-function readReferenced(path: string, { server, home }: Expansion): string | undefined {
-  const file = path.startsWith("~/") ? resolve(home, path.slice(2)) : resolve(dirname(server.file), path);
-  return readTrustedFile(file)?.trim();
 }
 
 function readEnvFile(file: string, expansion: Expansion): Record<string, string> {

@@ -36,14 +36,32 @@ export function shownValue(name: string, value: string): string {
   return /^\w+:\/\//.test(value) ? safeUrl(value) : value;
 }
 
-/** Returns a URL without its user information and fragment, and without the values of its query. References stay. */
+/**
+ * Returns the value of a variable for display, as `shownValue` does. Program text is shown, because a variable such as `BASH_ENV` can contain
+ * it, and the name of another one can be that of a secret.
+ */
+export function shownVariable(name: string, value: string): string {
+  return canBeCode(value) ? value : shownValue(name, value);
+}
+
+/** Returns the words of a command for display, as `safeWords` does. Program text is shown: `sh -c 'token=x; run'`. */
+export function shownWords(words: readonly string[]): string[] {
+  return safeWords(words).map((shown, index) => (canBeCode(words[index]!) ? words[index]! : shown));
+}
+
+/** Whether a text has white space or a character with a meaning in a shell. A URL can have `&`. */
+function canBeCode(text: string): boolean {
+  return /[\s;|`<>()]|\$[({]/.test(text) || (text.includes("&") && !/^https?:\/\//i.test(text));
+}
+
+/**
+ * Returns a URL without its user information and fragment, and without the values of its query. References stay, and so does the host: a
+ * backslash ends it, as a slash does.
+ */
 export function safeUrl(text: string): string {
-  return redact(
-    text
-      .replace(/^(\w+:\/\/)[^/?#]*@/, "$1[redacted]@")
-      .replace(/#.*$/s, "")
-      .replace(/([?&][^=&#]*=)(?!\$\{)[^&#]+/g, "$1***"),
-  );
+  const [, scheme = "", authority = "", rest = text] = /^(\w+:\/\/)([^/\\?#]*)(.*)$/s.exec(text) ?? [];
+  const host = authority.replace(/^.*@/s, "[redacted]@");
+  return scheme + host + redact(rest.replace(/#.*$/s, "").replace(/([?&][^=&#]*=)(?!\$\{)[^&#]+/g, "$1***"));
 }
 
 /** Returns the words of a command in which the values of secret options are replaced. */

@@ -4,7 +4,7 @@ import { LocalError, redact } from "mcparley";
 import type { CommandTarget, HttpTarget } from "mcparley/client";
 import type { ServerTarget } from "../values/server-target.ts";
 import { findExecutable } from "@mcparley/internal/find-executable";
-import { shownValue } from "@mcparley/internal/secret-values";
+import { safeUrl, shownValue, shownVariable } from "@mcparley/internal/secret-values";
 import { hashOfJson } from "./canonical.ts";
 import { remarkOn } from "./text/remarks.ts";
 import type { ConfiguredEntry, ServerIdentity } from "../renderer/trust.ts";
@@ -63,7 +63,7 @@ async function identityOfCommand(
     command,
     ...(executable !== undefined && { executable }),
     cwd,
-    environment: shownTable(target.env),
+    environment: shownTable(target.env, shownVariable),
   };
   const remarks = remarksOnCommand(command);
   if (executable === undefined)
@@ -76,9 +76,10 @@ export function identityOfEntry({ digest: _digest, ...entry }: ConfiguredEntry, 
   const url = entry.url !== undefined && URL.canParse(entry.url) ? new URL(entry.url) : undefined;
   const identity: ServerIdentity = {
     ...entry,
-    ...(entry.environment && { environment: shownTable(entry.environment) }),
+    ...(entry.environment && { environment: shownTable(entry.environment, shownVariable) }),
     ...(entry.headers && { headers: shownTable(entry.headers) }),
-    ...(url && { url: shownUrl(url) }),
+    // A URL with a reference in its host cannot be parsed.
+    ...(entry.url !== undefined && { url: url ? shownUrl(url) : safeUrl(entry.url) }),
   };
   return { identity, hash, remarks: [...remarksOnCommand(entry.command ?? []), ...(url ? remarksOnUrl(url) : [])] };
 }
@@ -90,8 +91,11 @@ function remarksOnCommand(command: readonly string[]): string[] {
 }
 
 /** Returns the values of a table for display, in the order of their names. */
-function shownTable(table: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const entries = Object.entries(table).map(([name, value]) => [name, shownValue(name, value)] as const);
+function shownTable(
+  table: Readonly<Record<string, string>> = {},
+  show: (name: string, value: string) => string = shownValue,
+): Record<string, string> {
+  const entries = Object.entries(table).map(([name, value]) => [name, show(name, value)] as const);
   return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 

@@ -8,7 +8,7 @@ import type { Root } from "mcparley/client";
 import { type Origin, approve } from "../../client/config/approval.ts";
 import type { Target } from "../../client/config/config-target.ts";
 import { readConnection } from "../../client/config/network.ts";
-import { findTarget, withWords } from "../../client/config/target.ts";
+import { findConfigured, findTarget, withWords } from "../../client/config/target.ts";
 import { type CommandIo, UsageError } from "../../client/io.ts";
 import type { ClientOptions } from "../../client/options.ts";
 import { readGivenFile } from "../../client/hosts/config-file.ts";
@@ -18,7 +18,7 @@ import { isAttended } from "../../client/questions/prompter.ts";
 import type { Screen } from "../../client/screen.ts";
 import type { Stop } from "../../client/stop.ts";
 import { visibleLine } from "../../client/terminal-text.ts";
-import { serverName, uniqueName } from "./server-names.ts";
+import { serverName, uniqueName, usableName } from "./server-names.ts";
 
 /** The words and the options that name the servers of a chat. */
 export interface ServerWords {
@@ -64,8 +64,12 @@ export async function chatServers(
   );
   if (isNamed) for (const { target } of targets) if (target.origin) await approve(target.origin, setting);
   const taken = new Set<string>();
-  return targets.map(({ target, word }) => {
-    const name = uniqueName(serverName(target, word), taken);
+  const isOfProject = ({ target }: NamedTarget): boolean => target.origin?.scope === "project";
+  // A rule for a server of the user does not apply to one of a project.
+  const reserved = targets.some(isOfProject) ? ownNames(setting.io) : [];
+  return targets.map((named) => {
+    const { target, word } = named;
+    const name = uniqueName(serverName(target, word), new Set(isOfProject(named) ? [...taken, ...reserved] : taken));
     taken.add(name);
     return { name, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) };
   });
@@ -95,7 +99,7 @@ async function configuredTargets(setting: StartSetting): Promise<NamedTarget[]> 
   const found: NamedTarget[] = [];
   for (const word of configuredNames(setting)) {
     try {
-      const target = await findTarget({ word, command: undefined, config: options.config }, io);
+      const target = await findConfigured(word, options.config, io);
       if (target.origin) {
         noteOwnServer(target.origin, setting);
         await approve(target.origin, setting);
@@ -120,6 +124,12 @@ function configuredNames({ io, options, screen }: StartSetting): readonly string
   if (problem) throw problemError(problem);
   for (const { message } of servers.flatMap((server) => server.problems)) screen.noteParagraph(message);
   return [...new Set(servers.flatMap(({ name, isDisabled, target }) => (isDisabled || !target ? [] : [name])))];
+}
+
+/** Returns the names that the servers of the user have in a chat. */
+function ownNames(io: CommandIo): string[] {
+  const own = readAll(io).servers.filter(({ scope }) => scope !== "project");
+  return own.map(({ name }) => usableName(name));
 }
 
 /** Returns the servers and problems of the nearest folder with a configuration file. */

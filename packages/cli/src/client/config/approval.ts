@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { homeFolder } from "@mcparley/internal/home-folder";
 import { type EntryIdentity, type Scope, readTrustedFile } from "@mcparley/config";
 import { Declined } from "mcparley";
 import type { CommandIo } from "../io.ts";
@@ -100,7 +100,7 @@ function newKey(folder: string): string {
 
 /** Returns the user's folder for state. */
 export function stateFolder({ env, platform }: Pick<CommandIo, "env" | "platform">): string {
-  const home = env.HOME || homedir();
+  const home = homeFolder(env);
   if (platform === "win32") return env.LOCALAPPDATA || join(env.USERPROFILE || home, "AppData", "Local");
   if (platform === "darwin") return join(home, "Library", "Application Support");
   // A relative path must be ignored (XDG Base Directory Specification).

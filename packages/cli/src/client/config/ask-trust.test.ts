@@ -76,6 +76,36 @@ test("shows the whole entry of a URL", async () => {
   `);
 });
 
+test.each([
+  [String.raw`https://evil.example\@good.example/mcp`, "https://evil.example/@good.example/mcp"],
+  ["https://evil.example?@good.example/mcp", "https://evil.example/?@good.example/mcp"],
+  ["https://evil.example#@good.example/mcp", "https://evil.example/"],
+  ["https://good.example@evil.example/mcp", "https://[redacted]@evil.example/mcp"],
+  [
+    String.raw`https://evil.example\@good.example/${"${env:A}"}`,
+    String.raw`https://evil.example\@good.example/${"${env:A}"}`,
+  ],
+  ["https://evil.example?@good.example/${env:A}", "https://evil.example?@good.example/${env:A}"],
+  ["https://\u0430pple.example/mcp", "https://xn--pple-43d.example/mcp"],
+])("shows the host of %j", async (url, shown) => {
+  const { screen } = await ask(["n"], { ...wiki, url });
+  expect(screen).toContain(`  URL           ${shown}\n`);
+  expect(screen.includes("! The host has letters that can look like other letters.")).toBe(shown.includes("xn--"));
+});
+
+test.each([
+  ["token=x; run ./evil", "'token=x; run ./evil'"],
+  ["token=x&./evil", "'token=x&./evil'"],
+  ["--password=$(./evil)", "'--password=$(./evil)'"],
+  ['curl -H "Authorization: Bearer `./evil`"', `'curl -H "Authorization: Bearer \`./evil\`"'`],
+])("shows program text that looks like a secret: %s", async (code, shown) => {
+  const command = ["sh", "-c", code, "--token=abc"];
+  const { screen } = await ask(["n"], { ...files, command, environment: { API_KEY: code, TOKEN: "x" } });
+  expect(screen).toContain(`Command       sh -c ${shown} '--token=***'\n`);
+  expect(screen).toContain(`Variable      API_KEY=${shown}\n`);
+  expect(screen).toContain("TOKEN=(1 characters, not shown)");
+});
+
 test("emphasizes the host with colours", async () => {
   const { screen } = await ask(["n"], wiki, { view: { ...plainView, style: styleFor(true, {}) } });
   expect(screen).toContain("https://\u001b[7mwiki.example.com\u001b[27m/mcp?key=***&a=***\n");

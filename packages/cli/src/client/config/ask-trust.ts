@@ -1,7 +1,7 @@
 import type { EntryIdentity } from "@mcparley/config";
-import { safeUrl, safeWords, shownValue } from "@mcparley/internal/secret-values";
+import { hasReference, safeUrl, shownValue, shownVariable, shownWords } from "@mcparley/internal/secret-values";
 import { printable } from "mcparley";
-import { highlightHost } from "../questions/ask-url.ts";
+import { hasSimilarLetters, highlightHost } from "../questions/ask-url.ts";
 import type { Talk } from "../questions/choose.ts";
 import { chooseOrView, heading, present, remarkLines, stack } from "../questions/dialog.ts";
 import { excerpt, ownLines, quoted, row } from "../questions/server-text.ts";
@@ -23,11 +23,13 @@ export async function askTrust({ name, entry, hasChanged }: TrustQuestion, talk:
   const changed = hasChanged
     ? [`You trusted a server ${quoted(name)} of this file before. Its entry has changed.`]
     : [];
+  const url = parsed(entry.url);
+  const similar = url && hasSimilarLetters(url) ? ["The host has letters that can look like other letters."] : [];
   const shown = stack(
     heading(`${isProgram ? "Start" : "Connect to"} the server ${quoted(name)}?`, view),
     isProgram ? programRisks.flatMap((risk) => ownLines(risk, view)) : ownLines(urlRisk, view),
     excerpt(facts, view),
-    remarkLines(changed, view),
+    remarkLines([...changed, ...similar], view),
     ownLines(view.style.dim("A yes is remembered until something in this entry changes."), view),
   );
   present(shown, talk);
@@ -48,13 +50,13 @@ function factsOf(entry: EntryIdentity, view: View): Fact[] {
   const { file, command, executable, cwd, environment, envFile, url, headers, sends } = entry;
   return [
     ["File", shellWord(file)],
-    ...fact("Command", command && safeWords(command).map(shellWord).join(" ")),
+    ...fact("Command", command && shownWords(command).map(shellWord).join(" ")),
     ...fact("Executable", executable && shellWord(executable)),
     ...fact("Folder", cwd && shellWord(cwd)),
     ...fact("Variables of", envFile && shellWord(envFile)),
-    ...values("Variable", environment, "="),
-    ...fact("URL", url && highlightHost(safeUrl(url), view.style)),
-    ...values("Header", headers, ": "),
+    ...values(environment, (name, value) => ["Variable", `${shellWord(name)}=`, shownVariable(name, value)]),
+    ...fact("URL", url && highlightHost(safeUrl(parsed(url)?.href ?? url), view.style)),
+    ...values(headers, (name, value) => ["Header", `${shellWord(name)}: `, shownValue(name, value)]),
     ...fact("Receives", sends.length > 0 ? `your values of ${sends.map(shellWord).join(", ")}` : undefined),
   ];
 }
@@ -63,10 +65,18 @@ function fact(label: string, shown: string | undefined): Fact[] {
   return shown === undefined ? [] : [[label, shown]];
 }
 
-function values(label: string, table: Readonly<Record<string, string>> = {}, separator: string): Fact[] {
+/** Returns a URL as it is requested, in which each host has one form. Undefined if a reference can be a part of the host. */
+function parsed(url: string | undefined): URL | undefined {
+  return url !== undefined && URL.canParse(url) && !hasReference(url) ? new URL(url) : undefined;
+}
+
+function values(
+  table: Readonly<Record<string, string>> = {},
+  show: (name: string, value: string) => readonly [label: string, start: string, shown: string],
+): Fact[] {
   return Object.entries(table).map(([name, value]) => {
-    const shown = shownValue(name, value);
-    return [label, `${shellWord(name)}${separator}${shown === value ? shellWord(shown) : shown}`];
+    const [label, start, shown] = show(name, value);
+    return [label, start + (shown === value ? shellWord(shown) : shown)];
   });
 }
 

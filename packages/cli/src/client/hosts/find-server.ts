@@ -7,6 +7,7 @@ import {
   expandTarget,
   readServers,
 } from "@mcparley/config";
+import { homeFolder } from "@mcparley/internal/home-folder";
 import type { Target } from "../config/config-target.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { UsageError } from "../io.ts";
@@ -57,8 +58,14 @@ export function findServer(word: string, { servers, problems }: ReadResult): Con
   const active = named.filter((server) => !server.isDisabled && !isOff(server));
   const own = active.filter(({ scope }) => scope !== "project");
   if (own.length > 0) return onlyOne(word, closestOfEachHost(own));
-  const unread = problems.find(({ scope = "project", host }) => scope !== "project" && host === chosen?.host);
-  if (unread) throw problemError(unread);
+  // Otherwise a project that disables a server of the user could define one with its name.
+  const ownDisabled = named.find(
+    (server) => server.scope !== "project" && (isOff(server) || server.disabledBy?.folder !== undefined),
+  );
+  if (ownDisabled) return enabledServer(disabled.find(({ host }) => host === ownDisabled.host) ?? ownDisabled);
+  // A file of the user that cannot be read may have the name of a server of a project.
+  const unread = problems.find((one) => one.scope !== undefined && one.scope !== "project" && isMeant(one));
+  if (unread && (chosen || active.length > 0)) throw problemError(unread);
   const invalid = chosen ? problems.filter((one) => one.scope === "project" && isMeant(one)) : inProjects(problems);
   const [nearest] = byDepth([...active, ...invalid]);
   const first = nearest ?? disabled[0] ?? named[0];
@@ -140,8 +147,7 @@ function sorted(table: ReadonlyMap<string, ConfigValue>): [string, ConfigValue][
 /** Returns the target of a server with the values of its references. Throws `UsageError` for a reference without a value. */
 export async function targetOf(server: ConfiguredServer, { cwd, env }: Machine): Promise<Target> {
   const folder = server.folder ?? cwd;
-  const home = env["HOME"];
-  const { entry, ...target } = await expandTarget(server, { env, folder, ...(home && { home }) }).catch(
+  const { entry, ...target } = await expandTarget(server, { env, folder, home: homeFolder(env) }).catch(
     (error: unknown) => {
       throw asUsageError(error);
     },
