@@ -34,7 +34,9 @@ export function authorizationCode(options: OAuthOptions): Grant {
     async obtain(context, scopes) {
       checkPkce(context.at.metadata);
       const signIn = options.signIn ?? loopbackSignIn();
-      const attempt = await signIn.prepare(await registeredRedirectUri(options, context));
+      const { server, issuer } = context.at;
+      const purpose = { server: server.href, issuer, scopes };
+      const attempt = await signIn.prepare(await registeredRedirectUri(options, context), purpose);
       try {
         checkRedirectUri(attempt.redirectUri, options);
         return await signInWith(attempt, options, { context, scopes, isRetry: false });

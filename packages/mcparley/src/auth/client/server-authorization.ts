@@ -4,7 +4,8 @@ import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { inWords, isClientRefusal, withoutSecrets } from "./oauth-error.ts";
+import { isClientRefusal } from "./oauth-error.ts";
+import { reasonOf, refusedFreshToken, withRefusal } from "./refused-token.ts";
 import {
   type ObtainOptions,
   type TokenRecord,
@@ -46,6 +47,8 @@ export class ServerAuthorization {
   #prover: DpopProver | undefined;
   /** The origin of the token in use. */
   #origin: "stored" | "refreshed" | "obtained" = "stored";
+  /** Until this time a token of a sign-in that the server has not accepted yet is not replaced if the server refuses it. */
+  #unprovenUntil = 0;
   #loading: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
   /** The number of requests for more scopes, by the scopes of the challenge. */
@@ -81,6 +84,8 @@ export class ServerAuthorization {
   }
 
   responded({ url }: HttpAuthRequest, response: { status: number; headers: ReplyHeaders }): boolean {
+    // A token without enough scopes is accepted too.
+    if (response.status < 300 || response.status === 403) this.#unprovenUntil = 0;
     return this.#prover?.responded(url, response) ?? false;
   }
 
@@ -142,6 +147,8 @@ export class ServerAuthorization {
     });
     this.#failedSignIns = undefined;
     await this.#location.set({ issuer: at.issuer, resource: at.resource });
+    const { clock, grant } = this.#core;
+    if (!grant.isUnattended) this.#unprovenUntil = clock.now() + SIGN_IN_PAUSE_MS;
     return this.#adopt(token, "obtained");
   }
 
@@ -214,10 +221,12 @@ export class ServerAuthorization {
       return true;
     }
     if (status === 403) return this.#stepUp(at, challenge, { stored, repeated, challenges, signal });
-    // A token of a sign-in for this request was refused, so its renewal would not help.
-    if (repeated > 0 && this.#origin === "obtained") {
-      const error = notAccepted(at);
-      this.#noteFailure(error, MAX_FAILED_SIGN_INS);
+    const now = this.#core.clock.now();
+    // Neither a renewal nor another sign-in helps if the server refuses the first use of a token.
+    if (stored && this.#origin === "obtained" && (repeated > 0 || now < this.#unprovenUntil)) {
+      const error = refusedFreshToken(at, { challenge, headers }, { token: stored, now });
+      // The pause starts with the first refusal.
+      if (!this.#failedSignIns) this.#noteFailure(error, MAX_FAILED_SIGN_INS);
       throw error;
     }
     // A token that was renewed for this request was refused, so another renewal would not help.
@@ -230,13 +239,17 @@ export class ServerAuthorization {
     const scopes = this.scopesFor(at, challenge.scopes, stored);
     // The response to a renewal has shown whether the server knows the client.
     const checksRegistration = stored?.refreshToken === undefined;
-    await this.#obtainForRequest(at, { scopes, checksRegistration, signal });
+    await this.#obtainForRequest(at, { scopes, checksRegistration, signal }).catch((error: unknown) => {
+      const isUnattended = error instanceof LocalError && error.code === "sign_in_required";
+      throw isUnattended ? withRefusal(error, { server: this.#server, challenge, sent }) : error;
+    });
     return true;
   }
 
-  #reportRefusal(status: number, { error, description }: Challenge, token: string): void {
-    const reason = error === undefined ? "" : `: ${withoutSecrets(inWords(error, description), [token])}`;
-    this.#core.report(`${nameOf(this.#server)} refused the access token with status ${status}${reason}`);
+  #reportRefusal(status: number, challenge: Challenge, token: string): void {
+    const reason = reasonOf(challenge, token);
+    const shown = reason === undefined ? "" : `: ${reason}`;
+    this.#core.report(`${nameOf(this.#server)} refused the access token with status ${status}${shown}`);
   }
 
   /** Requests more scopes in addition to the present ones (2026-07-28, "Step-Up Authorization Flow"). */
@@ -325,13 +338,6 @@ function paused(error: Error): LocalError {
 
 function withPeriod(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
-function notAccepted({ server, issuer, resource }: Discovered): LocalError {
-  const message =
-    `${server.origin} rejects the token that ${JSON.stringify(issuer)} has just issued for ${JSON.stringify(resource)}. ` +
-    "Check the accepted issuers and audiences of the server.";
-  return new LocalError("unauthorized", message, { data: { status: 401, issuer } });
 }
 
 /** Returns the scopes of all sets, each once. */

@@ -1,0 +1,72 @@
+import { decodeJwt } from "jose";
+import { nameOf } from "../../http/client/settings.ts";
+import type { ReplyHeaders } from "../../http/client/reply.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import type { Challenge, Discovered } from "./discovery.ts";
+import { inWords, withoutSecrets } from "./oauth-error.ts";
+import type { TokenRecord } from "./tokens.ts";
+
+/** A response that refuses an access token. */
+export interface Refusal {
+  readonly challenge: Challenge;
+  readonly headers: ReplyHeaders;
+}
+
+/** Returns the reason of a server for the refusal of a token, in words and without the token. Undefined if it has none. */
+export function reasonOf({ error, description }: Challenge, token: string | undefined): string | undefined {
+  return error === undefined ? undefined : withoutSecrets(inWords(error, description), token ? [token] : []);
+}
+
+/** Returns the error for a token that a server refuses although the token was just issued. `now` is the local time. */
+export function refusedFreshToken(
+  { server, issuer, resource }: Discovered,
+  { challenge, headers }: Refusal,
+  { token, now }: { token: TokenRecord; now: number },
+): LocalError {
+  const reason = reasonOf(challenge, token.accessToken);
+  const message =
+    `${server.origin} rejects the token that ${JSON.stringify(issuer)} has just issued for ${JSON.stringify(resource)}` +
+    `${reason === undefined ? "" : `: ${reason}`}. Check the accepted issuers and audiences of the server.` +
+    clockRemark([
+      [server.origin, Date.parse(headers.get("date") ?? "") - now],
+      [issuer, issuerOffset(token)],
+    ]);
+  const error = challenge.error === undefined ? undefined : withoutSecrets(challenge.error, []);
+  return new LocalError("unauthorized", message, { data: { status: 401, issuer, ...(error && { error }) } });
+}
+
+/** Returns the error of a request that cannot sign in, with the refusal of the stored token that made the sign-in necessary. */
+export function withRefusal(
+  error: LocalError,
+  { server, challenge, sent }: { server: URL; challenge: Challenge; sent: string | undefined },
+): LocalError {
+  const reason = sent === undefined ? undefined : reasonOf(challenge, sent);
+  if (reason === undefined) return error;
+  const message = `${error.message} ${nameOf(server)} refused the stored token: ${reason}.`;
+  return new LocalError(error.code, message, { data: error.data, cause: error });
+}
+
+/** Milliseconds by which clocks may differ without a remark. Many servers accept tokens with a difference of this size. */
+const MAX_OFFSET_MS = 20_000;
+
+/** Returns sentences about the clocks that differ from that of this machine. Offsets are in milliseconds, or NaN if unknown. */
+function clockRemark(clocks: readonly (readonly [name: string, offset: number])[]): string {
+  const wrong = clocks.filter(([, offset]) => Math.abs(offset) > MAX_OFFSET_MS);
+  if (wrong.length === 0) return "";
+  const facts = wrong.map(([name, offset]) => {
+    const seconds = Math.round(Math.abs(offset) / 1_000);
+    return ` The clock of ${name} is ${seconds} s ${offset > 0 ? "ahead of" : "behind"} that of this machine.`;
+  });
+  return `${facts.join("")} Correct the clock that is wrong.`;
+}
+
+/** Returns by how much the clock of the issuer is ahead: the end of the token in its claims minus the end by the local clock. */
+function issuerOffset({ accessToken, expiresAt = NaN }: TokenRecord): number {
+  try {
+    const { exp = NaN } = decodeJwt(accessToken);
+    return exp * 1_000 - expiresAt;
+  } catch {
+    // An access token need not be a JWT.
+    return NaN;
+  }
+}
