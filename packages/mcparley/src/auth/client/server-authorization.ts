@@ -114,6 +114,9 @@ export class ServerAuthorization {
       accepted: before?.resource,
       signal,
     });
+    this.#core.report(
+      `Issuer ${JSON.stringify(this.#at.issuer)} for the resource ${JSON.stringify(this.#at.resource)}`,
+    );
     return this.#at;
   }
 

@@ -6,7 +6,7 @@ import { checkDpopAlgorithms } from "./dpop.ts";
 import { type TokenResponse, refreshToken, revokeToken } from "./endpoints.ts";
 import { type AuthorizationCore, type GrantContext, connectionFor, fetchFor, mayBePrivate } from "./grant.ts";
 import { checkUrl } from "./guarded-fetch.ts";
-import { refusalCode } from "./oauth-error.ts";
+import { refusalCode, withoutSecrets } from "./oauth-error.ts";
 
 /** The stored tokens of one client for one server from one authorization server. */
 export interface TokenRecord {
@@ -52,10 +52,16 @@ export async function obtainTokens(
   { scopes, ...use }: ObtainOptions,
 ): Promise<TokenRecord> {
   const { grant, clock, options } = core;
-  const context = await grantContext(core, at, { isBound: options.dpop ?? at.isDpopRequired, ...use });
+  const stored = storedTokens(core, at);
+  const before = await stored.read();
+  // Tokens that were bound to a key are not replaced by tokens that any thief could use.
+  const isBound = options.dpop ?? (at.isDpopRequired || before?.tokenType === "dpop");
+  core.report(`Scopes to request: ${scopes?.join(" ") ?? "those that the issuer chooses"}`);
+  const context = await grantContext(core, at, { isBound, ...use });
   const { response, clientId } = await grant.obtain(context, scopes);
   const token = toTokenRecord(response, { at, clientId, requestedScopes: scopes, since: clock.now() });
-  await storedTokens(core, at).set(token);
+  core.report(describeTokens(token, clock.now()));
+  await stored.set(token);
   return token;
 }
 
@@ -88,6 +94,7 @@ export async function refreshTokens(
         what: "to refresh tokens",
       });
       const renewed = toTokenRecord(response, { at, clientId, since, before: present });
+      core.report(describeTokens(renewed, clock.now()));
       // Only a sign-in writes without this lock, and its tokens are newer.
       return (await stored.replace(renewed)) ? renewed : await stored.read();
     } catch (error) {
@@ -208,6 +215,20 @@ function toTokenRecord(response: TokenResponse, issued: Issued): TokenRecord {
     ...(grantedScopes && { grantedScopes }),
     ...(subject !== undefined && { subject }),
   };
+}
+
+/** Returns the properties of issued tokens for a log, without secrets. The authorization server chooses the scopes. */
+function describeTokens(
+  { grantedScopes, expiresAt, refreshToken, tokenType, accessToken }: TokenRecord,
+  now: number,
+): string {
+  const facts = [
+    grantedScopes?.length ? `scopes ${grantedScopes.join(" ")}` : "scopes not stated",
+    expiresAt === undefined ? "expiry not stated" : `expire in ${Math.round((expiresAt - now) / 1_000)} s`,
+    refreshToken === undefined ? "not renewable" : "renewable",
+    ...(tokenType === "dpop" ? ["bound to a key (DPoP)"] : []),
+  ];
+  return withoutSecrets(`Tokens: ${facts.join(", ")}`, [accessToken, refreshToken ?? accessToken]);
 }
 
 function subjectOf({ id_token: idToken, access_token: accessToken }: TokenResponse): string | undefined {
