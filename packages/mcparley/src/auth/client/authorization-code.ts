@@ -34,8 +34,8 @@ export function authorizationCode(options: OAuthOptions): Grant {
     async obtain(context, scopes) {
       checkPkce(context.at.metadata);
       const signIn = options.signIn ?? loopbackSignIn();
-      const { server, issuer } = context.at;
-      const purpose = { server: server.href, issuer, scopes };
+      const { at, missingScopes } = context;
+      const purpose = { server: at.server.href, issuer: at.issuer, scopes, ...(missingScopes && { missingScopes }) };
       const attempt = await signIn.prepare(await registeredRedirectUri(options, context), purpose);
       try {
         checkRedirectUri(attempt.redirectUri, options);

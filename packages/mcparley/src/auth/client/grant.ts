@@ -38,6 +38,8 @@ export interface GrantContext {
   readonly warn: (this: void, error: Error) => void;
   /** Whether a stored registration must be checked before a user is sent to the server. */
   readonly checksRegistration: boolean;
+  /** The scopes that a request needs and the present tokens lack, if they are the reason. */
+  readonly missingScopes: readonly string[] | undefined;
   /** Aborted when no request waits for the tokens. */
   readonly signal: AbortSignal;
 }

@@ -5,6 +5,7 @@ import { LocalError } from "../../rpc/errors.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { memoryCredentials } from "./credentials.ts";
 import { type OAuthOptions, oauth } from "./oauth.ts";
+import type { SignIn, SignInPurpose } from "./sign-in.ts";
 
 const reason = 'error="invalid_token", error_description="The audience must be notes"';
 
@@ -115,6 +116,29 @@ test("the sign-in receives the servers and the scopes before a client is registe
   expect((await failure()).code).toBe("sign_in_required");
   expect(purposes).toEqual([{ server: serverUrl, issuer: "https://as.example", scopes: ["a", "b"] }]);
   expect(world.registrations).toEqual([]);
+});
+
+test("the sign-in of a request for more scopes receives those that are missing", async () => {
+  const purposes: (SignInPurpose | undefined)[] = [];
+  const world = scriptedIssuer();
+  const signIn: SignIn = {
+    prepare(_, purpose) {
+      purposes.push(purpose);
+      if (purpose?.missingScopes) throw new LocalError("sign_in_required", "A user must sign in.");
+      return world.person().prepare();
+    },
+  };
+  world.challenge = 'scope="read"';
+  const auth = oauth({ signIn, fetch: world.fetch });
+  await auth.signIn(serverUrl);
+  world.requiredScopes = ["read", "write"];
+  const connecting = connect({ url: serverUrl, fetch: world.fetch }, { auth });
+  await expect(connecting).rejects.toMatchObject({ code: "sign_in_required" });
+  const servers = { server: serverUrl, issuer: "https://as.example" };
+  expect(purposes).toEqual([
+    { ...servers, scopes: ["read"] },
+    { ...servers, scopes: ["read", "write"], missingScopes: ["write"] },
+  ]);
 });
 
 /** Returns a JWT without a valid signature. `exp` is a time in milliseconds. */

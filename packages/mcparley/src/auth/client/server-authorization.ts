@@ -272,7 +272,8 @@ export class ServerAuthorization {
     if (this.#stepUps.size >= MAX_REMEMBERED) this.#stepUps.clear();
     this.#stepUps.set(name, before + 1);
     const all = unite(this.scopesFor(at, undefined, stored), stored?.grantedScopes, required);
-    await this.#obtainForRequest(at, { scopes: all, signal });
+    const missing = required.filter((scope) => !stored?.grantedScopes?.includes(scope));
+    await this.#obtainForRequest(at, { scopes: all, missingScopes: missing.length > 0 ? missing : required, signal });
     this.#steppedUpToken = this.#token?.accessToken;
     return true;
   }

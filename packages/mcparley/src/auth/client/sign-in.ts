@@ -19,6 +19,8 @@ export interface SignInPurpose {
   readonly issuer: string;
   /** The scopes to request. Undefined if the authorization server chooses them. */
   readonly scopes: readonly string[] | undefined;
+  /** The scopes that a request needs and the present tokens lack. Undefined if the sign-in has another reason. */
+  readonly missingScopes?: readonly string[] | undefined;
 }
 
 /** One attempt to sign in. The caller of `prepare` must always close it. */

@@ -43,6 +43,8 @@ export interface ObtainOptions {
   readonly signal: AbortSignal;
   /** Whether to check a stored registration first. Default: false. */
   readonly checksRegistration?: boolean;
+  /** The scopes that a request needs and the present tokens lack, if they are the reason. */
+  readonly missingScopes?: readonly string[];
 }
 
 /** Gets new tokens by the grant, and stores them. Rejects with the errors of the grant. */
@@ -141,8 +143,9 @@ async function grantContext(
   {
     isBound,
     checksRegistration = false,
+    missingScopes,
     signal = unending,
-  }: { isBound: boolean } & Partial<Pick<ObtainOptions, "checksRegistration" | "signal">>,
+  }: { isBound: boolean } & Partial<Omit<ObtainOptions, "scopes">>,
 ): Promise<GrantContext> {
   if (isBound) checkDpopAlgorithms(at);
   const { storage, clock, options } = core;
@@ -156,6 +159,7 @@ async function grantContext(
     clock,
     warn: (error) => options.onError?.(error),
     checksRegistration,
+    missingScopes,
     signal,
     checkUrl: (url) => checkUrl(url, allowPrivate),
   };
