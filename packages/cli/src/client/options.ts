@@ -45,6 +45,8 @@ export interface ClientOptions {
   /** The scopes of a sign-in, separated by spaces, or the scope of a configuration. */
   scope: string | undefined;
   issuer: string | undefined;
+  /** Whether a sign-in requests tokens that are bound to a key of this machine (DPoP). */
+  dpop: boolean;
   /** The resource identifier to accept although it is shorter than the URL of the server. */
   resource: string | undefined;
   keychain: boolean;
@@ -183,6 +185,7 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
     redirectUri: last("redirect-uri"),
     scope: last("scope"),
     issuer: last("issuer"),
+    dpop: values.has("dpop"),
     resource: last("resource"),
     keychain: values.has("keychain"),
     to: values.get("to") ?? [],

@@ -53,7 +53,7 @@ export interface ClientCommand extends Described {
 }
 
 /** The context of a command that opens no connection. */
-interface AccountSetting {
+export interface AccountSetting {
   readonly target: Target;
   readonly io: CommandIo;
   readonly screen: Screen;
