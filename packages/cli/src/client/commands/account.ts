@@ -3,7 +3,7 @@ import type { OAuth, SignedInAccount } from "mcparley/auth";
 import { requireNoMore } from "../arguments.ts";
 import { version } from "../io.ts";
 import { type View, printJson, printText } from "../screen.ts";
-import type { AccountCommand, AccountSetting } from "../session.ts";
+import { type AccountCommand, type AccountSetting, showConnection } from "../session.ts";
 import { type HttpServer, type OpenAuthorization, openAuthorization, serverOf } from "../sign-in/authorization.ts";
 import { rememberClient } from "../sign-in/credentials.ts";
 import { visibleLine } from "../terminal-text.ts";
@@ -45,12 +45,13 @@ export const loginCommand: AccountCommand = {
 async function sendAuthorized(
   auth: OAuth,
   { server: url, headers, connection }: HttpServer,
-  { io, stop }: AccountSetting,
+  { io, stop, screen, options }: AccountSetting,
 ): Promise<void> {
   try {
     const info = { name: "mcparley", version };
     const target = { url, headers, ...(connection && { connection }) };
     const client = await io.connect(target, { auth, info, signal: stop.signal });
+    if (options.verbose) showConnection(client, screen);
     await client.close();
   } catch (error) {
     // A server that answers with an error of the protocol has accepted the token.
