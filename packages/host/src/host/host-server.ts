@@ -4,6 +4,7 @@ import { followTasks } from "mcparley/tasks";
 import { ActiveCalls } from "../activity/active-calls.ts";
 import type { CatalogueSource } from "../catalogue/create-catalogue.ts";
 import type { Consent } from "../consent/consent.ts";
+import { confirmScopes } from "../input/confirm-scopes.ts";
 import { type InputHandlers, type InputSettings, inputHandlers } from "../input/input-handlers.ts";
 import { checkLimits } from "../input/input-limits.ts";
 import type { ContextFor } from "../input/sample-handler.ts";
@@ -67,6 +68,15 @@ export function hostServer(parts: HostParts, name: string, entry: ServerEntry): 
     prepareTarget: (prepared) => prepareTarget(parts, prepared),
     auth: {
       signIn: options.signIn,
+      confirmScopes: confirmScopes({
+        server: name,
+        clock: parts.clock,
+        renderer: options.renderer,
+        calls,
+        ask: consent.queue,
+        hideSecrets: secrets.hideIn,
+        onDecision: (decision) => events.emit({ type: "decision", decision }),
+      }),
       credentials: options.credentials,
       watchStorage: secrets.watchStorage,
       onStep: (step) => events.emit({ type: "sign-in", server: name, step: secrets.hide(step) }),

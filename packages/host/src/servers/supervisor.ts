@@ -133,7 +133,12 @@ export class Supervisor {
     this.#backOff.reset();
     this.#backOff.used();
     this.#attempt(signsIn);
-    await this.#connected(undefined);
+    try {
+      await this.#connected(undefined);
+    } catch (error) {
+      // The cure "Call signIn()" does not help the caller of signIn().
+      throw signsIn && this.#situation.state === "needs-sign-in" ? this.#situation.error : error;
+    }
   }
 
   enable(): void {

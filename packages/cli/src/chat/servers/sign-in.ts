@@ -1,5 +1,5 @@
 import type { SignIn } from "mcparley/auth";
-import { askToSignIn } from "../../client/sign-in/ask-to-sign-in.ts";
+import { askToSignIn, describePurpose } from "../../client/sign-in/ask-to-sign-in.ts";
 import type { RunDialog } from "../session/dialog-queue.ts";
 
 interface SignInSetting {
@@ -15,10 +15,16 @@ interface SignInSetting {
 export async function chatSignIn({ talk, note, noBrowser, openUrl }: SignInSetting): Promise<SignIn> {
   if (noBrowser) {
     const { pastedSignIn } = await import("mcparley/auth");
-    return pastedSignIn({
+    const pasted = pastedSignIn({
       print: note,
       read: (question, signal) => talk(signal, (prompter) => prompter.ask(question)),
     });
+    return {
+      prepare(previous, purpose) {
+        if (purpose) for (const line of describePurpose(purpose)) note(line);
+        return pasted.prepare(previous, purpose);
+      },
+    };
   }
   const { loopbackSignIn } = await import("mcparley/node");
   return {

@@ -17,15 +17,18 @@ interface SignInPage {
  */
 export async function askToSignIn({ url, purpose, openUrl }: SignInPage, { prompter, view }: Talk): Promise<void> {
   prompter.say(`\n${view.style.bold("The server asks you to sign in:")}`);
-  const facts = [
-    ["Server", purpose?.server],
-    ["Missing scopes", purpose?.missingScopes?.join(" ")],
-    ["Scopes", url.searchParams.get("scope")],
-  ] as const;
-  for (const [label, text] of facts) {
-    if (text) prompter.say(paragraph(`${label}: ${visibleLine(text)}`, view, "  "));
-  }
+  if (purpose) for (const line of describePurpose(purpose)) prompter.say(paragraph(line, view, "  "));
   const { action } = await askUrl(url.href, openUrl, { prompter, view });
   if (action === "decline") throw new Declined("You declined to sign in.");
   if (action !== "accept") throw new Cancelled("The sign-in was cancelled.");
+}
+
+/** Returns the server and the scopes of a sign-in as lines, safe to show. */
+export function describePurpose({ server, scopes, missingScopes }: SignInPurpose): string[] {
+  const facts = [
+    ["Server", server],
+    ["Missing scopes", missingScopes?.join(" ")],
+    ["Scopes", scopes?.join(" ")],
+  ] as const;
+  return facts.flatMap(([label, text]) => (text ? `${label}: ${visibleLine(text)}` : []));
 }

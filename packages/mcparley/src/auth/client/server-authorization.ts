@@ -269,11 +269,11 @@ export class ServerAuthorization {
     const name = required.toSorted().join(" ");
     const before = this.#stepUps.get(name) ?? 0;
     if (before >= MAX_STEP_UPS) return false;
-    if (this.#stepUps.size >= MAX_REMEMBERED) this.#stepUps.clear();
-    this.#stepUps.set(name, before + 1);
     const all = unite(this.scopesFor(at, undefined, stored), stored?.grantedScopes, required);
     const missing = required.filter((scope) => !stored?.grantedScopes?.includes(scope));
     await this.#obtainForRequest(at, { scopes: all, missingScopes: missing.length > 0 ? missing : required, signal });
+    if (this.#stepUps.size >= MAX_REMEMBERED) this.#stepUps.clear();
+    this.#stepUps.set(name, before + 1);
     this.#steppedUpToken = this.#token?.accessToken;
     return true;
   }
