@@ -173,7 +173,7 @@ function shownServer(server: SupervisedServer, { hideInError }: KnownSecrets): H
     },
     connect: () => server.connect().catch(hidden),
     reconnect: () => server.reconnect().catch(hidden),
-    signIn: () => server.signIn().catch(hidden),
+    signIn: (options) => server.signIn(options).catch(hidden),
     enable: server.enable,
     disable: () => server.disable().catch(hidden),
   };

@@ -22,8 +22,11 @@ export interface SignInSetting {
 export interface ServerAuth {
   /** Returns the target with its authorization. Sends no request. */
   authorize(this: void, target: HttpTarget): Promise<HttpTarget>;
-  /** Throws `LocalError` `not_capable` if the server or the host has no sign-in. */
-  checkSignIn(this: void): void;
+  /**
+   * Adds scopes, separated by spaces, to those of the next sign-in. Throws `LocalError` `not_capable` if the server or the host has
+   * no sign-in.
+   */
+  prepareSignIn(this: void, scope?: string): void;
   /** Signs the user in. */
   signIn(this: void, signal: AbortSignal): Promise<void>;
 }
@@ -44,7 +47,7 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
   const { url, connection } = server.target;
   /** The number of running sign-ins. One that was aborted can end after the start of the next one. */
   let signIns = 0;
-  /** The scopes that the server required for a call and the token has not. */
+  /** The scopes to add to those of the next sign-in: a call or the program needs them, and the token has not. */
   let missing = new Set<string>();
   let loading: Promise<OAuth> | undefined;
   /** The signal of the last request for more scopes. */
@@ -56,7 +59,7 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
       const scopes = purpose?.missingScopes?.join(" ");
       const reason = scopes === undefined ? "a sign-in" : `scopes that the user has not granted: ${scopes}`;
       const cure = signIn ? "Call signIn() of the server." : "Pass `signIn` to createHost.";
-      const data = { missingScopes: purpose?.missingScopes };
+      const data = { server: name, missingScopes: purpose?.missingScopes };
       throw new LocalError("sign_in_required", `Server ${shown} requires ${reason}. ${cure}`, { data });
     },
   };
@@ -76,9 +79,10 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
     }));
   return {
     authorize: async (target) => ({ ...target, auth: watchStepUps(await load(), (signal) => (stepUp = signal)) }),
-    checkSignIn() {
+    prepareSignIn(scope = "") {
       if (!setting.signIn)
         throw new LocalError("not_capable", `The host has no sign-in. Pass \`signIn\` to createHost.`);
+      for (const one of scope.split(" ").filter(Boolean)) missing.add(one);
     },
     async signIn(signal) {
       const auth = await load();
@@ -132,7 +136,7 @@ export function isSignInError(error: unknown): boolean {
 function withoutSignIn(message: string): ServerAuth {
   return {
     authorize: (target) => Promise.resolve(target),
-    checkSignIn() {
+    prepareSignIn() {
       throw new LocalError("not_capable", message);
     },
     signIn: () => Promise.reject(new LocalError("not_capable", message)),

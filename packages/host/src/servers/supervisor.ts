@@ -125,9 +125,9 @@ export class Supervisor {
     await this.#connected(undefined);
   }
 
-  async reconnect({ signsIn }: { signsIn: boolean }): Promise<void> {
+  async reconnect({ signsIn, scope }: { signsIn: boolean; scope?: string | undefined }): Promise<void> {
     if (this.#isClosed || this.state === "disabled") throw this.#unavailable();
-    if (signsIn) this.#opening.auth.checkSignIn();
+    if (signsIn) this.#opening.auth.prepareSignIn(scope);
     ignoreErrors(() => this.#setting.onReconnect?.());
     this.#isReviewDue = true;
     this.#backOff.reset();

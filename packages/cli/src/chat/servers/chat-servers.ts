@@ -37,6 +37,8 @@ export interface StartSetting {
 export interface ChatServer {
   readonly name: string;
   readonly entry: ServerEntry;
+  /** The word of the command line or the configuration that names it. Undefined for a command after `--`. */
+  readonly word?: string | undefined;
 }
 
 /** Called with a part of the stderr of a started server. */
@@ -73,7 +75,7 @@ export async function chatServers(
     if (target.origin) await approve(target.origin, setting);
     const name = uniqueName(serverName(target, word), taken);
     taken.add(name);
-    servers.push({ name, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) });
+    servers.push({ name, word, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) });
   }
   return servers;
 }
