@@ -23,10 +23,11 @@ export async function askToSignIn({ url, purpose, openUrl }: SignInPage, { promp
   if (action !== "accept") throw new Cancelled("The sign-in was cancelled.");
 }
 
-/** Returns the server and the scopes of a sign-in as lines, safe to show. */
+/** Returns the server and the scopes of a sign-in as lines, safe to show. The query of a URL can contain a key. */
 export function describePurpose({ server, scopes, missingScopes }: SignInPurpose): string[] {
+  const { origin, pathname } = new URL(server);
   const facts = [
-    ["Server", server],
+    ["Server", origin + pathname],
     ["Missing scopes", missingScopes?.join(" ")],
     ["Scopes", scopes?.join(" ")],
   ] as const;
