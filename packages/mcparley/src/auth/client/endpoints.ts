@@ -5,6 +5,7 @@ import { isObject } from "../../rpc/messages.ts";
 import type { Discovered } from "./discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
+import { withClockRemark } from "./clock-remark.ts";
 import { isClientRefusal, jsonIn, refusalCode, refusedTwice, toAuthorizationError } from "./oauth-error.ts";
 
 /** A client as an authorization server knows it, and the function that authenticates its requests. */
@@ -195,13 +196,19 @@ async function send<T>(
   request: (options: RequestOptions) => Promise<T>,
 ): Promise<T> {
   const secrets = new Set<string>();
+  let answeredAt = NaN;
   const options: RequestOptions = {
     headers: {},
     signal,
     ...(dpop && { DPoP: dpop.handle }),
-    [oauth.customFetch]: (url: string, init?: GuardedInit) => {
+    [oauth.customFetch]: async (url: string, init?: GuardedInit) => {
       noteSecrets(init, secrets);
-      return fetch(url, init);
+      const response = await fetch(url, init);
+      // Proofs and assertions contain the time of this machine.
+      const hasTime =
+        dpop !== undefined || (init?.body instanceof URLSearchParams && init.body.has("client_assertion"));
+      if (hasTime) answeredAt = Date.parse(response.headers.get("date") ?? "");
+      return response;
     },
     // The guarded fetch decides which URLs may be requested without TLS.
     [oauth.allowInsecureRequests]: true,
@@ -210,7 +217,8 @@ async function send<T>(
     return await withNonce(() => request(options));
   } catch (error) {
     if (signal.aborted) throw error;
-    const failed = await toAuthorizationError(error, { issuer: at.issuer, what, secrets });
+    const refusal = await toAuthorizationError(error, { issuer: at.issuer, what, secrets });
+    const failed = withClockRemark(refusal, [[at.issuer, answeredAt - Date.now()]]);
     report(failed.message);
     throw at.isAssumed ? explainAssumed(failed, at, what) : failed;
   }

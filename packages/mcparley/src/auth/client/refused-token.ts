@@ -2,6 +2,7 @@ import { decodeJwt } from "jose";
 import { nameOf } from "../../http/client/settings.ts";
 import type { ReplyHeaders } from "../../http/client/reply.ts";
 import { LocalError } from "../../rpc/errors.ts";
+import { withClockRemark } from "./clock-remark.ts";
 import type { Challenge, Discovered } from "./discovery.ts";
 import { inWords, withoutSecrets } from "./oauth-error.ts";
 import type { TokenRecord } from "./tokens.ts";
@@ -26,13 +27,13 @@ export function refusedFreshToken(
   const reason = reasonOf(challenge, token.accessToken);
   const message =
     `${server.origin} rejects the token that ${JSON.stringify(issuer)} has just issued for ${JSON.stringify(resource)}` +
-    `${reason === undefined ? "" : `: ${reason}`}. Check the accepted issuers and audiences of the server.` +
-    clockRemark([
-      [server.origin, Date.parse(headers.get("date") ?? "") - now],
-      [issuer, issuerOffset(token)],
-    ]);
+    `${reason === undefined ? "" : `: ${reason}`}. Check the accepted issuers and audiences of the server.`;
   const error = challenge.error === undefined ? undefined : withoutSecrets(challenge.error, []);
-  return new LocalError("unauthorized", message, { data: { status: 401, issuer, ...(error && { error }) } });
+  const data = { status: 401, issuer, ...(error && { error }) };
+  return withClockRemark(new LocalError("unauthorized", message, { data }), [
+    [server.origin, Date.parse(headers.get("date") ?? "") - now],
+    [issuer, issuerOffset(token)],
+  ]);
 }
 
 /** Returns the error of a request that cannot sign in, with the refusal of the stored token that made the sign-in necessary. */
@@ -44,20 +45,6 @@ export function withRefusal(
   if (reason === undefined) return error;
   const message = `${error.message} ${nameOf(server)} refused the stored token: ${reason}.`;
   return new LocalError(error.code, message, { data: error.data, cause: error });
-}
-
-/** Milliseconds by which clocks may differ without a remark. Many servers accept tokens with a difference of this size. */
-const MAX_OFFSET_MS = 20_000;
-
-/** Returns sentences about the clocks that differ from that of this machine. Offsets are in milliseconds, or NaN if unknown. */
-function clockRemark(clocks: readonly (readonly [name: string, offset: number])[]): string {
-  const wrong = clocks.filter(([, offset]) => Math.abs(offset) > MAX_OFFSET_MS);
-  if (wrong.length === 0) return "";
-  const facts = wrong.map(([name, offset]) => {
-    const seconds = Math.round(Math.abs(offset) / 1_000);
-    return ` The clock of ${name} is ${seconds} s ${offset > 0 ? "ahead of" : "behind"} that of this machine.`;
-  });
-  return `${facts.join("")} Correct the clock that is wrong.`;
 }
 
 /** Returns by how much the clock of the issuer is ahead: the end of the token in its claims minus the end by the local clock. */

@@ -166,4 +166,25 @@ describe("the clocks of a refused token", () => {
     expect(issuer).toContain("The clock of https://as.example is 35 s ahead of that of this machine.");
     expect(issuer).not.toContain("https://mcp.example is");
   });
+
+  test("are named if the issuer refuses a proof with the time of this machine, and not otherwise", async () => {
+    const failureWith = async (dpop: boolean, seconds: number): Promise<string> => {
+      const world = scriptedIssuer();
+      world.answerToken = () =>
+        Response.json(
+          { error: "invalid_request", error_description: "DPoP proof is not active" },
+          { status: 400, headers: { date: new Date(Date.now() + seconds * 1_000).toUTCString() } },
+        );
+      const auth = oauth({ signIn: world.person(), fetch: world.fetch, dpop });
+      return auth.signIn(serverUrl).then(
+        () => "",
+        (error: LocalError) => error.message,
+      );
+    };
+    expect(await failureWith(true, -40)).toMatch(
+      /DPoP proof is not active\)\. The clock of https:\/\/as\.example is 4[01] s behind that of this machine\./,
+    );
+    expect(await failureWith(true, -10)).not.toContain("clock");
+    expect(await failureWith(false, -40)).not.toContain("clock");
+  });
 });
