@@ -1,9 +1,9 @@
 import { InvalidToken } from "mcparley/auth";
 import { expect, onTestFinished, test } from "vitest";
 import { type Terminal, openTerminal } from "../chat/support/terminal.ts";
-import { startAuthorizationServer } from "./authorization-server.ts";
-import { serveProtected } from "./protected-server.ts";
-import { type ScriptedBrowser, scriptedBrowser } from "./scripted-browser.ts";
+import { startAuthorizationServer } from "../auth/authorization-server.ts";
+import { serveProtected } from "../auth/protected-server.ts";
+import { type ScriptedBrowser, scriptedBrowser } from "../auth/scripted-browser.ts";
 
 interface Refusing {
   readonly url: string;

@@ -6,9 +6,9 @@ import { buffer } from "node:stream/consumers";
 import { jwtVerifier } from "mcparley/auth";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { program } from "../chat/support/terminal.ts";
-import { type AuthorizationServer, startAuthorizationServer } from "./authorization-server.ts";
-import { type ProtectedServer, serveProtected } from "./protected-server.ts";
-import { type ScriptedBrowser, scriptedBrowser } from "./scripted-browser.ts";
+import { type AuthorizationServer, startAuthorizationServer } from "../auth/authorization-server.ts";
+import { type ProtectedServer, serveProtected } from "../auth/protected-server.ts";
+import { type ScriptedBrowser, scriptedBrowser } from "../auth/scripted-browser.ts";
 
 const byHand = {
   client_id: "by-hand",
