@@ -41,6 +41,17 @@ describe("a server that refuses access", () => {
   });
 });
 
+test("names the scopes that were requested and not granted", async () => {
+  const challenge = 'Bearer error="insufficient_scope", scope="notes:write notes:sign"';
+  const data = { status: 403, challenge, body: "" };
+  const connect: CommandIo["connect"] = () => Promise.reject(new LocalError("unauthorized", "Denied (403).", { data }));
+  const { code, io } = await runWith({ connect }, ["list", url]);
+  expect(code).toBe(3);
+  expect(io.err()).toBe(
+    `mcparley: Denied (403).\n  The authorization server did not grant the scopes notes:write notes:sign. Sign in with an account that may have them: mcparley login ${url}\n`,
+  );
+});
+
 test.each(["invalid_client", "unauthorized_client", "invalid_client_metadata", "invalid_redirect_uri"])(
   "an authorization server that refuses the client with %s is reported with its reason, and the cure is another client",
   async (error) => {

@@ -68,6 +68,10 @@ export function accessHint(error: LocalError, target: KnownTarget | undefined): 
     if (isRefused && (isClientRefusal(error) || isWithoutRegistration(error))) return registerClient;
     // The server refuses the token of the sign-in itself, and its message states the reason.
     if (!isRefused && typeof data.issuer === "string") return undefined;
+    const [, scopes] = /[\s,]scope="([^"]+)"/i.exec(String(data.status === 403 ? data.challenge : "")) ?? [];
+    if (scopes !== undefined) {
+      return `The authorization server did not grant the scopes ${visibleLine(scopes)}. Sign in with an account that may have them: mcparley login TARGET`;
+    }
     const token = 'the token: --header "Authorization: Bearer TOKEN"';
     return isRefused
       ? `If the server accepts a token or a key, send it in place of the sign-in, such as ${token}`
