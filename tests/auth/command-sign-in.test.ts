@@ -130,19 +130,28 @@ async function unwatched(
   const io = atTerminal({ terminal: false, env });
   const [name = "", ...rest] = words;
   const code = await runClientCommand(name, [...rest, "--json"], io);
-  return { code, io, json: JSON.parse(io.out()) };
+  return { code, io, json: jsonOf(io) };
+}
+
+/** Returns the JSON document of a command. The last line of `login` is its account or error. */
+function jsonOf(io: FakeIo): any {
+  const text = io.out();
+  return JSON.parse(text.startsWith("{\n") ? text : (text.trimEnd().split("\n").at(-1) ?? ""));
 }
 
 describe("without a terminal", () => {
-  test.each([
-    ["list", []],
-    ["login", ["--no-browser"]],
-  ])("%s %j fails with exit code 3 and the URL to sign in at, and opens no browser", async (command, more) => {
-    const { code, io, json } = await unwatched([command, server.url, ...more]);
+  test("a command other than login fails with exit code 3 and the command that signs in, and registers nothing", async () => {
+    const before = issuer.requests.length;
+    const { code, io, json } = await unwatched(["list", server.url]);
     expect(code).toBe(3);
-    expect(json.error.code).toBe("sign_in_required");
+    expect(json.error).toEqual({
+      code: "sign_in_required",
+      message: "A user must sign in, and there is no terminal to ask at.",
+      hint: `Sign in: mcparley login ${server.url}`,
+      exitCode: 3,
+    });
     expect(io.launched).toEqual([]);
-    expect(json.error.url.startsWith(`${issuer.issuer}/auth?`)).toBe(true);
+    expect(issuer.requests.slice(before)).not.toContain("POST /reg");
   });
 
   test("a custom Authorization header is sent unchanged, and no sign-in starts", async () => {
@@ -283,7 +292,10 @@ describe("a server that publishes its origin as its resource identifier", () => 
     expect(code).toBe(3);
     expect(io.launched).toEqual([]);
     const { origin } = new URL(shared.url);
-    expect(json.error).toMatchObject({ code: "authorization_failed", hint: `Accept it: --resource ${origin}` });
+    expect(json.error).toMatchObject({
+      code: "authorization_failed",
+      hint: `Accept it: mcparley login ${shared.url} --resource ${origin}`,
+    });
     expect((await unwatched(["login", shared.url, "--resource", `${origin}/other`])).code).toBe(3);
     expect((await unwatched(["login", shared.url, "--resource", origin])).code).toBe(0);
   });

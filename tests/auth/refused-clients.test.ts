@@ -223,9 +223,9 @@ describe("a host", () => {
     const server = host.servers.get("strict");
     for (let i = 0; i < 3; i++) {
       await expect(server?.signIn()).rejects.toMatchObject({
-        code: "sign_in_required",
+        code: "sign_in_failed",
         message: expect.stringMatching(
-          /^Server "strict" requires a sign-in\. .+: invalid_client \(Clients are closed\)/,
+          /^The sign-in at server "strict" failed\. .+: invalid_client \(Clients are closed\)/,
         ),
       });
       expect(server?.state).toBe("needs-sign-in");

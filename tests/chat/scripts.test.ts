@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
+import { startNotes } from "../host/sign-in/stage.ts";
 import { targetOf } from "./support/chat.ts";
 import { failWith, hold, openModelEndpoint, say, toolCall } from "./support/model-endpoint.ts";
 import { type ModelScript } from "./support/scripted-endpoint.mjs";
@@ -38,6 +39,17 @@ test("prints the answer, and notes about the calls on stderr", async () => {
   expect(stderr).toContain('call: server__echo of server {"text":"a"}');
   expect(code).toBe(0);
   expect(server.events()).toContainEqual({ event: "echo", text: "a" });
+});
+
+test("names the command that signs in to a server that requires it", async () => {
+  const notes = await startNotes();
+  onTestFinished(notes.close);
+  const { stderr, code } = await run([notes.url, "--prompt", "What is due?"], {
+    script: [say("Nothing.")],
+    server: null,
+  });
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain(`requires a sign-in. Sign in: mcparley login ${notes.url}`);
+  expect(code).toBe(0);
 });
 
 test("prints one JSON document", async () => {

@@ -4,6 +4,7 @@ import { startAuthorizationServer } from "../auth/authorization-server.ts";
 import { browserOf } from "../auth/browser.ts";
 import { serveProtected } from "../auth/protected-server.ts";
 import { type ScriptedBrowser, scriptedBrowser } from "../auth/scripted-browser.ts";
+import { startNotes } from "../host/sign-in/stage.ts";
 import { type Chat, openChat } from "./support/chat.ts";
 
 /** Starts a server that requires a sign-in, and returns its URL. */
@@ -30,8 +31,10 @@ interface SigningIn extends Chat {
 }
 
 /** Opens a chat with a server that requires a sign-in, and a browser whose user signs in. */
-async function openProtected(args: readonly string[] = []): Promise<SigningIn> {
-  const url = await protectedUrl();
+const openProtected = async (args: readonly string[] = []): Promise<SigningIn> =>
+  openSigningIn(await protectedUrl(), args);
+
+async function openSigningIn(url: string, args: readonly string[] = []): Promise<SigningIn> {
   const browser = await scriptedBrowser("alice");
   onTestFinished(() => browser.close());
   const chat = await openChat({
@@ -58,6 +61,36 @@ test("signs in with the browser after a yes, and uses the server", async () => {
   expect(browser.opened).toHaveLength(1);
   await send(`/call ${name}__whoami`);
   await terminal.waitFor("alice");
+});
+
+test("asks for the scopes of a call, and continues the call after a yes", async () => {
+  const notes = await startNotes();
+  onTestFinished(notes.close);
+  const { terminal, send, answer, refused, name, browser } = await openSigningIn(notes.url);
+  await send(`/servers sign-in ${name}`);
+  await answer("[c]ancel?", "y");
+  await terminal.waitFor("1 of 1 servers connected");
+  await send(`/call ${name}__write`);
+  await terminal.waitFor("Missing scopes: notes:write");
+  await answer("[c]ancel?", "n");
+  await refused(/You\s+declined to sign in\./);
+  await send(`/call ${name}__write`);
+  await answer("[c]ancel?", "y");
+  await terminal.waitFor(/\n *written/);
+  expect(browser.opened).toHaveLength(2);
+  await send(`/call ${name}__whoami`);
+  await terminal.waitFor("alice");
+});
+
+test("requests the scopes of tools that the server hides", async () => {
+  const { terminal, send, answer, name, browser } = await openProtected();
+  await send(`/servers sign-in ${name} notes:write notes:sign`);
+  await terminal.waitFor(/Scopes: .*notes:write notes:sign/);
+  await answer("[c]ancel?", "y");
+  await terminal.waitFor("1 of 1 servers connected");
+  await send(`/call ${name}__write`);
+  await terminal.waitFor(/\n *written/);
+  expect(browser.opened).toHaveLength(1);
 });
 
 test("opens nothing after a no, and can be asked again", async () => {

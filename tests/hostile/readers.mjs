@@ -392,7 +392,7 @@ export const readers = [
   {
     name: "host: matchesGlob",
     load: async () => {
-      const { matchesGlob } = await import("../../packages/host/src/consent/rules.ts");
+      const { matchesGlob } = await import("../../packages/internal/src/glob.ts");
       return (text) => [matchesGlob("*a*b*aab*", text), matchesGlob("*aaaaaaab", text), matchesGlob("*/a/*", text)];
     },
   },
@@ -401,7 +401,7 @@ export const readers = [
     load: async () => {
       const { matchRules } = await import("../../packages/host/src/consent/rules.ts");
       const rule = { decision: "allow", arguments: { "/a": "/a/*" } };
-      const subject = { server: "a", tool: "b", annotations: undefined, definition: "" };
+      const subject = { server: "a", tool: "b", annotations: undefined, definition: "", identity: undefined };
       return (text) => matchRules([/** @type {any} */ (rule)], { ...subject, arguments: { a: text } });
     },
     around: [{}, { head: "/a/" }],

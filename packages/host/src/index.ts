@@ -45,6 +45,7 @@ export type {
 } from "./renderer/elicitation.ts";
 export type { InputLimits } from "./input/input-limits.ts";
 export type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "./renderer/sampling.ts";
+export type { SignInAnswer, SignInRequest } from "./renderer/sign-in.ts";
 export type { LanguageModel, ModelSetting } from "./model/language-model.ts";
 export type { ModelRetry } from "./model/retries.ts";
 export type {

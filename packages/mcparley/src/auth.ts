@@ -17,7 +17,13 @@ export type {
   SignedInAccount,
   WorkloadIdentityOptions,
 } from "./auth/client/options.ts";
-export { type PastedSignInOptions, type SignIn, type SignInAttempt, pastedSignIn } from "./auth/client/sign-in.ts";
+export {
+  type PastedSignInOptions,
+  type SignIn,
+  type SignInAttempt,
+  type SignInPurpose,
+  pastedSignIn,
+} from "./auth/client/sign-in.ts";
 export { type ApiKey, type ApiKeysOptions, apiKeys } from "./auth/server/api-keys.ts";
 export { type BearerCaller, type BearerOptions, type VerifyBearer, bearer } from "./auth/server/bearer.ts";
 export type { DpopOptions } from "./auth/server/dpop.ts";

@@ -1,6 +1,8 @@
+import type { Renderer, SignInRequest } from "@mcparley/host";
+import { Cancelled, Declined } from "mcparley";
 import { memoryCredentials, type SignIn } from "mcparley/auth";
 import { fakeClock } from "mcparley/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callStep, scriptedModel, textStep } from "../../../packages/host/src/testing/scripted-model.ts";
 import { type Browser, browserOf } from "../../auth/browser.ts";
 import { signInWith } from "../../auth/sign-in-with.ts";
@@ -115,15 +117,114 @@ test("stays in needs-sign-in if the user declines, and permits another attempt",
   await host.close();
 });
 
-test("requests the scopes that a call requires with the next sign-in", async () => {
+test("requests the scopes that a call requires with the next sign-in, and serves other calls before it", async () => {
   const { host, browser, signIn } = await openAlice();
   await signIn();
-  expect(await textOf(host, "notes__write")).toContain("Call signIn() of the server.");
-  expect(host.servers.get("notes")?.state).toBe("needs-sign-in");
+  for (let call = 1; call <= 3; call++) {
+    expect(await textOf(host, "notes__write")).toBe(
+      'failed: Server "notes" requires scopes that the user has not granted: notes:write. Call signIn() of the server.',
+    );
+  }
+  expect(host.servers.get("notes")?.state).toBe("ready");
+  expect(await textOf(host, "notes__whoami")).toBe("alice");
   expect(browser.submitted).toEqual(["login", "consent"]);
   await signIn();
   expect(browser.submitted).toEqual(["login", "consent", "consent"]);
   expect([await textOf(host, "notes__write"), await textOf(host, "notes__whoami")]).toEqual(["written", "alice"]);
+  await host.close();
+});
+
+describe("a call that needs more scopes, with a renderer", () => {
+  /** Opens a host whose user answers the questions about scopes. */
+  const openAsking = async (answers: ("allow" | "deny")[]) => {
+    const questions: SignInRequest[] = [];
+    const renderer: Renderer = {
+      signIn(request) {
+        questions.push(request);
+        return { action: answers.shift() ?? "deny" };
+      },
+    };
+    const stage = await openAlice({ renderer });
+    await stage.signIn();
+    return { ...stage, questions };
+  };
+
+  test("asks the user, signs in, and continues", async () => {
+    const { host, browser, questions, events } = await openAsking(["allow"]);
+    expect(await textOf(host, "notes__write")).toBe("written");
+    expect(questions).toEqual([
+      {
+        server: "notes",
+        url: notes.url,
+        issuer: notes.authorization.issuer,
+        during: 'tools/call "write"',
+        missingScopes: ["notes:write"],
+        scopes: expect.arrayContaining(["notes:read", "notes:write"]),
+      },
+    ]);
+    expect(browser.submitted).toEqual(["login", "consent", "consent"]);
+    expect(events).toContainEqual({
+      type: "decision",
+      decision: expect.objectContaining({ subject: "sign-in", server: "notes", outcome: "allowed", by: "person" }),
+    });
+    expect([await textOf(host, "notes__write"), await textOf(host, "notes__whoami")]).toEqual(["written", "alice"]);
+    expect(questions).toHaveLength(1);
+    await host.close();
+  });
+
+  test("fails after a no, and the server serves other calls", async () => {
+    const { host, browser, questions, signIn } = await openAsking(["deny"]);
+    expect(await textOf(host, "notes__write")).toBe("failed: The user declined the scopes notes:write.");
+    expect(host.servers.get("notes")?.state).toBe("ready");
+    expect(await textOf(host, "notes__whoami")).toBe("alice");
+    expect(browser.submitted).toEqual(["login", "consent"]);
+    await signIn();
+    expect(await textOf(host, "notes__write")).toBe("written");
+    expect(questions).toHaveLength(1);
+    await host.close();
+  });
+
+  test("withdraws the question when the call is cancelled", async () => {
+    let isAsked!: (signal: AbortSignal) => void;
+    const asked = new Promise<AbortSignal>((resolve) => (isAsked = resolve));
+    const renderer: Renderer = {
+      signIn: (_, signal) => {
+        isAsked(signal);
+        return new Promise(() => {});
+      },
+    };
+    const { host, signIn } = await openAlice({ renderer });
+    await signIn();
+    const controller = new AbortController();
+    const call = host.callTool("notes__write", {}, { signal: controller.signal });
+    const signal = await asked;
+    controller.abort(new Error("not needed"));
+    await expect(call).rejects.toThrow("not needed");
+    expect(signal.aborted).toBe(true);
+    expect(await textOf(host, "notes__whoami")).toBe("alice");
+    await host.close();
+  });
+});
+
+test.each([
+  [new Cancelled("The sign-in was cancelled."), "was cancelled"],
+  [new Declined("You declined to sign in."), "You declined to sign in"],
+])("rejects signIn() with the reason if the user ends it: %s", async (reason, text) => {
+  const signIn: SignIn = {
+    prepare: () =>
+      Promise.resolve({
+        redirectUri: "http://127.0.0.1:9/callback",
+        visit: () => Promise.reject(reason),
+        close: () => Promise.resolve(),
+      }),
+  };
+  const { host } = await openHost(notes.url, { signIn });
+  await host.ready();
+  const server = host.servers.get("notes");
+  const error = await server?.signIn().catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "sign_in_failed", message: expect.stringContaining(text) });
+  expect(String(error)).not.toContain("Call signIn()");
+  expect(server?.state).toBe("needs-sign-in");
   await host.close();
 });
 

@@ -8,6 +8,7 @@ import { retryText } from "./session/notices.ts";
 import { type NamedText, messageWith, readNamedTexts, stdinWord } from "./session/named-texts.ts";
 import { findMentions } from "./session/mentions.ts";
 import { keepConversation, restoredConversation } from "./session/keep-conversation.ts";
+import { optionsOfTarget, withTarget } from "../client/config/known-target.ts";
 import { UsageError } from "../client/io.ts";
 
 /** Runs `mcparley chat --prompt`: one message and its answer, without questions. Returns the exit code. */
@@ -42,6 +43,11 @@ export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise
       json,
       out: screen,
       meta: { id: undefined, model: model.name },
+      signInCure(name) {
+        const word = servers.find((server) => server.name === name)?.word;
+        const target = { word, command: undefined, headerNames: [], options: optionsOfTarget(options) };
+        return withTarget("Sign in: mcparley login TARGET", target);
+      },
       limits: { ...(timeout !== undefined && { maxTime: timeout }), ...(system !== undefined && { system }) },
       ...(history && { save: () => save(keeping, conversation) }),
     });

@@ -350,6 +350,12 @@ function signInOptions(): OptionDefinition[] {
     },
     {
       topic,
+      name: "dpop",
+      commands: signingIn,
+      description: "bind tokens to a key of this machine (DPoP) until logout",
+    },
+    {
+      topic,
       name: "resource",
       value: "URL",
       commands: signingIn,

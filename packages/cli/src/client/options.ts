@@ -54,6 +54,8 @@ export interface ClientOptions {
   /** Whether `login` registers another client. */
   newClient: boolean;
   issuer: string | undefined;
+  /** Whether a sign-in requests tokens that are bound to a key of this machine (DPoP). */
+  dpop: boolean;
   /** The resource identifier to accept although it is shorter than the URL of the server. */
   resource: string | undefined;
   keychain: boolean;
@@ -199,6 +201,7 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>, command: stri
     offlineAccess: !values.has("no-offline"),
     newClient: values.has("new-client"),
     issuer: last("issuer"),
+    dpop: values.has("dpop"),
     resource: last("resource"),
     keychain: values.has("keychain"),
     to: values.get("to") ?? [],

@@ -4,7 +4,7 @@ import { isObject } from "./json.ts";
 import { withOptionNames } from "./config/network.ts";
 import { largestReply } from "./options.ts";
 import { type KnownTarget, withTarget } from "./config/known-target.ts";
-import { accessHint, scopesHint } from "./sign-in/refused-access.ts";
+import { accessHint, isDeniedByUser, missingScopes, notRevokedHint, signInHint } from "./sign-in/refused-access.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
 import { programHint } from "./program-hint.ts";
 import type { ProgramOutput } from "./program-output.ts";
@@ -73,7 +73,7 @@ export function errorDocument(error: unknown, context: ErrorContext): object {
   if (error instanceof UsageError) return { code: "usage", ...base };
   if (error instanceof ToolError) return { code: error.code, ...base, result: error.result };
   if (error instanceof ProtocolError) return { code: error.code, ...base, data: error.data };
-  if (error instanceof LocalError) return { code: error.code, ...base, url: signInUrl(error) };
+  if (error instanceof LocalError) return { code: error.code, ...base, scopes: missingScopes(error) };
   return { code: "internal", ...base };
 }
 
@@ -104,12 +104,10 @@ function hintFor(error: unknown, target: KnownTarget | undefined): string | unde
   if (error instanceof ProtocolError && wants("roots", error))
     return "Declare the folder that the server may use with --root DIR.";
   if (!(error instanceof LocalError)) return undefined;
-  if (error.code === "authorization_failed" && isObject(error.data) && typeof error.data.resource === "string")
-    return `Accept it: --resource ${visibleLine(error.data.resource)}`;
-  if (error.code === "unauthorized" || error.code === "authorization_failed")
-    return [scopesHint(error), accessHint(error, target)].filter(Boolean).join(" ") || undefined;
-  if (error.code === "sign_in_required") return `Sign in: mcparley login TARGET${atUrl(signInUrl(error))}`;
-  if (error.code === "sign_in_failed") return "Sign in again: mcparley login TARGET";
+  const notRevoked = notRevokedHint(error);
+  if (notRevoked !== undefined) return notRevoked;
+  if (/^(?:unauthorized|authorization_failed)$/.test(error.code)) return accessHint(error, target);
+  if (/^sign_in_(?:required|failed)$/.test(error.code)) return signInHint(error);
   if (error.code === "too_large") return largerReply(error);
   if (error.code === "timeout" && /did not return from the sign-in/.test(error.message)) return notReturned;
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";
@@ -154,15 +152,6 @@ const cannotAskTexts: readonly RegExp[] = [
 function cannotAsk(error: unknown): boolean {
   const isFromServer = error instanceof ToolError || error instanceof ProtocolError;
   return isFromServer && cannotAskTexts.some((text) => text.test(error.message.slice(0, 4_000)));
-}
-
-/** Returns the URL at which the user must sign in. */
-function signInUrl({ code, data }: LocalError): string | undefined {
-  return code === "sign_in_required" && isObject(data) && typeof data.url === "string" ? data.url : undefined;
-}
-
-function atUrl(url: string | undefined): string {
-  return url === undefined || !URL.canParse(url) ? "" : ` (at ${new URL(url).host})`;
 }
 
 /** Whether a server refused a request because the client lacks a capability. Earlier revisions have no specific code. */
@@ -251,6 +240,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return exitCodes.usage;
   if (error instanceof ToolError) return exitCodes.toolError;
   if (error instanceof ProtocolError) return exitCodes.protocol;
+  if (error instanceof LocalError && isDeniedByUser(error)) return exitCodes.declined;
   if (error instanceof LocalError) return localCodes[error.code] ?? exitCodes.protocol;
   return exitCodes.internal;
 }

@@ -62,16 +62,27 @@ describe("errors", () => {
     expect(JSON.parse(json.io.out()).error).toMatchObject({ code: reason, exitCode });
   });
 
-  test("without a user, have the sign-in URL in JSON, and its host in the text", async () => {
-    const at = "https://issuer.example/authorize?state=s";
-    const required = new LocalError("sign_in_required", "A person has to sign in.", { data: { url: at } });
-    const connect = (() => Promise.reject(required)) as never;
+  test("without a user, have the command that grants the missing scopes, and no URL", async () => {
+    const data = { url: "https://issuer.example/", scopes: ["a", "b$(id)"], missingScopes: ["b$(id)"] };
+    const connect = (() => Promise.reject(new LocalError("sign_in_required", "A user must.", { data }))) as never;
     const json = await runWith({ connect }, `list ${url} --json`);
     expect(json.code).toBe(3);
-    expect(JSON.parse(json.io.out()).error).toEqual(
-      expect.objectContaining({ code: "sign_in_required", url: at, exitCode: 3 }),
-    );
-    expect((await runWith({ connect }, `list ${url}`)).io.err()).toContain("(at issuer.example)");
+    expect(JSON.parse(json.io.out()).error).toEqual({
+      code: "sign_in_required",
+      message: "A user must.",
+      hint: `Sign in: mcparley login ${url} --scope 'a b$(id)'`,
+      exitCode: 3,
+      scopes: ["b$(id)"],
+    });
+  });
+
+  test("of a sign-in that the user denied exit with 7, and of one that the issuer refused with 3", async () => {
+    const denied = (error: string): never =>
+      (() => Promise.reject(new LocalError("sign_in_failed", "Denied.", { data: { error } }))) as never;
+    expect((await runWith({ connect: denied("access_denied") }, `list ${url}`)).code).toBe(7);
+    const refused = await runWith({ connect: denied("invalid_scope") }, `list ${url}`);
+    expect(refused.code).toBe(3);
+    expect(refused.io.err()).toContain(`Sign in with other scopes: mcparley login ${url} --scope "SCOPE ..."`);
   });
 
   test("cannot control the terminal if they contain text of a server", async () => {

@@ -15,6 +15,7 @@ import { commandHelp } from "./help.ts";
 import { isEditing, yesNotice } from "./option-definitions.ts";
 import { type CommandIo, UsageError } from "./io.ts";
 import { type Action, type AnyCommand, type Connected, type Session, authOf, openSession } from "./session.ts";
+import { optionsOfTarget } from "./config/known-target.ts";
 import { readConnection } from "./config/network.ts";
 import { readWords } from "./options.ts";
 import { type JsonForm, Screen, printText } from "./screen.ts";
@@ -37,6 +38,9 @@ export const clientCommands: ReadonlyMap<string, AnyCommand> = new Map<string, A
   ["remove", removeCommand],
 ]);
 
+/** The commands that print lines of JSON while they run. */
+const inLines: ReadonlySet<string> = new Set(["watch", "login"]);
+
 /**
  * Runs one of the commands that use a server and returns the exit code. Reports errors and does not throw them.
  *
@@ -45,7 +49,7 @@ export const clientCommands: ReadonlyMap<string, AnyCommand> = new Map<string, A
  */
 export async function runClientCommand(name: string, argv: readonly string[], io: CommandIo): Promise<number> {
   const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
-  const json: JsonForm | undefined = own.includes("--json") ? (name === "watch" ? "line" : "document") : undefined;
+  const json: JsonForm | undefined = own.includes("--json") ? (inLines.has(name) ? "line" : "document") : undefined;
   const shown = { json, verbose: own.includes("--verbose") || own.includes("-v") };
   const connected: Connected = {};
   const screen = new Screen(io, () => stop.breakPipe());
@@ -101,8 +105,8 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
     await printText(commandHelp(name, command, screen.out.terminal ? screen.out.width : 80), { screen });
     return;
   }
+  if (options.timeout !== undefined) connected.timeout = options.timeout;
   if ("edit" in command) {
-    if (options.timeout !== undefined) connected.timeout = options.timeout;
     stop.limit(options.timeout);
     await command.edit({ positionals, command: started }, { io, screen, options, stop, connected });
     return;
@@ -110,7 +114,12 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   // A command after `--` replaces TARGET.
   const [word, rest] = started === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
   const { headers, env, envAll, config } = options;
-  connected.target = { word, command: started, headerNames: Object.keys(headers) };
+  connected.target = {
+    word,
+    command: started,
+    headerNames: Object.keys(headers),
+    options: optionsOfTarget(options),
+  };
   const connection = readConnection(options.network, io);
   const target = await resolveTarget({ word, command: started, headers, env, envAll, config, connection }, io);
   if (target.kind === "url") connected.target = { ...connected.target, headerNames: Object.keys(target.headers) };
@@ -130,7 +139,6 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   const program = target.kind === "command" ? programOutput(screen, { isLive: options.verbose }) : undefined;
   if (target.kind === "command") connected.hidden = Object.keys(io.env).filter((name) => !isPassed(name, target.env));
   if (program) connected.program = program;
-  if (options.timeout !== undefined) connected.timeout = options.timeout;
   stop.limit(options.timeout);
   try {
     const session = await openSession(target, { ...setting, auth, program });

@@ -53,7 +53,7 @@ export interface ClientCommand extends Described {
 }
 
 /** The context of a command that opens no connection. */
-interface AccountSetting {
+export interface AccountSetting {
   readonly target: Target;
   readonly io: CommandIo;
   readonly screen: Screen;
@@ -155,18 +155,19 @@ export async function openSession(target: Target, setting: SessionSetting): Prom
       if (options.verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
     },
   });
-  const { info, revision, revisionKind, capabilities } = client.server;
-  if (options.verbose) {
-    const name = info === undefined ? "a server without a name" : `${info.name} ${info.version}`;
-    screen.note(
-      screen.err.style.dim(
-        visibleLine(`Connected to ${name} at ${client.target}, revision ${revision} (${revisionKind}).`),
-      ),
-    );
-  }
+  if (options.verbose) showConnection(client, screen);
+  const { revisionKind, capabilities } = client.server;
   // Legacy servers choose a level until it is set. Modern servers receive it with each request.
   if (options.logLevel && revisionKind === "legacy" && capabilities.logging) await client.setLogLevel(options.logLevel);
   return { client, io, screen, options, questions, stop, auth, request, tasks };
+}
+
+/** Shows the server of a new connection, for `--verbose`. */
+export function showConnection({ server, target }: Client, screen: Screen): void {
+  const { info, revision, revisionKind } = server;
+  const name = info === undefined ? "a server without a name" : `${info.name} ${info.version}`;
+  const text = `Connected to ${name} at ${target}, revision ${revision} (${revisionKind}).`;
+  screen.note(screen.err.style.dim(visibleLine(text)));
 }
 
 /** Returns the folders of `--root` as roots. Throws `UsageError` for one that is not a folder. */

@@ -120,6 +120,12 @@ export class ActiveCalls {
     for (const call of this.#calls) call.abort(reason);
   }
 
+  /** Returns whether an allowed call has no outcome yet, and its label if it is the only one. */
+  current(): { isAny: boolean; label: string | undefined } {
+    const allowed = this.#allowed(undefined);
+    return { isAny: allowed.length > 0, label: only(allowed)?.label };
+  }
+
   #allowed(during: string | undefined): ActiveCall[] {
     return [...this.#calls].filter(({ isAllowed, label }) => isAllowed && (during === undefined || label === during));
   }

@@ -5,7 +5,7 @@ export interface DecisionRecord {
   /** The time in milliseconds since 1970. */
   readonly at: number;
   /** The kind of the decision. */
-  readonly subject: "call" | "trust" | "definition" | "elicitation" | "sampling" | "roots";
+  readonly subject: "call" | "trust" | "definition" | "elicitation" | "sampling" | "roots" | "sign-in";
   /** The name of the server in the host. */
   readonly server: string;
   /** The name of the tool, prompt or request that was decided on. */

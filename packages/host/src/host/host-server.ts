@@ -4,6 +4,7 @@ import { followTasks } from "mcparley/tasks";
 import { ActiveCalls } from "../activity/active-calls.ts";
 import type { CatalogueSource } from "../catalogue/create-catalogue.ts";
 import type { Consent } from "../consent/consent.ts";
+import { confirmScopes } from "../input/confirm-scopes.ts";
 import { type InputHandlers, type InputSettings, inputHandlers } from "../input/input-handlers.ts";
 import { checkLimits } from "../input/input-limits.ts";
 import type { ContextFor } from "../input/sample-handler.ts";
@@ -68,6 +69,15 @@ export function hostServer(parts: HostParts, name: string, entry: ServerEntry): 
     prepareTarget: (prepared) => prepareTarget(parts, prepared),
     auth: {
       signIn: options.signIn,
+      confirmScopes: confirmScopes({
+        server: name,
+        clock: parts.clock,
+        renderer: options.renderer,
+        calls,
+        ask: consent.queue,
+        hideSecrets: secrets.hideIn,
+        onDecision: (decision) => events.emit({ type: "decision", decision }),
+      }),
       credentials: options.credentials,
       watchStorage: secrets.watchStorage,
       onStep: (step) => events.emit({ type: "sign-in", server: name, step: secrets.hide(step) }),
@@ -164,7 +174,7 @@ function shownServer(server: SupervisedServer, { hideInError }: KnownSecrets): H
     },
     connect: () => server.connect().catch(hidden),
     reconnect: () => server.reconnect().catch(hidden),
-    signIn: () => server.signIn().catch(hidden),
+    signIn: (options) => server.signIn(options).catch(hidden),
     enable: server.enable,
     disable: () => server.disable().catch(hidden),
   };

@@ -36,7 +36,10 @@ export function originOf({ server }: InputContext, source: InputRequestSource): 
 }
 
 /** Records a decision about a request of the server. */
-export function decide(context: InputContext, decision: Omit<DecisionRecord, "at" | "server">): void {
+export function decide(
+  context: Pick<InputContext, "server" | "clock" | "onDecision">,
+  decision: Omit<DecisionRecord, "at" | "server">,
+): void {
   context.onDecision({ at: context.clock.now(), server: context.server, ...decision });
 }
 

@@ -3,6 +3,7 @@ import type { ApprovalAnswer, ApprovalRequest } from "./approval.ts";
 import type { ReviewAnswer, ReviewRequest } from "./review.ts";
 import type { TrustAnswer, TrustRequest } from "./trust.ts";
 import type { FormAnswer, FormRequest, UrlAnswer, UrlRequest } from "./elicitation.ts";
+import type { SignInAnswer, SignInRequest } from "./sign-in.ts";
 import type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "./sampling.ts";
 
 /**
@@ -23,6 +24,8 @@ export interface Renderer {
   form?(this: void, request: FormRequest, signal: AbortSignal): Awaitable<FormAnswer>;
   /** Shows the URL that a server asks the user to visit. */
   url?(this: void, request: UrlRequest, signal: AbortSignal): Awaitable<UrlAnswer>;
+  /** Asks whether to sign in again for the scopes that a call needs. Without it, such a call fails with the names of the scopes. */
+  signIn?(this: void, request: SignInRequest, signal: AbortSignal): Awaitable<SignInAnswer>;
   /** Asks whether the model may be run for a server, before it runs. */
   sample?(this: void, request: SampleRequest, signal: AbortSignal): Awaitable<SampleAnswer>;
   /** Asks whether the answer of the model may be sent to the server. */

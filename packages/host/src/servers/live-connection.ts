@@ -4,7 +4,7 @@ import { type ListName, listNames } from "./check-entries.ts";
 import { ListRefresh } from "./list-refresh.ts";
 import { type ReadLists, listsOf, readLists } from "./read-lists.ts";
 import type { ResolvedTarget } from "./resolve-entry.ts";
-import { isSignInError } from "./server-auth.ts";
+import { isDeniedCall, isSignInError } from "./server-auth.ts";
 import { deadline } from "../async/timing.ts";
 
 /** Milliseconds for reading the lists, so that a server that sends them page by page without an end does not stay unready. */
@@ -105,6 +105,7 @@ export class LiveConnection {
   /** Handles the error of a call. It can be the first sign that the connection cannot be used. */
   failed(error: unknown): void {
     if (!(error instanceof LocalError)) return;
+    if (isDeniedCall(error)) return;
     if (isSignInError(error)) return this.#end(error);
     const isDoubtful = /^(timeout|closed|exited|unreachable|session_lost)$/.test(error.code);
     // A server that works on another call may be unable to answer a ping.

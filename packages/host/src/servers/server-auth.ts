@@ -1,12 +1,14 @@
-import { LocalError, printableJson, type Clock } from "mcparley";
-import type { CredentialStorage, OAuth, SignIn } from "mcparley/auth";
-import type { HttpAuth, HttpAuthRefusal, HttpTarget } from "mcparley/client";
+import { Declined, LocalError, printableJson, type Clock } from "mcparley";
+import type { CredentialStorage, OAuth, SignIn, SignInPurpose } from "mcparley/auth";
+import type { HttpAuth, HttpTarget } from "mcparley/client";
 import type { ResolvedEntry } from "./resolve-entry.ts";
 
 /** The sign-in of the user, and the storage of the tokens. */
 export interface SignInSetting {
   /** Asks the user to sign in. If omitted, `signIn()` rejects. */
   readonly signIn?: SignIn | undefined;
+  /** Resolves with whether the user agreed to sign in for the scopes that a call needs. Undefined if nobody was asked. */
+  readonly confirmScopes?: (purpose: SignInPurpose, signal: AbortSignal) => Promise<boolean | undefined>;
   /** Stores the tokens. Default: in memory, for this server of this host. */
   readonly credentials?: CredentialStorage | undefined;
   /** Returns a storage that observes the stored credentials, so that they can be hidden. Default: unchanged. */
@@ -20,8 +22,11 @@ export interface SignInSetting {
 export interface ServerAuth {
   /** Returns the target with its authorization. Sends no request. */
   authorize(this: void, target: HttpTarget): Promise<HttpTarget>;
-  /** Throws `LocalError` `not_capable` if the server or the host has no sign-in. */
-  checkSignIn(this: void): void;
+  /**
+   * Adds scopes, separated by spaces, to those of the next sign-in. Throws `LocalError` `not_capable` if the server or the host has
+   * no sign-in.
+   */
+  prepareSignIn(this: void, scope?: string): void;
   /** Signs the user in. */
   signIn(this: void, signal: AbortSignal): Promise<void>;
 }
@@ -29,8 +34,9 @@ export interface ServerAuth {
 /**
  * Returns the authorization of a server over HTTP that has neither `auth` nor an `authorization` header.
  *
- * A page for the sign-in is only opened during `signIn`. At all other times a server that requires a sign-in makes the
- * connection fail with `sign_in_required`, so no connection in the background opens a browser.
+ * A page for the sign-in is only opened during `signIn`, or for a call that needs more scopes if the user agrees. At all other
+ * times a server that requires a sign-in makes the connection fail with `sign_in_required`, so no connection in the background
+ * opens a browser.
  */
 export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetting): ServerAuth {
   const shown = printableJson(name);
@@ -41,16 +47,29 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
   const { url, connection } = server.target;
   /** The number of running sign-ins. One that was aborted can end after the start of the next one. */
   let signIns = 0;
-  /** The scopes that the server required for a call and the token has not. */
+  /** The scopes to add to those of the next sign-in: a call or the program needs them, and the token has not. */
   let missing = new Set<string>();
   let loading: Promise<OAuth> | undefined;
+  /** The signal of the last request for more scopes. */
+  let stepUp = new AbortController().signal;
   const gated: SignIn = {
-    prepare(previous) {
-      if (signIns > 0 && setting.signIn) return setting.signIn.prepare(previous);
-      const cure = setting.signIn ? "Call signIn() of the server." : "Pass `signIn` to createHost.";
-      return Promise.reject(new LocalError("sign_in_required", `Server ${shown} requires a sign-in. ${cure}`));
+    async prepare(previous, purpose) {
+      const { signIn } = setting;
+      if (signIn && (signIns > 0 || (await isConfirmed(purpose)))) return signIn.prepare(previous, purpose);
+      const scopes = purpose?.missingScopes?.join(" ");
+      const reason = scopes === undefined ? "a sign-in" : `scopes that the user has not granted: ${scopes}`;
+      const cure = signIn ? "Call signIn() of the server." : "Pass `signIn` to createHost.";
+      const data = { server: name, missingScopes: purpose?.missingScopes };
+      throw new LocalError("sign_in_required", `Server ${shown} requires ${reason}. ${cure}`, { data });
     },
   };
+  async function isConfirmed(purpose: SignInPurpose | undefined): Promise<boolean> {
+    if (!purpose?.missingScopes) return false;
+    for (const scope of purpose.missingScopes) missing.add(scope);
+    const isAllowed = await setting.confirmScopes?.(purpose, stepUp);
+    if (isAllowed === false) throw new Declined(`The user declined the scopes ${purpose.missingScopes.join(" ")}.`);
+    return isAllowed === true;
+  }
   // Servers without HTTP do not need the code of the authorization.
   const load = (): Promise<OAuth> =>
     (loading ??= import("mcparley/auth").then(({ memoryCredentials, oauth }) => {
@@ -59,13 +78,11 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
       return oauth({ signIn: gated, clock, storage, ...(connection && { connection }), ...(onStep && { onStep }) });
     }));
   return {
-    authorize: async (target) => ({
-      ...target,
-      auth: watchRefusals(await load(), (scopes) => scopes.forEach((scope) => missing.add(scope))),
-    }),
-    checkSignIn() {
+    authorize: async (target) => ({ ...target, auth: watchStepUps(await load(), (signal) => (stepUp = signal)) }),
+    prepareSignIn(scope = "") {
       if (!setting.signIn)
         throw new LocalError("not_capable", `The host has no sign-in. Pass \`signIn\` to createHost.`);
+      for (const one of scope.split(" ").filter(Boolean)) missing.add(one);
     },
     async signIn(signal) {
       const auth = await load();
@@ -83,25 +100,32 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
   };
 }
 
-/** Calls `onMissing` with the scopes of a refusal that requires more of them (RFC 6750, 3.1). */
-function watchRefusals(auth: HttpAuth, onMissing: (scopes: readonly string[]) => void): HttpAuth {
+/** Calls `onStepUp` with the signal of each request for more scopes, and marks the errors of these requests. */
+function watchStepUps(auth: HttpAuth, onStepUp: (signal: AbortSignal) => void): HttpAuth {
   const { extension } = auth;
   return {
     headers: (request) => auth.headers(request),
     responded: (request, response) => auth.responded?.(request, response) ?? false,
-    challenged(refusal, signal) {
-      onMissing(missingScopes(refusal));
-      return auth.challenged(refusal, signal);
+    async challenged(refusal, signal) {
+      if (refusal.status !== 403) return auth.challenged(refusal, signal);
+      onStepUp(signal);
+      return auth.challenged(refusal, signal).catch((error: unknown) => {
+        if (error instanceof Error) stepUpErrors.add(error);
+        throw error;
+      });
     },
     ...(extension !== undefined && { extension }),
   };
 }
 
-function missingScopes({ status, headers }: HttpAuthRefusal): string[] {
-  const challenge = headers.get("www-authenticate") ?? "";
-  if (status !== 403 || !/\berror="?insufficient_scope\b/i.test(challenge)) return [];
-  const [, scopes = ""] = /[\s,]scope="([^"]*)"/i.exec(challenge) ?? [];
-  return scopes.split(" ").filter(Boolean);
+/** The errors of requests for more scopes. */
+const stepUpErrors = new WeakSet<Error>();
+
+/** Whether a server refused a call although it accepts the token, so that other calls are possible. */
+export function isDeniedCall(error: LocalError): boolean {
+  const { data } = error;
+  const isForbidden = typeof data === "object" && data !== null && "status" in data && data.status === 403;
+  return stepUpErrors.has(error) || (error.code === "unauthorized" && isForbidden);
 }
 
 /** Whether an error means that the user must sign in. */
@@ -112,7 +136,7 @@ export function isSignInError(error: unknown): boolean {
 function withoutSignIn(message: string): ServerAuth {
   return {
     authorize: (target) => Promise.resolve(target),
-    checkSignIn() {
+    prepareSignIn() {
       throw new LocalError("not_capable", message);
     },
     signIn: () => Promise.reject(new LocalError("not_capable", message)),

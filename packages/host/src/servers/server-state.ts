@@ -31,8 +31,11 @@ export interface HostServer {
   connect(this: void): Promise<void>;
   /** Closes the connection, and opens a new one without a delay. Denied trust and definitions are asked for again. */
   reconnect(this: void): Promise<void>;
-  /** Signs the user in, and connects. Rejects if the host has no `signIn`. */
-  signIn(this: void): Promise<void>;
+  /**
+   * Signs the user in, and connects. `scope` names scopes, separated by spaces, to request in addition to those that the server
+   * requires and the user has granted: a server can hide the tools for which they are missing. Rejects if the host has no `signIn`.
+   */
+  signIn(this: void, options?: { scope?: string }): Promise<void>;
   /** Permits the use of the server again. */
   enable(this: void): void;
   /** Closes the connection, and removes the server's entries from the catalogue. */

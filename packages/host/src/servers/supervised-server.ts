@@ -101,7 +101,7 @@ export function superviseServer(setting: SupervisorSetting): SupervisedServer {
     settled: () => supervisor.settled(),
     connect: () => supervisor.connect(),
     reconnect: () => supervisor.reconnect({ signsIn: false }),
-    signIn: () => supervisor.reconnect({ signsIn: true }),
+    signIn: ({ scope } = {}) => supervisor.reconnect({ signsIn: true, scope }),
     enable: () => supervisor.enable(),
     disable: () => supervisor.disable(),
     close: () => supervisor.close(),

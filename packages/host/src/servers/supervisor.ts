@@ -125,15 +125,20 @@ export class Supervisor {
     await this.#connected(undefined);
   }
 
-  async reconnect({ signsIn }: { signsIn: boolean }): Promise<void> {
+  async reconnect({ signsIn, scope }: { signsIn: boolean; scope?: string | undefined }): Promise<void> {
     if (this.#isClosed || this.state === "disabled") throw this.#unavailable();
-    if (signsIn) this.#opening.auth.checkSignIn();
+    if (signsIn) this.#opening.auth.prepareSignIn(scope);
     ignoreErrors(() => this.#setting.onReconnect?.());
     this.#isReviewDue = true;
     this.#backOff.reset();
     this.#backOff.used();
     this.#attempt(signsIn);
-    await this.#connected(undefined);
+    try {
+      await this.#connected(undefined);
+    } catch (error) {
+      // The cure "Call signIn()" does not help the caller of signIn().
+      throw signsIn && this.#situation.state === "needs-sign-in" ? this.#situation.error : error;
+    }
   }
 
   enable(): void {

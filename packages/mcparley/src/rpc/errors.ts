@@ -82,7 +82,7 @@ export class ProtocolError extends RpcError {
  * - `unreachable`: no connection could be made, so the server has certainly not received the request
  * - `address_unavailable`: a server cannot listen on the configured address
  * - `unauthorized`: the server requires a token, a key or a sign-in (HTTP 401) or more scopes (403)
- * - `sign_in_required`: a user must sign in, and cannot do so here; `data.url` is the page, once it is known
+ * - `sign_in_required`: a user must sign in, and cannot do so here
  * - `sign_in_failed`: the user did not sign in, or the redirect back cannot be trusted
  * - `authorization_failed`: the authorization server was not found, cannot be used, or refused; `data.error` is its code
  * - `unsupported_revision`: the two sides have no protocol revision in common

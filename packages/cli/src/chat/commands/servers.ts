@@ -8,7 +8,11 @@ import { type Chat, interruptible } from "../session/chat.ts";
 import type { ChatCommand } from "./command.ts";
 import { requireNamed, splitWords, wordMenu } from "./words.ts";
 
-type ServerAction = (server: HostServer, chat: Chat) => Promise<void>;
+/** `words` follow the name of the server. */
+type ServerAction = (server: HostServer, words: readonly string[]) => Promise<void>;
+
+/** The action that accepts words after the name: scopes to request. */
+const signIn = "sign-in";
 
 const actions: ReadonlyMap<string, ServerAction> = new Map<string, ServerAction>([
   [
@@ -20,18 +24,18 @@ const actions: ReadonlyMap<string, ServerAction> = new Map<string, ServerAction>
   ],
   ["off", (server) => server.disable()],
   ["reconnect", (server) => server.reconnect()],
-  ["sign-in", (server) => server.signIn()],
+  [signIn, (server, scopes) => server.signIn({ scope: scopes.join(" ") })],
 ]);
 
 /** Shows the servers, and turns one on or off, connects it again, or signs in to it. */
 export const serversCommand: ChatCommand = {
-  usage: "[on|off|reconnect|sign-in NAME]",
+  usage: "[on|off|reconnect|sign-in NAME [SCOPE ...]]",
   summary: "show the servers, or change one",
   async run(text, chat) {
     const [word, name, ...more] = splitWords(text);
     if (word === undefined) return showServers(chat);
     const action = requireNamed("action", word, actions);
-    if (name === undefined || more.length > 0) {
+    if (name === undefined || (more.length > 0 && word !== signIn)) {
       throw new UsageError(
         `/servers ${word} needs the name of one server.`,
         `Such as /servers ${word} ${firstName(chat)}`,
@@ -42,7 +46,7 @@ export const serversCommand: ChatCommand = {
     try {
       // The work has no signal, and goes on.
       await interruptible(chat, async (signal) => {
-        await unlessAborted(action(server, chat), signal);
+        await unlessAborted(action(server, more), signal);
         if (signal.aborted) throw new UsageError("Stopped waiting for the server.");
       });
     } finally {

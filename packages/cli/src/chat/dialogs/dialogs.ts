@@ -36,6 +36,8 @@ export function chatRenderer(setting: DialogSetting): Required<Omit<Renderer, "t
     form: (request, signal) => answer(setting, signal, { refusal: cancelled, ask: (talk) => askFields(request, talk) }),
     url: (request, signal) =>
       answer(setting, signal, { refusal: cancelled, ask: (talk) => askVisit(request, openUrl, talk) }),
+    // `chatSignIn` shows the scopes and asks before it opens the page.
+    signIn: () => ({ action: "allow" }),
     sample: (request, signal) =>
       answer(setting, signal, { refusal: denied, ask: (talk) => askSample(request, isManual, talk) }),
     sampled: (request, signal) => {

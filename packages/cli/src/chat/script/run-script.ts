@@ -25,6 +25,8 @@ export interface ScriptSetting {
     /** The model, such as `ollama/qwen3`. */
     readonly model: string;
   };
+  /** Returns the command that signs in to a server. */
+  readonly signInCure?: (server: string) => string;
   readonly limits?: Pick<RunOptions, "maxSteps" | "maxTokens" | "maxTime" | "system">;
   /**
    * Stores the conversation after the run, unless the model has answered nothing. Returns its id for the document, which can differ from
@@ -115,8 +117,9 @@ async function savedId({ save, meta, out }: ScriptSetting): Promise<string | und
   }
 }
 
-function documentOf({ host, meta }: ScriptSetting, { end, answer, steps, calls, id }: Ended): ChatResult {
+function documentOf(setting: ScriptSetting, { end, answer, steps, calls, id }: Ended): ChatResult {
   const { reason, usage, error } = end;
+  const { meta } = setting;
   return {
     answer,
     reason,
@@ -124,16 +127,22 @@ function documentOf({ host, meta }: ScriptSetting, { end, answer, steps, calls, 
     usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens },
     steps,
     model: meta.model,
-    unavailable: unavailableServers(host),
+    unavailable: unavailableServers(setting),
     conversation: id ?? null,
     ...(error && { error: { message: error.message } }),
   };
 }
 
-function unavailableServers({ servers }: Host): UnavailableServer[] {
-  return [...servers.values()].flatMap(({ name, state, error }) =>
-    state === "failed" || state === "needs-sign-in" ? [{ name, state, message: error?.message ?? state }] : [],
-  );
+function unavailableServers({ host, signInCure }: ScriptSetting): UnavailableServer[] {
+  return [...host.servers.values()].flatMap(({ name, state, error }) => {
+    if (state !== "failed" && state !== "needs-sign-in") return [];
+    // The cure of the host is a function of the program, and that of the user is a command.
+    const message = (error?.message ?? state).replace(
+      "Pass `signIn` to createHost.",
+      (cure) => signInCure?.(name) ?? cure,
+    );
+    return [{ name, state, message }];
+  });
 }
 
 function isDenied({ status }: ScriptCall): boolean {

@@ -40,6 +40,8 @@ export interface StartSetting {
 export interface ChatServer {
   readonly name: string;
   readonly entry: ServerEntry;
+  /** The word of the command line or the configuration that names it. Undefined for a command after `--`. */
+  readonly word?: string | undefined;
 }
 
 /** Called with a part of the stderr of a started server. */
@@ -71,7 +73,7 @@ export async function chatServers(
     const { target, word } = named;
     const name = uniqueName(serverName(target, word), new Set(isOfProject(named) ? [...taken, ...reserved] : taken));
     taken.add(name);
-    return { name, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) };
+    return { name, word, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) };
   });
 }
 

@@ -43,6 +43,11 @@ test.each<[string, LocalError, string[]]>([
     ],
   ],
   [
+    "that requires more scopes",
+    new LocalError("sign_in_required", "Call signIn().", { data: { server: "notes", missingScopes: ["a", "b"] } }),
+    ['The server "notes" requires scopes that you have not granted: a b.', "  Sign in with /servers sign-in notes a b"],
+  ],
+  [
     "that is disabled",
     unavailable("closed", "Call enable()."),
     ['The server "notes" is off.', "  Connect it with /servers on notes"],

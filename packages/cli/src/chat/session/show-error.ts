@@ -1,6 +1,6 @@
 import { LocalError, printable, printableJson } from "mcparley";
 import { UsageError } from "../../client/io.ts";
-import { isClientRefusal, registerClient } from "../../client/sign-in/refused-access.ts";
+import { isClientRefusal, missingScopes, registerClient } from "../../client/sign-in/refused-access.ts";
 import { paragraph } from "../../client/screen.ts";
 import type { ChatTerminal } from "../terminal/terminal.ts";
 
@@ -21,6 +21,7 @@ function explain(error: unknown): Explained {
   if (!(error instanceof Error)) return { text: String(error) };
   if (error instanceof UsageError) return { text: error.message, hint: error.hint };
   if (!(error instanceof LocalError)) return { text: error.message };
+  if (error.code === "sign_in_failed" && isClientRefused(error)) return { text: error.message, hint: registerClient };
   if (error.code === "not_capable") return { text: error.message, hint: "/servers shows what each server offers." };
   return isUnavailable(error.data) ? explainUnavailable(error, error.data.server) : { text: error.message };
 }
@@ -36,8 +37,14 @@ function isUnavailable(data: unknown): data is { server: string } {
 }
 
 /** Explains an error about a server without a connection. Its message names functions of the host, and the cure here is a command. */
-function explainUnavailable({ code, cause }: LocalError, server: string): Explained {
+function explainUnavailable(error: LocalError, server: string): Explained {
+  const { code, cause } = error;
   const shown = `The server ${printableJson(server)}`;
+  const scopes = missingScopes(error)?.join(" ");
+  if (scopes !== undefined) {
+    const text = `${shown} requires scopes that you have not granted: ${scopes}.`;
+    return { text, hint: `Sign in with /servers sign-in ${server} ${scopes}` };
+  }
   const reason = cause instanceof Error ? ` ${cause.message}` : "";
   if (code === "sign_in_required") {
     const hint = isClientRefused(cause) ? registerClient : `Sign in with /servers sign-in ${server}`;

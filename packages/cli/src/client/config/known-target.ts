@@ -1,3 +1,6 @@
+import type { ClientOptions } from "../options.ts";
+import { quotedWord } from "../quoted-word.ts";
+
 /** The target of a command, as far as error messages may show it. */
 export interface KnownTarget {
   /** The word TARGET. Undefined if a command after `--` replaces it. */
@@ -6,6 +9,22 @@ export interface KnownTarget {
   readonly command: readonly string[] | undefined;
   /** The names of the headers that the user configured. Their values may be secret. */
   readonly headerNames: readonly string[];
+  /** The options that another command needs to find and to reach the same server, such as `--config FILE`. Default: none. */
+  readonly options?: readonly string[];
+}
+
+/** Returns the options of a command that select a server and the connection to it. A proxy with a password is left out. */
+export function optionsOfTarget({ config, network }: Pick<ClientOptions, "config" | "network">): string[] {
+  const { proxy, cacert, cert, key, keyPassphraseEnv } = network;
+  const values: [string, string | undefined][] = [
+    ["--config", config],
+    ["--proxy", proxy !== undefined && hasSecret(proxy) ? undefined : proxy],
+    ...cacert.map((file): [string, string] => ["--cacert", file]),
+    ["--cert", cert],
+    ["--key", key],
+    ["--key-passphrase-env", keyPassphraseEnv],
+  ];
+  return values.flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
 }
 
 /**
@@ -23,9 +42,9 @@ export function withTarget(hint: string, target: KnownTarget | undefined): strin
         return `mcparley ${name}${rest} -- ${program}`;
       }
       const word = target?.word;
-      return word === undefined || !/^[\w./:@~+-]+$/.test(word) || hasSecret(word)
-        ? line
-        : `mcparley ${name} ${word}${rest}`;
+      if (word === undefined || !/^[\w./:@~+-]+$/.test(word) || hasSecret(word)) return line;
+      const options = (target?.options ?? []).map((option) => ` ${quotedWord(option)}`).join("");
+      return `mcparley ${name} ${word}${rest}${options}`;
     },
   );
 }

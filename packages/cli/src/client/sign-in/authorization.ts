@@ -54,6 +54,8 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       ...(issuer !== undefined && { issuer }),
       ...(scope !== undefined && { scope }),
       offlineAccess: options.offlineAccess,
+      // The library binds the tokens of later sign-ins if the stored tokens are bound.
+      ...(options.dpop && { dpop: true }),
       ...(connection && { connection }),
       acceptResource: (offer) => acceptResource(offer, setting),
       ...(options.verbose && { onStep: noteDetail }),
@@ -116,9 +118,14 @@ async function acceptResource({ server, resource }: ResourceOffer, setting: Auth
   throw new Declined(`You declined a token for all of ${visibleLine(resource)}.`);
 }
 
-/** Returns the URL of the server for an account command, and how to connect to it. */
-export function serverOf(target: Target, command: string): Pick<AuthorizationSetting, "server" | "connection"> {
-  if (target.kind === "url") return { server: target.url, connection: target.connection };
+/** A server that an account command connects to. */
+export interface HttpServer extends Pick<AuthorizationSetting, "server" | "connection"> {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Returns the server of an account command. Throws `UsageError` for a program. */
+export function serverOf(target: Target, command: string): HttpServer {
+  if (target.kind === "url") return { server: target.url, headers: target.headers, connection: target.connection };
   throw new UsageError(
     `${command} applies to servers at a URL. "${target.command}" is a program to start.`,
     "Pass its credentials as environment variables: --env NAME=VALUE",

@@ -37,11 +37,13 @@ describe("a server that refuses access", () => {
       Promise.reject(new LocalError("unauthorized", "Denied.", { data: { status: 403, challenge, body: "" } }));
     for (const header of [[], ["--header", "Authorization: Bearer secret-token"]]) {
       const { io } = await runWith({ connect }, ["list", url, ...header]);
-      expect(io.err()).toContain("The request needs the scopes notes:write ");
+      expect(io.err()).toContain(
+        `${header.length > 0 ? "The request needs" : "did not grant"} the scopes notes:write `,
+      );
       expect(io.err()).not.toContain("\u001b[2J");
     }
     const other = await runWith({ connect: refusing("unauthorized") }, ["list", url]);
-    expect(other.io.err()).not.toContain("needs the scopes");
+    expect(other.io.err()).not.toContain("the scopes");
   });
 
   test("suggests a sign-in or a token if no header was sent", async () => {
@@ -52,6 +54,17 @@ describe("a server that refuses access", () => {
     const failed = await runWith({ connect: refusing("authorization_failed") }, ["list", url]);
     expect(failed.io.err()).toContain("in place of the sign-in");
   });
+});
+
+test("names the scopes that were requested and not granted", async () => {
+  const challenge = 'Bearer error="insufficient_scope", scope="notes:write notes:sign"';
+  const data = { status: 403, challenge, body: "" };
+  const connect: CommandIo["connect"] = () => Promise.reject(new LocalError("unauthorized", "Denied (403).", { data }));
+  const { code, io } = await runWith({ connect }, ["list", url]);
+  expect(code).toBe(3);
+  expect(io.err()).toBe(
+    `mcparley: Denied (403).\n  The authorization server did not grant the scopes notes:write notes:sign. Sign in with an account that may have them: mcparley login ${url}\n`,
+  );
 });
 
 test.each(["invalid_client", "unauthorized_client", "invalid_client_metadata", "invalid_redirect_uri"])(

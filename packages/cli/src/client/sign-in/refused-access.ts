@@ -1,6 +1,7 @@
 import { LocalError } from "mcparley";
 import { isObject } from "../json.ts";
 import type { KnownTarget } from "../config/known-target.ts";
+import { quotedWord } from "../quoted-word.ts";
 import { visibleLine } from "../terminal-text.ts";
 
 /** The names of headers that do not identify the user. */
@@ -24,20 +25,54 @@ export function isClientRefusal(error: Error): boolean {
   return clientRefusals.has(error.data.error) || error.data.request === "registration";
 }
 
-/** Returns a sentence with the scopes that the challenge of a refused request names (RFC 6750, 3.1). Empty if it names none. */
-export function scopesHint({ data }: LocalError): string {
-  const challenge = isObject(data) && typeof data.challenge === "string" ? data.challenge : "";
-  const [, scopes] = /\binsufficient_scope\b/.test(challenge) ? (/[\s,]scope="([^"]+)"/i.exec(challenge) ?? []) : [];
-  return scopes === undefined ? "" : `The request needs the scopes ${visibleLine(scopes)}.`;
+/** Whether an authorization server registers no client by itself, or refused to register this one. */
+function isWithoutRegistration({ message }: Error): boolean {
+  return /does not support dynamic registration|refused to register a client/.test(message);
+}
+
+/** Whether a user, or a rule of the authorization server, denied the sign-in (RFC 6749, 4.1.2.1). */
+export function isDeniedByUser({ code, data }: LocalError): boolean {
+  return code === "sign_in_failed" && isObject(data) && data.error === "access_denied";
+}
+
+/** Returns the scopes that a request needs and that the user has not granted. Undefined if an error has another reason. */
+export function missingScopes({ data }: LocalError): readonly string[] | undefined {
+  return isObject(data) && Array.isArray(data.missingScopes) ? data.missingScopes : undefined;
+}
+
+/** Returns the command that signs in. If scopes are missing, it requests them and those that were granted before. */
+export function signInHint(error: LocalError): string {
+  const data = isObject(error.data) ? error.data : {};
+  if (isClientRefusal(error)) return registerClient;
+  if (data.error === "invalid_scope") return 'Sign in with other scopes: mcparley login TARGET --scope "SCOPE ..."';
+  const scopes = missingScopes(error) && Array.isArray(data.scopes) ? data.scopes.join(" ") : undefined;
+  const again = error.code === "sign_in_failed" ? " again" : "";
+  // The server chooses the scopes, so a shell must not interpret them.
+  return `Sign in${again}: mcparley login TARGET${scopes === undefined ? "" : ` --scope ${quotedWord(scopes)}`}`;
+}
+
+/** Returns the cure for tokens that `logout` could not revoke. Undefined for other errors. */
+export function notRevokedHint({ data }: LocalError): string | undefined {
+  if (!isObject(data) || typeof data.notRevokedAt !== "string") return undefined;
+  return `To revoke them, end the session of this client in your account at ${visibleLine(data.notRevokedAt)}.`;
 }
 
 /** Returns the cure for a server that refuses access. It depends on the headers that were sent. */
-export function accessHint(error: LocalError, target: KnownTarget | undefined): string {
+export function accessHint(error: LocalError, target: KnownTarget | undefined): string | undefined {
+  const data = isObject(error.data) ? error.data : {};
+  if (typeof data.resource === "string") {
+    return `Accept it: mcparley login TARGET --resource ${quotedWord(visibleLine(data.resource))}`;
+  }
+  const [, challenged] = /[\s,]scope="([^"]+)"/i.exec(String(data.status === 403 ? data.challenge : "")) ?? [];
+  const scopes = challenged === undefined ? undefined : visibleLine(challenged);
   const sent = (target?.headerNames ?? []).filter((name) => !harmless.has(name.toLowerCase()));
   if (sent.length === 0) {
     const isRefused = error.code === "authorization_failed";
-    if (isRefused && isClientRefusal(error)) {
-      return registerClient;
+    if (isRefused && (isClientRefusal(error) || isWithoutRegistration(error))) return registerClient;
+    // The server refuses the token of the sign-in itself, and its message states the reason.
+    if (!isRefused && typeof data.issuer === "string") return undefined;
+    if (scopes !== undefined) {
+      return `The authorization server did not grant the scopes ${scopes}. Sign in with an account that may have them: mcparley login TARGET`;
     }
     const token = 'the token: --header "Authorization: Bearer TOKEN"';
     return isRefused
@@ -46,7 +81,8 @@ export function accessHint(error: LocalError, target: KnownTarget | undefined): 
   }
   const names = sent.join(", ");
   const isBearer = sent.some((name) => name.toLowerCase() === "authorization");
-  const check = `The server did not accept the header ${names} that you gave. Check that its value is complete, valid for this server and not expired.`;
+  const need = scopes === undefined ? "" : `The request needs the scopes ${scopes}. `;
+  const check = `${need}The server did not accept the header ${names} that you gave. Check that its value is complete, valid for this server and not expired.`;
   return isBearer
     ? `${check} If the server has a sign-in, you can use it without the header: mcparley login TARGET`
     : check;

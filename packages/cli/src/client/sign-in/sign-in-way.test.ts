@@ -1,4 +1,4 @@
-import type { SignInAttempt } from "mcparley/auth";
+import type { SignInAttempt, SignInPurpose } from "mcparley/auth";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import { Screen } from "../screen.ts";
@@ -18,11 +18,11 @@ interface Outcome {
 
 type Circumstances = FakeOptions &
   Partial<Pick<SignInSetting, "isAskedFor" | "waitingHint">> &
-  Partial<Pick<FakeIo, "openUrl">> & { noBrowser?: boolean };
+  Partial<Pick<FakeIo, "openUrl">> & { noBrowser?: boolean; json?: boolean; purpose?: SignInPurpose };
 
 /** Runs a sign-in and returns its outcome. */
 async function signIn(circumstances: Circumstances): Promise<Outcome> {
-  const { isAskedFor = false, noBrowser = false, waitingHint, openUrl, ...fake } = circumstances;
+  const { isAskedFor = false, noBrowser = false, json = false, purpose, waitingHint, openUrl, ...fake } = circumstances;
   const io = { ...fakeIo(fake), ...(openUrl && { openUrl }) };
   const screen = new Screen(io, () => {});
   const stop = createStop(io, () => {});
@@ -32,9 +32,9 @@ async function signIn(circumstances: Circumstances): Promise<Outcome> {
     stop,
     isAskedFor,
     waitingHint,
-    options: { noInput: false, noBrowser, timeout: undefined },
+    options: { noInput: false, noBrowser, timeout: undefined, json },
   });
-  const attempt = await way.prepare(undefined);
+  const attempt = await way.prepare(undefined, purpose);
   const came = visit(attempt, stop.signal);
   came.catch(() => {});
   return { io, redirectUri: attempt.redirectUri, came };
@@ -70,9 +70,28 @@ describe("a sign-in that the user asked for", () => {
     expect(await comeBack(outcome)).toBe("c1");
   });
 
-  test("fails with the address if no browser can be opened and no user is present", async () => {
-    const { came } = await signIn({ isAskedFor: true, env: { DISPLAY: "" } });
-    await expect(came).rejects.toMatchObject({ code: "sign_in_required", data: { url: authorizationUrl.href } });
+  test("shows the address and waits if no browser can be opened and no user is present", async () => {
+    const outcome = await signIn({ isAskedFor: true, env: { DISPLAY: "" } });
+    await outcome.io.seen("Waiting for the sign-in");
+    expect(outcome.io.err()).toContain(`No browser could be opened`);
+    expect(outcome.io.err()).toContain("request the address at which it ends from this machine, such as with curl");
+    expect(await comeBack(outcome)).toBe("c1");
+  });
+
+  test("prints the address as the first line of JSON", async () => {
+    const outcome = await signIn({ isAskedFor: true, noBrowser: true, json: true });
+    await outcome.io.seen("Waiting for the sign-in");
+    expect(outcome.io.out()).toBe(`${JSON.stringify({ url: authorizationUrl.href })}\n`);
+    expect(await comeBack(outcome)).toBe("c1");
+  });
+
+  test("is not followed by another one for more scopes", async () => {
+    const purpose = { server: "https://a.example", issuer: "https://b.example", scopes: ["a", "b"] };
+    await expect(signIn({ isAskedFor: true, purpose: { ...purpose, missingScopes: ["b"] } })).rejects.toMatchObject({
+      code: "sign_in_required",
+      message: "The server requires scopes that you have not granted: b. A user must sign in again.",
+      data: { scopes: ["a", "b"], missingScopes: ["b"] },
+    });
   });
 });
 
@@ -103,11 +122,19 @@ describe("a sign-in that the server requires during another command", () => {
     expect(io.launched).toEqual([]);
   });
 
-  test("fails with the address and opens nothing without a terminal", async () => {
-    const { came, io } = await signIn({});
-    await expect(came).rejects.toMatchObject({ code: "sign_in_required", data: { url: authorizationUrl.href } });
-    expect(io.launched).toEqual([]);
-    expect(io.err()).toBe("");
+  test("shows the server and the missing scopes", async () => {
+    const purpose = { server: "https://a.example/mcp", issuer: "https://issuer.example", scopes: ["a", "b"] };
+    const outcome = await signIn({ terminal: true, answers: ["m"], purpose: { ...purpose, missingScopes: ["b"] } });
+    await outcome.io.seen("Waiting for the sign-in");
+    expect(outcome.io.err()).toContain("  Server: https://a.example/mcp\n  Missing scopes: b\n");
+    expect(await comeBack(outcome)).toBe("c1");
+  });
+
+  test("fails without a terminal before a client is registered", async () => {
+    await expect(signIn({})).rejects.toMatchObject({
+      code: "sign_in_required",
+      message: "A user must sign in, and there is no terminal to ask at.",
+    });
   });
 });
 
@@ -148,7 +175,7 @@ describe("a hint for a user who does not return", () => {
     const clock = manualClock();
     const io = fakeIo({ terminal: true, after: clock.after });
     const stop = createStop(io, () => {});
-    const options = { noInput: false, noBrowser: false, timeout: undefined };
+    const options = { noInput: false, noBrowser: false, timeout: undefined, json: false };
     const way = await signInWay({ io, screen: new Screen(io, () => {}), stop, isAskedFor: true, waitingHint, options });
     const attempt = await way.prepare(undefined);
     for (let round = 0; round < 2; round++) {
@@ -184,9 +211,12 @@ describe("--no-browser", () => {
     expect(used.launched).toEqual([]);
   });
 
-  test("fails with the address without a terminal", async () => {
-    const { came } = await signIn({ isAskedFor: true, noBrowser: true });
-    await expect(came).rejects.toMatchObject({ code: "sign_in_required", data: { url: authorizationUrl.href } });
+  test("shows the address and waits for the redirect without a terminal", async () => {
+    const outcome = await signIn({ isAskedFor: true, noBrowser: true });
+    await outcome.io.seen("Waiting for the sign-in");
+    expect(outcome.io.err()).toContain(`Visit this URL with a browser of this machine:\n${authorizationUrl.href}\n`);
+    expect(outcome.io.launched).toEqual([]);
+    expect(await comeBack(outcome)).toBe("c1");
   });
 
   test("ends with the input and with Ctrl-C", async () => {

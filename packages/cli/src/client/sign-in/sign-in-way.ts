@@ -1,13 +1,12 @@
-import { Cancelled, Declined, LocalError } from "mcparley";
-import type { SignIn, SignInAttempt } from "mcparley/auth";
+import { Cancelled, LocalError } from "mcparley";
+import type { SignIn, SignInPurpose } from "mcparley/auth";
 import type { ClientOptions } from "../options.ts";
-import { askUrl } from "../questions/ask-url.ts";
-import { paragraph } from "../screen.ts";
-import { visibleLine } from "../terminal-text.ts";
-import { type TalkSetting, isAttended, talk } from "../questions/prompter.ts";
+import { paragraph, printJson } from "../screen.ts";
+import { type TalkSetting, isAttended, talk, whyUnasked } from "../questions/prompter.ts";
+import { askToSignIn } from "./ask-to-sign-in.ts";
 
 export interface SignInSetting extends TalkSetting {
-  readonly options: Pick<ClientOptions, "noInput" | "noBrowser" | "timeout">;
+  readonly options: Pick<ClientOptions, "noInput" | "noBrowser" | "timeout" | "json">;
   /** Whether the user asked for the sign-in. If so, no confirmation is needed. */
   readonly isAskedFor: boolean;
   /** The redirect URI with which the client is registered. Default: any free port of this machine. */
@@ -19,32 +18,19 @@ export interface SignInSetting extends TalkSetting {
 /** Milliseconds after which the hint is shown. */
 const HINT_MS = 30_000;
 
-/** Returns the sign-in method: with a local browser, with a browser elsewhere, or an error if no user is present. */
+/**
+ * Returns the sign-in method: with a redirect to this machine, with a pasted address, or an error if no user is present. `login`
+ * needs no terminal, because it prints the URL and waits for the redirect.
+ */
 export async function signInWay(setting: SignInSetting): Promise<SignIn> {
   const attended = isAttended(setting);
-  if (setting.options.noBrowser || !(attended || setting.isAskedFor)) return pasted(setting, attended);
-  const { loopbackSignIn } = await import("mcparley/node");
-  const { timeout } = setting.options;
+  if (!attended && !setting.isAskedFor) return { prepare: (_, purpose) => Promise.reject(required(setting, purpose)) };
+  const method = await (attended && setting.options.noBrowser ? pasted(setting) : redirected(setting));
   return {
-    async prepare(previous) {
-      // A sign-in that starts again has a hint of its own.
-      let hint = delayedHint(setting);
-      const attempt = await loopbackSignIn({
-        open: async (url) => {
-          const { start } = hint;
-          await open(url, attended, setting);
-          start();
-        },
-        // In other commands `--timeout` limits the call, and the time of the sign-in does not count.
-        ...(setting.isAskedFor && timeout !== undefined && { timeLimit: timeout }),
-      }).prepare(previous);
-      return {
-        ...attempt,
-        visit(url, signal) {
-          const { stop } = (hint = delayedHint(setting));
-          return attempt.visit(url, signal).finally(stop);
-        },
-      };
+    prepare(previous, purpose) {
+      // `login` opens one page. A server that requires more scopes at its end must not open another one.
+      if (setting.isAskedFor && purpose?.missingScopes) return Promise.reject(required(setting, purpose));
+      return method.prepare(previous, purpose);
     },
   };
 }
@@ -64,37 +50,82 @@ function delayedHint({ io, screen, waitingHint }: SignInSetting): { start(this: 
   };
 }
 
-async function open(url: URL, attended: boolean, setting: SignInSetting): Promise<void> {
-  const { screen } = setting;
-  if (setting.isAskedFor) await openAtOnce(url, attended, setting);
-  else await openIfWanted(url, setting);
+/** Returns the error for a sign-in that is not possible here. It has the scopes for the command that signs in. */
+function required({ options, isAskedFor }: SignInSetting, purpose: SignInPurpose | undefined): LocalError {
+  const { scopes, missingScopes } = purpose ?? {};
+  const reason = isAskedFor ? "" : `, and ${whyUnasked(options)}`;
+  const message = missingScopes
+    ? `The server requires scopes that you have not granted: ${missingScopes.join(" ")}. A user must sign in again${reason}.`
+    : `A user must sign in${reason}.`;
+  return new LocalError("sign_in_required", message, { data: { scopes, missingScopes } });
+}
+
+async function redirected(setting: SignInSetting): Promise<SignIn> {
+  const { loopbackSignIn } = await import("mcparley/node");
+  const { stop, options, isAskedFor } = setting;
+  const { timeout } = options;
+  return {
+    async prepare(previous, purpose) {
+      // A sign-in that starts again has a hint of its own.
+      let hint = delayedHint(setting);
+      const attempt = await loopbackSignIn({
+        open: async (url) => {
+          const { start } = hint;
+          await open(url, purpose, setting);
+          start();
+        },
+        // In other commands `--timeout` limits the call, and the time of the sign-in does not count.
+        ...(isAskedFor && timeout !== undefined && { timeLimit: timeout }),
+      }).prepare(previous);
+      return {
+        ...attempt,
+        async visit(url, signal) {
+          // The time of the user has its own limit, whose error states that the user did not return.
+          const resume = stop.pause();
+          hint = delayedHint(setting);
+          return attempt.visit(url, signal).finally(() => {
+            hint.stop();
+            resume();
+          });
+        },
+      };
+    },
+  };
+}
+
+async function open(url: URL, purpose: SignInPurpose | undefined, setting: SignInSetting): Promise<void> {
+  const { io, screen, stop, isAskedFor } = setting;
+  if (isAskedFor) await openAtOnce(url, setting);
+  else {
+    const isAsked = await talk(setting, stop.signal, async (prompter) => {
+      await askToSignIn({ url, purpose, openUrl: (href) => io.openUrl(href) }, { prompter, view: screen.err });
+      return true;
+    });
+    if (!isAsked) throw new Cancelled("The sign-in was cancelled.");
+  }
   screen.note("Waiting for the sign-in in the browser. Press Ctrl-C to stop.");
 }
 
-async function openAtOnce(url: URL, attended: boolean, { io, screen }: SignInSetting): Promise<void> {
-  try {
-    await io.openUrl(url);
-    screen.note(`The browser opens to sign in at ${url.host}. If it does not, visit:\n${url.href}`);
-  } catch (error) {
-    if (!attended) throw error;
-    screen.note(`No browser could be opened: ${(error as Error).message}. On this machine, visit:\n${url.href}`);
+/** Shows the URL, and opens it unless `--no-browser` was given. With `--json`, the URL is the first line of stdout. */
+async function openAtOnce(url: URL, setting: SignInSetting): Promise<void> {
+  const { io, screen, options } = setting;
+  if (options.json) await printJson({ url: url.href }, { screen }, "line");
+  if (options.noBrowser) screen.note(`Visit this URL with a browser of this machine:\n${url.href}`);
+  else {
+    try {
+      await io.openUrl(url);
+      screen.note(`The browser opens to sign in at ${url.host}. If it does not, visit:\n${url.href}`);
+    } catch (error) {
+      screen.note(`No browser could be opened: ${(error as Error).message}. On this machine, visit:\n${url.href}`);
+    }
   }
+  if (isAttended(setting)) return;
+  screen.note(
+    "With a browser of another machine, request the address at which it ends from this machine, such as with curl.",
+  );
 }
 
-/** Shows the URL of the sign-in, and opens it only if the user agrees. */
-async function openIfWanted(url: URL, setting: SignInSetting): Promise<void> {
-  const { io, screen, stop } = setting;
-  const answer = await talk(setting, stop.signal, (prompter) => {
-    prompter.say(`\n${screen.err.style.bold("The server asks you to sign in:")}`);
-    const scopes = url.searchParams.get("scope");
-    if (scopes) prompter.say(paragraph(`Scopes: ${visibleLine(scopes)}`, screen.err, "  "));
-    return askUrl(url.href, (href) => io.openUrl(href), { prompter, view: screen.err });
-  });
-  if (answer?.action === "decline") throw new Declined("You declined to sign in.");
-  if (answer?.action !== "accept") throw new Cancelled("The sign-in was cancelled.");
-}
-
-async function pasted(setting: SignInSetting, attended: boolean): Promise<SignIn> {
+async function pasted(setting: SignInSetting): Promise<SignIn> {
   const { pastedSignIn } = await import("mcparley/auth");
   const { screen, redirectUri } = setting;
   // A URL is not wrapped, so that it can be copied.
@@ -104,18 +135,5 @@ async function pasted(setting: SignInSetting, attended: boolean): Promise<SignIn
     if (answer === undefined) throw new Cancelled("The sign-in was cancelled.");
     return answer;
   };
-  const way = pastedSignIn({ print, read, ...(redirectUri !== undefined && { redirectUri }) });
-  return attended ? way : { prepare: async (previous) => unattended(await way.prepare(previous)) };
-}
-
-/** Returns an attempt that fails with the sign-in URL, because no user is present. */
-function unattended({ redirectUri }: SignInAttempt): SignInAttempt {
-  return {
-    redirectUri,
-    visit: ({ href }) => {
-      const message = "A user must sign in, and there is no terminal to ask at.";
-      return Promise.reject(new LocalError("sign_in_required", message, { data: { url: href } }));
-    },
-    close: () => Promise.resolve(),
-  };
+  return pastedSignIn({ print, read, ...(redirectUri !== undefined && { redirectUri }) });
 }

@@ -39,7 +39,9 @@ export function authorizationCode(options: OAuthOptions): Grant {
       checkPkce(context.at.metadata);
       const scopes = withOfflineAccess(required, options, context.at.metadata);
       const signIn = options.signIn ?? loopbackSignIn();
-      const attempt = await signIn.prepare(await registeredRedirectUri(options, context));
+      const { at, missingScopes } = context;
+      const purpose = { server: at.server.href, issuer: at.issuer, scopes, ...(missingScopes && { missingScopes }) };
+      const attempt = await signIn.prepare(await registeredRedirectUri(options, context), purpose);
       try {
         checkRedirectUri(attempt.redirectUri, options);
         return await signInWith(attempt, options, { context, scopes, isRetry: false });

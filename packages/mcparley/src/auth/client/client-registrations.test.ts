@@ -4,7 +4,8 @@ import { fakeClock } from "../../testing/fake-clock.ts";
 import { sendHttp } from "../../http/client/send.ts";
 import { readHttpTarget } from "../../http/client/settings.ts";
 import { memoryCredentials } from "./credentials.ts";
-import { type OAuth, type OAuthOptions, oauth } from "./oauth.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuth, OAuthOptions } from "./options.ts";
 
 const issuer = "https://as.example";
 const notes = "https://mcp.example/mcp";

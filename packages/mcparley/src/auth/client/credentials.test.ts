@@ -407,6 +407,7 @@ describe("an account", () => {
       scopes: ["a", "b"],
       expiresAt: 1_000_000 + 3_600_000,
       isRenewable: true,
+      isBound: false,
     });
     expect(world.asked).toHaveLength(asked);
   });

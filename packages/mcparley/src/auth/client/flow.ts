@@ -1,7 +1,7 @@
 import { sendGuarded } from "#guarded-send";
 import { linkWithin } from "../../rpc/abort.ts";
 import { unreachable } from "../../http/client/connection-error.ts";
-import type { HttpAuthRequest } from "../../http/client/settings.ts";
+import { type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
 import { systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { memoryCredentials } from "./credentials.ts";
@@ -69,6 +69,7 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
       const authorization = at(server);
       const token = await authorization.inTurn(signal, async () => {
         const { status, headers } = await sendFirst(core, server, signal);
+        report(`GET ${nameOf(server)}: ${status}`);
         const challenge = await readChallenge(headers);
         const discovered = await authorization.discover(challenge, status, signal);
         const scopes = authorization.scopesFor(discovered, challenge.scopes);
@@ -135,7 +136,7 @@ function readServer(given: string | URL): URL {
 }
 
 function toAccount(server: URL, token: TokenRecord): SignedInAccount {
-  const { resource, issuer, clientId, subject, grantedScopes, expiresAt, refreshToken } = token;
+  const { resource, issuer, clientId, subject, grantedScopes, expiresAt, refreshToken, tokenType } = token;
   return {
     server: server.href,
     resource,
@@ -145,5 +146,6 @@ function toAccount(server: URL, token: TokenRecord): SignedInAccount {
     scopes: grantedScopes,
     expiresAt,
     isRenewable: refreshToken !== undefined,
+    isBound: tokenType === "dpop",
   };
 }

@@ -54,6 +54,8 @@ export interface GrantContext {
   /** Calls the option `onError`. */
   readonly warn: (this: void, error: Error) => void;
   readonly registration: RegistrationUse;
+  /** The scopes that a request needs and the present tokens lack, if they are the reason. */
+  readonly missingScopes: readonly string[] | undefined;
   /** Aborted when no request waits for the tokens. */
   readonly signal: AbortSignal;
 }

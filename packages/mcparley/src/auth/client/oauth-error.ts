@@ -150,8 +150,12 @@ export function clockRemark({ headers, sentAt, receivedAt }: TimedResponse, send
   // The sender wrote the date between the two times, and rounded it down.
   const ahead = sentAt - date - PRECISION_MS;
   const behind = date - receivedAt;
-  const difference = Math.max(ahead, behind);
-  if (!(difference > TOLERATED_MS)) return "";
-  const direction = ahead > behind ? "ahead of" : "behind";
-  return ` The clock of this machine is ${Math.round(difference / 1_000)} s ${direction} the clock of ${sender}. Correct the clock, because tokens are valid for a limited time.`;
+  return offsetRemark(ahead > behind ? -ahead : behind, sender);
+}
+
+/** Returns the same sentence for the offset of another clock in milliseconds, which is positive if that clock is ahead. */
+export function offsetRemark(offset: number, owner: string): string {
+  if (!(Math.abs(offset) > TOLERATED_MS)) return "";
+  const direction = offset < 0 ? "ahead of" : "behind";
+  return ` The clock of this machine is ${Math.round(Math.abs(offset) / 1_000)} s ${direction} the clock of ${owner}. Correct the clock, because tokens are valid for a limited time.`;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
 import { memoryCredentials } from "./credentials.ts";
-import { type OAuth, type OAuthOptions, oauth } from "./oauth.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuth, OAuthOptions } from "./options.ts";
 
 interface Setting {
   world: ScriptedIssuer;

@@ -32,7 +32,7 @@ export interface AuthorizationOptions {
    * accepts. The decision is stored with the tokens. Default: such a server fails with `authorization_failed`.
    */
   acceptResource?: (offer: ResourceOffer) => boolean | Promise<boolean>;
-  /** Whether to bind tokens to a key of this client (RFC 9449). Default: if the MCP server requires it. */
+  /** Whether to bind tokens to a key of this client (RFC 9449). Default: if the stored tokens are bound, or the MCP server requires it. */
   dpop?: boolean;
   /**
    * Whether authorization requests may reach private networks. Default: only if the MCP server itself is at a private
@@ -75,6 +75,8 @@ export interface SignedInAccount {
   readonly expiresAt: number | undefined;
   /** Whether the tokens can be renewed without the user. */
   readonly isRenewable: boolean;
+  /** Whether the tokens are bound to a key of this client (RFC 9449). */
+  readonly isBound: boolean;
 }
 
 /** The authorization of a client, for any number of servers. `connect` accepts it as `auth`. */

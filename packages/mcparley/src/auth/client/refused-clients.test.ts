@@ -566,10 +566,13 @@ describe("the steps of a sign-in", () => {
     expect(steps.map((step) => step.replaceAll(/127\.0\.0\.1%3A\d+/g, "127.0.0.1"))).toEqual([
       "GET https://mcp.example/.well-known/oauth-protected-resource/mcp: 200",
       "GET https://as.example/.well-known/oauth-authorization-server: 200",
+      'Issuer "https://as.example" for the resource "https://mcp.example/mcp"',
+      "Scopes to request: those that the issuer chooses",
       "POST https://as.example/register: 201",
       'Client "client-1", client_secret_post',
       "Authorization URL https://as.example/authorize?response_type=code&client_id=client-1&redirect_uri=http%3A%2F%2F127.0.0.1%2Fcallback&state=...&code_challenge=...&code_challenge_method=S256&resource=https%3A%2F%2Fmcp.example%2Fmcp",
       "POST https://as.example/token, authorization_code: 200",
+      "Tokens: scopes not stated, expire in 3600 s, renewable",
       'Client "client-1", client_secret_post',
       "POST https://as.example/revoke: 200",
       "POST https://as.example/revoke: 200",
@@ -585,6 +588,23 @@ describe("the steps of a sign-in", () => {
       expect(secret).toMatch(/.{6}/);
       expect(text).not.toContain(secret);
     }
+  });
+
+  test("contain the scopes and the expiry of tokens as one line, also if the issuer repeats the token in them", async () => {
+    const { world, steps, start } = setting(["none"]);
+    world.answerToken = () =>
+      Response.json({
+        access_token: "token-4711",
+        token_type: "Bearer",
+        expires_in: 1e300,
+        scope: "a\u001b[2Jb token-4711",
+      });
+    world.challenge = 'scope="a b"';
+    await failure(start().call());
+    expect(steps).toContain("Scopes to request: a b");
+    expect(steps.find((step) => step.startsWith("Tokens: "))).toMatch(
+      /^Tokens: scopes a \[2Jb \[redacted\], expiry not stated, not renewable$/,
+    );
   });
 
   test("contain each refusal with the issuer's words", async () => {

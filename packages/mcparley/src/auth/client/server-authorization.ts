@@ -4,7 +4,8 @@ import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { clockRemark, inWords, isClientRefusal, isUnusableServer, withoutSecrets } from "./oauth-error.ts";
+import { isClientRefusal, isUnusableServer } from "./oauth-error.ts";
+import { reasonOf, refusedFreshToken, withReasons } from "./refused-token.ts";
 import {
   type ObtainOptions,
   type TokenRecord,
@@ -46,6 +47,8 @@ export class ServerAuthorization {
   #prover: DpopProver | undefined;
   /** The origin of the token in use. */
   #origin: "stored" | "refreshed" | "obtained" = "stored";
+  /** Until this time a token of a sign-in that the server has not accepted yet is not replaced if the server refuses it. */
+  #unprovenUntil = 0;
   #loading: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
   /** The number of requests for more scopes, by the scopes of the challenge. */
@@ -81,6 +84,8 @@ export class ServerAuthorization {
   }
 
   responded({ url }: HttpAuthRequest, response: { status: number; headers: ReplyHeaders }): boolean {
+    // A token without enough scopes is accepted too.
+    if (response.status < 300 || response.status === 403) this.#unprovenUntil = 0;
     return this.#prover?.responded(url, response) ?? false;
   }
 
@@ -111,6 +116,9 @@ export class ServerAuthorization {
       accepted: before?.resource,
       signal,
     });
+    this.#core.report(
+      `Issuer ${JSON.stringify(this.#at.issuer)} for the resource ${JSON.stringify(this.#at.resource)}`,
+    );
     return this.#at;
   }
 
@@ -147,6 +155,8 @@ export class ServerAuthorization {
     });
     this.#failedSignIns = undefined;
     await this.#location.set({ issuer: at.issuer, resource: at.resource });
+    const { clock, grant } = this.#core;
+    if (!grant.isUnattended) this.#unprovenUntil = clock.now() + SIGN_IN_PAUSE_MS;
     return this.#adopt(token, "obtained");
   }
 
@@ -233,11 +243,12 @@ export class ServerAuthorization {
       return true;
     }
     if (status === 403) return this.#stepUp(at, challenge, { stored, repeated, challenges, signal });
-    // A token of a sign-in for this request was refused, so its renewal would not help.
-    if (repeated > 0 && this.#origin === "obtained") {
-      const now = this.#core.clock.now();
-      const error = notAccepted(at, clockRemark({ headers, sentAt: now, receivedAt: now }, "the server"));
-      this.#noteFailure(error, MAX_FAILED_SIGN_INS);
+    const now = this.#core.clock.now();
+    // Neither a renewal nor another sign-in helps if the server refuses the first use of a token.
+    if (stored && this.#origin === "obtained" && (repeated > 0 || now < this.#unprovenUntil)) {
+      const error = refusedFreshToken(at, { challenge, headers }, { token: stored, now });
+      // The pause starts with the first refusal.
+      if (!this.#failedSignIns) this.#noteFailure(error, MAX_FAILED_SIGN_INS);
       throw error;
     }
     // A token that was renewed for this request was refused, so another renewal would not help.
@@ -251,14 +262,17 @@ export class ServerAuthorization {
     // The response to a renewal has shown whether the server knows the client.
     const registration = stored?.refreshToken === undefined ? "checked" : "stored";
     await this.#obtainForRequest(at, { scopes, registration, signal }).catch((error: unknown) => {
-      throw refusal ? withRefusal(error, refusal) : error;
+      const reason = sent === undefined ? undefined : reasonOf(challenge, sent);
+      const refused = reason === undefined ? undefined : `${nameOf(this.#server)} refused the stored token: ${reason}.`;
+      throw withReasons(error, [refused, refusal?.message]);
     });
     return true;
   }
 
-  #reportRefusal(status: number, { error, description }: Challenge, token: string): void {
-    const reason = error === undefined ? "" : `: ${withoutSecrets(inWords(error, description), [token])}`;
-    this.#core.report(`${nameOf(this.#server)} refused the access token with status ${status}${reason}`);
+  #reportRefusal(status: number, challenge: Challenge, token: string): void {
+    const reason = reasonOf(challenge, token);
+    const shown = reason === undefined ? "" : `: ${reason}`;
+    this.#core.report(`${nameOf(this.#server)} refused the access token with status ${status}${shown}`);
   }
 
   /** Requests more scopes in addition to the present ones (2026-07-28, "Step-Up Authorization Flow"). */
@@ -275,10 +289,12 @@ export class ServerAuthorization {
     const name = required.toSorted().join(" ");
     const before = this.#stepUps.get(name) ?? 0;
     if (before >= MAX_STEP_UPS) return false;
+    const all = unite(stored?.requestedScopes, stored?.grantedScopes, required);
+    const missing = required.filter((scope) => !stored?.grantedScopes?.includes(scope));
+    const missingScopes = missing.length > 0 ? missing : required;
+    await this.#obtainForRequest(at, { scopes: all, registration: "checked", missingScopes, signal });
     if (this.#stepUps.size >= MAX_REMEMBERED) this.#stepUps.clear();
     this.#stepUps.set(name, before + 1);
-    const all = unite(stored?.requestedScopes, stored?.grantedScopes, required);
-    await this.#obtainForRequest(at, { scopes: all, registration: "checked", signal });
     this.#steppedUpToken = this.#token?.accessToken;
     return true;
   }
@@ -346,22 +362,8 @@ function paused(error: Error): LocalError {
   return new LocalError(code, text, { data });
 }
 
-/** Adds the reason of a refused renewal to the error of the sign-in that it made necessary. */
-function withRefusal(error: unknown, refusal: LocalError): unknown {
-  if (!(error instanceof LocalError) || error.code !== "sign_in_required") return error;
-  const { code, message, data } = error;
-  return new LocalError(code, `${message} ${refusal.message}`, { data, cause: refusal });
-}
-
 function withPeriod(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
-function notAccepted({ server, issuer, resource }: Discovered, remark: string): LocalError {
-  const message =
-    `${server.origin} rejects the token that ${JSON.stringify(issuer)} has just issued for ${JSON.stringify(resource)}. ` +
-    `Check the accepted issuers and audiences of the server.${remark}`;
-  return new LocalError("unauthorized", message, { data: { status: 401, issuer } });
 }
 
 /** Returns the scopes of all sets, each once. */

@@ -5,8 +5,22 @@ export interface SignIn {
   /**
    * Prepares to receive the redirect. `previous` is the redirect URI of an earlier registration. Use it again if possible,
    * because another one requires a new registration of the client.
+   *
+   * Rejects with `LocalError` `sign_in_required` if no sign-in is possible here. No client is registered then.
    */
-  prepare(previous: string | undefined): Promise<SignInAttempt>;
+  prepare(previous: string | undefined, purpose?: SignInPurpose): Promise<SignInAttempt>;
+}
+
+/** The servers and the scopes of a sign-in, to show them to the user. */
+export interface SignInPurpose {
+  /** The URL of the MCP server. */
+  readonly server: string;
+  /** The issuer identifier of the authorization server. */
+  readonly issuer: string;
+  /** The scopes to request. Undefined if the authorization server chooses them. */
+  readonly scopes: readonly string[] | undefined;
+  /** The scopes that a request needs and the present tokens lack. Undefined if the sign-in has another reason. */
+  readonly missingScopes?: readonly string[] | undefined;
 }
 
 /** One attempt to sign in. The caller of `prepare` must always close it. */
@@ -15,7 +29,7 @@ export interface SignInAttempt {
   readonly redirectUri: string;
   /**
    * Sends the user to the URL and resolves with the URL to which the user was redirected. The caller checks its content.
-   * Rejects with `LocalError` `sign_in_required` if no sign-in is possible here; its `data.url` is the URL to visit.
+   * Rejects with `LocalError` `sign_in_required` if no sign-in is possible here.
    */
   visit(authorizationUrl: URL, signal: AbortSignal): Promise<URL>;
   /** Releases the attempt, such as its listening port. Called in every case. */

@@ -5,7 +5,8 @@ import { readHttpTarget } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { memoryCredentials } from "./credentials.ts";
-import { type OAuth, type OAuthOptions, oauth } from "./oauth.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuth, OAuthOptions } from "./options.ts";
 
 /** Processes that share a storage, and a server whose first challenge requires the scope "a". */
 function setting() {

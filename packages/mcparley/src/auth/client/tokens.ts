@@ -20,7 +20,7 @@ import {
   mayBePrivate,
 } from "./grant.ts";
 import { checkUrl } from "./guarded-fetch.ts";
-import { isFinalRefusal, refusalCode } from "./oauth-error.ts";
+import { isFinalRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
 
 /** The stored tokens of one client for one server from one authorization server. */
 export interface TokenRecord {
@@ -50,6 +50,8 @@ export interface ObtainOptions {
   readonly signal: AbortSignal;
   /** Default: "stored". */
   readonly registration?: RegistrationUse;
+  /** The scopes that a request needs and the present tokens lack, if they are the reason. */
+  readonly missingScopes?: readonly string[];
 }
 
 /** Gets new tokens by the grant, and stores them. Rejects with the errors of the grant. */
@@ -59,10 +61,16 @@ export async function obtainTokens(
   { scopes, ...use }: ObtainOptions,
 ): Promise<TokenRecord> {
   const { grant, clock, options } = core;
-  const context = await grantContext(core, at, { isBound: options.dpop ?? at.isDpopRequired, ...use });
+  const stored = storedTokens(core, at);
+  const before = await stored.read();
+  // Tokens that were bound to a key are not replaced by tokens that any thief could use.
+  const isBound = options.dpop ?? (at.isDpopRequired || before?.tokenType === "dpop");
+  core.report(`Scopes to request: ${scopes?.join(" ") ?? "those that the issuer chooses"}`);
+  const context = await grantContext(core, at, { isBound, ...use });
   const { response, clientId } = await grant.obtain(context, scopes);
   const token = toTokenRecord(response, { at, clientId, requestedScopes: scopes, since: clock.now() });
-  await storedTokens(core, at).set(token);
+  core.report(describeTokens(token, clock.now()));
+  await stored.set(token);
   const { server, issuer } = at;
   await grant.assignTokens?.({ server, issuer, clientId, storage: core.storage, fetch: context.endpoints.fetch });
   return token;
@@ -97,6 +105,7 @@ export async function refreshTokens(core: AuthorizationCore, at: Discovered, sta
       const request = { token: present.refreshToken, scopes: present.grantedScopes };
       const response = await requestRefresh(context.endpoints, client, request);
       const renewed = toTokenRecord(response, { at, clientId, since, before: present });
+      core.report(describeTokens(renewed, clock.now()));
       // Only a sign-in writes without this lock, and its tokens are newer.
       return { token: (await stored.replace(renewed)) ? renewed : await stored.read() };
     } catch (error) {
@@ -165,8 +174,9 @@ async function grantContext(
   {
     isBound,
     registration = "stored",
+    missingScopes,
     signal = unending,
-  }: { isBound: boolean } & Partial<Pick<ObtainOptions, "registration" | "signal">>,
+  }: { isBound: boolean } & Partial<Omit<ObtainOptions, "scopes">>,
 ): Promise<GrantContext> {
   if (isBound) checkDpopAlgorithms(at);
   const { storage, clock, options } = core;
@@ -180,6 +190,7 @@ async function grantContext(
     clock,
     warn: (error) => options.onError?.(error),
     registration,
+    missingScopes,
     signal,
     checkUrl: (url) => checkUrl(url, allowPrivate),
   };
@@ -238,6 +249,20 @@ function toTokenRecord(response: TokenResponse, issued: Issued): TokenRecord {
     ...(grantedScopes && { grantedScopes }),
     ...(subject !== undefined && { subject }),
   };
+}
+
+/** Returns the properties of issued tokens for a log, without secrets. The authorization server chooses the scopes. */
+function describeTokens(
+  { grantedScopes, expiresAt, refreshToken, tokenType, accessToken }: TokenRecord,
+  now: number,
+): string {
+  const facts = [
+    grantedScopes?.length ? `scopes ${grantedScopes.join(" ")}` : "scopes not stated",
+    expiresAt === undefined ? "expiry not stated" : `expire in ${Math.round((expiresAt - now) / 1_000)} s`,
+    refreshToken === undefined ? "not renewable" : "renewable",
+    ...(tokenType === "dpop" ? ["bound to a key (DPoP)"] : []),
+  ];
+  return withoutSecrets(`Tokens: ${facts.join(", ")}`, [accessToken, refreshToken ?? accessToken]);
 }
 
 function subjectOf({ id_token: idToken, access_token: accessToken }: TokenResponse): string | undefined {

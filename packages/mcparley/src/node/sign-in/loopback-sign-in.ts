@@ -70,8 +70,9 @@ async function send(url: URL, open: NonNullable<LoopbackSignInOptions["open"]>):
   } catch (cause) {
     if (cause instanceof LocalError) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
-    const message = `A user must sign in, but no browser could be opened: ${why}.`;
-    throw new LocalError("sign_in_required", message, { cause, data: { url: url.href } });
+    const message = `A user must sign in, but no browser could be opened: ${why}. Set the option \`open\` to show the URL, or use \`pastedSignIn\`.`;
+    // The error has no URL: nothing listens for its redirect after the attempt.
+    throw new LocalError("sign_in_required", message, { cause });
   }
 }
 
