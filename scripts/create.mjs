@@ -78,7 +78,7 @@ async function asImage(folder, transport, { env, use }) {
 
 /** Replaces the port of the project, which another process may use. @param {string} folder @param {string} port */
 function usePort(folder, port) {
-  for (const name of ["src/main.ts", ".mcp.json"]) {
+  for (const name of ["src/main.ts", ".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"]) {
     const file = path.join(folder, name);
     writeFileSync(file, readFileSync(file, "utf8").replaceAll("3000", port));
   }

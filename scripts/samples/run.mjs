@@ -135,6 +135,9 @@ function prepared(line, { world, packed, ports }) {
     const tarball = packed.find(({ name }) => name === "create-mcparley")?.file ?? "";
     return `npm exec --yes --package ${quoted(tarball)} -- create-mcparley ${words.slice(1).join(" ")}`;
   }
+  // One server stands for those of other people. With its own name it would be the server that the page describes.
+  if (/ add .*(?:your-server|example\.com)/.test(line) && !line.includes("--name"))
+    command = command.replace(" add ", " add --name other ");
   const packages = tarballsOf(packed, "@mcparley/cli").map((tarball) => `--package ${quoted(tarball)}`);
   return (
     command

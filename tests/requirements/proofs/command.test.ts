@@ -132,7 +132,7 @@ provesInCommand("security.local.consent", async (version) => {
   const refused = await list(["n"]);
   expect(refused.code).toBe(7);
   expect(refused.io.targets).toEqual([]);
-  expect(refused.io.err()).toContain('Command   npx -y a-package "--flag=a b"\n');
+  expect(refused.io.err()).toContain("Command       npx -y a-package '--flag=a b'\n");
   const agreed = await list(["y"]);
   expect(agreed.code).toBe(0);
   expect(agreed.io.targets.length).toBe(1);
