@@ -26,7 +26,10 @@ describe("the sources of the library", () => {
     for (const { name, program } of sources) {
       walk(program, ({ type, callee }: Record<string, any>) => {
         const isCall = type === "CallExpression" || type === "NewExpression";
-        if (isCall && /^(?:eval|Function|runIn\w*Context|compileFunction)$/.test(callee.property?.name ?? callee.name)) {
+        if (
+          isCall &&
+          /^(?:eval|Function|runIn\w*Context|compileFunction)$/.test(callee.property?.name ?? callee.name)
+        ) {
           generating.push(name);
         }
       });
