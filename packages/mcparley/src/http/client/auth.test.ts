@@ -107,9 +107,10 @@ test("a request is repeated at most 30 times after the challenges of other reque
     expect(await otherAnswer).toEqual({});
   }
   refused.status(401, challenge);
-  expect(await answer).toMatchObject({ code: "unauthorized" });
+  await flushPromises();
   expect(challenges).toHaveLength(30);
   expect(waiting()).toBe(0);
+  expect(await answer).toMatchObject({ code: "unauthorized" });
 });
 
 test("a request fails if the authorization has no new credentials", async () => {
