@@ -44,6 +44,17 @@ test("arguments that the user edited are part of the outcome and of the message"
   await host.close();
 });
 
+test("arguments that the user edited are not sent if the input schema of the tool refuses them", async () => {
+  const { host } = await hostWith(async () => ({ action: "allow", arguments: { a: 5, b: "six" } }));
+  const { outcome } = await host.conversation().callTool("sums__add", { a: 1, b: 2 });
+  expect(outcome).toMatchObject({
+    status: "failed",
+    mayHaveRun: false,
+    message: expect.stringContaining("/b must be number"),
+  });
+  await host.close();
+});
+
 test("an aborted call of the user withdraws its question, and adds no message", async () => {
   const controller = new AbortController();
   const asked: AbortSignal[] = [];

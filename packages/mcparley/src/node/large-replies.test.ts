@@ -51,6 +51,28 @@ test("a reply of exactly the limit is read, and one byte more is refused", async
   });
 });
 
+test("the limit of a resource is 24 MiB by default, and that of another reply is 16 MiB", async () => {
+  let size = 0;
+  const url = await serve((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => (body += String(chunk)));
+    request.on("end", () => {
+      const { id } = JSON.parse(body) as { id: number };
+      const result = { resultType: "complete", contents: [], ttlMs: 0, cacheScope: "private" };
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result }).padEnd(size));
+    });
+    return true;
+  });
+  const client = await connected(url);
+  size = 25_165_824;
+  expect(await read(client)).toMatchObject({ contents: [] });
+  size++;
+  await expect(read(client)).rejects.toMatchObject({ code: "too_large" });
+  size = 16_777_217;
+  await expect(client.request("resources/read", { uri: "large://blob" })).rejects.toMatchObject({ code: "too_large" });
+});
+
 test("onReceived is called with the bytes that have arrived, up to the announced total", async () => {
   const seen: ReceivedPart[] = [];
   const client = await connected(await serve(), { onReceived: (received) => seen.push(received) });

@@ -104,6 +104,13 @@ test("a message that is sent just before closing arrives", async () => {
   expect(stderr).toBe("fatal: out of cheese\n");
 });
 
+test("a child receives its arguments unchanged, because no shell reads them", async () => {
+  const args = ["$HOME `id` $(id) %PATH%", "a; exit 9", "x | y > z && w", "*", '"', "'"];
+  const program = `process.stdin.resume(); console.log(JSON.stringify({ args: process.argv.slice(1) }))`;
+  const { next, closedWith } = await openTransport({ args: ["-e", program, "--", ...args] });
+  expect(await Promise.race([next(), closedWith])).toEqual({ args });
+});
+
 test("a child has the inherited and the configured variables, and no others", async () => {
   process.env.SOME_HOST_SECRET = "x";
   const { ask } = await openTransport({ env: { GIVEN: "1", LANG: "tlh" } });

@@ -88,6 +88,31 @@ test("a challenge contains the refused request, its headers, and the number of r
   expect(waiting()).toBe(0);
 });
 
+test("a request is repeated at most 30 times after the challenges of other requests", async () => {
+  const { auth, challenges } = manualAuth();
+  const { call, next, waiting } = await openTransport(auth);
+  const answer = call();
+  let refused = await next();
+  for (let repeated = 0; repeated < 30; repeated++) {
+    const otherAnswer = call();
+    (await next()).status(401, challenge);
+    refused.status(401, challenge);
+    await flushPromises();
+    challenges[repeated]?.settle(true);
+    const both = [await next(), await next()];
+    for (const { body, json } of both) {
+      if (body.id !== refused.body.id) json({ jsonrpc: "2.0", id: body.id, result: {} });
+    }
+    refused = both.find(({ body }) => body.id === refused.body.id) ?? refused;
+    expect(await otherAnswer).toEqual({});
+  }
+  refused.status(401, challenge);
+  await flushPromises();
+  expect(challenges).toHaveLength(30);
+  expect(waiting()).toBe(0);
+  expect(await answer).toMatchObject({ code: "unauthorized" });
+});
+
 test("a request fails if the authorization has no new credentials", async () => {
   const { auth, challenges } = manualAuth();
   const { call, next, waiting } = await openTransport(auth);

@@ -96,6 +96,12 @@ test("all lines of data of an event count together, and an event just within the
   await expect(read(endless, 1_000)).rejects.toMatchObject({ code: "too_large" });
 });
 
+test("an event of exactly the limit is read, and one of a character more is refused", async () => {
+  const event = (length: number): Uint8Array[] => [bytes.encode(`data: ${"x".repeat(length)}\n\n`)];
+  expect((await read(event(1_000), 1_000)).events[0]?.data.length).toBe(1_000);
+  await expect(read(event(1_001), 1_000)).rejects.toMatchObject({ code: "too_large" });
+});
+
 test("the limit at the time of arrival applies to an event, and comments do not count", async () => {
   let limit = 1_000;
   const sizes: number[] = [];

@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** A sentence or a row of a table. */
+export interface Unit {
+  text: string;
+  isRow: boolean;
+}
+
+/** Headings of columns that name a thing, describe an attack, or state a task of the reader. */
+const otherColumns =
+  /^(?:Advisory|Attack|Attacker|What happened elsewhere|What it can send or do|What you have to do|Test|Boundary|Who is on the other side|What crosses it|Asset|Owner|Actor|Can|Subject|You are|Decide)$/;
+
+/** The sections of `consent.md` about rules, pins and the approval of calls. */
+const sectionsOfConsent =
+  /^(?:Rules|Patterns|Annotations|Rules that are not valid|Pins|Characters that deceive|What pins do not cover|Approval of calls)$/;
+
+const isIncluded = (page: string, heading: string): boolean =>
+  page === "consent.md" ? sectionsOfConsent.test(heading) : heading !== "Next pages";
+
+/**
+ * Returns the sentences and rows of a page in `docs/`, as they are read: without code blocks, headings, and the targets of links.
+ * The cells of a row are separated by ` | `. Columns that state no behaviour are omitted.
+ */
+export function unitsOf(page: string): Unit[] {
+  const text = readFileSync(fileURLToPath(new URL(`../../../docs/${page}`, import.meta.url)), "utf8");
+  const sections = text.replaceAll(/^```[\s\S]*?^```$/gm, "").split(/^#+ /m);
+  return sections
+    .map((section) => section.split(/\n([\s\S]*)/))
+    .filter(([heading = ""]) => isIncluded(page, heading))
+    .flatMap(([, body = ""]) => body.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1").split(/\n\s*\n|\n(?=- )/))
+    .flatMap((block) => (block.trimStart().startsWith("|") ? rowsOf(block) : sentencesOf(block)));
+}
+
+function rowsOf(table: string): Unit[] {
+  const lines = table.trim().split("\n");
+  const [headings = [], , ...rows] = lines.map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  return rows
+    .map((cells) => cells.filter((_, index) => !otherColumns.test(headings[index] ?? "")).join(" | "))
+    .filter((row) => row !== "")
+    .map((row) => ({ text: row, isRow: true }));
+}
+
+function sentencesOf(block: string): Unit[] {
+  const prose = block
+    .trim()
+    .replace(/^- (?:\[ \] )?/, "")
+    .replaceAll(/\s+/g, " ")
+    .replaceAll("**", "");
+  const sentences = prose === "" ? [] : prose.split(/(?<=[.:?!]) (?=[A-Z`*])/);
+  return sentences.map((sentence) => ({ text: sentence, isRow: false }));
+}
