@@ -1,5 +1,7 @@
 // @ts-check
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
@@ -28,7 +30,10 @@ if (values.help) process.stdout.write(help);
 else process.exitCode = await main();
 
 async function main() {
-  // The authorization server is ended when this process exits.
+  // Everything that runs ends with this process, and its files are deleted.
+  const folder = mkdtempSync(path.join(tmpdir(), "mcparley-issuers-"));
+  process.env.TMPDIR = folder;
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
   makeReady();
   const { runIssuers } = await load();

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
+import { EventEmitter } from "node:events";
 import path from "node:path";
-import { text } from "node:stream/consumers";
 
 /** The end of a command. */
 export interface Ended {
@@ -20,8 +20,15 @@ interface RunOptions {
   signal: AbortSignal;
 }
 
-/** Runs the command without a terminal and without input. */
-export async function runCommand(words: readonly string[], options: RunOptions): Promise<Ended> {
+/** A command that runs. */
+export interface Started {
+  readonly ended: Promise<Ended>;
+  /** Resolves when the output matches. Rejects if the command ends before. */
+  readonly printed: (pattern: RegExp) => Promise<RegExpExecArray>;
+}
+
+/** Starts the command without a terminal and without input. */
+export function startCommand(words: readonly string[], options: RunOptions): Started {
   const { root, env, clockAhead, signal } = options;
   const program = path.join(root, "packages/cli/bin/mcparley.cjs");
   // A clock that is ahead makes tokens old without waiting.
@@ -33,10 +40,32 @@ export async function runCommand(words: readonly string[], options: RunOptions):
     signal,
     killSignal: "SIGKILL",
   });
-  const ended = new Promise<number | null>((resolve, reject) => {
+  const output = { out: "", err: "" };
+  const arrived = new EventEmitter();
+  for (const [name, stream] of [
+    ["out", child.stdout],
+    ["err", child.stderr],
+  ] as const) {
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      output[name] += chunk;
+      arrived.emit("text");
+    });
+  }
+  const ended = new Promise<Ended>((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", resolve);
+    child.once("close", (code) => resolve({ ...output, code, json: () => JSON.parse(output.out) }));
   });
-  const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-  return { code, out, err, json: () => JSON.parse(out) };
+  return {
+    ended,
+    printed: (pattern) =>
+      new Promise((resolve, reject) => {
+        arrived.on("text", () => {
+          const match = pattern.exec(output.out) ?? pattern.exec(output.err);
+          if (match) resolve(match);
+        });
+        const fail = ({ code, out, err }: Ended): void =>
+          reject(new Error(`The command ended with ${code} before it printed ${String(pattern)}: ${out}${err}`));
+        ended.then(fail, reject);
+      }),
+  };
 }

@@ -11,6 +11,9 @@ export const expectedFailures: Readonly<Record<string, readonly string[]>> = {
     "mcparley login --no-offline requests no offline_access",
     "without a terminal a step-up ends with a command that grants the missing scopes",
     "without a terminal no error names a URL at which nobody listens",
+    "mcparley login --no-browser without a terminal prints the URL, and waits for the redirect",
+    "the host signs in for more scopes after the user has confirmed it",
+    "the refused exchange of a bound token has the description of the issuer",
     "logout deletes the registration at the issuer",
     "login --new-client registers another client",
     "login with an unknown --client-id ends before a browser opens",
@@ -37,5 +40,7 @@ export const expectedFailures: Readonly<Record<string, readonly string[]>> = {
     "mcparley login --no-offline requests no offline_access",
     "without a terminal a step-up ends with a command that grants the missing scopes",
     "without a terminal no error names a URL at which nobody listens",
+    "mcparley login --no-browser without a terminal prints the URL, and waits for the redirect",
+    "the host signs in for more scopes after the user has confirmed it",
   ],
 };

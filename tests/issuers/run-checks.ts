@@ -6,7 +6,7 @@ import { makeRealms } from "./keycloak/issuer.ts";
 import { type World, openWorld } from "./world.ts";
 
 /** Milliseconds for one check. */
-const timeLimit = 60_000;
+const timeLimit = 120_000;
 
 /** The outcome of one check. `notRun` is the reason why it could not run. */
 export interface Result {

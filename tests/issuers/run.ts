@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Check } from "./check.ts";
 import { allChecks, keycloakChecks } from "./checks/index.ts";
-import { fastmcpServers } from "./checks/peers.ts";
+import { fastmcpPeers } from "./checks/peers.ts";
 import { restart } from "./checks/restart.ts";
 import { expectedFailures } from "./expected-failures.ts";
 import type { KeycloakIssuer } from "./issuer.ts";
@@ -47,8 +47,8 @@ interface KeycloakRun extends Pick<RunOptions, "root" | "python"> {
 async function runKeycloak({ root, python, isSelected }: KeycloakRun): Promise<Result[]> {
   const fastmcp: readonly (Check<KeycloakIssuer> | MissingCheck)[] =
     "program" in python
-      ? fastmcpServers(python.program)
-      : fastmcpServers("").map(({ name, feature }) => ({ name, feature, notRun: python.reason }));
+      ? fastmcpPeers(python.program)
+      : fastmcpPeers("").map(({ name, feature }) => ({ name, feature, notRun: python.reason }));
   const checks = [...keycloakChecks, ...fastmcp].filter(({ name }) => isSelected(name));
   const selectedRestart = restart.filter(({ name }) => isSelected(name));
   if (checks.length + selectedRestart.length === 0) return [];

@@ -5,7 +5,7 @@ import { InvalidToken, type ProtectedResourceOptions, type TokenVerifier, jwtVer
 import type { tool } from "mcparley/server";
 import { type ProtectedServer, serveProtected, tools } from "../auth/protected-server.ts";
 import { type ScriptedBrowser, scriptedBrowser } from "../auth/scripted-browser.ts";
-import { type Ended, runCommand } from "./command.ts";
+import { type Ended, type Started, startCommand } from "./command.ts";
 import type { Issuer } from "./issuer.ts";
 
 /** The servers, browsers and commands of one check, which end with it. */
@@ -22,6 +22,8 @@ export interface World<I extends Issuer = Issuer> {
   /** Returns a function that runs the command of one user, with a separate home folder. `env` has further variables. */
   user: (name: string, env?: Record<string, string>) => Promise<CommandUser>;
   onEnd: (end: () => unknown) => void;
+  /** Aborted at the end of the check, for processes that it starts. */
+  readonly signal: AbortSignal;
   /** Ends everything. */
   close: () => Promise<void>;
 }
@@ -46,12 +48,16 @@ export interface CommandUser {
   readonly failures: readonly Error[];
   /** Runs the command without a terminal. */
   run: (...words: string[]) => Promise<Ended>;
+  /** Starts the command without a terminal. */
+  start: (...words: string[]) => Started;
 }
 
 /** Opens the surroundings of one check. */
 export function openWorld<I extends Issuer>(issuer: I, root: string): World<I> {
   const ends: (() => unknown)[] = [];
   const stopping = new AbortController();
+  const stop = (): void => stopping.abort();
+  process.once("exit", stop);
   const accepted = new Set<string>();
   const refused = new Set<string>();
   const limited =
@@ -90,16 +96,15 @@ export function openWorld<I extends Issuer>(issuer: I, root: string): World<I> {
         () => browser.close(),
       );
       const env = { HOME: home, BROWSER: browser.program, ...more };
-      return {
-        browser,
-        env,
-        failures,
-        run: (...words) => runCommand(words, { root, env, clockAhead: world.clockAhead, signal: stopping.signal }),
-      };
+      const start = (...words: string[]): Started =>
+        startCommand(words, { root, env, clockAhead: world.clockAhead, signal: stopping.signal });
+      return { browser, env, failures, start, run: (...words) => start(...words).ended };
     },
     onEnd: (end) => void ends.push(end),
+    signal: stopping.signal,
     async close() {
-      stopping.abort();
+      process.off("exit", stop);
+      stop();
       for (const end of ends.toReversed()) await end();
     },
   };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { decodeJwt } from "jose";
-import { tokenExchange } from "mcparley/auth";
+import { type TokenExchange, tokenExchange } from "mcparley/auth";
 import { tool } from "mcparley/server";
 import { checksOf } from "../check.ts";
 import type { KeycloakIssuer } from "../issuer.ts";
@@ -55,15 +55,19 @@ export const audience = checksOf<KeycloakIssuer>([
     async run({ serve, issuer }) {
       const resource = "https://calendar.example.com";
       const calendar = tokenExchange({ issuer: issuer.url, client: issuer.resourceServer, resource });
-      const exchanged = tool({
-        call: (_, ctx) =>
-          calendar.tokenFor(ctx).then(
-            ({ token }) => token,
-            (error: Error) => `refused: ${error.message}`,
-          ),
-      });
-      const { url } = await serve({ tools: { exchanged } });
+      const { url } = await serve({ tools: { exchanged: exchanging(calendar) } });
       assert.match(await libraryUser("alice").call(url, "exchanged"), /^refused: .*calendar\.example\.com/);
+    },
+  },
+  {
+    name: "the refused exchange of a bound token has the description of the issuer",
+    feature: exchange,
+    async run({ serve, issuer }) {
+      const calendar = tokenExchange({ issuer: issuer.url, client: issuer.resourceServer, audience: upstream });
+      const { url } = await serve({ tools: { exchanged: exchanging(calendar) } });
+      const user = libraryUser("alice");
+      const printed = await user.call(url, "exchanged", { client: issuer.client("bound"), dpop: true });
+      assert.match(printed, /^refused: .*DPoP/i);
     },
   },
   {
@@ -71,15 +75,19 @@ export const audience = checksOf<KeycloakIssuer>([
     feature: exchange,
     async run({ serve, issuer }) {
       const calendar = tokenExchange({ issuer: issuer.url, client: issuer.resourceServer, audience: "unknown" });
-      const exchanged = tool({
-        call: (_, ctx) =>
-          calendar.tokenFor(ctx).then(
-            ({ token }) => token,
-            (error: Error) => `refused: ${error.message}`,
-          ),
-      });
-      const { url } = await serve({ tools: { exchanged } });
+      const { url } = await serve({ tools: { exchanged: exchanging(calendar) } });
       assert.match(await libraryUser("alice").call(url, "exchanged"), /^refused: .*Audience not found/);
     },
   },
 ]);
+
+/** A tool that returns the exchanged token, or the reason of a refusal. */
+function exchanging(exchange: TokenExchange): ReturnType<typeof tool> {
+  return tool({
+    call: (_, ctx) =>
+      exchange.tokenFor(ctx).then(
+        ({ token }) => token,
+        (error: Error) => `refused: ${error.message}`,
+      ),
+  });
+}

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { connect } from "mcparley/client";
+import { browserOf } from "../../auth/browser.ts";
 import { checksOf } from "../check.ts";
+import { libraryUser } from "../library.ts";
 import { tokenAge } from "./usual.ts";
 
 /** The command, at each issuer. */
@@ -56,6 +59,48 @@ export const command = checksOf([
       assert.equal(login.code, 0, login.err);
       assert.doesNotMatch(browser.opened[0]?.searchParams.get("scope") ?? "", /offline_access/);
       assert.match((await run("call", url, "whoami")).out, /subject/);
+    },
+  },
+  {
+    name: "mcparley login --no-browser without a terminal prints the URL, and waits for the redirect",
+    feature: "sign-in without a terminal",
+    async run(world) {
+      const { url } = await world.serve();
+      const { run, start } = await world.user("alice");
+      const { ended, printed } = start("login", url, "--no-browser", "--json", "--timeout", "20s");
+      const [address] = await printed(/https?:[^\s"]+redirect_uri=[^\s"]+/);
+      const redirect = await browserOf({ user: "alice" }).signIn(address);
+      await (await fetch(redirect)).text();
+      const { code, err } = await ended;
+      assert.equal(code, 0, err);
+      assert.match((await run("call", url, "whoami")).out, /subject/);
+    },
+  },
+  {
+    name: "a sign-in that fails keeps the tokens before it",
+    feature: "several processes",
+    async run(world) {
+      const { url } = await world.serve();
+      const { run } = await world.user("alice");
+      await run("login", url);
+      const failed = await run("login", url, "--scope", "unknown:scope");
+      assert.notEqual(failed.code, 0);
+      assert.match((await run("call", url, "whoami")).out, /subject/);
+    },
+  },
+  {
+    name: "a client that runs uses the tokens of a new sign-in by another process",
+    feature: "several processes",
+    async run({ serve, refuseTokens }) {
+      const { url } = await serve();
+      const user = libraryUser("alice");
+      const client = await connect(url, { auth: user.open() });
+      await client.callToolResult("whoami");
+      await user.open().signIn(url);
+      refuseTokens();
+      await client.callToolResult("whoami");
+      await client.close();
+      assert.equal(user.visited.length, 2);
     },
   },
   {

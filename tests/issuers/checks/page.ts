@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { transform } from "esbuild";
+import { freePort } from "../../examples/run-example.ts";
 import { checksOf } from "../check.ts";
 import type { KeycloakIssuer } from "../issuer.ts";
+import { quickJava } from "../keycloak/start.ts";
 
 /** The samples of `docs/keycloak.md`, at the addresses of this run. */
 interface Samples {
@@ -24,7 +25,7 @@ interface Samples {
 export const page = checksOf<KeycloakIssuer>([
   {
     name: "the commands and the server of docs/keycloak.md",
-    async run({ root, issuer: { keycloak }, user, onEnd }) {
+    async run({ root, issuer: { keycloak }, user, onEnd, signal }) {
       const port = await freePort();
       const samples = readSamples(root, { issuer: keycloak.origin, server: `http://127.0.0.1:${port}` });
       const folder = mkdtempSync(path.join(root, "node_modules/.mcparley/keycloak-page-"));
@@ -34,14 +35,15 @@ export const page = checksOf<KeycloakIssuer>([
       writeFileSync(path.join(keycloak.home, "scope.json"), samples.scope);
       const child = spawn(process.execPath, [path.join(folder, "server.mjs")], {
         stdio: ["ignore", "pipe", "inherit"],
+        signal,
       });
-      onEnd(() => child.kill());
+      child.once("error", () => {});
       await once(createInterface({ input: child.stdout }), "line");
 
       const { env, browser } = await user("alice");
       const [start = "", realm = "", signIn = "", byHand = ""] = samples.commands;
       assert.match(start, /bin\/kc\.sh start-dev --http-host=127\.0\.0\.1/);
-      const run = (lines: string): Promise<string> => runShell(lines, { root, folder: keycloak.home, env });
+      const run = (lines: string): Promise<string> => runShell(lines, { root, folder: keycloak.home, env, signal });
       await run(realm);
       const printed = await run(signIn);
       for (const line of samples.output) assert.ok(printed.includes(line), `${line} in ${printed}`);
@@ -67,10 +69,11 @@ interface ShellOptions {
   root: string;
   folder: string;
   env: Record<string, string>;
+  signal: AbortSignal;
 }
 
 /** Runs lines in a shell that has the command `mcparley`, and returns the output. Rejects if a line fails. */
-async function runShell(lines: string, { root, folder, env }: ShellOptions): Promise<string> {
+async function runShell(lines: string, { root, folder, env, signal }: ShellOptions): Promise<string> {
   const programs = path.join(folder, "programs");
   mkdirSync(programs, { recursive: true });
   const bin = path.join(root, "packages/cli/bin/mcparley.cjs");
@@ -78,22 +81,15 @@ async function runShell(lines: string, { root, folder, env }: ShellOptions): Pro
   writeFileSync(path.join(programs, "mcparley"), script, { mode: 0o700 });
   const child = spawn("bash", ["-e", "-c", lines], {
     cwd: folder,
-    env: { ...process.env, ...env, PATH: [programs, process.env.PATH].join(path.delimiter) },
+    env: { ...process.env, ...quickJava, ...env, PATH: [programs, process.env.PATH].join(path.delimiter) },
     stdio: ["ignore", "pipe", "pipe"],
+    signal,
   });
-  const ended = once(child, "close") as Promise<[number | null]>;
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const [code] = await ended;
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
   assert.equal(code, 0, `${out}\n${err}`);
   return out;
-}
-
-/** Returns a port of this machine that is free. */
-async function freePort(): Promise<number> {
-  const listening = createServer().listen(0, "127.0.0.1");
-  await once(listening, "listening");
-  const { port } = listening.address() as AddressInfo;
-  listening.close();
-  await once(listening, "close");
-  return port;
 }

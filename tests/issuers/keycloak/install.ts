@@ -25,17 +25,21 @@ export function installKeycloak(tools: string): Distribution {
 
 function download(tools: string, folder: string): Distribution {
   process.stderr.write(`Downloading ${artifact} ...\n`);
-  mkdirSync(tools, { recursive: true });
   rmSync(folder, { recursive: true, force: true });
   const repository = path.join(tools, "maven");
+  mkdirSync(repository, { recursive: true });
   const settings = [
     `-Dmaven.repo.local=${repository}`,
     `-Dartifact=${artifact}`,
     `-DoutputDirectory=${tools}`,
     `-Dmdep.unpack.overWriteReleases=true`,
-    `-DmarkersDirectory=${path.join(repository, "markers")}`,
   ];
-  const result = spawnSync("mvn", ["-B", "-ntp", "-q", unpack, ...settings], { encoding: "utf8", timeout: 300_000 });
+  const result = spawnSync("mvn", ["-B", "-ntp", "-q", unpack, ...settings], {
+    // The plugin writes a marker into the current folder.
+    cwd: repository,
+    encoding: "utf8",
+    timeout: 300_000,
+  });
   // The archive is three quarters of it, and is not needed again.
   rmSync(repository, { recursive: true, force: true });
   if (result.error) return { reason: `Maven cannot be run: ${result.error.message}.` };
