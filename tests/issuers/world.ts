@@ -40,7 +40,7 @@ interface ServeOptions extends Partial<Omit<ProtectedResourceOptions, "resource"
 }
 
 /** A user of the command. */
-export interface CommandUser {
+interface CommandUser {
   readonly browser: ScriptedBrowser;
   /** The variables of the user's processes. */
   readonly env: Record<string, string>;

@@ -9,7 +9,7 @@ const redirectUri = "http://127.0.0.1/callback";
 
 /** The users, with the member of the representation in which each differs. */
 const users = { alice: {}, bob: {}, carol: {}, dave: { enabled: false } };
-export type UserName = keyof typeof users;
+type UserName = keyof typeof users;
 
 const scopes = ["notes:read", "notes:write", "notes:sign"];
 /** The scope that each client has, except one that registers itself with a list of scopes. Its mappers add audiences. */
