@@ -62,7 +62,12 @@ function readSamples(root: string, addresses: { issuer: string; server: string }
   const [server = ""] = blocks("ts");
   const [scope = ""] = blocks("json");
   const [output = ""] = blocks("text");
-  return { server, scope, commands: blocks("shell").filter((block) => !block.startsWith("npm ")), output: output.trim().split("\n") };
+  return {
+    server,
+    scope,
+    commands: blocks("shell").filter((block) => !block.startsWith("npm ")),
+    output: output.trim().split("\n"),
+  };
 }
 
 interface ShellOptions {
