@@ -79,13 +79,13 @@ export const command = checksOf([
   {
     name: "a sign-in that fails keeps the tokens before it",
     feature: "several processes",
-    async run(world) {
-      const { url } = await world.serve();
-      const { run } = await world.user("alice");
-      await run("login", url);
-      const failed = await run("login", url, "--scope", "unknown:scope");
-      assert.notEqual(failed.code, 0);
-      assert.match((await run("call", url, "whoami")).out, /subject/);
+    async run({ serve }) {
+      const { url } = await serve();
+      const user = libraryUser("alice");
+      await user.open().signIn(url);
+      await assert.rejects(user.open({ client: { id: "unknown" } }).signIn(url));
+      assert.match(await user.call(url, "whoami"), /"subject"/);
+      assert.equal(await user.open().signOut(url), "revoked");
     },
   },
   {

@@ -65,6 +65,7 @@ function realmOf(origin: string, name: string, admin: Admin): Realm {
   const send: Realm["send"] = (method, path, body) => admin.send(method, `/realms/${name}${path}`, body);
   const findClient: Realm["findClient"] = async (clientId) =>
     (await send("GET", `/clients?clientId=${encodeURIComponent(clientId)}`))[0]?.id;
+  const audiences = new Set<string>();
   return {
     name,
     issuer: `${origin}/realms/${name}`,
@@ -72,6 +73,9 @@ function realmOf(origin: string, name: string, admin: Admin): Realm {
     send,
     findClient,
     async addAudience(resource) {
+      // A later server can have the port of an earlier one.
+      if (audiences.has(resource)) return;
+      audiences.add(resource);
       const all: { id: string; name: string }[] = await send("GET", "/client-scopes");
       for (const { id, name: scope } of all) {
         if (scope !== audienceScope && scope !== scopes[0]) continue;
