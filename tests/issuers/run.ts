@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Check } from "./check.ts";
-import { allChecks, keycloakChecks } from "./checks/index.ts";
+import { keycloakChecks, providerChecks } from "./checks/index.ts";
 import { fastmcpPeers } from "./checks/peers.ts";
 import { restart } from "./checks/restart.ts";
 import { expectedFailures } from "./expected-failures.ts";
@@ -67,7 +67,7 @@ async function runKeycloak({ root, python, isSelected }: KeycloakRun): Promise<R
 }
 
 async function runProvider(root: string, isSelected: (name: string) => boolean): Promise<Result[]> {
-  const checks = allChecks.filter(({ name }) => isSelected(name));
+  const checks = providerChecks.filter(({ name }) => isSelected(name));
   if (checks.length === 0) return [];
   const issuer = await startProviderIssuer();
   try {

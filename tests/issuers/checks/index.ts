@@ -5,11 +5,14 @@ import { faults } from "./faults.ts";
 import { page } from "./page.ts";
 import { peers } from "./peers.ts";
 import { registrations } from "./registrations.ts";
+import { resourceIndicators } from "./resource-indicators.ts";
 import { scopes } from "./scopes.ts";
 import { usual } from "./usual.ts";
 
 /** The checks of each issuer. */
-export const allChecks: readonly Check[] = [...usual, ...command, ...peers];
+const allChecks: readonly Check[] = [...usual, ...command, ...peers];
+/** All checks of `oidc-provider`. */
+export const providerChecks: readonly Check[] = [...allChecks, ...resourceIndicators];
 /** All checks of a running Keycloak, without those of other programs. */
 export const keycloakChecks: readonly KeycloakCheck[] = [
   ...allChecks,
