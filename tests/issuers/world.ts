@@ -44,7 +44,7 @@ interface CommandUser {
   readonly browser: ScriptedBrowser;
   /** The variables of the user's processes. */
   readonly env: Record<string, string>;
-  /** The pages of the issuer on which the user could not go on. */
+  /** The reasons why sign-ins could not be completed in the browser. */
   readonly failures: readonly Error[];
   /** Runs the command without a terminal. */
   run: (...words: string[]) => Promise<Ended>;
