@@ -44,8 +44,6 @@ interface CommandUser {
   readonly browser: ScriptedBrowser;
   /** The variables of the user's processes. */
   readonly env: Record<string, string>;
-  /** The reasons why sign-ins could not be completed in the browser. */
-  readonly failures: readonly Error[];
   /** Runs the command without a terminal. */
   run: (...words: string[]) => Promise<Ended>;
   /** Starts the command without a terminal. */
@@ -88,8 +86,8 @@ export function openWorld<I extends Issuer>(issuer: I, root: string): World<I> {
       return server;
     },
     async user(name, more) {
-      const failures: Error[] = [];
-      const browser = await scriptedBrowser(name, { onFailure: (error) => failures.push(error) });
+      // The command reports a sign-in that the user cannot complete.
+      const browser = await scriptedBrowser(name, { onFailure: () => {} });
       const home = mkdtempSync(path.join(tmpdir(), "mcparley-home-"));
       ends.push(
         () => rmSync(home, { recursive: true, force: true }),
@@ -98,7 +96,7 @@ export function openWorld<I extends Issuer>(issuer: I, root: string): World<I> {
       const env = { HOME: home, BROWSER: browser.program, ...more };
       const start = (...words: string[]): Started =>
         startCommand(words, { root, env, clockAhead: world.clockAhead, signal: stopping.signal });
-      return { browser, env, failures, start, run: (...words) => start(...words).ended };
+      return { browser, env, start, run: (...words) => start(...words).ended };
     },
     onEnd: (end) => void ends.push(end),
     signal: stopping.signal,
