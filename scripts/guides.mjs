@@ -18,8 +18,8 @@ import { repository } from "./release/project.mjs";
 
 /** Tables of what the tests check. They are for contributors, and large. */
 const tables = ["client-states", "client-under-faults", "pitfalls"];
-/** For readers who choose a library or a runtime, and for users of the command, which prints the hints. */
-const outside = ["why-mcparley", "runtimes", "command-hints"];
+/** For readers who choose a library, a runtime or an issuer, and for users of the command, which prints the hints. */
+const outside = ["why-mcparley", "runtimes", "issuers", "command-hints"];
 
 /** The pages of each package: all guides for the users of the library, and those of its subject for another package. */
 const guidesOf = /** @type {Readonly<Record<string, RegExp>>} */ ({

@@ -12,6 +12,7 @@ export const notRun = [
     reason: "needs the program of the host; npm run hosts runs it",
   },
   { page: "docs/command-sign-in.md", line: /^mcparley (login|whoami|logout|call) /, reason: "signs in with a browser" },
+  { page: "docs/keycloak.md", line: /^(?!npm )/, reason: "needs Keycloak; npm run keycloak runs it" },
   { page: "docs/runtimes.md", line: /^(bun|deno) /, reason: "needs Bun or Deno; npm run runtimes uses them" },
   { page: "docs/folder-server.md", line: /--store redis:/, reason: "needs Redis; npm run test:cluster runs it" },
   {

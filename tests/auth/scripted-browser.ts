@@ -18,7 +18,11 @@ export interface ScriptedBrowser {
   close(): Promise<void>;
 }
 
-export async function scriptedBrowser(user: string): Promise<ScriptedBrowser> {
+/** `onFailure` receives the reason why a sign-in cannot be completed. Default: the test fails. */
+export async function scriptedBrowser(
+  user: string,
+  { onFailure = fail }: { onFailure?: (error: Error) => void } = {},
+): Promise<ScriptedBrowser> {
   const [opened, cameBack]: [URL[], URL[]] = [[], []];
   const pages: string[] = [];
   const browser = browserOf({ user });
@@ -29,10 +33,12 @@ export async function scriptedBrowser(user: string): Promise<ScriptedBrowser> {
     pages.push(await (await fetch(back)).text());
   };
   const http = createServer((request, response) => {
-    void text(request).then((url) => {
-      response.end();
-      return open(new URL(url));
-    });
+    void text(request)
+      .then((url) => {
+        response.end();
+        return open(new URL(url));
+      })
+      .catch(onFailure);
   });
   http.listen(0, "127.0.0.1");
   await once(http, "listening");
@@ -53,4 +59,8 @@ export async function scriptedBrowser(user: string): Promise<ScriptedBrowser> {
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+function fail(error: Error): never {
+  throw error;
 }

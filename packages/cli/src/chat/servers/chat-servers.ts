@@ -66,7 +66,6 @@ export async function chatServers(
   );
   if (isNamed) for (const { target } of targets) if (target.origin) await approve(target.origin, setting);
   const taken = new Set<string>();
-  const isOfProject = ({ target }: NamedTarget): boolean => target.origin?.scope === "project";
   // A rule for a server of the user does not apply to one of a project.
   const reserved = targets.some(isOfProject) ? ownNames(setting.io) : [];
   return targets.map((named) => {
@@ -75,6 +74,10 @@ export async function chatServers(
     taken.add(name);
     return { name, word, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) };
   });
+}
+
+function isOfProject({ target }: NamedTarget): boolean {
+  return target.origin?.scope === "project";
 }
 
 /** A target, and the word of the command line or of a configuration that names it. */
