@@ -1,15 +1,18 @@
 import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
 import type { ScriptedIssuer } from "./scripted-issuer.ts";
 
-/** A deviation from the RFCs that the documentation of an authorization server states. */
-export interface IssuerDeviation {
+/** A deviation of an authorization server from the RFCs or from the MCP specification. */
+export type IssuerDeviation = ScriptedDeviation & DeviationSource;
+
+/** The page of the documentation or of the source code that states a deviation, a public report of the deviation, or both. */
+type DeviationSource = { documented: string; observed?: string } | { observed: string };
+
+interface ScriptedDeviation {
   issuer: string;
   deviation: string;
-  /** The page of the documentation. */
-  source: string;
   /** Makes a scripted issuer deviate. */
   apply: (world: ScriptedIssuer) => void;
-  /** The options of a client that the documentation requires. */
+  /** The options of a client that the deviation requires. */
   options?: { scope?: string; resource?: string | false };
   /** The parts of the results that differ from those of an issuer without deviations. */
   expected?: Partial<DeviationResults>;
@@ -44,41 +47,55 @@ const answerGrant =
 const without = (document: JsonObject, ...names: string[]): JsonObject =>
   Object.fromEntries(Object.entries(document).filter(([name]) => !names.includes(name)));
 
-const entra = "https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow";
-const github = "https://docs.github.com/en/apps";
-const slack = "https://docs.slack.dev";
+const hidePkceSupport = (world: ScriptedIssuer): void => {
+  delete world.metadata.code_challenge_methods_supported;
+};
+
+const forge = "https://github.com";
+const github = "https://docs.github.com/en/apps/oauth-apps";
+const slack = "https://docs.slack.dev/reference/methods";
+const google = "https://developers.google.com/identity/protocols/oauth2/web-server";
 const cognito = "https://docs.aws.amazon.com/cognito/latest/developerguide";
 
 export const issuerDeviations: readonly IssuerDeviation[] = [
   {
     issuer: "Entra",
-    deviation: "requires scope in a refresh request",
-    source: `${entra}#refresh-the-access-token`,
-    apply: answerGrant("refresh_token", (parameters) =>
-      parameters.get("scope") === "a b"
-        ? undefined
-        : json({ error: "invalid_request", error_description: "AADSTS900144: The request must contain 'scope'." }, 400),
-    ),
+    deviation: "does not declare support for PKCE",
+    observed: `${forge}/anthropics/claude-ai-mcp/issues/786`,
+    apply: hidePkceSupport,
+    expected: { first: /does not declare support for PKCE with S256/, visits: 0 },
   },
   {
     issuer: "Entra",
-    deviation: "refuses resource in a refresh request",
-    source: "https://learn.microsoft.com/en-us/entra/identity-platform/reference-error-codes",
+    deviation: "requires scope in a refresh request, if the client is also the resource",
+    observed: `${forge}/modelcontextprotocol/typescript-sdk/issues/2718`,
     apply: answerGrant("refresh_token", (parameters) => {
-      const description = "AADSTS901002: The 'resource' request parameter is not supported.";
+      const description = "AADSTS90009: Application 'c'(c) is requesting a token for itself.";
+      return parameters.get("scope") === "a b"
+        ? undefined
+        : json({ error: "invalid_request", error_description: description }, 400);
+    }),
+  },
+  {
+    issuer: "Entra",
+    deviation: "refuses a resource in a refresh request, if it does not match the scopes",
+    observed: `${forge}/modelcontextprotocol/python-sdk/issues/2578`,
+    apply: answerGrant("refresh_token", (parameters) => {
+      const description = "AADSTS9010010: The resource parameter provided in the request doesn't match";
       return parameters.has("resource")
-        ? json({ error: "invalid_request", error_description: description }, 400)
+        ? json({ error: "invalid_target", error_description: description }, 400)
         : undefined;
     }),
   },
   {
     issuer: "Entra",
     deviation: "refuses resource in all requests",
-    source: "https://learn.microsoft.com/en-us/entra/identity-platform/reference-error-codes",
+    observed: `${forge}/modelcontextprotocol/csharp-sdk/issues/741`,
     apply: (world) => {
+      const description = "AADSTS901002: The 'resource' request parameter is not supported.";
       world.answerToken = (parameters) =>
         parameters.has("resource")
-          ? json({ error: "invalid_target", error_description: "AADSTS9010010" }, 400)
+          ? json({ error: "invalid_request", error_description: description }, 400)
           : undefined;
     },
     options: { resource: false },
@@ -86,15 +103,17 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
   {
     issuer: "Entra",
     deviation: "writes expires_in as a text at the endpoints of version 1, with other members",
-    source:
+    documented:
       "https://learn.microsoft.com/en-us/previous-versions/azure/active-directory/azuread-dev/v1-protocols-oauth-code",
     apply: changeTokens((document) => ({ ...document, expires_in: "3600", expires_on: "1388444763", resource: "x" })),
   },
   {
     issuer: "Okta",
-    deviation: "refuses a registration with an error of its own API",
-    source: "https://developer.okta.com/docs/reference/error-codes/",
+    deviation: "refuses a registration without an API token, with an error of its own API",
+    documented: "https://developer.okta.com/docs/reference/error-codes/",
+    observed: `${forge}/modelcontextprotocol/modelcontextprotocol/issues/695`,
     apply: (world) => {
+      // The sources do not state which error of the list it is.
       const error = { errorCode: "E0000005", errorSummary: "Invalid session", errorLink: "E0000005", errorCauses: [] };
       world.rewrite = (response, { path }) => (path === "/register" ? json(error, 403) : response);
     },
@@ -103,7 +122,7 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
   {
     issuer: "Auth0",
     deviation: "refuses an invalid refresh token with status 403",
-    source:
+    documented:
       "https://support.auth0.com/center/s/article/troubleshoot-refresh-token-unknown-or-invalid-before-expiry-403-unknown-or-invalid-refresh-token",
     apply: answerGrant("refresh_token", () =>
       json({ error: "invalid_grant", error_description: "Unknown or invalid refresh token." }, 403),
@@ -113,7 +132,8 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
   {
     issuer: "Auth0",
     deviation: "requires a second factor for a refresh",
-    source: "https://auth0.com/docs/secure/multi-factor-authentication/step-up-authentication",
+    documented: "https://auth0.github.io/nextjs-auth0/classes/server.MfaRequiredError.html",
+    observed: `${forge}/auth0/Auth0.Android/issues/562`,
     apply: answerGrant("refresh_token", () =>
       json({ error: "mfa_required", error_description: "Multifactor authentication required", mfa_token: "Fe26" }, 403),
     ),
@@ -122,7 +142,8 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
   {
     issuer: "Keycloak",
     deviation: "adds members to a token response",
-    source: "https://www.keycloak.org/docs-api/latest/javadocs/org/keycloak/representations/AccessTokenResponse.html",
+    documented:
+      "https://www.keycloak.org/docs-api/latest/javadocs/org/keycloak/representations/AccessTokenResponse.html",
     apply: changeTokens((document) => ({
       ...document,
       "not-before-policy": 0,
@@ -133,7 +154,7 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
   {
     issuer: "Keycloak",
     deviation: "refuses a registration by a policy, with an error of RFC 6750",
-    source: "https://www.keycloak.org/securing-apps/client-registration",
+    documented: `${forge}/keycloak/keycloak/blob/main/services/src/main/java/org/keycloak/services/clientregistration/ClientRegistrationAuth.java`,
     apply: (world) => {
       const description = "Policy 'Trusted Hosts' rejected request to client-registration service.";
       const error = { error: "insufficient_scope", error_description: description };
@@ -143,8 +164,8 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
   },
   {
     issuer: "GitHub",
-    deviation: "answers with a form, and separates scopes by commas",
-    source: `${github}/oauth-apps/building-oauth-apps/authorizing-oauth-apps#response`,
+    deviation: "answers with a form by default, and separates scopes by commas",
+    documented: `${github}/building-oauth-apps/authorizing-oauth-apps#2-users-are-redirected-back-to-your-site-by-github`,
     apply: (world) => {
       world.rewrite = async (response, { path }) => {
         if (path !== "/token") return response;
@@ -157,7 +178,8 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
   {
     issuer: "GitHub",
     deviation: "refuses a code with status 200",
-    source: `${github}/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors`,
+    documented: `${github}/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors`,
+    observed: `${forge}/octokit/auth-oauth-app.js/issues/13`,
     apply: answerGrant("authorization_code", () =>
       json({ error: "bad_verification_code", error_description: "The code passed is incorrect or expired." }),
     ),
@@ -166,7 +188,7 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
   {
     issuer: "GitHub",
     deviation: "refuses a refresh token with status 200",
-    source: `${github}/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens`,
+    observed: `${forge}/interlink-hq/interLink/pull/262`,
     apply: answerGrant("refresh_token", () =>
       json({ error: "bad_refresh_token", error_description: "The refresh token passed is incorrect or expired." }),
     ),
@@ -175,7 +197,7 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
   {
     issuer: "Slack",
     deviation: "issues the token of a user in a member, of the type user, with scopes separated by commas",
-    source: `${slack}/reference/methods/oauth.v2.access`,
+    documented: `${slack}/oauth.v2.access`,
     apply: changeTokens((document) => ({
       ok: true,
       app_id: "A0KRD7HC3",
@@ -186,27 +208,29 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
   {
     issuer: "Slack",
     deviation: "names the type of a token bot",
-    source: `${slack}/reference/methods/oauth.v2.access`,
+    documented: `${slack}/oauth.v2.access`,
     apply: changeTokens((document) => ({ ok: true, ...document, scope: "a,b", token_type: "bot" })),
   },
   {
     issuer: "Slack",
     deviation: "refuses a code with status 200 and ok: false",
-    source: `${slack}/reference/methods/oauth.v2.access`,
+    documented: `${slack}/oauth.v2.access`,
+    observed: `${forge}/jolicode/slack-php-api/issues/47`,
     apply: answerGrant("authorization_code", () => json({ ok: false, error: "invalid_code" })),
     expected: { first: /refused to issue tokens: invalid_code/ },
   },
   {
     issuer: "Slack",
     deviation: "refuses a refresh token with status 200 and ok: false",
-    source: `${slack}/authentication/using-token-rotation`,
+    documented: `${slack}/oauth.v2.user.access`,
+    observed: `${forge}/slackapi/node-slack-sdk/issues/2038`,
     apply: answerGrant("refresh_token", () => json({ ok: false, error: "invalid_refresh_token" })),
     expected: { visits: 2 },
   },
   {
     issuer: "Google",
     deviation: "issues a refresh token for a code only, and adds members",
-    source: "https://developers.google.com/identity/protocols/oauth2/web-server#offline",
+    documented: `${google}#offline`,
     apply: (world) => {
       world.rewrite = async (response, { path, parameters }) => {
         if (path !== "/token" || !response.ok) return response;
@@ -218,7 +242,8 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
   {
     issuer: "Google",
     deviation: "revokes the access token with its refresh token, and refuses it then as invalid",
-    source: "https://developers.google.com/identity/protocols/oauth2/web-server#tokenrevoke",
+    documented: `${google}#tokenrevoke`,
+    observed: `${forge}/hashicorp/vault-plugin-secrets-gcp/pull/15`,
     apply: (world) => {
       const error = { error: "invalid_token", error_description: "Token expired or revoked" };
       world.rewrite = (response, { path, parameters }) =>
@@ -227,26 +252,32 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
   },
   {
     issuer: "WorkOS",
-    deviation: "issues tokens without token_type and expires_in",
-    source: "https://workos.com/docs/reference/authkit/authentication",
+    deviation: "issues tokens without token_type and expires_in at the API of AuthKit",
+    documented: "https://workos.com/docs/reference/authkit/authentication",
     apply: changeTokens((document) => ({ ...without(document, "token_type", "expires_in"), user: { object: "user" } })),
   },
   {
-    issuer: "WorkOS",
-    deviation: "revokes refresh tokens only",
-    source: "https://workos.com/docs/reference/workos-connect/revocation",
-    apply: refuseAccessTokenRevocation,
+    issuer: "Cognito",
+    deviation: "does not declare support for PKCE",
+    observed: `${forge}/anthropics/claude-ai-mcp/issues/946`,
+    apply: hidePkceSupport,
+    expected: { first: /does not declare support for PKCE with S256/, visits: 0 },
   },
   {
     issuer: "Cognito",
     deviation: "revokes refresh tokens only",
-    source: `${cognito}/revocation-endpoint.html`,
-    apply: refuseAccessTokenRevocation,
+    documented: `${cognito}/revocation-endpoint.html`,
+    apply: (world) => {
+      world.rewrite = (response, { path, parameters }) =>
+        path === "/revoke" && parameters.get("token_type_hint") === "access_token"
+          ? json({ error: "unsupported_token_type" }, 400)
+          : response;
+    },
   },
   {
     issuer: "Cognito",
     deviation: "publishes the document of OpenID Connect only",
-    source: `${cognito}/federation-endpoints.html`,
+    documented: `${cognito}/federation-endpoints.html`,
     apply: (world) => {
       world.rewrite = (response, { path }) => {
         if (path === "/.well-known/oauth-authorization-server") return new Response(null, { status: 404 });
@@ -255,9 +286,9 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
     },
   },
   {
-    issuer: "IBM Security Verify",
-    deviation: "answers a registration with status 200, and writes redirect_uris as a text",
-    source: "https://www.ibm.com/docs/en/sva/11.0.3?topic=clients-oidc-dynamic-register-client",
+    issuer: "IBM Verify Identity Access",
+    deviation: "writes redirect_uris as a text, and answered a registration with status 200 in earlier versions",
+    documented: "https://www.ibm.com/docs/en/sva/11.0.3?topic=clients-oidc-dynamic-register-client",
     apply: (world) => {
       world.rewrite = async (response, { path }) => {
         if (path !== "/register") return response;
@@ -266,10 +297,3 @@ export const issuerDeviations: readonly IssuerDeviation[] = [
     },
   },
 ];
-
-function refuseAccessTokenRevocation(world: ScriptedIssuer): void {
-  world.rewrite = (response, { path, parameters }) =>
-    path === "/revoke" && parameters.get("token_type_hint") === "access_token"
-      ? json({ error: "unsupported_token_type" }, 400)
-      : response;
-}
