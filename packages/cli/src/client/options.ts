@@ -169,13 +169,7 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>, command: stri
     timeout: readTimeout(last("timeout")),
     maxReply: readSize(last("max-reply")),
     headers: Object.fromEntries((values.get("header") ?? []).map(readHeader)),
-    network: {
-      proxy: last("proxy"),
-      cacert: values.get("cacert") ?? [],
-      cert: last("cert"),
-      key: last("key"),
-      keyPassphraseEnv: last("key-passphrase-env"),
-    },
+    network: toNetworkOptions(values),
     config: last("config"),
     revision: readRevision(last("revision")),
     env: Object.fromEntries((values.get("env") ?? []).map(readVariable)),
@@ -220,6 +214,17 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>, command: stri
     resume: last("resume"),
     noHistory: values.has("no-history"),
     help: values.has("help"),
+  };
+}
+
+function toNetworkOptions(values: ReadonlyMap<string, readonly string[]>): NetworkOptions {
+  const last = (name: string): string | undefined => values.get(name)?.at(-1);
+  return {
+    proxy: last("proxy"),
+    cacert: values.get("cacert") ?? [],
+    cert: last("cert"),
+    key: last("key"),
+    keyPassphraseEnv: last("key-passphrase-env"),
   };
 }
 

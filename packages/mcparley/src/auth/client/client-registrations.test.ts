@@ -400,3 +400,46 @@ test("a client that another process deletes during a sign-in is replaced", async
   expect(world.clients).toEqual(new Set([clientId]));
   expect(world.registrations).toHaveLength(2);
 });
+
+describe("a refused registration", () => {
+  const refusal =
+    (body: object, status: number) =>
+    (response: Response, { path }: { path: string }) =>
+      path === "/register" ? Response.json(body, { status }) : response;
+
+  test.each([
+    [{ error: "invalid_redirect_uri", error_description: "Not allowed" }, 400],
+    [{ error: "insufficient_scope", error_description: "Not allowed" }, 403],
+    [{ error: "access_denied", error_description: "Not allowed" }, 200],
+  ])("has the reason of the server, and the cure: %j", async (body, status) => {
+    const { world, start } = setting();
+    const call = (): Promise<unknown> =>
+      start()
+        .signIn(notes)
+        .then(
+          () => "signed in",
+          (error: unknown) => error,
+        );
+    world.rewrite = refusal(body, status);
+    expect(await call()).toMatchObject({
+      code: "authorization_failed",
+      message: `The authorization server "https://as.example" refused to register a client: ${body.error} (Not allowed). Register a client manually, and set the option client.`,
+      data: { error: body.error, description: "Not allowed", status, request: "registration" },
+    });
+  });
+
+  test("has no cure if the server is unavailable", async () => {
+    const { world, start } = setting();
+    const call = (): Promise<unknown> =>
+      start()
+        .signIn(notes)
+        .then(
+          () => "signed in",
+          (error: unknown) => error,
+        );
+    world.rewrite = refusal({ error: "temporarily_unavailable" }, 503);
+    const error = await call();
+    expect(error).toMatchObject({ message: expect.stringMatching(/temporarily_unavailable\.$/) });
+    expect(error).not.toHaveProperty("data.request");
+  });
+});

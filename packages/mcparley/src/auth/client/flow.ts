@@ -29,16 +29,9 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
   const { storage = memoryCredentials(), clock = systemClock } = options;
   const connections: AuthorizationCore["connections"] = new Map();
   const dpop = dpopKeys(options.storage);
+  const report = (step: string): void => reportStep(step, options);
   const core: AuthorizationCore = { options, name, grant, storage, clock, dpop, connections, report };
   const servers = new Map<string, ServerAuthorization>();
-
-  function report(step: string): void {
-    try {
-      options.onStep?.(step);
-    } catch {
-      // A listener cannot fail a sign-in.
-    }
-  }
 
   function at(server: URL): ServerAuthorization {
     const known = servers.get(server.href);
@@ -94,6 +87,15 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
       return token && toAccount(server, token);
     },
   };
+}
+
+/** Calls the option `onStep`. A listener cannot fail a sign-in. */
+function reportStep(step: string, { onStep }: AuthorizationOptions): void {
+  try {
+    onStep?.(step);
+  } catch {
+    // The sign-in continues.
+  }
 }
 
 /** Sends a request without a token. The challenge in the response may name the metadata of the server. */
