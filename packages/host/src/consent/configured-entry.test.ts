@@ -187,6 +187,24 @@ test("a host that reviews always does not take over what another policy accepted
   }
 });
 
+test("definitions of earlier versions are reviewed again, because nothing states who accepted them", async () => {
+  const texts = new Map<string, string>();
+  const inner = memoryState();
+  const storage: StateStorage = { ...inner, read: async (name) => texts.get(name) ?? inner.read(name) };
+  const names: string[] = [];
+  const recording: StateStorage = {
+    ...inner,
+    update: (name, change) => (names.push(name), inner.update(name, change)),
+  };
+  await session({ storage: recording }).use(entry);
+  const name = names.find((one) => one.startsWith("pins/"))!;
+  texts.set(name, (await inner.read(name))!.replace('"by": "person",', ""));
+  const renderer: Renderer = { trust: () => ({ action: "trust" }), approve: () => ({ action: "allow" }) };
+  expect(await session({ storage, renderer }).use(entry)).toBe(false);
+  texts.clear();
+  expect(await session({ storage, renderer }).use(entry)).toBe(true);
+});
+
 test("what is stored reveals no value, and another key of the user trusts nothing", async () => {
   const texts = new Map<string, string>();
   const inner = memoryState();

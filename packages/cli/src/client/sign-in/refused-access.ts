@@ -81,9 +81,10 @@ export function accessHint(error: LocalError, target: KnownTarget | undefined): 
   }
   const names = sent.join(", ");
   const isBearer = sent.some((name) => name.toLowerCase() === "authorization");
-  const need = scopes === undefined ? "" : `The request needs the scopes ${scopes}. `;
-  const check = `${need}The server did not accept the header ${names} that you gave. Check that its value is complete, valid for this server and not expired.`;
-  return isBearer
-    ? `${check} If the server has a sign-in, you can use it without the header: mcparley login TARGET`
-    : check;
+  const need = scopes === undefined ? [] : [`The request needs the scopes ${scopes}.`];
+  const check = `The server did not accept the header ${names} that you gave. Check that its value is complete, valid for this server and not expired.`;
+  const signIn = isBearer
+    ? ["If the server has a sign-in, you can use it without the header: mcparley login TARGET"]
+    : [];
+  return [...need, check, ...signIn].join(" ");
 }
