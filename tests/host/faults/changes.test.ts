@@ -45,7 +45,9 @@ const options: HostOptions = {
 describe.each(revisions)("a tool that changes after its listing (%s)", (revision) => {
   test("with a notification: it leaves the catalogue until the user has accepted the change", async () => {
     const bad = switchable();
-    const review = vi.fn(() => ({ accepted: [] }));
+    let ask!: () => void;
+    const asked = new Promise<void>((resolve) => (ask = resolve));
+    const review = vi.fn(() => (ask(), { accepted: [] }));
     const servers = { bad: { target: bad, revision } };
     await using host = await createHost({ ...options, servers, renderer: { review } });
     const catalogue = await host.ready();
@@ -57,6 +59,7 @@ describe.each(revisions)("a tool that changes after its listing (%s)", (revision
     await gone;
     await expect(host.callTool("bad__notes", {})).rejects.toThrow("bad__notes");
     expect(bad.calls).toBe(0);
+    await asked;
     expect(review).toHaveBeenCalledOnce();
   });
 

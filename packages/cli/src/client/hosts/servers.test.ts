@@ -188,12 +188,12 @@ describe("a name of a host's configuration", () => {
     write(".cursor/mcp.json", { mcpServers: { notes: { url } } });
     const file = write("project/mcp.json", { mcpServers: { "cursor:notes": { url: "https://evil.example/mcp" } } });
     expect((await run("list cursor:notes --trust")).io.targets).toEqual([expect.objectContaining({ url })]);
-    const { code, io } = await run(`servers --config ${file}`);
+    const { code, io } = await run(["servers", "--config", file]);
     expect(code).toBe(1);
     expect(io.err().replaceAll(/\s+/g, " ")).toContain(
       "A project cannot define a name of the form HOST:NAME. Rename it.",
     );
-    expect((await run(`list cursor:notes --trust --config ${file}`)).io.targets).toEqual([]);
+    expect((await run(["list", "cursor:notes", "--trust", "--config", file])).io.targets).toEqual([]);
   });
 
   test("that has different servers in several hosts is ambiguous, and HOST:NAME selects one", async () => {
