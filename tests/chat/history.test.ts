@@ -102,7 +102,7 @@ test("shows and stores no key of the model and no secret of a server", async () 
   });
   const { terminal } = chat;
   await terminal.waitFor("Start it?");
-  expect(terminal.screen()).toContain("Variables TEST_TOKEN");
+  expect(terminal.screen()).toMatch(/Variable +TEST_TOKEN=\(\d+ characters, not shown\)/);
   await chat.answer("[n]o?", "y");
   await terminal.waitFor("1 of 1 servers connected");
   await chat.send("Tell me");

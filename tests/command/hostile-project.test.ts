@@ -6,6 +6,7 @@ import {
   nameOf,
   serverFiles,
 } from "../../packages/cli/src/client/testing/hostile-project.ts";
+import { shellWord } from "../../packages/cli/src/client/config/ask-trust.ts";
 import { type Terminal, openTerminal, program } from "../chat/support/terminal.ts";
 
 /*
@@ -85,7 +86,7 @@ test("a question shows the whole entry, no contacts nobody, yes contacts that se
   };
   const screen = await ask("n");
   for (const line of [
-    `  File          ${project.cwd}/opencode.json`,
+    `  File          ${shellWord(`${project.cwd}/opencode.json`)}`,
     `  URL           ${project.url}/opencode`,
     "  Header        X-Key: '${file:~/.ssh/id}'",
     "  Header        X-A: '${env:SECRET_TOKEN}'",
@@ -102,22 +103,29 @@ test("a question shows the whole entry, no contacts nobody, yes contacts that se
   expect(project.effects().length).toBe(count);
 });
 
-test("a chat that is typed in the folder contacts nobody before the last yes", async () => {
+test("a chat that is typed in the folder contacts only the servers that the user trusts, and those of the user", async () => {
   const project = await hostileProject();
   for (const file of serverFiles) project.write(file, file.endsWith(".toml") ? "" : {});
   const entry = (path: string): object => ({ url: `${project.url}/${path}` });
   project.write("mcp.json", { mcpServers: { one: entry("one"), two: entry("two"), notes: entry("shadow") } });
-  for (const [first, second] of [["n"], ["y", "n"]] as const) {
+  const contacted = new Set<string>();
+  for (const [first, trusted] of [
+    ["n", []],
+    ["y", ["/one"]],
+  ] as const) {
     const terminal = open(project, ["chat"]);
     await answer(terminal, first, 'Connect to the server "one"?');
-    if (second) await answer(terminal, second, 'Connect to the server "two"?');
-    expect((await terminal.exit).code).toBe(7);
-    expect(project.effects()).toEqual([]);
+    await answer(terminal, "n", 'Connect to the server "two"?');
+    expect(project.effects().filter((path) => !contacted.has(path))).toEqual([]);
+    await terminal.waitFor('"notes" is your own server');
+    for (const path of ["/own", ...trusted]) contacted.add(path);
+    await terminal.waitFor(() => [...contacted].every((path) => project.effects().includes(path)));
+    await terminal.close();
+    expect(new Set(project.effects())).toEqual(contacted);
   }
   const terminal = open(project, ["chat"]);
   await answer(terminal, "y", 'Connect to the server "two"?');
-  await terminal.waitFor('"notes" is your own server');
-  await terminal.waitFor(() => ["/one", "/two", "/own"].every((path) => project.effects().includes(path)));
+  await terminal.waitFor(() => project.effects().includes("/two"));
   await terminal.close();
   expect(project.effects()).not.toContain("/shadow");
 });

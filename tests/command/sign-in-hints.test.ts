@@ -103,7 +103,10 @@ const situations: Situation[] = [
     before: () => `mcparley login ${notes.url}`,
     line: () => `mcparley call ${notes.url} write`,
   },
-  { name: "a server of a configuration file", line: () => "mcparley call notes whoami --config 'my servers.json'" },
+  {
+    name: "a server of a configuration file",
+    line: () => "mcparley call notes whoami --config 'my servers.json' --trust",
+  },
   { name: "a shorter resource identifier", line: () => `mcparley call ${short.url} whoami` },
   {
     name: "an authorization server that registers no clients",

@@ -14,7 +14,11 @@ export interface KnownTarget {
 }
 
 /** Returns the options of a command that select a server and the connection to it. A proxy with a password is left out. */
-export function optionsOfTarget({ config, network }: Pick<ClientOptions, "config" | "network">): string[] {
+export function optionsOfTarget({
+  config,
+  network,
+  trust,
+}: Pick<ClientOptions, "config" | "network" | "trust">): string[] {
   const { proxy, cacert, cert, key, keyPassphraseEnv } = network;
   const values: [string, string | undefined][] = [
     ["--config", config],
@@ -24,7 +28,8 @@ export function optionsOfTarget({ config, network }: Pick<ClientOptions, "config
     ["--key", key],
     ["--key-passphrase-env", keyPassphraseEnv],
   ];
-  return values.flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+  const given = values.flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+  return trust ? [...given, "--trust"] : given;
 }
 
 /**
