@@ -418,7 +418,7 @@ export const readers = [
     name: "host: names of tools",
     load: async () => {
       const { promptName, toolName } = await import("../../packages/host/src/catalogue/names.ts");
-      return (text) => [toolName("a", text), promptName(text, text)];
+      return (text) => [toolName("a", text), promptName("a", text)];
     },
   },
   {
