@@ -14,7 +14,7 @@ import { root } from "./ready.mjs";
  *
  * An entry has its own copy of the modules that are `copied` for it. They must not have state or classes that are compared.
  *
- * Dependencies are not part of it, except the `inlined` modules: each is one file with the parts of dependencies that it exports.
+ * Dependencies are not part of it, except the private `packages/internal` and the `inlined` modules: each is one file with the parts of dependencies that it exports.
  *
  * @typedef {{ neededBy: readonly string[]; with?: readonly string[] }} Together
  */
@@ -124,6 +124,7 @@ const packages = [
           "auth/server/exchange.ts",
           "auth/server/introspect.ts",
           "auth/server/issuer.ts",
+          "auth/server/issuer-keys.ts",
           "auth/server/jwt-checks.ts",
           "auth/server/proof-checks.ts",
         ],
@@ -167,7 +168,7 @@ for (const { folder, entries, together, copied, inlined = [] } of packages) {
   const inputs = entries.map((entry) => /** @type {const} */ ([entry.replace(/\.ts$/, ""), path.join(source, entry)]));
   const bundle = await rolldown({
     input: Object.fromEntries(inputs),
-    external: (id) => !/^[.\0]/.test(id) && !path.isAbsolute(id),
+    external: (id) => !/^[.\0]/.test(id) && !path.isAbsolute(id) && !id.startsWith("@mcparley/internal/"),
     platform: "neutral",
     // Otherwise the code of each module begins with a comment with its path.
     experimental: { attachDebugInfo: "none" },

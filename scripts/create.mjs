@@ -41,7 +41,7 @@ async function tryProject(folder, transport, { env, label }) {
   if (installed.status !== 0) throw new NotAvailable("The packages cannot be installed.");
   for (const script of ["typecheck", "test", "build"]) run("npm", ["run", script], { cwd, env });
   const name = path.basename(folder);
-  const call = ["mcparley", "call", name, "add_note", "title=milk", "text=Buy milk.", "--yes"];
+  const call = ["mcparley", "call", name, "add_note", "title=milk", "text=Buy milk.", "--trust"];
   const use = () => {
     const listed = run("npm", ["run", "list"], { cwd, env });
     const called = run("npx", call, { cwd, env });

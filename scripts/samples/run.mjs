@@ -1,7 +1,7 @@
 // @ts-check
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { PseudoTerminal } from "../../tests/chat/support/pseudo-terminal.mjs";
 import { tarballsOf } from "../artifact/pack.mjs";
@@ -49,14 +49,16 @@ export async function followPages({ folder, env, packed, checks, only = [] }) {
 }
 
 /**
- * Follows a page in an empty folder: writes its files, and runs its shell commands in their order. Each command must end with code 0. A
+ * Follows a page in an empty folder, with an empty home folder: writes its files, and runs its shell commands in their order. Each command must end with code 0. A
  * comment `# fails` marks one that ends with another code, and `# keeps running` a server, which runs until the end of the page.
  *
  * @param {string} page
  * @param {{ folder: string; world: World; packed: readonly Packed[]; checks: Checks }} options
  */
 async function followPage(page, { folder, world, packed, checks }) {
-  mkdirSync(folder, { recursive: true });
+  // Servers that another page adds to hosts would have precedence over those of this one.
+  rmSync(world.home, { recursive: true, force: true });
+  for (const made of [folder, world.home]) mkdirSync(made, { recursive: true });
   const ports = new Map([
     ["3000", String(await freePort())],
     ["3333", String(await freePort())],
@@ -136,8 +138,11 @@ function prepared(line, { world, packed, ports }) {
   const packages = tarballsOf(packed, "@mcparley/cli").map((tarball) => `--package ${quoted(tarball)}`);
   return (
     command
-      // The option stands for the answer of a reader at a terminal.
+      // The options stand for the answers of a reader at a terminal.
       .replace(/mcparley(?:\/cli)? (?:add|remove) /, (start) => `${start}--yes `)
+      .replace(/mcparley(?:\/cli)? (?:list|call|prompt|read|complete|watch|login|logout|whoami|chat|add) /, (start) =>
+        command.includes(" --trust") ? start : `${start}--trust `,
+      )
       .replaceAll("npx @mcparley/cli ", `npm exec --yes ${packages.join(" ")} -- mcparley `)
       .replaceAll(/--resume (?!last)\w+/g, () => `--resume ${lastConversation(world)}`)
   );

@@ -18,7 +18,7 @@ export const hostLayers: Layers = {
   search: ["values", "catalogue", "model"],
   consent: ["values", "async", "state", "activity", "renderer", "catalogue", "secrets"],
   input: ["values", "activity", "renderer", "conversation", "model", "consent"],
-  servers: ["values", "async", "state", "catalogue", "input"],
+  servers: ["values", "async", "state", "renderer", "catalogue", "input"],
   calls: ["activity", "renderer", "conversation", "secrets", "catalogue", "consent", "servers"],
   context: ["values", "activity", "conversation", "catalogue"],
   loop: ["values", "async", "activity", "conversation", "catalogue", "model", "search", "calls", "context"],

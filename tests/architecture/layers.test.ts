@@ -37,6 +37,19 @@ test("files have no circular imports at run time", () => {
   expect(circleOfFiles(files)).toEqual([]);
 });
 
+test("files of the OAuth client have no circular imports, types and import() included", () => {
+  const isClient = ({ name }: Source): boolean => name.startsWith("auth/client/");
+  const kinds = ["static", "type", "lazy"];
+  expect(circleOfFiles(files.filter(isClient), kinds)).toEqual([]);
+  const text = 'import type { OAuth } from "./oauth.ts"; export type O = OAuth;';
+  const planted = withFile("auth/client/planted.ts", text).map((source) =>
+    source.name === "auth/client/oauth.ts"
+      ? parseSource(source.name, 'export const load = () => import("./planted.ts");')
+      : source,
+  );
+  expect(circleOfFiles(planted.filter(isClient), kinds)).toHaveLength(3);
+});
+
 test("only layers for Node import modules of Node", () => {
   expect(importsOfNode(files)).toEqual([]);
 });

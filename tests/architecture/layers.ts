@@ -96,13 +96,13 @@ export function circleOfLayers(sources: readonly Source[]): string[] {
   return findCircle(graph);
 }
 
-/** The first circle of files that import each other when they are loaded. */
-export function circleOfFiles(sources: readonly Source[]): string[] {
+/** The first circle of files that import each other when they are loaded, or by the given kinds of imports. */
+export function circleOfFiles(sources: readonly Source[], kinds: readonly string[] = ["static"]): string[] {
   return findCircle(
     new Map(
       sources.map(({ name, imports }) => [
         name,
-        imports.filter(({ kind }) => kind === "static").map(({ from }) => from),
+        imports.filter(({ kind }) => kinds.includes(kind)).map(({ from }) => from),
       ]),
     ),
   );

@@ -109,7 +109,7 @@ test("a client whose registration was deleted registers again", async () => {
   await userOf({ storage }).auth.signIn(server.url);
   const account = await userOf({ storage }).auth.whoami(server.url);
   // The server does not know the client's id, as after a restart without its database.
-  const key = `client:${as.issuer}`;
+  const key = `clients:${as.issuer}`;
   const kept = (await storage.get(key)) ?? "";
   await storage.compareAndSet(key, kept, kept.replaceAll(account?.clientId ?? "", "lost"));
   const browser = browserOf({ user: "alice" });

@@ -75,6 +75,24 @@ test("a token that is bound to a key is accepted with a proof of possession", as
   expect((await show(await proof({ htu: `${server.url}?a#b` }))).status).toBe(200);
 });
 
+test("a proof whose date shows a wrong clock is reported with the difference, also to the client", async () => {
+  for (const [iat, difference] of [
+    [start + 20, "20 s in the future"],
+    [start - 71, "71 s in the past"],
+  ] as const) {
+    const { proof, show, server } = await open();
+    const answer = await show(await proof({ iat }));
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get("www-authenticate")).toContain(`by the clock of this server it is dated ${difference}.`);
+    const message = `The "iat" of a DPoP proof is ${difference} by the clock of this server`;
+    expect(server.errors).toMatchObject([{ code: "unauthorized", message: expect.stringContaining(message) }]);
+  }
+  const { proof, show, server } = await open();
+  await show(await proof({ iat: start - 300 }));
+  await show(await proof({ htm: "GET" }));
+  expect(server.errors).toEqual([]);
+});
+
 describe("rejects with 401 and invalid_dpop_proof:", () => {
   test.each<[string, (world: World) => Promise<string | undefined>, RegExp]>([
     ["no proof", async () => undefined, /a DPoP proof is required/],
@@ -83,8 +101,12 @@ describe("rejects with 401 and invalid_dpop_proof:", () => {
     ["a proof for another path", ({ proof, server }) => proof({ htu: `${server.url}/other` }), /another URL/],
     ["a proof for another token", ({ proof }) => proof({ ath: "x" }), /another token/],
     ["a proof for no token", ({ proof }) => proof({ ath: undefined }), /is invalid/],
-    ["a proof that is too old", ({ proof }) => proof({ iat: start - 71 }), /expired/],
-    ["a proof that was issued in the future", ({ proof }) => proof({ iat: start + 11 }), /expired/],
+    ["a proof that is too old", ({ proof }) => proof({ iat: start - 71 }), /expired.* 71 s in the past/],
+    [
+      "a proof that was issued in the future",
+      ({ proof }) => proof({ iat: start + 11 }),
+      /not valid yet.* 11 s in the future/,
+    ],
     ["a proof without an id", ({ proof }) => proof({ jti: undefined }), /is invalid/],
     ["a proof whose id is not a string", ({ proof }) => proof({ jti: 1 }), /is invalid|string/],
     ["a JWT of another type", ({ proof }) => proof({}, { typ: "JWT" }), /is invalid/],

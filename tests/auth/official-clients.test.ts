@@ -1,4 +1,5 @@
-import { jwtVerifier } from "mcparley/auth";
+import { apiKeys, jwtVerifier, protectedResource } from "mcparley/auth";
+import type { HttpOptions } from "mcparley/http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AuthorizationServer, startAuthorizationServer } from "./authorization-server.ts";
 import { type SignedIn, signInFirst, signInSecond } from "./official-sign-in.ts";
@@ -69,5 +70,28 @@ test.each(["legacy", "modern"] as const)(
     expect(JSON.parse(await alice.call("whoami"))).toMatchObject({ subject: "alice", claims: { cnf: {} } });
     await alice.close();
     await bound.close();
+  },
+);
+
+test.each(clients.flatMap(([name, signIn]) => [["first", name, signIn] as const, ["last", name, signIn] as const]))(
+  "with OAuth %s in a list with API keys, %s signs in and steps up",
+  async (place, _, signIn) => {
+    const http: HttpOptions = {};
+    const several = await serveProtected({
+      http,
+      protect(resource) {
+        as.resources.set(resource, { scope: "notes:read notes:write notes:sign" });
+        const verifier = jwtVerifier({ issuer: as.issuer, audience: resource });
+        const options = { resource, issuers: [as.issuer], verifier, scopes: ["notes:read"] };
+        const keys = apiKeys([{ key: "a-key-of-the-server-01", subject: "ci" }]);
+        http.auth = place === "first" ? [protectedResource(options), keys] : [keys, protectedResource(options)];
+        return options;
+      },
+    });
+    const alice = await signIn(several.url, "alice");
+    expect(JSON.parse(await alice.call("whoami"))).toMatchObject({ issuer: as.issuer, subject: "alice" });
+    expect(await alice.call("write")).toBe("written");
+    await alice.close();
+    await several.close();
   },
 );

@@ -236,3 +236,75 @@ describe("a host", () => {
     await host.close();
   });
 });
+
+describe("the client of a command", () => {
+  beforeEach(async () => {
+    issuer = await startStrictIssuer(secretMethods);
+    issuer.world.managesClients = true;
+    issuer.world.metadata.scopes_supported = ["offline_access"];
+    issuer.world.challenge = 'scope="notes"';
+  });
+
+  test("is replaced by login --new-client, and deleted at the issuer by the logout of its last server", async () => {
+    const { url, world } = issuer;
+    await run(["login", url]);
+    const [first] = world.clients;
+    expect((await run(["login", url, "--new-client"])).code).toBe(0);
+    expect(world.registrations).toHaveLength(2);
+    expect([...world.clients]).toEqual([expect.not.stringMatching(`^${first}$`)]);
+    expect((await run(["logout", url])).io.out()).toContain("The tokens were revoked");
+    expect(world.clients.size).toBe(0);
+  });
+
+  test("cannot be new and registered by hand", async () => {
+    const { url, world } = issuer;
+    const { code, io } = await run(["login", url, "--new-client", "--client-id", "by-hand"]);
+    expect(code).toBe(1);
+    expect(io.err().replaceAll(/\s+/g, " ")).toContain(
+      "--new-client registers a client, so it cannot be used with --client-id.",
+    );
+    expect(world.asked).toEqual([]);
+  });
+
+  test("replaces one that was registered by hand with --new-client", async () => {
+    const { url, world } = issuer;
+    world.clients.add("by-hand");
+    world.credentials.set("by-hand", { method: "none" });
+    expect((await run(["login", url, "--client-id", "by-hand"])).code).toBe(0);
+    expect((await run(["login", url, "--new-client"])).code).toBe(0);
+    const { io } = await run(["whoami", url, "--json"]);
+    expect(JSON.parse(io.out())).toMatchObject({ clientId: expect.not.stringMatching("by-hand") as string });
+  });
+
+  test("is named in a hint if the browser does not return", async () => {
+    const { url, world } = issuer;
+    const { io } = await run(["login", url]);
+    expect(io.err().replaceAll(/\s+/g, " ")).toContain(
+      `If its page shows an error, press Ctrl-C and register another client: mcparley login ${url} --new-client`,
+    );
+    world.clients.add("by-hand");
+    world.credentials.set("by-hand", { method: "none" });
+    const byHand = await run(["login", url, "--client-id", "by-hand"]);
+    expect(byHand.code).toBe(0);
+    expect(byHand.io.err()).not.toContain("--new-client");
+  });
+
+  test("requests offline_access, unless --no-offline or --scope is given", async () => {
+    const { url, world } = issuer;
+    for (const words of [[], ["--no-offline"], ["--scope", "b a"]]) await run(["login", url, ...words]);
+    expect(world.authorizations.map((sent) => sent.get("scope"))).toEqual(["notes offline_access", "notes", "b a"]);
+  });
+
+  test("signs in again without offline_access if the issuer refuses it, and the user reads why", async () => {
+    const { url, world } = issuer;
+    world.answerToken = () =>
+      world.authorizations.at(-1)?.get("scope")?.includes("offline_access")
+        ? Response.json({ error: "not_allowed", error_description: "No offline tokens" }, { status: 400 })
+        : undefined;
+    const { code, io } = await run(["login", url]);
+    expect(code).toBe(0);
+    expect(io.err().replaceAll(/\s+/g, " ")).toContain(
+      "not_allowed (No offline tokens). The sign-in starts again without offline_access.",
+    );
+  });
+});

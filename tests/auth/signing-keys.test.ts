@@ -1,84 +1,266 @@
 import { generateKeyPair } from "jose";
 import { jwtVerifier } from "mcparley/auth";
-import { afterEach, expect, test, vi } from "vitest";
+import { type FakeClock, fakeClock } from "mcparley/testing";
+import { afterEach, describe, expect, test } from "vitest";
 import { type ProtectedServer, serveProtected } from "./protected-server.ts";
 import { type TokenIssuer, makeTokenIssuer } from "./token-issuer.ts";
 
-// The module that fetches keys uses the time of the process, and not the clock of the library.
-vi.useFakeTimers({ toFake: ["Date"], now: 1_800_000_000_000 });
 const opened: ProtectedServer[] = [];
 afterEach(async () => {
   for (const server of opened.splice(0)) await server.close();
 });
 
-async function serve(): Promise<{ issuer: TokenIssuer; server: ProtectedServer; call: CallWith }> {
+interface World {
+  clock: FakeClock;
+  issuer: TokenIssuer;
+  server: ProtectedServer;
+  call: (token: string) => ReturnType<ProtectedServer["call"]>;
+}
+
+/** Serves with an issuer. `publish` changes each key of its set. */
+async function serve(publish: (key: object) => object = (key) => key): Promise<World> {
+  const clock = fakeClock(1_800_000_000_000);
   let issuer: TokenIssuer | undefined;
   const server = await serveProtected({
     async protect(resource) {
-      const now = (): number => Math.floor(Date.now() / 1000);
+      const now = (): number => Math.floor(clock.now() / 1000);
       issuer = await makeTokenIssuer({ issuer: "https://as.example", audience: resource, now });
-      const verifier = jwtVerifier({ issuer: issuer.issuer, audience: resource, fetch: issuer.fetch });
-      return { resource, issuers: [issuer.issuer], verifier };
+      const fetch: typeof globalThis.fetch = async (input) => {
+        const response = await issuer!.fetch(input);
+        const document = (await response
+          .clone()
+          .json()
+          .catch(() => undefined)) as { keys?: object[] } | undefined;
+        return document?.keys ? Response.json({ keys: document.keys.map((key) => publish(key)) }) : response;
+      };
+      const verifier = jwtVerifier({ issuer: issuer.issuer, audience: resource, fetch, clock });
+      return { resource, issuers: [issuer.issuer], verifier, clock };
     },
   });
   opened.push(server);
-  const call: CallWith = (token) => server.call("whoami", { authorization: `Bearer ${token}` });
-  return { issuer: issuer!, server, call };
+  return {
+    clock,
+    issuer: issuer!,
+    server,
+    call: (token) => server.call("whoami", { authorization: `Bearer ${token}` }),
+  };
 }
 
-type CallWith = (token: string) => ReturnType<ProtectedServer["call"]>;
-const after = (ms: number): unknown => vi.setSystemTime(Date.now() + ms);
+/** The number of requests for keys. */
+const loads = ({ fetched }: TokenIssuer): number => fetched.filter((url) => url.endsWith("/jwks")).length;
 
 test("keys are fetched once for simultaneous requests, and cached for ten minutes", async () => {
-  const { issuer, call } = await serve();
-  const token = await issuer.sign({ exp: Date.now() / 1000 + 3600 });
+  const { clock, issuer, call } = await serve();
+  const token = await issuer.sign({ exp: clock.now() / 1000 + 3600 });
   const answers = await Promise.all(Array.from({ length: 10 }, () => call(token)));
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
   expect(issuer.fetched).toEqual([`${issuer.issuer}/.well-known/oauth-authorization-server`, `${issuer.issuer}/jwks`]);
-  after(599_000);
+  await clock.advance(599_000);
   await call(token);
   expect(issuer.fetched).toHaveLength(2);
-  after(2_000);
+  await clock.advance(2_000);
   await call(token);
   expect(issuer.fetched).toHaveLength(3);
 });
 
-test("a rotated key is fetched, and the old one is no longer accepted", async () => {
-  const { issuer, call } = await serve();
-  const old = await issuer.sign();
-  expect((await call(old)).status).toBe(200);
-  await issuer.rotate("second");
-  after(31_000);
-  expect((await call(await issuer.sign())).status).toBe(200);
-  expect((await call(old)).status).toBe(401);
+describe("after a rotation of keys", () => {
+  test("the new key is fetched at once if the last request for keys was 30 seconds ago, and the old one is refused", async () => {
+    const { clock, issuer, call } = await serve();
+    const old = await issuer.sign();
+    expect((await call(old)).status).toBe(200);
+    await issuer.rotate("second");
+    await clock.advance(30_000);
+    const token = await issuer.sign();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => call(token)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(loads(issuer)).toBe(2);
+    expect(await call(old)).toMatchObject({ status: 401, said: expect.stringContaining('no key "first"') });
+  });
+
+  test("a token with the new key is answered with 503 and the time until keys can be fetched again", async () => {
+    const { clock, issuer, server, call } = await serve();
+    await call(await issuer.sign());
+    await issuer.rotate("second", { beside: true });
+    const token = await issuer.sign();
+    await clock.advance(29_999);
+    const early = await call(token);
+    expect(early).toMatchObject({ status: 503, said: expect.stringContaining('The key "second" of the token') });
+    expect(early.headers.get("retry-after")).toBe("1");
+    expect(early.headers.get("www-authenticate")).toBe(null);
+    expect(server.errors).toEqual([
+      expect.objectContaining({ code: "unreachable", message: expect.stringContaining('"second"') }),
+    ]);
+    expect(loads(issuer)).toBe(1);
+    await clock.advance(1);
+    expect((await call(token)).status).toBe(200);
+    expect(loads(issuer)).toBe(2);
+  });
+
+  test.each([
+    ["tokens without key ids", (key: object) => key],
+    ["tokens and keys without ids", (key: object) => ({ ...key, kid: undefined })],
+  ])("also for %s", async (_, publish) => {
+    const { clock, issuer, call } = await serve(publish);
+    const sign = () => issuer.sign({}, { header: { kid: undefined } });
+    expect((await call(await sign())).status).toBe(200);
+    await issuer.rotate("second");
+    await clock.advance(1_000);
+    const token = await sign();
+    expect(await call(token)).toMatchObject({ status: 503, said: expect.stringContaining("without kid") });
+    await clock.advance(29_000);
+    expect((await call(token)).status).toBe(200);
+  });
+
+  test("also for tokens that name keys which the issuer lists without ids", async () => {
+    const { clock, issuer, call } = await serve((key) => ({ ...key, kid: undefined }));
+    expect((await call(await issuer.sign())).status).toBe(200);
+    await issuer.rotate("second");
+    const token = await issuer.sign();
+    expect(await call(token)).toMatchObject({ status: 503, said: expect.stringContaining('"second"') });
+    await clock.advance(30_000);
+    expect((await call(token)).status).toBe(200);
+  });
+
+  test("a token of the old key that was issued before is refused at once, also during the pause", async () => {
+    const { clock, issuer, call } = await serve();
+    const old = await issuer.sign();
+    await issuer.rotate("second");
+    await clock.advance(30_000);
+    await call(await issuer.sign());
+    expect((await call(old)).status).toBe(401);
+    expect(loads(issuer)).toBe(1);
+  });
+
+  test.each([
+    ["\u001b[2J\u202e\n", '"\\u001b[2J\\u202e\\n"'],
+    ["k".repeat(200), `"${"k".repeat(100)}..."`],
+    [7, "without kid"],
+  ])("the key id %j is shown in the answer as %s", async (kid, shown) => {
+    const { issuer, call } = await serve();
+    await call(await issuer.sign());
+    const { status, said } = await call(await issuer.sign({}, { header: { kid: kid as string } }));
+    expect(status).toBe(503);
+    expect(said).toContain(shown);
+  });
 });
 
-test("forged key ids cause at most one request for keys in 30 seconds", async () => {
-  const { issuer, call } = await serve();
+test("forged key ids cause at most one request for keys in 30 seconds, and other callers are not refused", async () => {
+  const { clock, issuer, call } = await serve();
+  const token = await issuer.sign();
+  await call(token);
+  const flood = async (): Promise<void> => {
+    for (let count = 0; count < 20; count++) {
+      const forged = await issuer.sign({}, { header: { kid: `forged-${count}` } });
+      const { status, headers } = await call(forged);
+      expect([401, 503]).toContain(status);
+      expect(headers.has("retry-after")).toBe(status === 503);
+      expect((await call(token)).status).toBe(200);
+    }
+  };
+  await flood();
+  expect(loads(issuer)).toBe(1);
+  await issuer.rotate("second", { beside: true });
+  const rotated = await issuer.sign();
+  await clock.advance(30_000);
+  await flood();
+  expect(loads(issuer)).toBe(2);
+  expect((await call(rotated)).status).toBe(200);
+  await clock.advance(29_000);
+  await flood();
+  expect(loads(issuer)).toBe(2);
+});
+
+test("a forged token of an earlier time is refused with 401 during the pause, and names its key", async () => {
+  const { clock, issuer, call } = await serve();
   await call(await issuer.sign());
-  const before = issuer.fetched.length;
-  for (let count = 0; count < 20; count++) {
-    const forged = await issuer.sign({}, { header: { kid: `forged-${count}` } });
-    expect((await call(forged)).status).toBe(401);
-  }
-  expect(issuer.fetched).toHaveLength(before);
+  const iat = clock.now() / 1000 - 30;
+  const forged = (kid: string, when: number) => issuer.sign({ iat: when }, { header: { kid } });
+  expect(await call(await forged("gone", iat))).toMatchObject({
+    status: 401,
+    said: 'The signature of the token does not verify: the issuer has no key "gone" for its algorithm.',
+  });
+  // Issuers whose clock is up to `clockTolerance` behind may have signed with a new key.
+  expect((await call(await forged("new", iat + 1))).status).toBe(503);
 });
 
-test("if the keys are unavailable, the client receives Retry-After, the operator the reason, and the issuer no more requests", async () => {
-  const { issuer, server, call } = await serve();
-  issuer.down(true);
-  for (let count = 0; count < 5; count++) {
-    const answer = await call(await issuer.sign());
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get("retry-after")).toBe("5");
-    expect(answer.headers.get("www-authenticate")).toBe(null);
-  }
-  expect(server.errors).toHaveLength(5);
-  expect(server.errors[0]).toMatchObject({ code: "unreachable" });
-  expect(issuer.fetched.length).toBeLessThanOrEqual(2);
-  issuer.down(false);
-  after(6_000);
-  expect((await call(await issuer.sign())).status).toBe(200);
+describe("if the issuer is unavailable", () => {
+  test("the client receives Retry-After, the operator the reason, and the issuer no more requests", async () => {
+    const { clock, issuer, server, call } = await serve();
+    issuer.down(true);
+    for (let count = 0; count < 5; count++) {
+      const answer = await call(await issuer.sign());
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get("retry-after")).toBe("5");
+      expect(answer.headers.get("www-authenticate")).toBe(null);
+    }
+    expect(server.errors).toHaveLength(5);
+    expect(server.errors[0]).toMatchObject({ code: "unreachable", message: expect.stringContaining("status 503") });
+    expect(issuer.fetched.length).toBeLessThanOrEqual(2);
+    issuer.down(false);
+    await clock.advance(6_000);
+    expect((await call(await issuer.sign())).status).toBe(200);
+  });
+
+  test("loaded keys are used for ten minutes, and a new key is answered with 503 until the issuer responds", async () => {
+    const { clock, issuer, server, call } = await serve();
+    const token = await issuer.sign({ exp: clock.now() / 1000 + 3600 });
+    expect((await call(token)).status).toBe(200);
+    issuer.down(true);
+    await issuer.rotate("second", { beside: true });
+    await clock.advance(31_000);
+    const rotated = await issuer.sign({ exp: clock.now() / 1000 + 3600 });
+    expect(await call(rotated)).toMatchObject({
+      status: 503,
+      said: expect.stringContaining("Tokens cannot be checked"),
+    });
+    expect(server.errors.at(-1)).toMatchObject({ code: "unreachable", message: expect.stringContaining("status 503") });
+    expect((await call(token)).status).toBe(200);
+    await clock.advance(568_000);
+    expect((await call(token)).status).toBe(200);
+    await clock.advance(1_000);
+    expect((await call(token)).status).toBe(503);
+    issuer.down(false);
+    await clock.advance(5_000);
+    expect((await call(token)).status).toBe(200);
+    expect((await call(rotated)).status).toBe(200);
+  });
+
+  test("a slow issuer is answered with 503 after five seconds, and delays no caller whose key is known", async () => {
+    const clock = fakeClock(1_800_000_000_000);
+    const issuer = await makeTokenIssuer({
+      issuer: "https://as.example",
+      audience: "x",
+      now: () => clock.now() / 1000,
+    });
+    let isSlow = false;
+    const never = (signal?: AbortSignal | null): Promise<Response> =>
+      new Promise((_, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason as Error));
+      });
+    const fetch: typeof globalThis.fetch = (input, init) => (isSlow ? never(init?.signal) : issuer.fetch(input, init));
+    const verifier = jwtVerifier({ issuer: issuer.issuer, audience: "x", fetch, clock });
+    const verify = (token: string) => Promise.resolve(verifier(token, undefined as never));
+    const token = await issuer.sign();
+    expect(await verify(token)).toMatchObject({ subject: "alice" });
+    isSlow = true;
+    await issuer.rotate("second");
+    await clock.advance(30_000);
+    const refused = verify(await issuer.sign()).catch((error: unknown) => error);
+    expect(await verify(token)).toMatchObject({ subject: "alice" });
+    await clock.advance(5_000);
+    expect(await refused).toMatchObject({ code: "unreachable", message: expect.stringContaining("5000 ms") });
+  });
+});
+
+test("a token that names a known key but another algorithm is refused at once, and causes no request", async () => {
+  const { clock, issuer, call } = await serve();
+  await call(await issuer.sign());
+  const { privateKey: key } = await generateKeyPair("ES384");
+  const forged = await issuer.sign({}, { header: { alg: "ES384" }, key });
+  expect(await call(forged)).toMatchObject({ status: 401, said: expect.stringContaining("does not verify") });
+  await clock.advance(31_000);
+  expect((await call(forged)).status).toBe(401);
+  expect(loads(issuer)).toBe(1);
 });
 
 test("a token without a key id is verified with any matching key", async () => {

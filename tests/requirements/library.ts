@@ -55,12 +55,13 @@ export { type FakeClock, fakeClock } from "../../packages/mcparley/src/testing/f
 export { type EventFeed, type SentRequest } from "../support/fetch-stub.ts";
 export { gate } from "../support/gate.ts";
 export { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
-export { type OAuthOptions, oauth } from "../../packages/mcparley/src/auth/client/oauth.ts";
+export { oauth } from "../../packages/mcparley/src/auth/client/oauth.ts";
+export type { OAuthOptions } from "../../packages/mcparley/src/auth/client/options.ts";
 export { memoryCredentials } from "../../packages/mcparley/src/auth/client/credentials.ts";
 export { type ScriptedIssuer, scriptedIssuer, serverUrl } from "../support/scripted-issuer.ts";
 export { clientCredentials } from "../../packages/mcparley/src/auth/client/machine-grants.ts";
 export { enterpriseManaged } from "../../packages/mcparley/src/auth/client/machine-grants.ts";
-export type { MachineOptions } from "../../packages/mcparley/src/auth/client/machine-grants.ts";
+export type { MachineOptions } from "../../packages/mcparley/src/auth/client/options.ts";
 export type { HttpAuth } from "../../packages/mcparley/src/http/client/settings.ts";
 export { type AnswerToken, type TokenServer, authorizationDocuments, tokenServer } from "../support/token-server.ts";
 export { spendState } from "../../packages/mcparley/src/server/input/spend-state.ts";

@@ -30,12 +30,22 @@ export interface ScriptedIssuer {
   isStrict: boolean;
   /** The `token_endpoint_auth_method` of new clients. That of the registration request unless given. */
   registeredMethod: string | undefined;
+  /** Whether registrations can be read and deleted (RFC 7592). Each response to such a read has a new access token. */
+  managesClients: boolean;
+  /** The redirect URIs of authorization requests that are accepted: any, registered ones, or those of any port of loopback. */
+  redirectUris: "any" | "registered" | "any port";
+  /** Answers in place of the endpoint of pushed authorization requests if it returns a response. */
+  answerPush: ((parameters: URLSearchParams) => Response | undefined) | undefined;
   /** Answers in place of the token endpoint if it returns a response. */
   answerToken: ((parameters: URLSearchParams) => Response | Promise<Response> | undefined) | undefined;
+  /** Changes a response of the authorization server. */
+  rewrite: ((response: Response, request: RewrittenRequest) => Response | Promise<Response>) | undefined;
   /** Every request but those to the MCP server: `POST https://as.example/token`. */
   readonly asked: string[];
   readonly registrations: JsonObject[];
   readonly authorizations: URLSearchParams[];
+  /** The requests to the endpoint of pushed authorization requests (RFC 9126), which a test names in the metadata. */
+  readonly pushedRequests: Request[];
   readonly tokenRequests: URLSearchParams[];
   /** The `Authorization` of each token request. */
   readonly tokenAuthorizations: (string | undefined)[];
@@ -53,6 +63,14 @@ export interface ScriptedIssuer {
   person(habits?: Habits): Person;
   /** Moves to another authorization server, which has no registered clients and users. */
   migrate(issuer: string): void;
+}
+
+/** The request of a response that is changed. */
+interface RewrittenRequest {
+  /** The path, such as `/token`. */
+  path: string;
+  /** The parameters of a request to the token endpoint or the revocation endpoint. */
+  parameters: URLSearchParams;
 }
 
 interface Habits {
@@ -85,6 +103,9 @@ export function scriptedIssuer(options: IssuerOptions = {}): ScriptedIssuer {
   let count = 0;
   const codes = new Map<string, Grant>();
   const refreshTokens = new Map<string, Grant>();
+  /** The metadata of registered clients, with the present access token of the registration. */
+  const registered = new Map<string, JsonObject>();
+  const pushed = new Map<string, URLSearchParams>();
   const world: ScriptedIssuer = {
     fetch: (input, init) => answer(new Request(input, init)),
     metadata: metadataOf(issuer),
@@ -94,10 +115,15 @@ export function scriptedIssuer(options: IssuerOptions = {}): ScriptedIssuer {
     lifetime: 3600,
     isStrict: false,
     registeredMethod: undefined,
+    managesClients: false,
+    redirectUris: "any",
+    answerPush: undefined,
     answerToken: undefined,
+    rewrite: undefined,
     asked: [],
     registrations: [],
     authorizations: [],
+    pushedRequests: [],
     tokenRequests: [],
     tokenAuthorizations: [],
     live: new Map(),
@@ -127,8 +153,14 @@ export function scriptedIssuer(options: IssuerOptions = {}): ScriptedIssuer {
     },
   };
 
+  /** Returns the parameters of an authorization request, which may have been pushed. */
+  function parametersOf({ searchParams }: URL): URLSearchParams {
+    return pushed.get(searchParams.get("request_uri") ?? "") ?? searchParams;
+  }
+
   function authorize(url: URL): URL {
-    const { searchParams } = url;
+    const searchParams = parametersOf(url);
+    pushed.delete(url.searchParams.get("request_uri") ?? "");
     world.visits.push(url);
     world.authorizations.push(searchParams);
     const redirectUri = searchParams.get("redirect_uri") ?? "";
@@ -150,10 +182,19 @@ export function scriptedIssuer(options: IssuerOptions = {}): ScriptedIssuer {
     if (method === "GET" && url.startsWith(`${String(world.metadata.authorization_endpoint)}?`))
       return visit(new URL(url));
     world.asked.push(`${method} ${url}`);
-    const { origin } = new URL(String(world.metadata.issuer));
     if (url === metadataUrl && world.resourceMetadata) return Response.json(world.resourceMetadata);
+    const parameters = new URLSearchParams(await request.clone().text());
+    const response = await answerAs(request);
+    return world.rewrite ? world.rewrite(response, { path: new URL(url).pathname, parameters }) : response;
+  }
+
+  async function answerAs(request: Request): Promise<Response> {
+    const { url } = request;
+    const { origin } = new URL(String(world.metadata.issuer));
     if (url === `${origin}/.well-known/oauth-authorization-server`) return Response.json(world.metadata);
     if (url === world.metadata.registration_endpoint) return register((await request.json()) as JsonObject);
+    if (url.startsWith(`${String(world.metadata.registration_endpoint)}/`)) return manage(request);
+    if (url === world.metadata.pushed_authorization_request_endpoint) return push(request);
     if (url === world.metadata.token_endpoint) return token(request);
     if (url === world.metadata.revocation_endpoint) return revoke(request);
     return new Response(null, { status: 404 });
@@ -165,11 +206,47 @@ export function scriptedIssuer(options: IssuerOptions = {}): ScriptedIssuer {
     return Response.json({ error: "invalid_request", error_description: "Client ID not found" }, { status: 400 });
   }
 
-  function isKnown({ searchParams }: URL): boolean {
+  function isKnown(url: URL): boolean {
+    const searchParams = parametersOf(url);
+    if (!hasRedirectUri(searchParams)) return false;
     if (!world.isStrict) return true;
     const credential = world.credentials.get(searchParams.get("client_id") ?? "");
     const redirectUri = searchParams.get("redirect_uri");
     return credential !== undefined && (credential.redirectUri ?? redirectUri) === redirectUri;
+  }
+
+  function hasRedirectUri(parameters: URLSearchParams): boolean {
+    if (world.redirectUris === "any") return true;
+    const { redirect_uris: uris = [] } = registered.get(parameters.get("client_id") ?? "") ?? {};
+    const redirectUri = parameters.get("redirect_uri") ?? "";
+    const accepted = [redirectUri, ...(world.redirectUris === "any port" ? [redirectUri.replace(/:\d+/, "")] : [])];
+    return (uris as string[]).some((uri) => accepted.includes(uri));
+  }
+
+  async function push(request: Request): Promise<Response> {
+    world.pushedRequests.push(request.clone());
+    const parameters = new URLSearchParams(await request.text());
+    const answer = world.answerPush?.(parameters);
+    if (answer) return answer;
+    if (!world.clients.has(parameters.get("client_id") ?? "")) return refusal("invalid_client", 401);
+    if (!hasRedirectUri(parameters)) return refusal("invalid_request", 400, "redirect_uri");
+    const uri = `urn:ietf:params:oauth:request_uri:${++count}`;
+    pushed.set(uri, parameters);
+    return Response.json({ request_uri: uri, expires_in: 60 }, { status: 201 });
+  }
+
+  /** Reads or deletes a registration. */
+  function manage({ url, method, headers }: Request): Response {
+    const id = url.slice(url.lastIndexOf("/") + 1);
+    const client = registered.get(id);
+    const token = headers.get("authorization");
+    if (!client || !world.clients.has(id) || token !== `Bearer ${String(client.registration_access_token)}`) {
+      return refusal("invalid_token", 401);
+    }
+    if (method === "DELETE") world.clients.delete(id);
+    if (method === "DELETE") return new Response(null, { status: 204 });
+    client.registration_access_token = `registration-${++count}`;
+    return Response.json(client);
   }
 
   function answerMcp(request: Request): Response | Promise<Response> {
@@ -189,12 +266,17 @@ export function scriptedIssuer(options: IssuerOptions = {}): ScriptedIssuer {
     world.registrations.push(metadata);
     const id = `client-${++count}`;
     world.clients.add(id);
-    if (!world.isStrict) return Response.json({ ...metadata, client_id: id }, { status: 201 });
+    const management = world.managesClients && {
+      registration_client_uri: `${String(world.metadata.registration_endpoint)}/${id}`,
+      registration_access_token: `registration-${++count}`,
+    };
+    registered.set(id, { ...metadata, ...management, client_id: id });
+    if (!world.isStrict) return Response.json(registered.get(id), { status: 201 });
     const method = world.registeredMethod ?? String(metadata.token_endpoint_auth_method);
     const secret = method === "none" ? {} : { client_secret: `secret-${id}`, client_secret_expires_at: 0 };
     world.credentials.set(id, { method, ...(method !== "none" && { secret: `secret-${id}` }) });
-    const registered = { ...metadata, ...secret, token_endpoint_auth_method: method, client_id: id };
-    return Response.json(registered, { status: 201 });
+    registered.set(id, { ...registered.get(id), token_endpoint_auth_method: method });
+    return Response.json({ ...registered.get(id), ...secret }, { status: 201 });
   }
 
   async function token(request: Request): Promise<Response> {

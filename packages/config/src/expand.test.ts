@@ -38,8 +38,8 @@ describe("expandTarget", () => {
     };
     const input = (id: string): Promise<string> => Promise.resolve(`asked for ${id}`);
     const target = await expand(entry, { input, files: { ".env": "A=1\nB=2\n" } });
-    const { folder } = target;
-    expect(target).toEqual({
+    const { folder, entry: _entry, ...expanded } = target;
+    expect({ ...expanded, folder }).toEqual({
       kind: "command",
       command: "/home/me/bin/x",
       args: [`${folder}/a`, "token-0token-0", "de", folder.split("/").at(-1), "1"],

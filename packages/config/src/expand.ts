@@ -1,9 +1,11 @@
-import { homedir } from "node:os";
-import { basename, dirname, resolve, sep } from "node:path";
+import { basename, resolve, sep } from "node:path";
 import { parseEnv } from "node:util";
+import { homeFolder } from "@mcparley/internal/home-folder";
 import { ConfigError, quoted } from "./config-error.ts";
+import { type EntryIdentity, identityOfCommand, identityOfUrl } from "./entry-identity.ts";
 import { readTrustedFile } from "./files/trusted-file.ts";
 import type { CommandTarget, ConfiguredServer, UrlTarget } from "./model.ts";
+import { type ReferencedFiles, readReferencedFiles } from "./target-references.ts";
 import { type ConfigValue, type PathVariable, type Reference, formatValue, partsOf } from "./values.ts";
 
 /** Options of `expandTarget`. */
@@ -18,13 +20,15 @@ export interface ExpandOptions {
   readonly input?: (id: string) => string | undefined | Promise<string | undefined>;
 }
 
-/** A program to start, or a URL to connect to. */
-export type ExpandedTarget =
+/** A program to start, or a URL to connect to, and the entry that it comes from. */
+export type ExpandedTarget = { entry: EntryIdentity } & (
   | { kind: "command"; command: string; args: string[]; env: Record<string, string>; cwd: string }
-  | { kind: "url"; url: string; transport: "http" | "sse"; headers: Record<string, string> };
+  | { kind: "url"; url: string; transport: "http" | "sse"; headers: Record<string, string> }
+);
 
 /**
- * Returns the target of a server with the values of its references and the variables of its `envFile`.
+ * Returns the target of a server with the values of its references and the variables of its `envFile`, and the identity of its `entry`, to
+ * which consent is bound. Show the entry to the user, and store the consent, before the target is used.
  *
  * Rejects with a `ConfigError` (`unset_reference`) that names the file, the line and the reference if one has no value. A server with
  * incomplete settings would start and fail later, far from the cause. Rejects with `invalid_entry` for an invalid entry.
@@ -45,17 +49,19 @@ export async function expandTarget(server: ConfiguredServer, options: ExpandOpti
     const [problem] = server.problems;
     throw new ConfigError("invalid_entry", problem?.message ?? `${file}:${line}: Server ${quoted(name)} is invalid.`);
   }
+  const home = options.home ?? homeFolder(process.env);
   const expansion: Expansion = {
     server,
     env: options.env ?? process.env,
     folder: resolve(server.folder ?? options.folder ?? "."),
-    home: options.home ?? homedir(),
+    home,
     input: options.input ?? (() => undefined),
+    files: readReferencedFiles(server, target, home),
   };
   return target.kind === "command" ? expandCommand(target, expansion) : expandUrl(target, expansion);
 }
 
-type Expansion = Required<ExpandOptions> & { readonly server: ConfiguredServer };
+type Expansion = Required<ExpandOptions> & { readonly server: ConfiguredServer; readonly files: ReferencedFiles };
 
 async function expandCommand(target: CommandTarget, expansion: Expansion): Promise<ExpandedTarget> {
   const { folder } = expansion;
@@ -64,16 +70,16 @@ async function expandCommand(target: CommandTarget, expansion: Expansion): Promi
   const args: string[] = [];
   for (const [index, arg] of target.args.entries())
     args.push(await expandValue(arg, expansion, ["args", String(index)]));
-  return {
-    kind: "command",
-    command: await expandValue(target.command, expansion, ["command"]),
-    args,
-    env: { ...fromFile, ...(await expandTable(target.env, expansion, "env")) },
-    cwd: resolve(folder, target.cwd === undefined ? "." : await expandValue(target.cwd, expansion, ["cwd"])),
-  };
+  const command = await expandValue(target.command, expansion, ["command"]);
+  const env = { ...fromFile, ...(await expandTable(target.env, expansion, "env")) };
+  const cwd = resolve(folder, target.cwd === undefined ? "." : await expandValue(target.cwd, expansion, ["cwd"]));
+  const program = { command, cwd, env, fromFile };
+  const entry = await identityOfCommand(target, program, expansion);
+  return { kind: "command", command, args, env, cwd, entry };
 }
 
-async function expandUrl({ url, transport, headers }: UrlTarget, expansion: Expansion): Promise<ExpandedTarget> {
+async function expandUrl(target: UrlTarget, expansion: Expansion): Promise<ExpandedTarget> {
+  const { url, transport, headers } = target;
   const address = await expandValue(url, expansion, ["url"]);
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
     throw failure("invalid_entry", expansion, {
@@ -81,7 +87,8 @@ async function expandUrl({ url, transport, headers }: UrlTarget, expansion: Expa
       fact: "is not an http or https URL after its references",
     });
   }
-  return { kind: "url", url: address, transport, headers: await expandTable(headers, expansion, "headers") };
+  const entry = identityOfUrl(target, expansion);
+  return { kind: "url", url: address, transport, headers: await expandTable(headers, expansion, "headers"), entry };
 }
 
 async function expandTable(
@@ -115,7 +122,7 @@ async function valueOf(reference: Reference, expansion: Expansion): Promise<stri
     case "input":
       return input(reference.id);
     case "file":
-      return readReferenced(reference.path, expansion);
+      return expansion.files.get(reference.path)?.text;
     case "path":
       return pathOf(reference.name, expansion);
     default:
@@ -132,12 +139,6 @@ function pathOf(name: PathVariable, { folder, home }: Expansion): string {
   if (name === "workspaceFolder") return folder;
   if (name === "workspaceFolderBasename") return basename(folder);
   return name === "userHome" ? home : sep;
-}
-
-/** Reads the file of a reference, which is relative to the configuration file. A line break at its end is no part of the value. */
-function readReferenced(path: string, { server, home }: Expansion): string | undefined {
-  const file = path.startsWith("~/") ? resolve(home, path.slice(2)) : resolve(dirname(server.file), path);
-  return readTrustedFile(file)?.trim();
 }
 
 function readEnvFile(file: string, expansion: Expansion): Record<string, string> {

@@ -1,6 +1,7 @@
 /** Reads and writes the MCP server configurations of hosts. */
 export { type AppliedPlan, type ApplyOptions, applyPlan } from "./apply.ts";
 export { ConfigError, type ConfigErrorCode, type ConfigErrorDetails, type Position } from "./config-error.ts";
+export type { EntryIdentity } from "./entry-identity.ts";
 export { type ExpandOptions, type ExpandedTarget, expandTarget } from "./expand.ts";
 export { readTrustedFile } from "./files/trusted-file.ts";
 export type { Host, ReferenceSupport } from "./hosts/host.ts";

@@ -1,6 +1,6 @@
-import { homedir } from "node:os";
 import { realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { homeFolder } from "@mcparley/internal/home-folder";
 import type { ConfigLocation, Place } from "./hosts/host.ts";
 
 /** The machine and the folder whose configuration is read or written. */
@@ -16,8 +16,8 @@ export interface PlaceOptions {
 }
 
 export function placeOf({ folder = ".", env = process.env, platform = process.platform, home }: PlaceOptions): Place {
-  const ofEnv = platform === "win32" ? env["USERPROFILE"] || env["HOME"] : env["HOME"];
-  return { env, platform, home: home ?? (ofEnv || homedir()), folder: resolve(folder) };
+  const ofWindows = platform === "win32" ? env["USERPROFILE"] || env["HOME"] : undefined;
+  return { env, platform, home: home ?? (ofWindows || homeFolder(env)), folder: resolve(folder) };
 }
 
 /** A location, and the folder to which its servers apply. */

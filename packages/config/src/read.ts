@@ -132,6 +132,9 @@ function readServer(
   const base = { ...place, name, line: start.line, positionOf, rawEntry: () => value };
   try {
     const entry = readEntry(value, rules.syntax);
+    if (scope === "project" && allRules.some(({ id }) => name.startsWith(`${id}:`))) {
+      throw new InvalidEntry("A project cannot define a name of the form HOST:NAME. Rename it", []);
+    }
     const target = rules.read(entry);
     if (!target) return undefined;
     const member = disablingMember(entry);

@@ -31,7 +31,7 @@ export type {
   ReviewAnswer,
   ReviewRequest,
 } from "./renderer/review.ts";
-export type { ServerIdentity, TrustAnswer, TrustRequest } from "./renderer/trust.ts";
+export type { ConfiguredEntry, ServerIdentity, TrustAnswer, TrustRequest } from "./renderer/trust.ts";
 export type {
   FieldProblem,
   FormAnswer,

@@ -1,26 +1,22 @@
 /** Authorization: clients that get tokens by OAuth, and servers that require tokens or API keys. */
 export type { ClientCredential } from "./auth/client-credential.ts";
 export { type CredentialStorage, memoryCredentials } from "./auth/client/credentials.ts";
-export {
-  type ClientCredentialsOptions,
-  type EnterpriseManagedOptions,
-  type IdentityAssertion,
-  type IdentityProvider,
-  type MachineOptions,
-  type WorkloadIdentityOptions,
-  clientCredentials,
-  enterpriseManaged,
-  workloadIdentity,
-} from "./auth/client/machine-grants.ts";
-export {
-  type SignedInAccount,
-  type AuthorizationOptions,
-  type RegisteredClient,
-  type OAuth,
-  type OAuthOptions,
-  type ResourceOffer,
-  oauth,
-} from "./auth/client/oauth.ts";
+export { clientCredentials, enterpriseManaged, workloadIdentity } from "./auth/client/machine-grants.ts";
+export { oauth } from "./auth/client/oauth.ts";
+export type {
+  AuthorizationOptions,
+  ClientCredentialsOptions,
+  EnterpriseManagedOptions,
+  IdentityAssertion,
+  IdentityProvider,
+  MachineOptions,
+  OAuth,
+  OAuthOptions,
+  RegisteredClient,
+  ResourceOffer,
+  SignedInAccount,
+  WorkloadIdentityOptions,
+} from "./auth/client/options.ts";
 export { type PastedSignInOptions, type SignIn, type SignInAttempt, pastedSignIn } from "./auth/client/sign-in.ts";
 export { type ApiKey, type ApiKeysOptions, apiKeys } from "./auth/server/api-keys.ts";
 export { type BearerCaller, type BearerOptions, type VerifyBearer, bearer } from "./auth/server/bearer.ts";

@@ -17,6 +17,12 @@ export type {
   TrustedProxy,
 } from "./http/server/options.ts";
 export { HttpRefusal, type RefusalOptions } from "./http/server/refusal.ts";
-export type { AuthenticationRequest, Authenticate, HttpServerAuth, PublicResponse } from "./http/server/options.ts";
+export type {
+  AuthenticationRequest,
+  Authenticate,
+  CredentialMatch,
+  HttpServerAuth,
+  PublicResponse,
+} from "./http/server/options.ts";
 export { type FetchFunction, type FetchHandler, toFetch } from "./http/to-fetch.ts";
 export { type OtherImport, StreamableHTTPServerTransport } from "./mcp/other-imports.ts";

@@ -149,10 +149,10 @@ test("--no-history stores nothing", async () => {
 test("--resume takes the servers that were stored with the conversation", async () => {
   const config = JSON.stringify({ mcpServers: { wiki: { url: "http://127.0.0.1:9/mcp" } } });
   const home = await temporaryFolder({ "mcp.json": config, "elsewhere/readme.md": "" });
-  await chat(["wiki", "--yes"], { stdin: "text\n", home });
-  const resumed = await chat(["--resume", "last", "--yes"], { stdin: "/servers\n", home });
+  await chat(["wiki", "--trust"], { stdin: "text\n", home });
+  const resumed = await chat(["--resume", "last", "--trust"], { stdin: "/servers\n", home });
   expect(resumed.io.out()).toContain("wiki  ");
-  const other = await chat(["--resume", "last", "--yes", "http://127.0.0.1:9/other"], { stdin: "", home });
+  const other = await chat(["--resume", "last", "--trust", "http://127.0.0.1:9/other"], { stdin: "", home });
   expect(other.code).toBe(exitCodes.ok);
 });
 

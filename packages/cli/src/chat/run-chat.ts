@@ -2,6 +2,7 @@ import type { AnyCommand } from "../client/session.ts";
 import type { ProgramIo } from "../command-line.ts";
 import { commandHelp } from "../client/help.ts";
 import { UsageError } from "../client/io.ts";
+import { yesNotice } from "../client/option-definitions.ts";
 import { readWords } from "../client/options.ts";
 import { choose } from "../client/questions/choose.ts";
 import { isAttended, talk } from "../client/questions/prompter.ts";
@@ -52,6 +53,7 @@ export async function runChat(argv: readonly string[], io: ProgramIo): Promise<n
   const stop = createStop(io, () => screen.note("Stopping. Press Ctrl-C again to exit immediately."));
   try {
     const { positionals, command, options } = readWords(argv, "chat");
+    if (options.yes) screen.noteParagraph(yesNotice);
     if (options.help) {
       await printText(commandHelp("chat", chatCommand, screen.out.terminal ? screen.out.width : 80), { screen });
       return exitCodes.ok;

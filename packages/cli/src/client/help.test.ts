@@ -137,11 +137,11 @@ test("has examples that work with the handbook", async () => {
   expect(tried.length).toBeGreaterThan(6);
   for (const line of tried) {
     const words = line.match(/'[^']*'|\S+/g)!.map((word) => word.replaceAll("'", ""));
-    const { code, io } = await runWith({ server, cwd }, words.slice(1));
+    const { code, io } = await runWith({ server, cwd }, [...words.slice(1), "--trust"]);
     expect(`${line}: ${code} ${io.err()}`).toBe(`${line}: 0 ${io.err()}`);
   }
   for (const uri of examples.flatMap((line) => line.match(/handbook:\/\/\S+/g) ?? [])) {
-    expect((await runWith({ server, cwd }, ["read", "handbook", uri])).code, uri).toBe(0);
+    expect((await runWith({ server, cwd }, ["read", "handbook", uri, "--trust"])).code, uri).toBe(0);
   }
   await server.close();
 });

@@ -35,6 +35,15 @@ const all: readonly string[] = [...storing, "servers", ...editing];
 /** The options of these commands are described with the common ones. */
 const shared: readonly (readonly string[] | undefined)[] = [undefined, connecting, storing, reading, acting, limited];
 
+/** Whether a command edits configurations. */
+export function isEditing(command: string | undefined): boolean {
+  return command !== undefined && editing.includes(command);
+}
+
+/** The notice about an option that will be removed. */
+export const yesNotice =
+  "--yes will be removed. Use --trust to start or contact the server of a file, --allow PATTERN to call its tools, and --send-answers to send complete forms.";
+
 /** Returns the commands that have an option. */
 export function commandsOf({ commands = all }: OptionDefinition): readonly string[] {
   return commands;
@@ -117,15 +126,21 @@ export const optionDefinitions: readonly OptionDefinition[] = [
   { name: "sample", value: "TEXT", commands: asked, description: "answer with TEXT when the server asks for a model" },
   {
     name: "allow",
-    value: "TOOL",
+    value: "PATTERN",
     commands: ["call"],
-    description: "call this tool without asking, even if it is destructive; repeatable",
+    description: "call these tools without asking, even destructive ones; * stands for any characters; repeatable",
+  },
+  { name: "send-answers", commands: asked, description: "send a form without asking if its answers are complete" },
+  {
+    name: "trust",
+    commands: limited,
+    description: "start or contact the servers of configuration files without asking",
   },
   {
     name: "yes",
     short: "y",
     commands: signingIn,
-    description: "never ask: call destructive tools, start commands of configuration files, send complete answers",
+    description: "the same as all options that answer questions in advance; it will be removed",
   },
   {
     name: "no-input",
@@ -187,9 +202,9 @@ function chatOptions(): OptionDefinition[] {
     { name: "lines", commands, description: "without --prompt: read each line of a pipe as a message or a command" },
     {
       name: "allow",
-      value: "TOOL",
+      value: "PATTERN",
       commands,
-      description: "call this tool without asking: NAME or SERVER:NAME, * stands for any characters; repeatable",
+      description: "call these tools without asking: NAME or SERVER:NAME, * stands for any characters; repeatable",
     },
     {
       name: "resume",
@@ -198,7 +213,7 @@ function chatOptions(): OptionDefinition[] {
       description: "continue a stored conversation, or the last one: --resume last",
     },
     { name: "no-history", commands, description: "do not store the conversation" },
-    { name: "yes", short: "y", commands, description: "start commands of configuration files without asking" },
+    { name: "yes", short: "y", commands, description: "the same as --trust; it will be removed" },
     {
       topic: "sign-in",
       name: "no-browser",
@@ -275,21 +290,15 @@ function networkOptions(): OptionDefinition[] {
   ];
 }
 
-function signInOptions(): OptionDefinition[] {
+/** The options for the client that signs in. */
+function clientIdentityOptions(): OptionDefinition[] {
   const topic = "sign-in";
   return [
     {
       topic,
-      name: "no-browser",
-      commands: signingIn,
-      description: "show the address of the sign-in, and ask for the address at which the browser ends",
-    },
-    {
-      topic,
-      name: "scope",
-      value: '"SCOPE ..."',
-      commands: signingIn,
-      description: "request these scopes instead of those that the server names",
+      name: "new-client",
+      commands: ["login"],
+      description: "register another client",
     },
     { topic, name: "client-id", value: "ID", commands: signingIn, description: "sign in as this registered client" },
     {
@@ -306,6 +315,32 @@ function signInOptions(): OptionDefinition[] {
       commands: signingIn,
       description: "the redirect URI of this client, such as http://127.0.0.1:PORT/callback",
     },
+  ];
+}
+
+function signInOptions(): OptionDefinition[] {
+  const topic = "sign-in";
+  return [
+    {
+      topic,
+      name: "no-browser",
+      commands: signingIn,
+      description: "show the address of the sign-in, and ask for the address at which the browser ends",
+    },
+    {
+      topic,
+      name: "scope",
+      value: '"SCOPE ..."',
+      commands: signingIn,
+      description: "request these scopes instead of those that the server names",
+    },
+    {
+      topic,
+      name: "no-offline",
+      commands: signingIn,
+      description: "request no offline_access",
+    },
+    ...clientIdentityOptions(),
     {
       topic,
       name: "issuer",

@@ -3,7 +3,7 @@ import { type LoggingLevel, loggingLevels, supportedVersions } from "mcparley";
 import { didYouMean, nearest } from "../did-you-mean.ts";
 import type { NetworkOptions } from "./config/network.ts";
 import { UsageError } from "./io.ts";
-import { commandsOf, hasOption, optionDefinitions } from "./option-definitions.ts";
+import { commandsOf, hasOption, isEditing, optionDefinitions } from "./option-definitions.ts";
 
 export interface ClientOptions {
   json: boolean;
@@ -21,8 +21,13 @@ export interface ClientOptions {
   env: Record<string, string | undefined>;
   /** Whether a started server receives the whole environment. */
   envAll: boolean;
+  /** Whether `add` and `remove` write the change without asking. In the other commands, the former sum of the next three options. */
   yes: boolean;
-  /** The tools that are called without asking, by name. */
+  /** Whether servers of configuration files are started or contacted without asking. */
+  trust: boolean;
+  /** Whether a form that is complete is sent without asking. */
+  sendAnswers: boolean;
+  /** The tools that are called without asking, as patterns of their names. */
   allow: readonly string[];
   noInput: boolean;
   logLevel: LoggingLevel | undefined;
@@ -44,6 +49,10 @@ export interface ClientOptions {
   redirectUri: string | undefined;
   /** The scopes of a sign-in, separated by spaces, or the scope of a configuration. */
   scope: string | undefined;
+  /** Whether a sign-in requests `offline_access` if the authorization server supports it. */
+  offlineAccess: boolean;
+  /** Whether `login` registers another client. */
+  newClient: boolean;
   issuer: string | undefined;
   /** The resource identifier to accept although it is shorter than the URL of the server. */
   resource: string | undefined;
@@ -102,7 +111,7 @@ export function readWords(argv: readonly string[], name?: string): CommandWords 
     const value = readOption(token, name);
     values.set(token.name, [...(values.get(token.name) ?? []), value]);
   }
-  return { positionals, command: end === -1 ? undefined : argv.slice(end + 1), options: toOptions(values) };
+  return { positionals, command: end === -1 ? undefined : argv.slice(end + 1), options: toOptions(values, name) };
 }
 
 function parserOptions(): Record<string, { type: "string" | "boolean"; short?: string; multiple: boolean }> {
@@ -148,9 +157,11 @@ function readOption({ name, rawName: typed, value, inlineValue }: OptionToken, c
   return value;
 }
 
-function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOptions {
+function toOptions(values: ReadonlyMap<string, readonly string[]>, command: string | undefined): ClientOptions {
   const last = (name: string): string | undefined => values.get(name)?.at(-1);
   const verbose = values.has("verbose");
+  const isSum = values.has("yes") && !isEditing(command);
+  const allowed = values.get("allow") ?? [];
   return {
     json: values.has("json"),
     timeout: readTimeout(last("timeout")),
@@ -168,7 +179,10 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
     env: Object.fromEntries((values.get("env") ?? []).map(readVariable)),
     envAll: values.has("env-all"),
     yes: values.has("yes"),
-    allow: values.get("allow") ?? [],
+    trust: isSum || values.has("trust"),
+    sendAnswers: isSum || values.has("send-answers"),
+    // In a chat, the model chooses the tools.
+    allow: isSum && command !== "chat" ? ["*", ...allowed] : allowed,
     noInput: values.has("no-input"),
     logLevel: readLogLevel(last("log-level")) ?? (verbose ? "debug" : undefined),
     verbose,
@@ -182,6 +196,8 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>): ClientOption
     clientSecretEnv: last("client-secret-env"),
     redirectUri: last("redirect-uri"),
     scope: last("scope"),
+    offlineAccess: !values.has("no-offline"),
+    newClient: values.has("new-client"),
     issuer: last("issuer"),
     resource: last("resource"),
     keychain: values.has("keychain"),

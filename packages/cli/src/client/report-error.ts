@@ -4,7 +4,7 @@ import { isObject } from "./json.ts";
 import { withOptionNames } from "./config/network.ts";
 import { largestReply } from "./options.ts";
 import { type KnownTarget, withTarget } from "./config/known-target.ts";
-import { accessHint } from "./sign-in/refused-access.ts";
+import { accessHint, scopesHint } from "./sign-in/refused-access.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
 import { programHint } from "./program-hint.ts";
 import type { ProgramOutput } from "./program-output.ts";
@@ -106,13 +106,18 @@ function hintFor(error: unknown, target: KnownTarget | undefined): string | unde
   if (!(error instanceof LocalError)) return undefined;
   if (error.code === "authorization_failed" && isObject(error.data) && typeof error.data.resource === "string")
     return `Accept it: --resource ${visibleLine(error.data.resource)}`;
-  if (error.code === "unauthorized" || error.code === "authorization_failed") return accessHint(error, target);
+  if (error.code === "unauthorized" || error.code === "authorization_failed")
+    return [scopesHint(error), accessHint(error, target)].filter(Boolean).join(" ") || undefined;
   if (error.code === "sign_in_required") return `Sign in: mcparley login TARGET${atUrl(signInUrl(error))}`;
   if (error.code === "sign_in_failed") return "Sign in again: mcparley login TARGET";
   if (error.code === "too_large") return largerReply(error);
+  if (error.code === "timeout" && /did not return from the sign-in/.test(error.message)) return notReturned;
   if (error.code === "timeout") return "Wait longer with --timeout, such as --timeout 5m.";
   return undefined;
 }
+
+const notReturned =
+  "If the page showed an error, register another client: mcparley login TARGET --new-client. Or wait longer with --timeout, such as --timeout 20m.";
 
 /** Returns the option for a reply that is over its limit. The errors of other limits have no `limit`. */
 function largerReply({ data }: LocalError): string | undefined {

@@ -12,6 +12,7 @@ import { LocalError } from "mcparley";
 import { programOutput } from "./program-output.ts";
 import { Reported, exitCodes, reportError } from "./report-error.ts";
 import { commandHelp } from "./help.ts";
+import { isEditing, yesNotice } from "./option-definitions.ts";
 import { type CommandIo, UsageError } from "./io.ts";
 import { type Action, type AnyCommand, type Connected, type Session, authOf, openSession } from "./session.ts";
 import { readConnection } from "./config/network.ts";
@@ -95,6 +96,7 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   if (!command)
     throw new UsageError(`There is no command ${JSON.stringify(name)}.`, didYouMean(name, clientCommands.keys()));
   const { positionals, command: started, options } = readWords(argv, name);
+  if (options.yes && !isEditing(name)) screen.noteParagraph(yesNotice);
   if (options.help) {
     await printText(commandHelp(name, command, screen.out.terminal ? screen.out.width : 80), { screen });
     return;

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
-import { homedir } from "node:os";
 import { basename, join } from "node:path";
+import { homeFolder } from "@mcparley/internal/home-folder";
 
 /** Number of backups of a file. The oldest is deleted. */
 const maxBackups = 5;
@@ -45,7 +45,7 @@ export function backupFolder(
   env: NodeJS.ProcessEnv = process.env,
   platform: NodeJS.Platform = process.platform,
 ): string {
-  const home = env["HOME"] || homedir();
+  const home = homeFolder(env);
   if (platform === "win32") {
     return join(env["LOCALAPPDATA"] || join(env["USERPROFILE"] || home, "AppData", "Local"), "mcparley", "backups");
   }

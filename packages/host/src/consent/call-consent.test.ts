@@ -319,7 +319,7 @@ test("listeners that throw change no decision", async () => {
     throw new Error("listener");
   };
   const consent = createConsent({
-    policy: {},
+    policy: { review: "changes" },
     renderer: { approve: () => allow },
     storage,
     onDecision: fail,

@@ -62,11 +62,11 @@ export interface CallConsent {
 /** Returns the functions that decide on tool calls: the pin, the rules, and then the person. */
 export function callConsent(parts: ConsentParts, definitions: DefinitionReview): CallConsent {
   const file = rulesFile(parts.storage, parts.clock, (error) => parts.report(undefined, error));
-  /** The tools that are allowed in this session: by server, the name and the hash of the definition. */
+  /** The tools that are allowed in this session: by server, its identity, the name and the hash of the definition. */
   const allowed = new Map<string, Set<string>>();
 
   const standing = async ({ tool }: CallToCheck, given: JsonObject): Promise<Standing> => {
-    const subject = subjectOf(tool, given);
+    const subject = subjectOf(tool, given, definitions);
     const found = matchRules([...(parts.policy.rules ?? []), ...(await file.read())], subject);
     if (found && found.decision !== "allow") return { ...found, by: "rule" };
     if (found) return { ...found, by: found.rule.definition === undefined ? "rule" : "remembered" };
@@ -84,8 +84,9 @@ export function callConsent(parts: ConsentParts, definitions: DefinitionReview):
       if (action !== "allow" || !duration) return;
       // The answer does not hold for a definition that changed, or a server that was removed, during the question.
       if (!isUsable()) return;
-      allowed.set(server, (allowed.get(server) ?? new Set()).add(keyOf(subjectOf(call.tool, given))));
-      if (duration === "always") await rememberAlways(parts, file, call.tool);
+      const subject = subjectOf(call.tool, given, definitions);
+      allowed.set(server, (allowed.get(server) ?? new Set()).add(keyOf(subject)));
+      if (duration === "always") await rememberAlways(parts, file, subject);
     };
     return decideOnCall(
       parts,
@@ -189,16 +190,19 @@ function checkedAnswer(answer: ApprovalAnswer): ApprovalAnswer {
   );
 }
 
-/** Stores the rule of an answer that holds for always. It is bound to the definition. */
-async function rememberAlways(parts: ConsentParts, file: RulesFile, { server, tool }: CatalogueTool): Promise<void> {
+/** Stores the rule of an answer that holds for always. It is bound to the definition, and to the identity of the server. */
+async function rememberAlways(
+  parts: ConsentParts,
+  file: RulesFile,
+  { server, tool, definition, identity }: RuleSubject,
+): Promise<void> {
   try {
-    if (`${server}${tool.name}`.includes("*")) {
+    if (`${server}${tool}`.includes("*")) {
       throw new Error(
         `The name of the tool or server contains "*", so a rule would match others. The answer holds for this session.`,
       );
     }
-    const rule: Rule = { decision: "allow", server, tool: tool.name, definition: liveHash("tool", tool) };
-    await file.remember(rule);
+    await file.remember({ decision: "allow", server, tool, definition, identity: identity! });
   } catch (error) {
     parts.report(server, error as Error);
   }
@@ -254,13 +258,14 @@ function notify({ onActivity }: CallToCheck, state: "waiting" | "approved" | "de
   ignoreErrors(() => onActivity?.({ type: "approval", state }));
 }
 
-function subjectOf({ server, tool }: CatalogueTool, given: JsonObject): RuleSubject {
-  const definition = liveHash("tool", tool);
-  return { server, tool: tool.name, annotations: tool.annotations, arguments: given, definition };
+function subjectOf({ server, tool }: CatalogueTool, given: JsonObject, definitions: DefinitionReview): RuleSubject {
+  const { name, annotations } = tool;
+  const identity = definitions.identity(server);
+  return { server, tool: name, annotations, arguments: given, definition: liveHash("tool", tool), identity };
 }
 
-function keyOf({ tool, definition }: RuleSubject): string {
-  return JSON.stringify([tool, definition]);
+function keyOf({ tool, definition, identity }: RuleSubject): string {
+  return JSON.stringify([identity, tool, definition]);
 }
 
 /** Returns a copy of the arguments as they would be sent, or undefined if they are no JSON object, or nested too deeply for a hash. */

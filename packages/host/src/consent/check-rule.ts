@@ -8,6 +8,7 @@ const members: ReadonlyMap<string, (value: unknown) => string | undefined> = new
   ["annotations", checkAnnotations],
   ["arguments", checkArguments],
   ["definition", checkHash],
+  ["identity", checkHash],
 ]);
 
 const jsonPointer = /^\/(?:[^~]|~[01])*$/s;

@@ -4,8 +4,11 @@ import { ignoreErrors } from "../values/ignore-errors.ts";
 import type { Renderer } from "../renderer/renderer.ts";
 import type { StateStorage } from "../state/state-storage.ts";
 import type { DecisionRecord } from "./decision-record.ts";
+import { type IdentifiedServer, type ServerSubject, identityOfEntry, identityOfTarget } from "./identity.ts";
 import type { Policy } from "./policy.ts";
 import { type QuestionQueue, createQuestionQueue } from "./question-queue.ts";
+import { keyedHash } from "../state/user-key.ts";
+import { randomUUID } from "node:crypto";
 
 /** Options of `createConsent`. */
 export interface ConsentOptions {
@@ -26,7 +29,8 @@ export interface ConsentOptions {
 
 /** The options and functions that the parts of consent share. */
 export interface ConsentParts extends Omit<ConsentOptions, "onDecision" | "onError" | "env"> {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Returns the identity of a server, to which all consent is bound. Rejects for a URL that is not valid. */
+  identify(this: void, subject: ServerSubject): Promise<IdentifiedServer>;
   readonly queue: QuestionQueue;
   /** Returns whether a question of the queue has no answer yet. */
   isAsking(this: void): boolean;
@@ -51,9 +55,18 @@ export function consentParts(options: ConsentOptions): ConsentParts {
     return inOrder(question, signal).finally(() => open--);
   };
   const report = (server: string | undefined, error: Error): void => ignoreErrors(() => onError(server, error));
+  // Without the key of the user, no stored consent applies, and consent of this session still does.
+  const unstored = randomUUID();
   return {
     ...others,
-    env,
+    async identify({ target, entry }) {
+      if (!entry) return identityOfTarget(target, env);
+      const hash = await keyedHash(others.storage, entry.digest).catch((error: Error) => {
+        report(undefined, error);
+        return `${unstored} ${entry.digest}`;
+      });
+      return identityOfEntry(entry, hash);
+    },
     queue,
     isAsking: () => open > 0,
     report,

@@ -5,7 +5,8 @@ import { type ReviewOutcome, type ReviewSubject, definitionReview } from "./defi
 import type { Policy } from "./policy.ts";
 import type { QuestionQueue } from "./question-queue.ts";
 import type { DefinitionKind } from "../renderer/review.ts";
-import { type TrustSubject, serverTrust } from "./server-trust.ts";
+import type { ServerSubject } from "./identity.ts";
+import { serverTrust } from "./server-trust.ts";
 
 /** The consent of a user to servers, definitions and calls. */
 export interface Consent {
@@ -13,7 +14,7 @@ export interface Consent {
    * Resolves if the server may be started or connected to. Rejects with `Declined` if not, and with the reason of the signal if it
    * is aborted. Calls for the same server at once share one question.
    */
-  requireTrust(this: void, subject: TrustSubject, signal: AbortSignal): Promise<void>;
+  requireTrust(this: void, subject: ServerSubject, signal: AbortSignal): Promise<void>;
   /**
    * Compares the definitions of a server with the accepted ones, asks for the changes, and returns those that can be used. Changed
    * definitions cannot be called from the start of this call on. Rejects only with the reason of the signal.

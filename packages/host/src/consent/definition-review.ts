@@ -1,5 +1,4 @@
 import type { ServerLists } from "../catalogue/server-lists.ts";
-import type { ServerTarget } from "../values/server-target.ts";
 import type { ConsentParts } from "./consent-parts.ts";
 import type { DecisionRecord } from "./decision-record.ts";
 import {
@@ -10,16 +9,13 @@ import {
   liveHash,
   usableOnly,
 } from "./definitions.ts";
-import { identityOf } from "./identity.ts";
+import type { ServerSubject } from "./identity.ts";
 import { type PinnedServer, type Pins, addPins, changesSince, readPins } from "./pins.ts";
 import { type QuestionQueue, createQuestionQueue } from "./question-queue.ts";
 import type { DefinitionChange, DefinitionKind, ReviewAnswer } from "../renderer/review.ts";
 
 /** A server with its definitions. */
-export interface ReviewSubject extends Definitions {
-  readonly server: string;
-  readonly target: ServerTarget;
-}
+export interface ReviewSubject extends Definitions, ServerSubject {}
 
 /** The definitions that can be used after a review. */
 export interface ReviewOutcome {
@@ -36,6 +32,8 @@ export interface DefinitionReview {
   review(subject: ReviewSubject, signal: AbortSignal): Promise<ReviewOutcome>;
   /** Returns whether a definition is the one that the server has now, and is accepted. */
   isUsable(server: string, kind: DefinitionKind, named: { name: string; definition: unknown }): boolean;
+  /** Returns the hash of the server's identity with the last review. Undefined before the first one. */
+  identity(server: string): string | undefined;
   /** Forgets the denials of this session for a server, so that the person is asked again. */
   forgetDenials(server: string): void;
   /** Forgets the definitions of a server. None is usable until the next review. */
@@ -46,6 +44,8 @@ export interface DefinitionReview {
 interface ReviewState {
   /** One review after another, because the second one depends on the answer to the first one. */
   readonly reviews: QuestionQueue;
+  /** The hash of the server's identity. Definitions are accepted for it only. */
+  identity: string | undefined;
   /** The definitions of the newest lists. */
   live: ReadonlyMap<string, LiveDefinition>;
   /** The hashes of accepted definitions by their keys. */
@@ -73,6 +73,7 @@ export function definitionReview(parts: ConsentParts): DefinitionReview {
     if (present) return present;
     const made: ReviewState = {
       reviews: createQuestionQueue(),
+      identity: undefined,
       live: new Map(),
       accepted: new Map(),
       unstored: new Map(),
@@ -95,6 +96,7 @@ export function definitionReview(parts: ConsentParts): DefinitionReview {
 
   return {
     isUsable,
+    identity: (server) => states.get(server)?.identity,
     review(subject, signal) {
       const state = stateOf(subject.server);
       // At once, so that a changed definition is not called while the person reviews it.
@@ -133,13 +135,15 @@ async function reviewChanges(
   { subject, state, live }: Reviewing,
   signal: AbortSignal,
 ): Promise<DefinitionChange[]> {
-  const { server, target } = subject;
+  const { server } = subject;
   // A review that is aborted still stores what was accepted. Without it, all of that would be new.
   await state.storing;
-  const pinned: PinnedServer = { server, identity: (await identityOf(target, parts.env)).hash };
+  const identity = (await parts.identify(subject)).hash;
+  const pinned: PinnedServer = { server, identity };
   const stored = await readOrReport(parts, pinned);
   // A later review may have started.
   signal.throwIfAborted();
+  state.identity = identity;
   const pins: Pins = stored?.pins ?? new Map();
   state.accepted = new Map([...pins].map(([key, { hash }]) => [key, hash]));
   for (const [key, hash] of state.unstored) state.accepted.set(key, hash);
@@ -163,7 +167,8 @@ async function reviewChanges(
   }
   forgetAbsentDenials(state, live);
   if (accepted.length > 0 || (isFirst && parts.policy.review === "changes")) {
-    state.storing = addPins(parts.storage, pinned, { accepted, live }).catch((error: Error) => {
+    const acceptedBy = by === "configuration" ? by : "person";
+    state.storing = addPins(parts.storage, pinned, { accepted, by: acceptedBy, live }).catch((error: Error) => {
       for (const change of accepted) state.unstored.set(keyOf(change), hashIn(live, change));
       parts.report(server, error);
     });
@@ -215,7 +220,7 @@ async function readOrReport(
   pinned: PinnedServer,
 ): Promise<{ pins: Pins | undefined } | undefined> {
   try {
-    return { pins: await readPins(parts.storage, pinned) };
+    return { pins: await readPins(parts.storage, pinned, parts.policy.review) };
   } catch (error) {
     parts.report(pinned.server, error as Error);
     return undefined;

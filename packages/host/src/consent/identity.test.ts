@@ -4,7 +4,7 @@ import path from "node:path";
 import { createServer } from "mcparley/server";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ServerTarget } from "../values/server-target.ts";
-import { identityOf } from "./identity.ts";
+import { identityOfTarget } from "./identity.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const hashOf = async (target: ServerTarget, env: Record<string, string> = {}): Promise<string> =>
-  (await identityOf(target, env)).hash;
+  (await identityOfTarget(target, env)).hash;
 
 describe.skipIf(process.platform === "win32")("a command", () => {
   function program(...parts: string[]): string {
@@ -28,16 +28,15 @@ describe.skipIf(process.platform === "win32")("a command", () => {
     mkdirSync(path.join(folder, "bin"));
     symlinkSync(real, path.join(folder, "bin", "server"));
     const target = { command: "server", args: ["--all", "x y"], env: { B: "secret", A: "1" }, cwd: folder };
-    const { identity, remarks } = await identityOf(target, { PATH: `/missing::${path.join(folder, "bin")}` });
+    const { identity, remarks } = await identityOfTarget(target, { PATH: `/missing::${path.join(folder, "bin")}` });
     expect(identity).toEqual({
       kind: "command",
       command: ["server", "--all", "x y"],
       executable: real,
       cwd: folder,
-      environment: ["A", "B"],
+      environment: { A: "1", B: "secret" },
     });
     expect(remarks).toEqual([]);
-    expect(JSON.stringify(identity)).not.toContain("secret");
   });
 
   test("is searched in the order of PATH, without files that are not executable", async () => {
@@ -46,20 +45,20 @@ describe.skipIf(process.platform === "win32")("a command", () => {
     mkdirSync(path.join(folder, "b", "server"), { recursive: true });
     const found = program("c", "server");
     const PATH = ["a", "b", "c"].map((name) => path.join(folder, name)).join(":");
-    expect((await identityOf({ command: "server" }, { PATH })).identity.executable).toBe(found);
-    expect((await identityOf({ command: "server", env: { PATH } }, { PATH: "/missing" })).identity.executable).toBe(
-      found,
-    );
+    expect((await identityOfTarget({ command: "server" }, { PATH })).identity.executable).toBe(found);
+    expect(
+      (await identityOfTarget({ command: "server", env: { PATH } }, { PATH: "/missing" })).identity.executable,
+    ).toBe(found);
   });
 
   test("with a separator is relative to its folder, and so is an empty entry of PATH", async () => {
     const file = program("server");
-    expect((await identityOf({ command: "./server", cwd: folder }, {})).identity.executable).toBe(file);
-    expect((await identityOf({ command: "server", cwd: folder }, { PATH: "" })).identity.executable).toBe(file);
+    expect((await identityOfTarget({ command: "./server", cwd: folder }, {})).identity.executable).toBe(file);
+    expect((await identityOfTarget({ command: "server", cwd: folder }, { PATH: "" })).identity.executable).toBe(file);
   });
 
   test("that is missing has no executable, and a remark says so", async () => {
-    const { identity, remarks } = await identityOf({ command: "missing" }, { PATH: folder });
+    const { identity, remarks } = await identityOfTarget({ command: "missing" }, { PATH: folder });
     expect(identity.executable).toBeUndefined();
     expect(remarks).toEqual(["The executable was not found. The program that starts later is not known."]);
   });
@@ -85,11 +84,11 @@ describe.skipIf(process.platform === "win32")("a command", () => {
   });
 
   test("without a folder is bound to the folder of the process", async () => {
-    expect((await identityOf({ command: "server" }, {})).identity.cwd).toBe(process.cwd());
+    expect((await identityOfTarget({ command: "server" }, {})).identity.cwd).toBe(process.cwd());
   });
 
   test("with invisible and confusable characters has remarks", async () => {
-    const { remarks } = await identityOf({ command: "n\u043fm", args: ["a\u202eb"] }, { PATH: folder });
+    const { remarks } = await identityOfTarget({ command: "n\u043fm", args: ["a\u202eb"] }, { PATH: folder });
     expect(remarks).toEqual([
       expect.stringMatching(/^The command contains U\+043F/),
       expect.stringMatching(/^Argument 1 contains U\+202E \(direction control\) at position 1/),
@@ -102,8 +101,8 @@ describe("a URL", () => {
   test("is shown without secrets, and each part of it changes the hash", async () => {
     const url =
       "https://ann:pass@Example.com:443/s/a1B2c3D4e5F6g7H8i9/mcp?api_key=sec&mode=fast&x=0123456789abcdefghij#frag";
-    const { identity, remarks } = await identityOf(url, {});
-    expect(identity).toEqual({ kind: "url", url: "https://example.com/s/…/mcp?api_key=…&mode=fast&x=…", headers: [] });
+    const { identity, remarks } = await identityOfTarget(url, {});
+    expect(identity).toEqual({ kind: "url", url: "https://example.com/s/…/mcp?api_key=…&mode=fast&x=…", headers: {} });
     expect(remarks).toEqual(["The URL contains a user name or a password, which is not shown."]);
     const hash = await hashOf(url);
     expect(await hashOf(new URL(url.replace("#frag", "")))).toBe(hash);
@@ -122,14 +121,14 @@ describe("a URL", () => {
 
   test("has the names of its headers, and not their values", async () => {
     const target = { url: "https://example.com/mcp", headers: { "X-Team": "a", Authorization: "Bearer secret" } };
-    const { identity, hash } = await identityOf(target, {});
-    expect(identity.headers).toEqual(["authorization", "x-team"]);
+    const { identity, hash } = await identityOfTarget(target, {});
+    expect(identity.headers).toEqual({ authorization: "(13 characters, not shown)", "x-team": "a" });
     expect(await hashOf({ ...target, headers: { "x-team": "b", authorization: "Bearer new" } })).toBe(hash);
     expect(await hashOf({ ...target, headers: { "x-team": "b" } })).not.toBe(hash);
   });
 
   test("whose host imitates another one has a remark with both forms", async () => {
-    const { identity, remarks } = await identityOf("https://\u0430pple.com/mcp", {});
+    const { identity, remarks } = await identityOfTarget("https://\u0430pple.com/mcp", {});
     expect(identity.url).toBe("https://xn--pple-43d.com/mcp");
     expect(remarks).toEqual([
       'The host "xn--pple-43d.com" is shown as "\u0430pple.com" by some programs, and may imitate another host.',
@@ -138,7 +137,7 @@ describe("a URL", () => {
   });
 
   test("that is not valid is refused with a cure, without its secrets", async () => {
-    await expect(identityOf("example?token=abc-secret", {})).rejects.toMatchObject({
+    await expect(identityOfTarget("example?token=abc-secret", {})).rejects.toMatchObject({
       code: "invalid_target",
       message: '"example?token=[redacted]" is not a URL of a server. Use one such as "https://example.com/mcp".',
     });
@@ -151,11 +150,11 @@ describe("a URL", () => {
     ["http://localhost/mcp", []],
     ["https://example.com/mcp", []],
   ])("%s has the remarks %j", async (url, expected) => {
-    expect((await identityOf(url, {})).remarks).toEqual(expected);
+    expect((await identityOfTarget(url, {})).remarks).toEqual(expected);
   });
 });
 
 test("a server in this process has its name", async () => {
-  const { identity } = await identityOf(createServer({ name: "notes", version: "1.0.0" }), {});
+  const { identity } = await identityOfTarget(createServer({ name: "notes", version: "1.0.0" }), {});
   expect(identity).toEqual({ kind: "in-process", name: "notes" });
 });

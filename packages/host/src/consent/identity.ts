@@ -3,15 +3,16 @@ import { domainToUnicode } from "node:url";
 import { LocalError, redact } from "mcparley";
 import type { CommandTarget, HttpTarget } from "mcparley/client";
 import type { ServerTarget } from "../values/server-target.ts";
+import { findExecutable } from "@mcparley/internal/find-executable";
+import { safeUrl, shownValue, shownVariable } from "@mcparley/internal/secret-values";
 import { hashOfJson } from "./canonical.ts";
-import { findExecutable } from "./executable.ts";
 import { remarkOn } from "./text/remarks.ts";
-import type { ServerIdentity } from "../renderer/trust.ts";
+import type { ConfiguredEntry, ServerIdentity } from "../renderer/trust.ts";
 
 /** A server with the identity to which trust is bound. */
 export interface IdentifiedServer {
   readonly identity: ServerIdentity;
-  /** SHA-256 over the identity, with the parts of the URL that are not shown. */
+  /** SHA-256 over the identity, with the parts of the URL that are not shown. For a configured entry, an HMAC of its digest. */
   readonly hash: string;
   /** Remarks to show, such as confusable characters in the URL. */
   readonly remarks: readonly string[];
@@ -23,11 +24,20 @@ const secretName = /key|token|secret|passw|pwd|auth|sig|code|credential|session|
 /** A long value of letters and digits without words, such as a key or an id. */
 const randomText = /^(?=.*\d)(?=.*[A-Za-z])[\w.~+=%-]{16,}$/;
 
+/** A server before its identity is determined. */
+export interface ServerSubject {
+  /** The name of the server in the host. */
+  readonly server: string;
+  readonly target: ServerTarget;
+  /** The entry of a configuration file from which the target comes. */
+  readonly entry?: ConfiguredEntry | undefined;
+}
+
 /**
- * Returns the identity of a server: its command, arguments, working directory, names of variables and executable, or its URL and
- * names of headers. Values of variables and headers are not part of it, because tokens in them change.
+ * Returns the identity of a target that the program has written: its command, arguments, working directory, names of variables and
+ * executable, or its URL and names of headers. Values of variables and headers are not part of the hash, because tokens in them change.
  */
-export async function identityOf(
+export async function identityOfTarget(
   target: ServerTarget,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<IdentifiedServer> {
@@ -53,23 +63,58 @@ async function identityOfCommand(
     command,
     ...(executable !== undefined && { executable }),
     cwd,
-    environment: Object.keys(target.env ?? {}).toSorted(),
+    environment: shownTable(target.env, shownVariable),
   };
-  const remarks = command.flatMap(
-    (text, index) => remarkOn(text, index === 0 ? "The command" : `Argument ${index}`, index === 0) ?? [],
-  );
+  const remarks = remarksOnCommand(command);
   if (executable === undefined)
     remarks.push("The executable was not found. The program that starts later is not known.");
-  return { identity, hash: hashOfJson(identity), remarks };
+  return { identity, hash: hashOfNames(identity), remarks };
+}
+
+/** Returns the identity of an entry of a configuration file. `hash` is an HMAC of its digest. */
+export function identityOfEntry({ digest: _digest, ...entry }: ConfiguredEntry, hash: string): IdentifiedServer {
+  const url = entry.url !== undefined && URL.canParse(entry.url) ? new URL(entry.url) : undefined;
+  const identity: ServerIdentity = {
+    ...entry,
+    ...(entry.environment && { environment: shownTable(entry.environment, shownVariable) }),
+    ...(entry.headers && { headers: shownTable(entry.headers) }),
+    // A URL with a reference in its host cannot be parsed.
+    ...(entry.url !== undefined && { url: url ? shownUrl(url) : safeUrl(entry.url) }),
+  };
+  return { identity, hash, remarks: [...remarksOnCommand(entry.command ?? []), ...(url ? remarksOnUrl(url) : [])] };
+}
+
+function remarksOnCommand(command: readonly string[]): string[] {
+  return command.flatMap(
+    (text, index) => remarkOn(text, index === 0 ? "The command" : `Argument ${index}`, index === 0) ?? [],
+  );
+}
+
+/** Returns the values of a table for display, in the order of their names. */
+function shownTable(
+  table: Readonly<Record<string, string>> = {},
+  show: (name: string, value: string) => string = shownValue,
+): Record<string, string> {
+  const entries = Object.entries(table).map(([name, value]) => [name, show(name, value)] as const);
+  return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Returns the hash of an identity with the names of its variables and headers in place of their values. */
+function hashOfNames({ environment, headers, ...identity }: ServerIdentity): string {
+  return hashOfJson({
+    ...identity,
+    ...(environment && { environment: Object.keys(environment) }),
+    ...(headers && { headers: Object.keys(headers) }),
+  });
 }
 
 function identityOfUrl(target: Pick<HttpTarget, "url" | "headers">): IdentifiedServer {
   const url = parsedUrl(target.url);
-  const headers = Object.keys(target.headers ?? {}).map((name) => name.toLowerCase());
+  const given = Object.entries(target.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
   // The fragment is not sent.
   url.hash = "";
-  const identity: ServerIdentity = { kind: "url", url: shownUrl(url), headers: headers.toSorted() };
-  return { identity, hash: hashOfJson({ ...identity, url: url.href }), remarks: remarksOnUrl(url) };
+  const identity: ServerIdentity = { kind: "url", url: shownUrl(url), headers: shownTable(Object.fromEntries(given)) };
+  return { identity, hash: hashOfNames({ ...identity, url: url.href }), remarks: remarksOnUrl(url) };
 }
 
 function parsedUrl(text: string | URL): URL {

@@ -6,6 +6,9 @@ import { type LiveDefinition, definitionKey } from "./definitions.ts";
 import { differencesBetween } from "./text/differences.ts";
 import { remarksOn } from "./text/remarks.ts";
 import type { DefinitionChange, DefinitionKind } from "../renderer/review.ts";
+import type { Policy } from "./policy.ts";
+
+export type AcceptedBy = "person" | "configuration";
 
 /** An accepted definition. */
 interface Pin {
@@ -15,6 +18,8 @@ interface Pin {
   readonly hash: string;
   /** The hash without the name, by which a renamed definition is recognized. */
   readonly hashWithoutName: string;
+  /** Who accepted it: a person who saw it, or a policy that accepts a first list unseen. Files of earlier versions do not have it. */
+  readonly by?: AcceptedBy;
   /** The accepted definition, from which differences are calculated. Undefined if it is too large to store. */
   readonly definition?: unknown;
 }
@@ -38,18 +43,30 @@ const maxDefinitions = 4 * 1024 * 1024;
 /** Maximum pins of definitions that the server does not have any more. */
 const maxAbsent = 1_000;
 
-/** Reads the pins of a server. Returns undefined if nothing of it was ever accepted. */
-export async function readPins(storage: StateStorage, server: PinnedServer): Promise<Pins | undefined> {
+/**
+ * Reads the pins of a server. Returns undefined if nothing of it was ever accepted. The policy `always` takes over only what a person has
+ * seen.
+ */
+export async function readPins(
+  storage: StateStorage,
+  server: PinnedServer,
+  review: Policy["review"],
+): Promise<Pins | undefined> {
   const name = fileName(server);
   const text = await storage.read(name);
-  return text === undefined ? undefined : pinsIn(name, text);
+  if (text === undefined) return undefined;
+  return new Map([...pinsIn(name, text)].filter(([, pin]) => review === "changes" || pin.by === "person"));
 }
 
 /** Stores accepted definitions, after those that other processes have stored in the meantime. */
 export async function addPins(
   storage: StateStorage,
   server: PinnedServer,
-  { accepted, live }: { accepted: readonly DefinitionChange[]; live: ReadonlyMap<string, LiveDefinition> },
+  {
+    accepted,
+    by,
+    live,
+  }: { accepted: readonly DefinitionChange[]; by: AcceptedBy; live: ReadonlyMap<string, LiveDefinition> },
 ): Promise<void> {
   const name = fileName(server);
   await storage.update(name, (before) => {
@@ -64,6 +81,7 @@ export async function addPins(
         name: change.name,
         hash: live.get(key)!.hash,
         hashWithoutName: hashWithoutName(change.kind, definition),
+        by,
         definition,
       });
     }

@@ -20,8 +20,13 @@ export interface Rule {
    * not match a value with a path segment `..`.
    */
   readonly arguments?: Readonly<Record<string, string>>;
-  /** SHA-256 that the definition of the tool must have. Remembered answers of a person have it. Default: any definition. */
+  /**
+   * SHA-256 that the definition of the tool must have. Remembered answers of a person have it. An `allow` rule with a definition applies
+   * only if it has the `identity` of the server too. Default: any definition.
+   */
   readonly definition?: string;
+  /** The hash of the identity that the server must have. Remembered answers of a person have it. Default: any identity. */
+  readonly identity?: string;
 }
 
 /** The consent that a host requires. */

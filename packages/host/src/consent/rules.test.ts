@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Rule } from "./policy.ts";
-import { type RuleSubject, matchRules, matchesGlob } from "./rules.ts";
+import { matchesGlob } from "@mcparley/internal/glob";
+import { type RuleSubject, matchRules } from "./rules.ts";
 
 const call = (changes: Partial<RuleSubject> = {}): RuleSubject => ({
   server: "files",
@@ -8,6 +9,7 @@ const call = (changes: Partial<RuleSubject> = {}): RuleSubject => ({
   annotations: undefined,
   arguments: { path: "/home/ann/notes.txt" },
   definition: "0".repeat(64),
+  identity: undefined,
   ...changes,
 });
 const decides = (

@@ -1,3 +1,4 @@
+import { matchesGlob } from "@mcparley/internal/glob";
 import type { JsonObject } from "mcparley";
 import type { ToolAnnotations } from "mcparley/client";
 import { canonicalJson } from "./canonical.ts";
@@ -12,6 +13,8 @@ export interface RuleSubject {
   readonly arguments: JsonObject;
   /** The hash of the tool's definition. */
   readonly definition: string;
+  /** The hash of the server's identity. */
+  readonly identity: string | undefined;
 }
 
 /** The defaults of annotations in the specification. */
@@ -46,12 +49,19 @@ function matches(rule: Rule, subject: RuleSubject): boolean {
     matchesGlob(rule.server ?? "*", subject.server) &&
     matchesGlob(rule.tool ?? "*", subject.tool) &&
     (rule.definition ?? subject.definition) === subject.definition &&
+    matchesIdentity(rule, subject) &&
     Object.entries(rule.annotations ?? {}).every(([name, value]) => annotation(subject.annotations, name) === value) &&
     Object.entries(rule.arguments ?? {}).every(([pointer, pattern]) => {
       const text = argumentText(subject.arguments, pointer);
       return text !== undefined && matchesArgument(rule.decision, pattern, text);
     })
   );
+}
+
+/** Another server could have the name and the definition to which an answer without an identity was given. */
+function matchesIdentity({ decision, definition, identity }: Rule, subject: RuleSubject): boolean {
+  const isRequired = identity !== undefined || (decision === "allow" && definition !== undefined);
+  return !isRequired || (identity !== undefined && identity === subject.identity);
 }
 
 function annotation(annotations: ToolAnnotations | undefined, name: string): unknown {
@@ -78,25 +88,4 @@ function argumentText(given: JsonObject, pointer: string): string | undefined {
 function pointerTokens(pointer: string): string[] {
   const tokens = pointer.split("/").slice(1);
   return tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-/**
- * Returns whether a pattern matches a whole text. `*` stands for any characters, also none, and all others stand for themselves.
- *
- * The parts between the wildcards are searched from left to right, each at its first position. Without other wildcards a later
- * position cannot match more, so nothing is searched twice.
- */
-export function matchesGlob(pattern: string, text: string): boolean {
-  const [first = "", ...others] = pattern.split("*");
-  const last = others.pop();
-  if (last === undefined) return pattern === text;
-  if (!text.startsWith(first) || !text.endsWith(last)) return false;
-  const end = text.length - last.length;
-  let position = first.length;
-  for (const part of others) {
-    const found = text.indexOf(part, position);
-    if (found === -1) return false;
-    position = found + part.length;
-  }
-  return position <= end;
 }

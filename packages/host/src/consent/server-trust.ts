@@ -1,21 +1,14 @@
 import { Declined } from "mcparley";
-import type { ServerTarget } from "../values/server-target.ts";
 import type { ConsentParts } from "./consent-parts.ts";
-import { type IdentifiedServer, identityOf } from "./identity.ts";
+import type { IdentifiedServer, ServerSubject } from "./identity.ts";
 import { unlessAborted } from "../async/timing.ts";
 import type { TrustAnswer, TrustRequest } from "../renderer/trust.ts";
-import { addTrusted, readTrusted } from "./trust-file.ts";
-
-/** A server before its start or connection. */
-export interface TrustSubject {
-  readonly server: string;
-  readonly target: ServerTarget;
-}
+import { addTrusted, previousIdentity, readTrusted } from "./trust-file.ts";
 
 /** Decides which servers are started or connected to. */
 export interface ServerTrust {
   /** Resolves if the server is trusted. Rejects with `Declined` if not, and with the reason of the signal if it is aborted. */
-  require(subject: TrustSubject, signal: AbortSignal): Promise<void>;
+  require(subject: ServerSubject, signal: AbortSignal): Promise<void>;
   /** Forgets the denials of this session for a server, so that the person is asked again. */
   forgetDenials(server: string): void;
 }
@@ -61,8 +54,9 @@ export function serverTrust(parts: ConsentParts): ServerTrust {
   };
 
   return {
-    async require({ server, target }, signal) {
-      const identified = await identityOf(target, parts.env);
+    async require(subject, signal) {
+      const { server } = subject;
+      const identified = await parts.identify(subject);
       const decide = (outcome: "allowed" | "denied", by: "configuration" | "remembered" | "no-renderer"): void =>
         parts.decide({ subject: "trust", server, outcome, by });
       if (identified.identity.kind === "in-process" || policy.trust === "configured")
@@ -111,7 +105,7 @@ async function askForTrust(
   const request: TrustRequest = {
     server,
     identity,
-    previous: before?.identity,
+    previous: before && (await previousIdentity(parts.storage, before, identity)),
     remarks: [...remarkOnChange, ...remarks],
   };
   const answer = await parts.ask<TrustAnswer>(server, () => parts.renderer.trust!(request, signal), signal);

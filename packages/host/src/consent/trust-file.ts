@@ -2,6 +2,7 @@ import { redact } from "mcparley";
 import { secretsOf } from "../secrets/secrets-of-target.ts";
 import { parseState } from "../state/json-file.ts";
 import type { StateStorage } from "../state/state-storage.ts";
+import { keyedHash } from "../state/user-key.ts";
 import { isObject } from "../values/is-object.ts";
 import type { IdentifiedServer } from "./identity.ts";
 import type { ServerIdentity } from "../renderer/trust.ts";
@@ -11,7 +12,7 @@ export interface TrustedServer {
   /** The hash of the identity, to which the trust is bound. */
   readonly hash: string;
   readonly server: string;
-  /** The identity at that time, for the comparison with a later one. */
+  /** The identity at that time, for the comparison with a later one. The values of variables and headers are HMACs. */
   readonly identity: ServerIdentity;
   /** The time of the answer in milliseconds since 1970. */
   readonly trustedAt: number;
@@ -34,14 +35,43 @@ export async function readTrusted(storage: StateStorage): Promise<readonly Trust
   return text === undefined ? [] : parseState(fileName, text, isTrustFile).trusted;
 }
 
-/** Adds a trusted identity. Arguments that look like secrets are not stored in plain text. */
+/**
+ * Returns a stored identity for the comparison with a later one. A value of a variable or a header is known only if the later identity has
+ * the same one.
+ */
+export async function previousIdentity(
+  storage: StateStorage,
+  { identity }: TrustedServer,
+  later: ServerIdentity,
+): Promise<ServerIdentity> {
+  const compare = async (stored: Table = {}, now: Table = {}): Promise<Record<string, string>> => {
+    const hashes = await hashedTable(storage, now);
+    const entries = Object.entries(stored).map(([name, hash]) => [
+      name,
+      hash === hashes[name] ? now[name]! : "(another value)",
+    ]);
+    return Object.fromEntries(entries) as Record<string, string>;
+  };
+  return {
+    ...identity,
+    ...(identity.environment && { environment: await compare(identity.environment, later.environment) }),
+    ...(identity.headers && { headers: await compare(identity.headers, later.headers) }),
+  };
+}
+
+/** Adds a trusted identity. Arguments that look like secrets, and values of variables and headers, are not stored in plain text. */
 export async function addTrusted(
   storage: StateStorage,
   server: string,
   trust: IdentifiedServer & { at: number },
 ): Promise<void> {
-  const { command, ...others } = trust.identity;
-  const identity: ServerIdentity = { ...others, ...(command && { command: withoutSecrets(command) }) };
+  const { command, environment, headers, ...others } = trust.identity;
+  const identity: ServerIdentity = {
+    ...others,
+    ...(command && { command: withoutSecrets(command) }),
+    ...(environment && { environment: await hashedTable(storage, environment) }),
+    ...(headers && { headers: await hashedTable(storage, headers) }),
+  };
   const entry: TrustedServer = { hash: trust.hash, server, identity, trustedAt: trust.at };
   await storage.update(fileName, (before) => {
     const present = before === undefined ? [] : parseState(fileName, before, isTrustFile).trusted;
@@ -49,6 +79,16 @@ export async function addTrusted(
     const file: TrustFile = { version: 1, trusted: [...others, entry].slice(-maxEntries) };
     return `${JSON.stringify(file, null, 2)}\n`;
   });
+}
+
+type Table = Readonly<Record<string, string>>;
+
+async function hashedTable(storage: StateStorage, table: Table): Promise<Record<string, string>> {
+  const entries = Object.entries(table).map(async ([name, value]) => [
+    name,
+    await keyedHash(storage, `${name}=${value}`),
+  ]);
+  return Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
 }
 
 /** A secret is recognized by its form, by the name before it, and by the option before it: `--token abc`. */

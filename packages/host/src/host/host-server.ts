@@ -58,12 +58,13 @@ export function hostServer(parts: HostParts, name: string, entry: ServerEntry): 
     const shown = secrets.hideInError(error instanceof Error ? error : new Error(String(error)));
     events.emit({ type: "error", server: name, error: shown });
   };
-  const reviewed = reviewedLists({ server: name, target, consent, catalogue, report });
+  const subject = { server: name, target, entry: settings.entry };
+  const reviewed = reviewedLists({ subject, consent, catalogue, report });
   const supervised = superviseServer({
     name,
     entry,
     connectOptions: connectOptions(parts, { name, settings, calls, target }),
-    admit: (signal) => consent.requireTrust({ server: name, target }, signal),
+    admit: (signal) => consent.requireTrust(subject, signal),
     prepareTarget: (prepared) => prepareTarget(parts, prepared),
     auth: {
       signIn: options.signIn,

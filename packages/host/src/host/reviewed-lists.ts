@@ -3,7 +3,7 @@ import type { ServerLists } from "../catalogue/server-lists.ts";
 import type { Consent } from "../consent/consent.ts";
 import { type Definitions, usableOnly } from "../consent/definitions.ts";
 import type { DefinitionKind } from "../renderer/review.ts";
-import type { ServerTarget } from "../values/server-target.ts";
+import type { ServerSubject } from "../consent/identity.ts";
 
 /** The lists of one server, of which only the reviewed definitions enter the catalogue. */
 export interface ReviewedLists {
@@ -21,8 +21,7 @@ export interface ReviewedLists {
 const outdated = new Error("The lists of the server were replaced.");
 
 interface ReviewedServer {
-  readonly server: string;
-  readonly target: ServerTarget;
+  readonly subject: ServerSubject;
   readonly consent: Pick<Consent, "review" | "isUsable">;
   readonly catalogue: Pick<CatalogueSource, "replace">;
   readonly report: (error: unknown) => void;
@@ -32,7 +31,8 @@ interface ReviewedServer {
  * Returns the reviewed lists of a server. While the user reviews changes, the definitions that were accepted before and have not
  * changed can be used. Newer lists replace a review that still waits.
  */
-export function reviewedLists({ server, target, consent, catalogue, report }: ReviewedServer): ReviewedLists {
+export function reviewedLists({ subject, consent, catalogue, report }: ReviewedServer): ReviewedLists {
+  const { server } = subject;
   let accepted: string | undefined;
   let hasReviewed = false;
   let isClosed = false;
@@ -44,7 +44,7 @@ export function reviewedLists({ server, target, consent, catalogue, report }: Re
 
   async function review(definitions: Definitions, signal: AbortSignal): Promise<void> {
     try {
-      const reviewing = consent.review({ server, target, ...definitions }, signal);
+      const reviewing = consent.review({ ...subject, ...definitions }, signal);
       // The review may wait for the user. Removed and changed definitions leave the catalogue at once.
       if (hasReviewed) catalogue.replace(server, usableOnly(definitions, isUsable).lists);
       const outcome = await reviewing;

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { memoryState, type StateStorage } from "../state/state-storage.ts";
 import { listCache } from "./list-cache.ts";
 import { resolveEntry } from "./resolve-entry.ts";
+import type { ServerSettings } from "./server-entry.ts";
 import { recordedServer } from "./testing/recorded-server.ts";
 import { scriptedServer, toolNamed, toolsPeer } from "./testing/scripted-server.ts";
 
@@ -187,4 +188,32 @@ test("the default storage in memory works", async () => {
   await second.server.settled();
   expect(second.server.lists?.tools).toHaveLength(1);
   await second.server.close();
+});
+
+test("the stored lists of a configured entry are not those of another entry, and their name does not contain its digest", async () => {
+  const storage = visibleStorage();
+  const configured = (digest: string): ServerSettings => ({
+    target: entry,
+    entry: { digest, kind: "command", file: "/p/mcp.json" },
+  });
+  const open = (digest: string) => {
+    const target = scriptedServer(() => toolsPeer(() => [toolNamed("add")]));
+    return recordedServer({ entry: configured(digest), storage, prepareTarget: () => target }).server;
+  };
+  const [one, other] = ["1".repeat(64), "2".repeat(64)] as const;
+  const first = open(one);
+  await first.connect();
+  await first.close();
+  for (const digest of [one, other]) {
+    const server = open(digest);
+    await server.settled();
+    expect(server.lists?.tools.length).toBe(digest === one ? 1 : undefined);
+    await server.close();
+  }
+  expect([...storage.texts.keys()].join()).not.toContain(one.slice(0, 32));
+});
+
+test.each(["", "1".repeat(63), undefined as never])("an entry with the digest %j is refused", (digest) => {
+  const settings: ServerSettings = { target: entry, entry: { digest, kind: "command", file: "/p/mcp.json" } };
+  expect(() => resolveEntry("notes", settings)).toThrow("`entry.digest` must be a SHA-256 of 64 hexadecimal digits.");
 });

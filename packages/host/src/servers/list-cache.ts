@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { LocalError, printableJson } from "mcparley";
 import type { StateStorage } from "../state/state-storage.ts";
 import { type CheckedList, type ListName, type ListSet, checkList, listNames } from "./check-entries.ts";
+import { keyedHash } from "../state/user-key.ts";
 import type { ResolvedEntry } from "./resolve-entry.ts";
 
 /** The version of the format. Content with another version is ignored and replaced. */
@@ -29,7 +30,6 @@ export function listCache(entry: ResolvedEntry, storage: StateStorage, report: (
   if (entry.server.kind === "in-process") {
     return { read: () => Promise.resolve(undefined), write: () => Promise.resolve() };
   }
-  const name = `lists-${identityOf(entry)}.json`;
   const failed = (action: string, error: unknown): void =>
     report(
       new Error(`The stored lists of server ${printableJson(entry.name)} could not be ${action}.`, { cause: error }),
@@ -37,7 +37,7 @@ export function listCache(entry: ResolvedEntry, storage: StateStorage, report: (
   return {
     async read() {
       try {
-        const text = await storage.read(name);
+        const text = await storage.read(await fileName(entry, storage));
         return text === undefined ? undefined : decode(text, report);
       } catch (error) {
         failed("read, and are ignored", error);
@@ -47,7 +47,7 @@ export function listCache(entry: ResolvedEntry, storage: StateStorage, report: (
     async write(lists) {
       try {
         const text = encode(lists);
-        await storage.update(name, () => (text.length > maxCharacters ? undefined : text));
+        await storage.update(await fileName(entry, storage), () => (text.length > maxCharacters ? undefined : text));
       } catch (error) {
         failed("written", error);
       }
@@ -56,19 +56,21 @@ export function listCache(entry: ResolvedEntry, storage: StateStorage, report: (
 }
 
 /**
- * Returns a hash of everything that selects the server. It has the names of headers and environment variables and not their
- * values, which may be secrets.
+ * Returns the name of a file that is bound to everything that selects the server: to its entry in a configuration file, or to a target with
+ * the names of headers and environment variables and not their values, which may be secrets.
  */
-function identityOf({ name, server }: ResolvedEntry): string {
+async function fileName({ name, server, settings }: ResolvedEntry, storage: StateStorage): Promise<string> {
   const parts: unknown[] = [formatVersion, name, server.kind];
-  if (server.kind === "http") {
+  if (settings.entry) {
+    parts.push(await keyedHash(storage, settings.entry.digest));
+  } else if (server.kind === "http") {
     const { url, headers = {} } = server.target;
     parts.push(url.href, Object.keys(headers).toSorted());
   } else if (server.kind === "command") {
     const { command, args = [], cwd, env = {} } = server.target;
     parts.push(command, args, cwd ?? null, Object.keys(env).toSorted());
   }
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
+  return `lists-${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)}.json`;
 }
 
 function encode({ tools, prompts, resources, templates, listedAt }: ListSet & { listedAt: number }): string {

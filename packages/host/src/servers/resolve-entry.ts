@@ -31,6 +31,7 @@ export function resolveEntry(name: string, entry: ServerEntry): ResolvedEntry {
   const { target, ...settings } = isSettings(entry) ? entry : { target: entry };
   const server = resolveTarget(name, target);
   checkTimeouts(name, settings.timeout);
+  checkConfigured(name, settings.entry);
   return { name, server, settings };
 }
 
@@ -99,6 +100,12 @@ function checkTimeouts(name: string, { idle, total }: Timeouts = {}): void {
     if (ms === undefined || (typeof ms === "number" && ms >= 0)) continue;
     throw invalid(name, `\`timeout.${option}\` must be a number of milliseconds, 0 or more; got ${String(ms)}.`);
   }
+}
+
+/** An entry without a digest would bind the consent to nothing. */
+function checkConfigured(name: string, entry: ServerSettings["entry"]): void {
+  if (entry === undefined || /^[0-9a-f]{64}$/.test(entry.digest)) return;
+  throw invalid(name, "`entry.digest` must be a SHA-256 of 64 hexadecimal digits. Pass `entry` of `expandTarget`.");
 }
 
 function invalid(name: string, message: string): LocalError {

@@ -1,4 +1,5 @@
 import type { Root, Timeouts } from "mcparley/client";
+import type { ConfiguredEntry } from "../renderer/trust.ts";
 import type { InputLimits } from "../input/input-limits.ts";
 import type { ServerTarget } from "../values/server-target.ts";
 
@@ -6,6 +7,11 @@ import type { ServerTarget } from "../values/server-target.ts";
 export interface ServerSettings {
   /** The address of the server. */
   readonly target: ServerTarget;
+  /**
+   * The entry of a configuration file from which the target comes. Trust, review, rules and stored lists are then bound to everything that
+   * the entry says, and not to the values of its references. Default: the target is one of the program itself.
+   */
+  readonly entry?: ConfiguredEntry | undefined;
   /** Whether the server is not used until `enable()` is called. Default: false. */
   readonly disabled?: boolean;
   /** Whether the host connects at once, and not with the first use. Default: false. */

@@ -1,5 +1,5 @@
-import { homedir } from "node:os";
 import path from "node:path";
+import { homeFolder } from "@mcparley/internal/home-folder";
 
 /** The part of a process that the user's folder depends on. */
 export interface Surroundings {
@@ -9,7 +9,7 @@ export interface Surroundings {
 
 /** Returns the folder `mcparley/host` in the user's configuration folder, by the conventions of the system. */
 export function userFolder({ env, platform }: Surroundings): string {
-  const home = env.HOME || homedir();
+  const home = homeFolder(env);
   if (platform === "win32") {
     const local = env.LOCALAPPDATA || path.win32.join(env.USERPROFILE || home, "AppData", "Local");
     return path.win32.join(local, "mcparley", "host");

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type Server as HttpServer, type ServerOptions, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { readAuth } from "../http/server/auth-list.ts";
 import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
@@ -85,16 +86,20 @@ export async function listen(
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  await bind(http, port, host).catch(async (error: unknown) => {
-    await endpoint.close();
+  let url = "";
+  try {
+    await bind(http, port, host);
+    url = `http://${nameInUrl(host)}:${portOf(http)}/${path.replace(/^\//, "")}`;
+    for (const auth of readAuth(options.auth)) auth.listening?.(url);
+  } catch (error) {
+    await close(http, endpoint, sockets);
     throw error;
-  });
+  }
   http.on("error", (error) => core.report(error, undefined));
-  const bound = (http.address() as AddressInfo).port;
   let closing: Promise<void> | undefined;
   return {
-    url: `http://${nameInUrl(host)}:${bound}/${path.replace(/^\//, "")}`,
-    port: bound,
+    url,
+    port: portOf(http),
     drain: () => endpoint.drain(),
     close: () => (closing ??= close(http, endpoint, sockets)),
   };
@@ -130,6 +135,10 @@ function explain({ code, message }: NodeJS.ErrnoException, port: number, host: s
     default:
       return `Cannot listen on port ${port} of ${host}: ${message}`;
   }
+}
+
+function portOf(http: HttpServer): number {
+  return (http.address() as AddressInfo).port;
 }
 
 function nameInUrl(host: string): string {

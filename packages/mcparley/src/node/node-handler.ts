@@ -1,5 +1,6 @@
 import type { Http2ServerResponse } from "node:http2";
 import type { RequestOptions } from "../http/exchange.ts";
+import { documentAt, readAuth } from "../http/server/auth-list.ts";
 import { Endpoint } from "../http/server/endpoint.ts";
 import { makeHealth } from "../http/server/health.ts";
 import type { HttpOptions } from "../http/server/options.ts";
@@ -50,7 +51,7 @@ export function toNodeHandler(server: Server<unknown, unknown, unknown>, options
   const { health: asked = false, auth } = options;
   const health = asked && makeHealth(endpoint, asked);
   const routes = readRoutes(options);
-  const documentOf = typeof auth === "object" ? auth.document?.bind(auth) : undefined;
+  const auths = readAuth(auth);
   const handler = (
     request: NodeRequest,
     response: NodeResponse | Http2ServerResponse,
@@ -60,7 +61,7 @@ export function toNodeHandler(server: Server<unknown, unknown, unknown>, options
     // Both kinds of response have the members that are used, but the types of HTTP/2 omit some of them.
     const exchange = new NodeExchange(request, response as NodeResponse, passed);
     if (health && health(exchange)) return;
-    if (next && !routes.find(exchange.path) && !documentOf?.(exchange)) return next();
+    if (next && !routes.find(exchange.path) && !documentAt(auths, exchange)) return next();
     void endpoint.handle(exchange);
   };
   return Object.assign(handler, { drain: () => endpoint.drain(), close: () => endpoint.close() });

@@ -1,4 +1,3 @@
-import type { Renderer } from "@mcparley/host";
 import { describe, expect, test } from "vitest";
 import { Dismissed } from "../../client/questions/prompter.ts";
 import { scriptedDialogs, signal } from "./testing/scripted-prompter.ts";
@@ -9,9 +8,11 @@ const result = { role: "assistant", content: [], model: "m" } as const;
 const tool = { name: "t", inputSchema: {} };
 
 /** Asks each question of the renderer, and returns the answers. */
-async function askAll(renderer: Required<Renderer>, aborted: AbortSignal): Promise<unknown[]> {
+async function askAll(
+  renderer: ReturnType<typeof scriptedDialogs>["renderer"],
+  aborted: AbortSignal,
+): Promise<unknown[]> {
   return [
-    await renderer.trust({ server: "a", identity: { kind: "command" }, previous: undefined, remarks: [] }, aborted),
     await renderer.review({ server: "a", changes: [] }, aborted),
     await renderer.approve(
       { origin: { callId: "1", by: "model" }, server: "a", tool, arguments: {}, shown: "{}" },
@@ -25,11 +26,11 @@ async function askAll(renderer: Required<Renderer>, aborted: AbortSignal): Promi
 }
 
 const denied = { action: "deny" };
-const refusals = [denied, { accepted: [] }, denied, { action: "cancel" }, { action: "cancel" }, denied, denied];
+const refusals = [{ accepted: [] }, denied, { action: "cancel" }, { action: "cancel" }, denied, denied];
 
 describe("every question is refused", () => {
   test("if it is withdrawn", async () => {
-    const { renderer, screen, errors } = scriptedDialogs(Array.from({ length: 7 }, () => "y"));
+    const { renderer, screen, errors } = scriptedDialogs(Array.from({ length: 6 }, () => "y"));
     expect(await askAll(renderer, AbortSignal.abort())).toEqual(refusals);
     expect(screen()).toBe("");
     expect(errors).toEqual([]);
@@ -43,10 +44,7 @@ describe("every question is refused", () => {
         return "y";
       },
     ]);
-    const asked = renderer.trust(
-      { server: "a", identity: { kind: "command" }, previous: undefined, remarks: [] },
-      stop.signal,
-    );
+    const asked = renderer.sampled({ origin, request: params, result: { ...result, content: [] } }, stop.signal);
     expect(await asked).toEqual(denied);
   });
 
@@ -59,7 +57,7 @@ describe("every question is refused", () => {
   test("if the dialog fails, which is reported", async () => {
     const { renderer, errors } = scriptedDialogs([], { talk: () => Promise.reject(new Error("no terminal")) });
     expect(await askAll(renderer, signal)).toEqual(refusals);
-    expect(errors.map(({ message }) => message)).toEqual(Array.from({ length: 7 }, () => "no terminal"));
+    expect(errors.map(({ message }) => message)).toEqual(Array.from({ length: 6 }, () => "no terminal"));
   });
 });
 

@@ -6,7 +6,6 @@ import { askApproval, isDestructive } from "./approve.ts";
 import { askFields } from "./form.ts";
 import { askReview } from "./review.ts";
 import { askSample, askSampled } from "./sampling.ts";
-import { askTrust } from "./trust.ts";
 import { askVisit } from "./url.ts";
 
 /** The terminal and the state of the chat that the dialogs need. */
@@ -23,12 +22,11 @@ export interface DialogSetting {
 }
 
 /** Returns the renderer of the chat, which asks at the terminal. Without an answer it refuses, and it never throws. */
-export function chatRenderer(setting: DialogSetting): Required<Renderer> {
+export function chatRenderer(setting: DialogSetting): Required<Omit<Renderer, "trust">> {
   const { isComposed, isManual, openUrl } = setting;
   const denied = { action: "deny" } as const;
   const cancelled = { action: "cancel" } as const;
   return {
-    trust: (request, signal) => answer(setting, signal, { refusal: denied, ask: (talk) => askTrust(request, talk) }),
     review: (request, signal) =>
       answer(setting, signal, { refusal: { accepted: [] }, ask: (talk) => askReview(request, talk) }),
     approve: (request, signal) => {

@@ -1,6 +1,6 @@
 import { exactLines, excerpt, gutter } from "../../client/questions/server-text.ts";
 import type { View } from "../../client/screen.ts";
-import type { Shown } from "./dialog.ts";
+import type { Shown } from "../../client/questions/dialog.ts";
 
 /** Maximum lines of a terminal for one line of JSON, such as a long text. */
 const maxRows = 4;

@@ -3,7 +3,8 @@ import type { CreateMessageParams } from "mcparley/client";
 import type { Talk } from "../../client/questions/choose.ts";
 import { excerpt, ownLines, quoted, row, shortLine } from "../../client/questions/server-text.ts";
 import type { View } from "../../client/screen.ts";
-import { chooseOrView, present, requestHeading, stack } from "./dialog.ts";
+import { chooseOrView, present, stack } from "../../client/questions/dialog.ts";
+import { requestHeading } from "./dialog.ts";
 import { editRequest, editText, replaceText, textOf } from "./edit-text.ts";
 import { contentLines, conversationLines, requestLines } from "./show-messages.ts";
 

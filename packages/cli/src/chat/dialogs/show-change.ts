@@ -3,7 +3,7 @@ import { printableJson } from "mcparley";
 import { exactLines, excerpt, ownLines, quoted, serverLines } from "../../client/questions/server-text.ts";
 import type { View } from "../../client/screen.ts";
 import { visibleLine } from "../../client/terminal-text.ts";
-import { type Shown, stack } from "./dialog.ts";
+import { type Shown, stack } from "../../client/questions/dialog.ts";
 import { shortJson, wholeJson } from "./json-text.ts";
 
 /** Returns the line that names a definition and its status. */

@@ -1,4 +1,4 @@
-import { isSecretValue } from "../../client/hosts/safe-target.ts";
+import { isSecretValue } from "@mcparley/internal/secret-values";
 import { visibleLine } from "../../client/terminal-text.ts";
 
 /** The words of a command line that can be stored, and those that cannot. */

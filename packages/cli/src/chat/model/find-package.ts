@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { homeFolder } from "@mcparley/internal/home-folder";
 import type { CommandIo } from "../../client/io.ts";
 import { isObject } from "../../client/json.ts";
 import { configFolder } from "../../client/sign-in/credentials.ts";
@@ -68,7 +68,7 @@ function globalFolders({ env, platform }: Surroundings): string[] {
 
 /** Returns the setting `prefix` of the user's `.npmrc`. */
 function prefixInFile(env: CommandIo["env"]): string | undefined {
-  const home = env.HOME || env.USERPROFILE || homedir();
+  const home = (env.HOME ? undefined : env.USERPROFILE) || homeFolder(env);
   try {
     const text = readFileSync(join(home, ".npmrc"), "utf8");
     const [, value] = /^\s*prefix\s*=\s*["']?([^"'\r\n]+?)["']?\s*$/m.exec(text) ?? [];

@@ -1,5 +1,5 @@
 import { Declined } from "mcparley";
-import { isApproved, rememberApproval } from "../../client/config/approval.ts";
+import { readApprovals } from "../../client/config/approval.ts";
 import { type CommandIo, UsageError } from "../../client/io.ts";
 import type { FoundPackage } from "./find-package.ts";
 import type { PackageExport } from "./package-export.ts";
@@ -36,8 +36,9 @@ export async function approveProvider(
 ): Promise<void> {
   const { path, version } = found;
   const name = `${wanted.specifier}#${wanted.export}`;
-  const subject = [path, version, name];
-  if (isApproved(list, subject, surroundings)) return;
+  const subject = JSON.stringify([path, version, name]);
+  const approvals = readApprovals(list, surroundings);
+  if (approvals.has(subject)) return;
   const shown = `${name} (version ${version || "unknown"}, ${path})`;
   if (!surroundings.confirm) {
     throw new UsageError(
@@ -48,5 +49,5 @@ export async function approveProvider(
   if (!(await surroundings.confirm({ name, path, version }))) {
     throw new Declined(`The provider ${shown} was not approved.`);
   }
-  rememberApproval(list, subject, surroundings);
+  approvals.add(subject);
 }

@@ -1,4 +1,4 @@
-import type { ServerEntry } from "@mcparley/host";
+import type { ServerEntry, ServerSettings } from "@mcparley/host";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
@@ -15,6 +15,8 @@ interface Surroundings {
   /** The current folder in the home folder. Default: the home folder. */
   readonly folder?: string;
   readonly env?: Record<string, string>;
+  /** The answers of a user at a terminal. Default: no terminal. */
+  readonly answers?: string[];
 }
 
 interface Found {
@@ -29,10 +31,15 @@ interface Found {
 /** Returns the servers of a command line. */
 async function serversOf(
   line: readonly string[],
-  { files = {}, folder = "", env = {} }: Surroundings = {},
+  { files = {}, folder = "", env = {}, answers }: Surroundings = {},
 ): Promise<Found> {
   const home = await temporaryFolder(files);
-  const io = fakeIo({ cwd: join(home, folder), env: { HOME: home, ...env } });
+  const io = fakeIo({
+    cwd: join(home, folder),
+    env: { HOME: home, ...env },
+    terminal: answers !== undefined,
+    ...(answers && { answers }),
+  });
   const { positionals, command, options } = readWords(line, "chat");
   const setting = { io, screen: new Screen(io, () => {}), options, stop: createStop(io, () => {}) };
   const outputs: string[] = [];
@@ -76,9 +83,9 @@ test("without words the servers of the nearest configuration file are used", asy
     "project/.vscode/mcp.json": JSON.stringify({ servers: { editor: url("editor") } }),
     "project/src/readme.md": "",
   };
-  const inner = await serversOf(["--yes"], { files, folder: "project/src" });
+  const inner = await serversOf(["--trust"], { files, folder: "project/src" });
   expect(namesOf(inner).toSorted()).toEqual(["editor", "near", "other"]);
-  expect(namesOf(await serversOf(["--yes"], { files }))).toEqual(["outer"]);
+  expect(namesOf(await serversOf(["--trust"], { files }))).toEqual(["outer"]);
 });
 
 test("without words an invalid or disabled entry of the nearest file is left out, and an invalid file is refused", async () => {
@@ -89,13 +96,13 @@ test("without words an invalid or disabled entry of the nearest file is left out
     "q/mcp.json": "[",
     "r/mcp.json": config({ off: disabled }),
   };
-  const found = await serversOf(["--yes"], { files, folder: "p" });
+  const found = await serversOf(["--trust"], { files, folder: "p" });
   expect(namesOf(found)).toEqual(["good"]);
   expect(found.notes).toContain('p/mcp.json:1:16: Server "bad": The entry needs a "command" to start or a "url"');
   expect(found.notes).toContain('Server "both": The entry has both "disabled" and "enabled"; keep one.');
-  await expect(serversOf(["--yes", "bad"], { files, folder: "p" })).rejects.toThrow('p/mcp.json:1:16: Server "bad"');
-  await expect(serversOf(["--yes"], { files, folder: "q" })).rejects.toThrow("q/mcp.json:1:");
-  expect(namesOf(await serversOf(["--yes"], { files, folder: "r" }))).toEqual([]);
+  await expect(serversOf(["--trust", "bad"], { files, folder: "p" })).rejects.toThrow('p/mcp.json:1:16: Server "bad"');
+  await expect(serversOf(["--trust"], { files, folder: "q" })).rejects.toThrow("q/mcp.json:1:");
+  expect(namesOf(await serversOf(["--trust"], { files, folder: "r" }))).toEqual([]);
 });
 
 test("without words and configurations there are no servers", async () => {
@@ -107,9 +114,9 @@ test("--config reads the servers of one file, without disabled ones", async () =
     "mcp.json": config({ outer: url("outer") }),
     "team.json": config({ wiki: url("wiki"), old: { ...url("old"), disabled: true } }),
   };
-  expect(namesOf(await serversOf(["--yes", "--config", "team.json"], { files }))).toEqual(["wiki"]);
-  expect(namesOf(await serversOf(["--yes", "--config", "team.json", "wiki"], { files }))).toEqual(["wiki"]);
-  await expect(serversOf(["--yes", "--config", "team.json", "outer"], { files })).rejects.toThrow(UsageError);
+  expect(namesOf(await serversOf(["--trust", "--config", "team.json"], { files }))).toEqual(["wiki"]);
+  expect(namesOf(await serversOf(["--trust", "--config", "team.json", "wiki"], { files }))).toEqual(["wiki"]);
+  await expect(serversOf(["--trust", "--config", "team.json", "outer"], { files })).rejects.toThrow(UsageError);
   await expect(serversOf(["--config", "missing.json"], { files })).rejects.toThrow("missing.json");
 });
 
@@ -121,7 +128,7 @@ test("a word that names no server is refused", async () => {
 test("a command of a configuration needs the approval of the user", async () => {
   const files = { "mcp.json": config({ notes: { command: "notes-server" } }) };
   await expect(serversOf([], { files })).rejects.toThrow();
-  expect(namesOf(await serversOf(["--yes"], { files }))).toEqual(["notes"]);
+  expect(namesOf(await serversOf(["--trust"], { files }))).toEqual(["notes"]);
 });
 
 test("--header is sent to the only server at a URL, also beside a command", async () => {
@@ -137,7 +144,7 @@ test("--env and --env-all are for the only server that is started", async () => 
   const found = await serversOf(["--env", "TEAM=search", "https://a.example.com/mcp", "--", "notes-server"]);
   expect(targetOf(found.servers[1]?.entry).env).toMatchObject({ TEAM: "search" });
   const files = { "mcp.json": config({ notes: { command: "notes-server" } }) };
-  const both = serversOf(["--yes", "--env", "TEAM=search", "notes", "--", "other-server"], { files });
+  const both = serversOf(["--trust", "--env", "TEAM=search", "notes", "--", "other-server"], { files });
   await expect(both).rejects.toThrow("--env needs exactly one server that is started; there are 2.");
   await expect(serversOf(["--env-all", "https://a.example.com/mcp"])).rejects.toThrow("there are 0.");
 });
@@ -163,4 +170,47 @@ test("a root is a folder that exists", async () => {
   expect(readRoot("/", { cwd })).toEqual({ uri: "file:///", name: "/" });
   expect(() => readRoot("lib", { cwd })).toThrow("lib does not exist.");
   expect(() => readRoot("src/a.ts", { cwd })).toThrow("src/a.ts is a file, not a folder.");
+});
+
+test("at a terminal, a server that is not trusted or has no value for a reference is left out", async () => {
+  const servers = {
+    one: url("one"),
+    two: url("two"),
+    three: { command: "x", args: ["${MISSING}"] },
+    four: url("four"),
+  };
+  const files = { "p/mcp.json": config(servers) };
+  const found = await serversOf([], { files, folder: "p", answers: ["n", "y", "y"] });
+  expect(namesOf(found)).toEqual(["two", "four"]);
+  const notes = found.notes.replaceAll(/\s+/g, " ");
+  expect(notes).toContain('The server "one" of');
+  expect(notes).toContain("was not trusted. It is not a part of this chat.");
+  expect(notes).toMatch(/refers to \$\{env:MISSING\}, and .* It is not a part of this chat\./);
+  // A server that the user has named is not left out.
+  await expect(serversOf(["one"], { files, folder: "p", answers: ["n"] })).rejects.toThrow("was not trusted");
+  await expect(serversOf(["three"], { files, folder: "p", answers: [] })).rejects.toThrow("refers to ${env:MISSING}");
+  // Without a terminal, nothing is left out.
+  await expect(serversOf([], { files, folder: "p" })).rejects.toThrow("add --trust to contact it.");
+});
+
+test("a server of the user is used in place of one of the project with its name, which is stated", async () => {
+  const files = { ".cursor/mcp.json": config({ notes: url("own") }), "p/mcp.json": config({ notes: url("project") }) };
+  const found = await serversOf([], { files, folder: "p" });
+  expect(targetOf(found.servers[0]?.entry)).toMatchObject(url("own"));
+  const file = join(found.home, ".cursor/mcp.json");
+  expect(found.notes.replaceAll(/\s+/g, " ")).toContain(`"notes" is your own server of ${file}.`);
+  const given = await serversOf(["--trust", "--config", "mcp.json"], { files, folder: "p" });
+  expect(targetOf(given.servers[0]?.entry)).toMatchObject(url("project"));
+  expect(given.notes).toBe("");
+});
+
+test("the entry of a configuration is passed on for consent, and a target of the command line has none", async () => {
+  const files = { "mcp.json": config({ notes: url("notes") }) };
+  const found = await serversOf(["--trust", "notes", "https://a.example.com/mcp"], { files });
+  const [notes, other] = found.servers.map(({ entry }) => (entry as ServerSettings).entry);
+  expect(notes).toMatchObject({
+    digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    url: "https://notes.example.com/mcp",
+  });
+  expect(other).toBeUndefined();
 });

@@ -3,19 +3,22 @@ import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Problem, ReadResult } from "@mcparley/config";
 import type { ServerEntry } from "@mcparley/host";
+import { Declined } from "mcparley";
 import type { Root } from "mcparley/client";
-import { approve } from "../../client/config/approval.ts";
+import { type Origin, approve } from "../../client/config/approval.ts";
 import type { Target } from "../../client/config/config-target.ts";
 import { readConnection } from "../../client/config/network.ts";
-import { findTarget, withWords } from "../../client/config/target.ts";
+import { findConfigured, findTarget, withWords } from "../../client/config/target.ts";
 import { type CommandIo, UsageError } from "../../client/io.ts";
 import type { ClientOptions } from "../../client/options.ts";
 import { readGivenFile } from "../../client/hosts/config-file.ts";
 import { problemError } from "../../client/hosts/config-problem.ts";
 import { inProjects, readAll } from "../../client/hosts/find-server.ts";
+import { isAttended } from "../../client/questions/prompter.ts";
 import type { Screen } from "../../client/screen.ts";
 import type { Stop } from "../../client/stop.ts";
-import { serverName, uniqueName } from "./server-names.ts";
+import { visibleLine } from "../../client/terminal-text.ts";
+import { serverName, uniqueName, usableName } from "./server-names.ts";
 
 /** The words and the options that name the servers of a chat. */
 export interface ServerWords {
@@ -53,29 +56,62 @@ export async function chatServers(
   setting: StartSetting,
   onStderr: OnStderr,
 ): Promise<ChatServer[]> {
-  const { io } = setting;
-  const { config } = setting.options;
-  const named = words.targets.length > 0 || words.command ? words.targets : configuredNames(setting);
-  const targets: { target: Target; word: string | undefined }[] = [];
-  for (const word of named) targets.push({ target: await findTarget({ word, command: undefined, config }, io), word });
-  if (words.command)
-    targets.push({
-      target: await findTarget({ word: undefined, command: words.command, config }, io),
-      word: undefined,
-    });
+  const isNamed = words.targets.length > 0 || words.command !== undefined;
+  const targets = isNamed ? await namedTargets(words, setting) : await configuredTargets(setting);
   checkShared(
     targets.map(({ target }) => target),
     setting.options,
   );
+  if (isNamed) for (const { target } of targets) if (target.origin) await approve(target.origin, setting);
   const taken = new Set<string>();
-  const servers: ChatServer[] = [];
-  for (const { target, word } of targets) {
-    if (target.origin) await approve(target.origin, setting);
-    const name = uniqueName(serverName(target, word), taken);
+  const isOfProject = ({ target }: NamedTarget): boolean => target.origin?.scope === "project";
+  // A rule for a server of the user does not apply to one of a project.
+  const reserved = targets.some(isOfProject) ? ownNames(setting.io) : [];
+  return targets.map((named) => {
+    const { target, word } = named;
+    const name = uniqueName(serverName(target, word), new Set(isOfProject(named) ? [...taken, ...reserved] : taken));
     taken.add(name);
-    servers.push({ name, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) });
+    return { name, entry: toEntry(name, withOptions(target, setting), { setting, onStderr }) };
+  });
+}
+
+/** A target, and the word of the command line or of a configuration that names it. */
+interface NamedTarget {
+  readonly target: Target;
+  readonly word: string | undefined;
+}
+
+/** Returns the targets of the command line. */
+async function namedTargets({ targets, command }: ServerWords, { io, options }: StartSetting): Promise<NamedTarget[]> {
+  const { config } = options;
+  const found: NamedTarget[] = [];
+  for (const word of targets) found.push({ target: await findTarget({ word, command: undefined, config }, io), word });
+  if (command) found.push({ target: await findTarget({ word: undefined, command, config }, io), word: undefined });
+  return found;
+}
+
+/**
+ * Returns the targets of the configuration, in the order of the file. At a terminal, a server that the user does not trust, or whose
+ * settings are incomplete, is left out with a note.
+ */
+async function configuredTargets(setting: StartSetting): Promise<NamedTarget[]> {
+  const { io, options, screen } = setting;
+  const found: NamedTarget[] = [];
+  for (const word of configuredNames(setting)) {
+    try {
+      const target = await findConfigured(word, options.config, io);
+      if (target.origin) {
+        noteOwnServer(target.origin, setting);
+        await approve(target.origin, setting);
+      }
+      found.push({ target, word });
+    } catch (error) {
+      const isExpected = error instanceof Declined || error instanceof UsageError;
+      if (!isExpected || !isAttended(setting) || setting.stop.signal.aborted) throw error;
+      screen.noteParagraph(`${visibleLine(error.message)} It is not a part of this chat.`);
+    }
   }
-  return servers;
+  return found;
 }
 
 /**
@@ -90,6 +126,12 @@ function configuredNames({ io, options, screen }: StartSetting): readonly string
   return [...new Set(servers.flatMap(({ name, isDisabled, target }) => (isDisabled || !target ? [] : [name])))];
 }
 
+/** Returns the names that the servers of the user have in a chat. */
+function ownNames(io: CommandIo): string[] {
+  const own = readAll(io).servers.filter(({ scope }) => scope !== "project");
+  return own.map(({ name }) => usableName(name));
+}
+
 /** Returns the servers and problems of the nearest folder with a configuration file. */
 function nearestProject(io: CommandIo): ReadResult {
   const found = readAll(io);
@@ -98,6 +140,14 @@ function nearestProject(io: CommandIo): ReadResult {
   const [nearest] = inProjects([...servers, ...problems]);
   const isNearest = ({ folder }: Pick<Problem, "folder">): boolean => folder === nearest?.folder;
   return { servers: servers.filter(isNearest), problems: problems.filter(isNearest) };
+}
+
+/** States that a server of the user has the name of one of the project. */
+function noteOwnServer({ name, scope, entry }: Origin, { options, screen }: StartSetting): void {
+  if (scope === "project" || options.config !== undefined) return;
+  screen.noteParagraph(
+    `${JSON.stringify(name)} is your own server of ${entry.file}. To use the one of the project, name its file with --config.`,
+  );
 }
 
 /** Throws `UsageError` if an option with a possible secret would be sent to several servers. */
@@ -128,7 +178,7 @@ interface EntryParts {
 
 function toEntry(name: string, target: Target, { setting, onStderr }: EntryParts): ServerEntry {
   const { maxReply, revision } = setting.options;
-  const settings = revision === undefined ? {} : { revision };
+  const settings = { entry: target.origin?.entry, ...(revision !== undefined && { revision }) };
   if (target.kind === "url") {
     const { url, headers, connection } = target;
     const limits = maxReply === undefined ? {} : { limits: { message: maxReply } };

@@ -42,14 +42,10 @@ test.each([
 
 test("uses the name of a configuration, without characters that hosts and providers refuse", () => {
   const origin = {
-    file: "/mcp.json",
     name: "my: notes\u202e",
-    folder: "/",
-    headers: {},
-    env: {},
-    envFile: [],
-    sends: [],
-  };
+    scope: "project",
+    entry: { digest: "", kind: "command", file: "/mcp.json", sends: [] },
+  } as const;
   expect(serverName({ ...command("x"), origin }, "my: notes")).toBe("my-notes");
 });
 

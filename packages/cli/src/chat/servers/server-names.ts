@@ -24,9 +24,9 @@ const longest = 40;
  * user and to the model.
  */
 export function serverName(target: Target, word: string | undefined): string {
-  if (target.origin) return usable(target.origin.name);
-  if (word !== undefined && target.kind === "command") return usable(word);
-  return usable(target.kind === "url" ? nameOfUrl(target.url) : nameOfCommand([target.command, ...target.args]));
+  if (target.origin) return usableName(target.origin.name);
+  if (word !== undefined && target.kind === "command") return usableName(word);
+  return usableName(target.kind === "url" ? nameOfUrl(target.url) : nameOfCommand([target.command, ...target.args]));
 }
 
 /** Returns a name that no other server has: with a number if necessary. */
@@ -87,7 +87,7 @@ function fileName(path: string): string {
 }
 
 /** Returns a name in the form that a host accepts, without characters that the model's providers refuse. */
-function usable(name: string): string {
+export function usableName(name: string): string {
   const text = name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-").replaceAll(/^[-_.]+|[-_.]+$/g, "");
   return Array.from(text).slice(0, longest).join("") || "server";
 }

@@ -99,7 +99,7 @@ test("the words of commands are completed", async () => {
 
 test("a menu that is open follows the changes of the servers", async () => {
   const notes = notesServer();
-  const chat = await openTestChat({ servers: { notes: notes.server }, argv: ["--yes"] });
+  const chat = await openTestChat({ servers: { notes: notes.server }, argv: ["--trust"] });
   await chat.ready("notes");
   chat.press("/notes:d");
   await chat.seen("/notes:deploy");

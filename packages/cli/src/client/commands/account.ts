@@ -28,7 +28,7 @@ export const loginCommand: AccountCommand = {
     const { server } = at;
     const authorization = await openAuthorization({ ...setting, ...at, isAskedFor: true });
     const { oauth, storage, client } = authorization;
-    await oauth.signIn(server, { signal: setting.stop.signal });
+    await oauth.signIn(server, { signal: setting.stop.signal, newClient: setting.options.newClient });
     await rememberClient(storage, server, client);
     const account = await accountAt(server, authorization);
     const { screen, options } = setting;
@@ -49,8 +49,8 @@ export const logoutCommand: AccountCommand = {
   usage: "TARGET",
   summary: "sign out of a server",
   details: [
-    "Revokes the tokens at the authorization server, if it supports that, and deletes them here. Your browser may stay " +
-      "signed in at the authorization server.",
+    "Revokes the tokens at the authorization server, if it supports that, and deletes them here. The registration of the client " +
+      "is deleted too, unless you are signed in to another server with it. Your browser may stay signed in at the authorization server.",
   ],
   examples: ["mcparley logout https://example.com/mcp"],
   async run(words, setting) {

@@ -127,7 +127,7 @@ describe("call", () => {
     expect(nowhere.code).toBe(1);
   });
 
-  test("asks for confirmation of a destructive tool at a terminal, unless --yes is given", async () => {
+  test("asks for confirmation of a destructive tool at a terminal, unless --allow names it", async () => {
     const asked = await runWith({ server, terminal: true, answers: ["n"] }, `call ${url} destroy`);
     expect(asked.code).toBe(7);
     expect(asked.io.out()).toBe("");
@@ -144,16 +144,19 @@ describe("call", () => {
     const { code, io } = await runWith({ server, terminal }, `call ${url} destroy${more}`);
     expect(code).toBe(7);
     expect(io.out()).toBe("");
-    expect(io.err().replaceAll(/\s+/g, " ")).toContain("Allow it with --allow destroy, or everything with --yes.");
+    expect(io.err().replaceAll(/\s+/g, " ")).toContain("Allow it with --allow destroy.");
   });
 
-  test.each(["--yes", "--allow add --allow destroy"])("calls a destructive tool with %s", async (options) => {
-    for (const terminal of [true, false]) {
-      const { code, io } = await runWith({ server, terminal }, `call ${url} destroy ${options}`);
-      expect(code).toBe(0);
-      expect(io.out()).toBe("destroyed\n");
-    }
-  });
+  test.each(["--allow *", "--allow add --allow destroy", "--allow dest*"])(
+    "calls a destructive tool with %s",
+    async (options) => {
+      for (const terminal of [true, false]) {
+        const { code, io } = await runWith({ server, terminal }, `call ${url} destroy ${options}`);
+        expect(code).toBe(0);
+        expect(io.out()).toBe("destroyed\n");
+      }
+    },
+  );
 
   test("reads arguments from files and stdin", async () => {
     writeFileSync(join(folder, "n.txt"), "40");

@@ -7,6 +7,7 @@ import {
   ToolError,
   wellFormedJson,
 } from "mcparley";
+import { matchesGlob } from "@mcparley/internal/glob";
 import { readContent } from "mcparley/client";
 import { didYouMean } from "../../did-you-mean.ts";
 import { type Given, readArguments, requireWord, sourcesOf } from "../arguments.ts";
@@ -136,7 +137,7 @@ async function callHidden(
  */
 async function confirmDestructive({ name, annotations }: Tool, { options, questions }: Session): Promise<void> {
   if (!annotations?.destructiveHint || annotations.readOnlyHint) return;
-  if (options.yes || options.allow.includes(name)) return;
+  if (options.allow.some((pattern) => matchesGlob(pattern, name))) return;
   const agreed = await questions.confirm(`The tool "${visibleLine(name)}" may make destructive changes. Call it?`);
   if (agreed) return;
   const cure =
@@ -145,7 +146,7 @@ async function confirmDestructive({ name, annotations }: Tool, { options, questi
 }
 
 function cureFor(name: string): string {
-  return `Allow it with --allow ${/^[\w.-]+$/.test(name) ? name : JSON.stringify(name)}, or everything with --yes.`;
+  return `Allow it with --allow ${/^[\w.-]+$/.test(name) ? name : JSON.stringify(name)}.`;
 }
 
 function errorText({ content }: CallToolResult): string {

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { addFiles, temporaryFolder } from "../../serve/testing/temporary-folder.ts";
@@ -34,20 +34,41 @@ async function project(entry: object): Promise<Project> {
 const entry = { command: "node", args: ["server.js", "a b"], env: { KEY: "${TOKEN}", NODE_OPTIONS: "--require ./x" } };
 
 describe("a command of a configuration file", () => {
-  test("is shown before its first start with its folder and variables, and remembered after a yes", async () => {
+  test("is shown before its first start with everything that its entry says, and remembered after a yes", async () => {
     const { folder, list } = await project(entry);
     const first = await list(["y"]);
     expect(first.code).toBe(0);
-    expect(first.io.err()).toContain(`${join(folder, "p", "mcp.json")} starts a program, "notes":`);
-    expect(first.io.err()).toContain('Command   node server.js "a b"\n');
-    expect(first.io.err()).toContain(`Folder    ${join(folder, "p")}\n`);
-    expect(first.io.err()).toContain("Variables KEY, NODE_OPTIONS=--require ./x\n");
-    expect(first.io.err()).not.toContain("secret");
+    const shown = first.io.err().replaceAll(/\n {16}/g, "");
+    expect(shown).toContain(`File          ${join(folder, "p", "mcp.json")}\n`);
+    expect(shown).toContain("Command       node server.js 'a b'\n");
+    expect(shown).toContain(`Folder        ${join(folder, "p")}\n`);
+    expect(shown).toContain("Variable      KEY='${env:TOKEN}'\n");
+    expect(shown).toContain("Variable      NODE_OPTIONS='--require ./x'\n");
+    expect(shown).toContain("Receives      your values of TOKEN\n");
+    expect(shown).not.toContain("secret");
     const again = await list();
     expect(again.code).toBe(0);
     expect(again.io.err()).toBe("");
-    const file = statSync(join(folder, "home/.local/state/mcparley/approved-commands"));
-    expect(file.mode & 0o777).toBe(0o600);
+  });
+
+  test("is stored as HMACs that only the user can read", async () => {
+    const { folder, list } = await project(entry);
+    await list(["y"]);
+    const place = (name: string): string => join(folder, "home/.local/state/mcparley", name);
+    const [key, servers] = [place("identity-key"), place("trusted-servers")] as const;
+    for (const file of [key, servers]) expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(key, "utf8")).toMatch(/^[0-9a-f]{64}$/);
+    expect(readFileSync(servers, "utf8")).toMatch(/^(?:[0-9a-f]{64}\n){2}$/);
+    // With another key, the same entry is not trusted.
+    await addFiles(folder, { "home/.local/state/mcparley/identity-key": "0".repeat(64) });
+    expect((await list(["n"])).code).toBe(7);
+  });
+
+  test("is not asked for again if only the value of a reference changes", async () => {
+    const { folder, list } = await project(entry);
+    await list(["y"]);
+    const env = { HOME: join(folder, "home"), NO_COLOR: "1", TOKEN: "renewed" };
+    expect((await list([], "", { env })).code).toBe(0);
   });
 
   test("is not started if the user declines, and asked for again", async () => {
@@ -65,7 +86,9 @@ describe("a command of a configuration file", () => {
     ["the name of a variable", { ...entry, env: { ...entry.env, LD_PRELOAD: "./x.so" } }],
     ["the value of a variable", { ...entry, env: { ...entry.env, NODE_OPTIONS: "--require ./y" } }],
     ["the folder", { ...entry, cwd: "sub" }],
-    ["a variable of the envFile", { ...entry, envFile: ".env" }],
+    ["the envFile", { ...entry, envFile: ".env" }],
+    ["a member that has no meaning here", { ...entry, autoApprove: ["*"] }],
+    ["the kind of the server", { url: "https://notes.example/mcp" }],
   ])("is asked for again when %s changes under the same name", async (_what, changed) => {
     const { folder, list, configure } = await project(entry);
     await addFiles(folder, { "p/.env": "LD_PRELOAD=./x.so\n" });
@@ -74,6 +97,26 @@ describe("a command of a configuration file", () => {
     const { code, io } = await list(["n"]);
     expect(code).toBe(7);
     expect(io.targets).toEqual([]);
+    expect(io.err().replaceAll(/\s+/g, " ")).toContain('! You trusted a server "notes" of this file before.');
+  });
+
+  test("is asked for again when the content of its envFile changes, also a value", async () => {
+    const { folder, list } = await project({ ...entry, envFile: ".env" });
+    await addFiles(folder, { "p/.env": "GIT_SSH_COMMAND=ssh\n" });
+    expect((await list(["y"])).code).toBe(0);
+    expect((await list()).code).toBe(0);
+    await addFiles(folder, { "p/.env": "GIT_SSH_COMMAND=./evil\n" });
+    const { code, io } = await list(["n"]);
+    expect(code).toBe(7);
+    expect(io.err()).toContain("Variables of  .env\n");
+    expect(io.err()).toContain("Variable      GIT_SSH_COMMAND=./evil\n");
+  });
+
+  test("is asked for again in another folder", async () => {
+    const { folder, list } = await project(entry);
+    await list(["y"]);
+    await addFiles(folder, { "q/mcp.json": JSON.stringify({ mcpServers: { notes: entry } }) });
+    expect((await list(["n"], "", { cwd: join(folder, "q") })).code).toBe(7);
   });
 
   test("is not asked for again under another name", async () => {
@@ -93,27 +136,56 @@ describe("a command of a configuration file", () => {
     expect(code).toBe(7);
     expect(io.targets).toEqual([]);
     const text = io.err().replaceAll(/\s+/g, " ");
-    expect(text).toContain(`node server.js "a b" was not approved, and ${why}.`);
-    expect(text).toContain("once at a terminal, or add --yes.");
+    expect(text).toContain(`is not trusted, and ${why}.`);
+    expect(text).toContain("Trust it once at a terminal, or add --trust to start it.");
   });
 
-  test("starts without a question with --yes, which is not remembered", async () => {
+  test.each(["--trust", "--yes"])("starts without a question with %s, which is not remembered", async (option) => {
     const { list } = await project(entry);
-    expect((await list([], " --yes", { terminal: false })).code).toBe(0);
+    const { code, io } = await list([], ` ${option}`, { terminal: false });
+    expect(code).toBe(0);
+    expect(io.err().includes("--yes will be removed. Use --trust")).toBe(option === "--yes");
     expect((await list([], "", { terminal: false })).code).toBe(7);
   });
 });
 
-test("asks for approval of a configured URL only if it receives variables of the environment", async () => {
-  const { list, configure } = await project({ url: "https://a.example/mcp", headers: { Accept: "text/plain" } });
-  expect((await list()).code).toBe(0);
-  await configure({ url: "https://a.example/mcp", headers: { Authorization: "Bearer ${TOKEN}" } });
-  const { code, io } = await list(["n"]);
-  expect(code).toBe(7);
-  expect(io.targets).toEqual([]);
-  expect(io.err()).toContain("sends variables of this environment to a server");
-  expect(io.err()).toContain("URL       https://a.example/mcp\n");
-  expect(io.err()).toContain("Variables TOKEN\n");
+describe("a URL of a configuration file", () => {
+  const url = "https://notes.example/mcp";
+
+  test("of a project is asked for before the first contact, with its headers and what it receives", async () => {
+    const headers = { Authorization: "Bearer ${TOKEN}", "X-Key": "abcdef0123456789abcdef" };
+    const { list } = await project({ url: `${url}?token=hidden`, headers });
+    const { code, io } = await list(["n"]);
+    expect(code).toBe(7);
+    expect(io.targets).toEqual([]);
+    expect(io.err()).toContain("It receives what the model and you send to it.");
+    expect(io.err()).toContain(`URL           ${url}?token=[redacted]\n`);
+    expect(io.err()).toContain("Header        Authorization: 'Bearer ${env:TOKEN}'\n");
+    expect(io.err()).toContain("Header        X-Key: (22 characters, not shown)\n");
+    expect(io.err()).toContain("Receives      your values of TOKEN\n");
+    expect((await list(["y"])).code).toBe(0);
+    expect((await list()).code).toBe(0);
+  });
+
+  test("of a project is refused without a terminal, and contacted with --trust", async () => {
+    const { list } = await project({ url });
+    const { code, io } = await list([], "", { terminal: false });
+    expect(code).toBe(7);
+    expect(io.targets).toEqual([]);
+    expect(io.err().replaceAll(/\s+/g, " ")).toContain("or add --trust to contact it.");
+    expect((await list([], " --trust", { terminal: false })).code).toBe(0);
+  });
+
+  test("of the user is asked for only if it receives values of the user", async () => {
+    const { folder, list, configure } = await project({ url });
+    await configure({ url }, "other");
+    const own = (headers: object): Promise<void> =>
+      addFiles(folder, { "home/.cursor/mcp.json": JSON.stringify({ mcpServers: { notes: { url, headers } } }) });
+    await own({ Accept: "text/plain" });
+    expect((await list([], "", { terminal: false })).code).toBe(0);
+    await own({ Authorization: "Bearer ${env:TOKEN}" });
+    expect((await list([], "", { terminal: false })).code).toBe(7);
+  });
 });
 
 test("starts a command of the command line without a question", async () => {

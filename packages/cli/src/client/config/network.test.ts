@@ -53,7 +53,13 @@ describe("the options for the network", () => {
 
   test("apply to servers of a configuration file", async () => {
     writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers: { notes: { url } } }));
-    const { io } = await runWith({ server: exampleServer(), cwd }, ["list", "notes", "--proxy", "http://p.example"]);
+    const { io } = await runWith({ server: exampleServer(), cwd }, [
+      "list",
+      "notes",
+      "--trust",
+      "--proxy",
+      "http://p.example",
+    ]);
     expect(io.targets).toEqual([{ url, headers: {}, connection: { proxy: "http://p.example" } }]);
   });
 

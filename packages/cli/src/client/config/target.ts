@@ -95,6 +95,15 @@ export async function findTarget(
     if (!isHttpUrl(word)) throw new UsageError(`${JSON.stringify(word)} is not a valid URL.`);
     return { kind: "url", url: word, headers: {} };
   }
+  return findConfigured(word, config, surroundings);
+}
+
+/** Returns the target with a name in the configurations. The name can have any form, because other people choose those of a project. */
+export async function findConfigured(
+  word: string,
+  config: string | undefined,
+  surroundings: Surroundings,
+): Promise<Target> {
   // Other targets do not wait for the package that reads the configurations.
   const { findInFile, findServer, readAll, targetOf } = await import("../hosts/find-server.ts");
   if (config !== undefined) return targetOf(findInFile(word, config, surroundings), surroundings);

@@ -218,7 +218,7 @@ describe("mcparley add NAME", () => {
     write(".gemini/settings.json", { mcpServers: { notes: { command: "notes-server" } } });
     const { code, io } = await run("add notes --to cursor");
     expect(code).toBe(7);
-    expect(io.err()).toContain("notes-server was not approved");
+    expect(io.err()).toContain("is not trusted");
     expect(io.targets).toEqual([]);
   });
 

@@ -103,18 +103,17 @@ const files: readonly (readonly [what: string, content: Record<string, unknown>,
 describe.each(files)("a server that is disabled by %s", (_what, content, place, cure) => {
   const writeAll = (): string[] => Object.entries(content).map(([path, text]) => write(path, text));
 
-  test.each(commands)("is refused by %s, also with --yes, HOST:NAME and --config", async (command) => {
+  test.each(commands)("is refused by %s, also with --trust, HOST:NAME and --config", async (command) => {
     const [file = ""] = writeAll();
-    const yes = /^(?:logout|whoami)/.test(command) ? [] : ["--yes"];
     const wordsFor = (name: string): string[] => command.replace("NAME", name).split(" ");
     const { io } = await run("servers --json");
     const [listed] = (JSON.parse(io.out()) as { servers: { host: string; disabled: boolean }[] }).servers;
     expect(listed?.disabled).toBe(true);
     for (const words of [
       wordsFor("notes"),
-      [...wordsFor("notes"), ...yes],
-      [...wordsFor(`${listed?.host}:notes`), ...yes],
-      [...wordsFor("notes"), ...yes, "--config", file],
+      [...wordsFor("notes"), "--trust"],
+      [...wordsFor(`${listed?.host}:notes`), "--trust"],
+      [...wordsFor("notes"), "--trust", "--config", file],
     ]) {
       const { code, io, text } = await run(words);
       expect(`${words.join(" ")}: ${code} ${text}`).toContain(`${words.join(" ")}: 1 mcparley: ${home}${place}`);
@@ -132,8 +131,8 @@ describe.each(files)("a server that is disabled by %s", (_what, content, place, 
       const setting = { io, screen: new Screen(io, () => {}), options, stop: createStop(io, () => {}) };
       return chatServers({ targets: positionals, command }, setting, () => {});
     };
-    await expect(serversOf(["--yes", "notes"])).rejects.toThrow(`${home}${place}`);
-    expect(await serversOf(["--yes"])).toEqual([]);
+    await expect(serversOf(["--trust", "notes"])).rejects.toThrow(`${home}${place}`);
+    expect(await serversOf(["--trust"])).toEqual([]);
   });
 });
 
@@ -153,9 +152,9 @@ test("lists the servers of an mcp.json, of which each command uses the name", as
     [""],
   ]);
   for (const word of ["notes", "mcparley:notes", "wiki"]) {
-    expect((await run(`list ${word}`)).io.targets).toEqual([expect.objectContaining({ url })]);
+    expect((await run(`list ${word} --trust`)).io.targets).toEqual([expect.objectContaining({ url })]);
   }
   expect((await run("remove notes --from mcparley --yes")).io.out()).toContain(`Wrote ${file}.`);
   expect((await run("list notes")).text).toContain('There is no server "notes".');
-  expect((await run("list wiki")).code).toBe(0);
+  expect((await run("list wiki --trust")).code).toBe(0);
 });

@@ -27,7 +27,9 @@ export async function addServer(words: EditWords, setting: EditSetting): Promise
   const to = readHosts(options.to, "--to");
   const scope = readScope(options.scope) ?? "user";
   const source = readSource(words, scope, setting);
-  const pinned = options.noPin ? source : { ...source, target: await pinPackages(requireTarget(source), setting) };
+  const pinned = options.noPin
+    ? source
+    : { ...source, target: await pinPackages(source, requireTarget(source), setting) };
   const found = options.noCheck ? undefined : await tryServer(pinned, setting);
   const name = options.name ?? (source.name || nameFrom(found));
   const target = source.file === "" ? requireTarget(pinned) : copied(requireTarget(pinned), name, setting);

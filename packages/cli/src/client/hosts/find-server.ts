@@ -4,14 +4,10 @@ import {
   type ConfiguredServer,
   type Problem,
   type ReadResult,
-  type Scope,
-  type ServerTarget,
   expandTarget,
-  formatValue,
   readServers,
-  referencesIn,
 } from "@mcparley/config";
-import type { Origin } from "../config/approval.ts";
+import { homeFolder } from "@mcparley/internal/home-folder";
 import type { Target } from "../config/config-target.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { UsageError } from "../io.ts";
@@ -47,26 +43,64 @@ export function inProjects<T extends Place>(items: readonly T[]): T[] {
 /**
  * Finds a server by `NAME` or `HOST:NAME`. Returns undefined if there is no such name.
  *
- * The nearest file of a project has precedence, also for a name that has a colon. In one host, the nearest entry has precedence. Throws
- * `UsageError` if the server is disabled, if a file with precedence is invalid, and if several hosts have different servers of the name.
+ * The servers of the user have precedence over those of projects, because other people write the files of a project. Of the files of
+ * projects, the nearest folder has precedence, and `HOST:NAME` never means a name that a file has. Throws `UsageError` if the server is
+ * disabled, if a file that may have the name is invalid, and if several servers of the same precedence have the name.
  */
 export function findServer(word: string, { servers, problems }: ReadResult): ConfiguredServer | undefined {
-  const named = servers.filter(({ name }) => name === word);
   const chosen = splitHost(word);
-  const [nearest] = inProjects<ConfiguredServer | Problem>(chosen ? named : [...named, ...problems]);
-  if (nearest) return enabledServer(nearest);
-  if (chosen) {
-    const entries = servers.filter(({ host, name }) => host === chosen.host && name === chosen.name);
-    const hostProblems = problems.filter(({ host, scope }) => host === chosen.host && scope !== undefined);
-    const [first] = byPrecedence<ConfiguredServer | Problem>([...entries, ...hostProblems]);
-    return first && enabledServer(first);
-  }
-  const hosts = [...new Set(named.map(({ host }) => host))];
-  const found = hosts.flatMap((host) => byPrecedence(named.filter((entry) => entry.host === host)).slice(0, 1));
-  const active = found.filter(({ isDisabled }) => !isDisabled);
-  if (new Set(active.map(identityOf)).size > 1) throw ambiguous(word, active);
-  const [first = found[0]] = active;
-  return first && enabledServer(first);
+  const isMeant = ({ host }: Pick<Problem, "host">): boolean => !chosen || host === chosen.host;
+  const named = servers.filter((server) => server.name === (chosen?.name ?? word) && isMeant(server));
+  // A project can disable a server of the user, and cannot replace it.
+  const disabled = named.filter(({ isDisabled, scope }) => isDisabled && scope === "project");
+  const isOff = ({ host, scope }: ConfiguredServer): boolean =>
+    scope !== "project" && disabled.some((server) => server.host === host);
+  const active = named.filter((server) => !server.isDisabled && !isOff(server));
+  const own = active.filter(({ scope }) => scope !== "project");
+  if (own.length > 0) return onlyOne(word, closestOfEachHost(own));
+  // Otherwise a project that disables a server of the user could define one with its name.
+  const ownDisabled = named.find(
+    (server) => server.scope !== "project" && (isOff(server) || server.disabledBy?.folder !== undefined),
+  );
+  if (ownDisabled) return enabledServer(disabled.find(({ host }) => host === ownDisabled.host) ?? ownDisabled);
+  // A file of the user that cannot be read may have the name of a server of a project.
+  const unread = problems.find((one) => one.scope !== undefined && one.scope !== "project" && isMeant(one));
+  if (unread && (chosen || active.length > 0)) throw problemError(unread);
+  const invalid = chosen ? problems.filter((one) => one.scope === "project" && isMeant(one)) : inProjects(problems);
+  const [nearest] = byDepth([...active, ...invalid]);
+  const first = nearest ?? disabled[0] ?? named[0];
+  if (!first) return undefined;
+  if (!("name" in first) || first.disabledBy) return enabledServer(first);
+  return onlyOne(
+    word,
+    active.filter(({ folder }) => folder === first.folder),
+  );
+}
+
+/** Returns the server if all have the same target. Throws `UsageError` with their places if not. */
+function onlyOne(word: string, found: readonly ConfiguredServer[]): ConfiguredServer {
+  if (new Set(found.map(identityOf)).size > 1) throw ambiguous(word, found);
+  return found[0]!;
+}
+
+/** Returns the first server of each host: a local entry replaces that of the user. */
+function closestOfEachHost(servers: readonly ConfiguredServer[]): ConfiguredServer[] {
+  const hosts = [...new Set(servers.map(({ host }) => host))];
+  return hosts.flatMap((host) => {
+    const entries = servers.filter((server) => server.host === host);
+    return [entries.find(({ scope }) => scope === "local") ?? entries[0]!];
+  });
+}
+
+/** Returns servers and problems, those of the deepest folder first. A problem is before the servers of its folder, which it may hide. */
+function byDepth(items: readonly (ConfiguredServer | Problem)[]): (ConfiguredServer | Problem)[] {
+  return items.toSorted(
+    (one, other) => depthOf(other) - depthOf(one) || Number("name" in one) - Number("name" in other),
+  );
+}
+
+function depthOf({ folder = "" }: Pick<Problem, "folder">): number {
+  return folder.length;
 }
 
 /** Finds a server in the file of `--config`. Throws `UsageError` with the names of the file, and if the server is disabled. */
@@ -85,21 +119,15 @@ function enabledServer(found: ConfiguredServer | Problem): ConfiguredServer {
   return found;
 }
 
-/** The scopes in their order of precedence. */
-const precedence: readonly (Scope | undefined)[] = ["local", "project", "user"];
-
-function byPrecedence<T extends Place>(items: readonly T[]): T[] {
-  return items.toSorted(
-    (one, other) =>
-      precedence.indexOf(one.scope) - precedence.indexOf(other.scope) ||
-      (other.folder?.length ?? 0) - (one.folder?.length ?? 0),
-  );
-}
-
 function ambiguous(word: string, found: readonly ConfiguredServer[]): UsageError {
-  const forms = found.map(({ host, file, line }) => `${host}:${word} (${file}:${line})`);
+  const hosts = new Set(found.map(({ host }) => host));
+  const name = splitHost(word)?.name ?? word;
+  // Two files of one host have the same form HOST:NAME.
+  const forms = found.map(({ host, file, line }) =>
+    hosts.size === found.length ? `${host}:${name} (${file}:${line})` : `--config ${file} (line ${line})`,
+  );
   return new UsageError(
-    `Several hosts have different servers with the name ${JSON.stringify(word)}.`,
+    `Several files have different servers with the name ${JSON.stringify(word)}.`,
     `Select one: ${forms.join(", ")}.`,
   );
 }
@@ -119,45 +147,13 @@ function sorted(table: ReadonlyMap<string, ConfigValue>): [string, ConfigValue][
 /** Returns the target of a server with the values of its references. Throws `UsageError` for a reference without a value. */
 export async function targetOf(server: ConfiguredServer, { cwd, env }: Machine): Promise<Target> {
   const folder = server.folder ?? cwd;
-  const home = env["HOME"];
-  const expanded = await expandTarget(server, { env, folder, ...(home && { home }) }).catch((error: unknown) => {
-    throw asUsageError(error);
-  });
-  const origin = originOf(server, expanded.kind === "command" ? { folder, ...expanded } : { folder });
-  if (expanded.kind === "command") return { ...expanded, origin };
-  const { url, headers } = expanded;
+  const { entry, ...target } = await expandTarget(server, { env, folder, home: homeFolder(env) }).catch(
+    (error: unknown) => {
+      throw asUsageError(error);
+    },
+  );
+  const origin = { name: server.name, scope: server.scope, entry };
+  if (target.kind === "command") return { ...target, origin };
+  const { url, headers } = target;
   return { kind: "url", url, headers, origin };
-}
-
-interface Expanded {
-  readonly folder: string;
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-/** Returns the part of a server that the user approves. References are shown as such, not by their values. */
-function originOf({ file, name, target }: ConfiguredServer, { folder, cwd, env = {} }: Expanded): Origin {
-  if (!target) throw new UsageError(`${file}: the server ${JSON.stringify(name)} is invalid.`);
-  if (target.kind === "url") {
-    const headers = written(target.headers);
-    const sends = variablesOf(target);
-    return { file, name, folder, url: formatValue(target.url), headers, env: {}, envFile: [], sends };
-  }
-  const command = [target.command, ...target.args].map(formatValue);
-  const envFile = Object.keys(env).filter((variable) => !target.env.has(variable));
-  const base = { file, name, folder, command, headers: {}, env: written(target.env), envFile, sends: [] };
-  return { ...base, ...(cwd !== undefined && { cwd }) };
-}
-
-function written(table: ReadonlyMap<string, ConfigValue>): Record<string, string> {
-  return Object.fromEntries([...table].map(([name, value]) => [name, formatValue(value)]));
-}
-
-/** Returns the names of the variables and files that a server at a URL receives. */
-function variablesOf(target: ServerTarget): string[] {
-  const names = referencesIn(target).flatMap((reference) => {
-    if (reference.kind === "env") return [reference.name];
-    return reference.kind === "file" ? [reference.path] : [];
-  });
-  return [...new Set(names)];
 }

@@ -1,4 +1,4 @@
-import { type HostId, hosts } from "@mcparley/config";
+import { type ConfigPlan, hosts } from "@mcparley/config";
 import { redact } from "mcparley";
 import type { EditSetting } from "../session.ts";
 import { cut, visibleLine } from "../terminal-text.ts";
@@ -10,16 +10,23 @@ const timeout = 60_000;
 /** The outcome of the command with which a host shows its servers. */
 export interface HostCheck {
   readonly command: string;
-  readonly outcome: "listed" | "not_listed" | "failed" | "timeout" | "not_installed";
+  readonly outcome: "listed" | "not_listed" | "failed" | "timeout" | "not_installed" | "not_run";
   /** The lines of its output that have the name of the server, or the last line if it failed. */
   readonly lines: readonly string[];
 }
 
-/** Runs the check of a host. Returns undefined if the host has none. */
-export async function checkHost(host: HostId, name: string, setting: EditSetting): Promise<HostCheck | undefined> {
+/**
+ * Runs the check of a host for a changed entry. Returns undefined if the host has none. It is not run for an entry of one folder: some hosts
+ * start the other servers of the folder in it, which the user may not trust.
+ */
+export async function checkHost(
+  { host, name, scope }: Pick<ConfigPlan, "host" | "name" | "scope">,
+  setting: EditSetting,
+): Promise<HostCheck | undefined> {
   const words = hosts.find(({ id }) => id === host)?.check;
   if (!words) return undefined;
   const command = words.join(" ");
+  if (scope !== "user") return { command, outcome: "not_run", lines: [] };
   const result = await runTool(words, { io: setting.io, signal: setting.stop.signal, timeout });
   if (!result) return { command, outcome: "not_installed", lines: [] };
   const lines = `${result.out}\n${result.err}`.split("\n").filter((line) => line.trim() !== "");
@@ -49,6 +56,8 @@ function isPart(character: string | undefined): boolean {
 export function describeCheck({ command, outcome, lines }: HostCheck, action: "add" | "update" | "remove"): string {
   const [first = ""] = lines;
   switch (outcome) {
+    case "not_run":
+      return `${command} was not run: it can start other servers of this folder.`;
     case "not_installed":
       return `${command} was not run: the program is not installed here.`;
     case "timeout":

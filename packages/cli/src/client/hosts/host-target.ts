@@ -1,7 +1,7 @@
 import { type ConfigValue, type HostId, type Reference, type ServerTarget, hosts } from "@mcparley/config";
 import { UsageError } from "../io.ts";
 import { hasSecret } from "./new-target.ts";
-import { isSecretName, isSecretValue, safeWords } from "./safe-target.ts";
+import { isSecretName, isSecretValue, safeWords } from "@mcparley/internal/secret-values";
 
 /** A target in the form of a host, with the descriptions of its inputs. */
 export interface HostTarget {

@@ -1,4 +1,4 @@
-import { homedir } from "node:os";
+import { homeFolder } from "@mcparley/internal/home-folder";
 import { type ConfiguredServer, type Problem, type ReadResult, type Scope } from "@mcparley/config";
 import { Reported, exitCodes } from "../report-error.ts";
 import { type View, paragraph, printJson, printText } from "../screen.ts";
@@ -17,7 +17,7 @@ export async function listServers({ io, screen, options }: EditSetting): Promise
   if (options.json) {
     await printJson({ servers: servers.map(toJson), problems: problems.map(problemToJson) }, { screen });
   } else {
-    const home = io.env["HOME"] || homedir();
+    const home = homeFolder(io.env);
     await printText(
       showServers(servers, screen.out, (file) => shorten(file, home)),
       { screen },

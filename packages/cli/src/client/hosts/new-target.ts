@@ -5,7 +5,7 @@ import { isHttpUrl } from "../config/config-target.ts";
 import { UsageError } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
 import { readRunner } from "./package-runner.ts";
-import { hasReference, isSecretName, isSecretValue, safeWords } from "./safe-target.ts";
+import { hasReference, isSecretName, isSecretValue, safeWords } from "@mcparley/internal/secret-values";
 
 type Words = Pick<ClientOptions, "env" | "headers">;
 

@@ -1,19 +1,25 @@
-import type { CommandTarget, ConfigValue, ServerTarget } from "@mcparley/config";
+import type { CommandTarget, ConfigValue, ConfiguredServer, ServerTarget } from "@mcparley/config";
 import { UsageError } from "../io.ts";
 import type { EditSetting } from "../session.ts";
 import { type PackageWord, readRunner } from "./package-runner.ts";
 import { runTool } from "./run-tool.ts";
+import { approveSource } from "./try-server.ts";
 
 /** The time for a question to a registry in milliseconds. */
 const timeout = 30_000;
 
 /**
  * Returns a target in which package runners such as `npx` and `uvx` have exact versions, so that a later version of the package does not
- * run unseen. The versions are those that the installed `npm`, `uv` or `pip` finds now.
+ * run unseen. The versions are those that the installed `npm`, `uv` or `pip` finds now. The user is asked for a server of a configuration
+ * file before, because the words of its entry select the package.
  *
  * Throws `UsageError` if a version cannot be determined.
  */
-export async function pinPackages(target: ServerTarget, setting: EditSetting): Promise<ServerTarget> {
+export async function pinPackages(
+  source: ConfiguredServer,
+  target: ServerTarget,
+  setting: EditSetting,
+): Promise<ServerTarget> {
   if (target.kind === "url") return target;
   const words = [target.command, ...target.args];
   const runner = readRunner(words.map((word) => (typeof word === "string" ? word : undefined)));
@@ -21,6 +27,7 @@ export async function pinPackages(target: ServerTarget, setting: EditSetting): P
   if (runner.unknown !== undefined) {
     throw unpinned(`The package of ${JSON.stringify(words[0])} cannot be found in its words (${runner.unknown}).`);
   }
+  await approveSource(source, setting);
   const pinned = new Map<number, string>();
   for (const word of runner.packages) {
     const spec = runner.registry === "npm" ? await pinNpm(word, setting) : await pinPypi(word, setting);

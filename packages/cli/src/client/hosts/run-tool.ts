@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
+import { homeFolder } from "@mcparley/internal/home-folder";
 import type { CommandIo } from "../io.ts";
 
 /** The outcome of an installed program. `code` is undefined if it did not end in time. */
@@ -13,7 +14,7 @@ export interface ToolResult {
 }
 
 interface ToolOptions {
-  readonly io: Pick<CommandIo, "env" | "cwd" | "platform">;
+  readonly io: Pick<CommandIo, "env" | "platform">;
   readonly signal: AbortSignal;
   /** Milliseconds. */
   readonly timeout: number;
@@ -24,7 +25,9 @@ interface ToolOptions {
 const longest = 200_000;
 
 /**
- * Runs a program of `PATH` and returns its outcome. Returns undefined if it is not installed or cannot be started.
+ * Runs a program of `PATH` in the home folder, and returns its outcome. Returns undefined if it is not installed or cannot be started.
+ *
+ * The files of the current folder, which can be those of a project, do not select a registry for it or servers to start.
  *
  * After the time limit, or if `signal` is aborted, the program and its descendants are ended.
  */
@@ -39,7 +42,7 @@ export function runTool(words: readonly string[], options: ToolOptions): Promise
   return new Promise((resolve) => {
     const isGroup = io.platform !== "win32";
     const child = spawn(isScript ? `"${file}"` : file, args, {
-      cwd: io.cwd,
+      cwd: homeFolder(io.env),
       env: io.env,
       detached: isGroup,
       shell: isScript,

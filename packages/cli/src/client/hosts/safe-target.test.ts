@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { describeTarget, safeWords } from "./safe-target.ts";
+import { safeWords } from "@mcparley/internal/secret-values";
+import { describeTarget } from "./safe-target.ts";
 
 describe("the text of a target has no secret", () => {
   test.each(["", "\n", "\u2028", "\u2029"])("of the query and the fragment of a URL, with %j in it", (end) => {

@@ -119,7 +119,7 @@ describe("mcparley servers", () => {
   test("reads another file with --config, and names the known forms for others", async () => {
     const toml = write("other.toml", '[mcp_servers.notes]\nurl = "https://notes.example/mcp"\n');
     expect((await run(["servers", "--config", toml])).io.out()).toContain("notes");
-    expect((await run(["list", "notes", "--config", toml])).code).toBe(0);
+    expect((await run(["list", "notes", "--config", toml, "--trust"])).code).toBe(0);
     const text = write("other.txt", "");
     const unknown = await run(["servers", "--config", text]);
     expect(unknown.code).toBe(1);
@@ -148,21 +148,52 @@ describe("a name of a host's configuration", () => {
       ".codex/config.toml",
       '[mcp_servers.notes]\nurl = "https://notes.example/mcp"\nbearer_token_env_var = "TOKEN"\n',
     );
-    const { code, io } = await run("list notes --yes", { env: { HOME: home, TOKEN: "t" } });
+    const { code, io } = await run("list notes --trust", { env: { HOME: home, TOKEN: "t" } });
     expect(`${code} ${io.err()}`).toBe("0 ");
     expect(io.targets).toEqual([expect.objectContaining({ url, headers: { Authorization: "Bearer t" } })]);
-    const unset = await run("list notes --yes");
+    const unset = await run("list notes --trust");
     expect(unset.code).toBe(1);
     expect(unset.io.err()).toContain("refers to ${env:TOKEN}, and that environment variable is not set.\n  Set the");
   });
 
-  test("is searched in the files of this folder first", async () => {
-    write(".cursor/mcp.json", { mcpServers: { notes: { url: "https://user.example/mcp" } } });
-    write("project/mcp.json", { mcpServers: { notes: { url } } });
-    expect((await run("list notes")).io.targets).toEqual([expect.objectContaining({ url })]);
-    expect((await run("list cursor:notes")).io.targets).toEqual([
-      expect.objectContaining({ url: "https://user.example/mcp" }),
-    ]);
+  test("is that of the user, and not that of a project, which HOST:NAME and --config select", async () => {
+    write(".cursor/mcp.json", { mcpServers: { notes: { url } } });
+    write("project/mcp.json", { mcpServers: { notes: { url: "https://project.example/mcp" } } });
+    expect((await run("list notes --trust")).io.targets).toEqual([expect.objectContaining({ url })]);
+    expect((await run("list cursor:notes")).io.targets).toEqual([expect.objectContaining({ url })]);
+    for (const line of ["list mcparley:notes --trust", "list notes --config mcp.json --trust"]) {
+      expect((await run(line)).io.targets).toEqual([expect.objectContaining({ url: "https://project.example/mcp" })]);
+    }
+  });
+
+  test("is that of the nearest folder if only projects have it", async () => {
+    write("mcp.json", { mcpServers: { notes: { url: "https://above.example/mcp" } } });
+    write("project/.mcp.json", { mcpServers: { notes: { url } } });
+    expect((await run("list notes --trust")).io.targets).toEqual([expect.objectContaining({ url })]);
+  });
+
+  test("that has different servers in files of one project is ambiguous, and both places are named", async () => {
+    const one = write("project/mcp.json", { mcpServers: { notes: { url: "https://one.example/mcp" } } });
+    const other = write("project/.vscode/mcp.json", { servers: { notes: { url } } });
+    const { code, io } = await run("list notes --trust");
+    expect(code).toBe(1);
+    expect(io.targets).toEqual([]);
+    const text = io.err().replaceAll(/\s+/g, " ");
+    expect(text).toContain(`vscode:notes (${other}:1)`);
+    expect(text).toContain(`mcparley:notes (${one}:1)`);
+    expect((await run("list vscode:notes --trust")).io.targets).toEqual([expect.objectContaining({ url })]);
+  });
+
+  test("of the form HOST:NAME cannot be defined by a project", async () => {
+    write(".cursor/mcp.json", { mcpServers: { notes: { url } } });
+    const file = write("project/mcp.json", { mcpServers: { "cursor:notes": { url: "https://evil.example/mcp" } } });
+    expect((await run("list cursor:notes --trust")).io.targets).toEqual([expect.objectContaining({ url })]);
+    const { code, io } = await run(`servers --config ${file}`);
+    expect(code).toBe(1);
+    expect(io.err().replaceAll(/\s+/g, " ")).toContain(
+      "A project cannot define a name of the form HOST:NAME. Rename it.",
+    );
+    expect((await run(`list cursor:notes --trust --config ${file}`)).io.targets).toEqual([]);
   });
 
   test("that has different servers in several hosts is ambiguous, and HOST:NAME selects one", async () => {
@@ -170,7 +201,7 @@ describe("a name of a host's configuration", () => {
     write(".gemini/settings.json", { mcpServers: { notes: { httpUrl: url } } });
     const { code, io } = await run("list notes");
     expect(code).toBe(1);
-    expect(io.err()).toContain('Several hosts have different servers with the name "notes".');
+    expect(io.err()).toContain('Several files have different servers with the name "notes".');
     expect(io.err()).toContain(`codex:notes (${join(home, ".codex/config.toml")}:1), gemini-cli:notes (`);
     expect((await run("list gemini-cli:notes")).io.targets).toEqual([expect.objectContaining({ url })]);
   });
@@ -185,9 +216,9 @@ describe("a name of a host's configuration", () => {
     write(".gemini/settings.json", { mcpServers: { notes: { command: "notes-server", env: { A: "1" } } } });
     const { code, io } = await run("list notes");
     expect(code).toBe(7);
-    expect(io.err()).toContain("notes-server was not approved, and there is no terminal to ask at.");
+    expect(io.err().replaceAll(/\s+/g, " ")).toContain("is not trusted, and there is no terminal to ask at.");
     expect(io.targets).toEqual([]);
-    expect((await run("list notes --yes")).io.targets).toEqual([
+    expect((await run("list notes --trust")).io.targets).toEqual([
       expect.objectContaining({ command: "notes-server", env: { A: "1" }, cwd }),
     ]);
   });
@@ -199,15 +230,16 @@ describe("a name of a host's configuration", () => {
     const options = { terminal: true, answers: ["y"], env: { HOME: home, NO_COLOR: "1", PLACE: "p" } };
     const { code, io } = await run("list notes", options);
     expect(code).toBe(0);
-    expect(io.err()).toContain("Command   notes-server ${env:PLACE}");
-    expect(io.err()).toContain("Variables A");
+    expect(io.err()).toContain("Command       notes-server '${env:PLACE}'");
+    expect(io.err()).toContain("Variable      A=1");
+    expect(io.err()).toContain("Receives      your values of PLACE");
     expect((await run("list notes", { ...options, answers: [] })).code).toBe(0);
   });
 
   test("that is disabled is refused, also as HOST:NAME, unless another host has it", async () => {
     write(".gemini/settings.json", { mcpServers: { notes: { url, disabled: true } } });
     for (const word of ["notes", "gemini-cli:notes"]) {
-      const { code, io } = await run(`list ${word} --yes`);
+      const { code, io } = await run(`list ${word} --trust`);
       expect(code).toBe(1);
       expect(io.err()).toMatch(
         /settings\.json:1:\d+: The server "notes" is disabled: "disabled" is true\.\n {2}Set "disabled" to false/,
@@ -235,21 +267,24 @@ describe("a name of a host's configuration", () => {
       `{"mcpServers": {\n"bad": {"url": "${url}", "disabled": false,\n"enabled": true},\n"good": {"url": "${url}"}}}`,
     );
     const message = `${file}:3:1: Server "bad": The entry has both "disabled" and "enabled"; keep one.`;
-    const withFile = ["list", "bad", "--yes", "--config", file];
-    for (const line of ["servers", "list bad", "list mcparley:bad --yes", withFile]) {
+    const withFile = ["list", "bad", "--trust", "--config", file];
+    for (const line of ["servers", "list bad", "list mcparley:bad --trust", withFile]) {
       const { code, io } = await run(line);
       expect(`${code} ${io.err()}`).toContain(`1 mcparley: ${message}`);
       expect(io.targets).toEqual([]);
     }
-    expect((await run("list good")).io.targets).toEqual([expect.objectContaining({ url })]);
+    expect((await run("list good --trust")).io.targets).toEqual([expect.objectContaining({ url })]);
   });
 
   test("is not searched behind an invalid file of a project that could have it", async () => {
-    write(".codex/config.toml", `[mcp_servers.notes]\nurl = "${url}"\n`);
+    write("mcp.json", { mcpServers: { notes: { url: "https://above.example/mcp" } } });
     const file = write("project/mcp.json", '{\n"mcpServers": [');
-    const { code, io } = await run("list notes");
+    const { code, io } = await run("list notes --trust");
     expect(`${code} ${io.err()}`).toContain(`1 mcparley: ${file}:2:`);
-    expect((await run("list codex:notes")).code).toBe(0);
+    write(".codex/config.toml", `[mcp_servers.notes]\nurl = "${url}"\n`);
+    for (const word of ["notes", "codex:notes"]) {
+      expect((await run(`list ${word}`)).io.targets).toEqual([expect.objectContaining({ url })]);
+    }
     expect((await run("list mcparley:notes")).io.err()).toContain(`${file}:2:`);
   });
 

@@ -1,4 +1,4 @@
-import { type ConfiguredServer, type ServerTarget, referencesIn } from "@mcparley/config";
+import { type ConfiguredServer, type ServerTarget, expandTarget, referencesIn } from "@mcparley/config";
 import { LocalError } from "mcparley";
 import { approve } from "../config/approval.ts";
 import type { Target } from "../config/config-target.ts";
@@ -6,6 +6,23 @@ import { readConnection } from "../config/network.ts";
 import { programOutput } from "../program-output.ts";
 import { type EditSetting, openSession } from "../session.ts";
 import { targetOf } from "./find-server.ts";
+
+/**
+ * Asks for the consent to a server of a configuration file, before a program looks for its packages. References need no values, because
+ * nothing is started. The words of the command line need no consent.
+ */
+export async function approveSource(server: ConfiguredServer, setting: EditSetting): Promise<void> {
+  const { io } = setting;
+  if (server.file === "") return;
+  const references = server.target ? referencesIn(server.target) : [];
+  const blank = Object.fromEntries(references.flatMap((one) => (one.kind === "env" ? [[one.name, ""]] : [])));
+  const { entry } = await expandTarget(server, {
+    env: { ...blank, ...io.env },
+    folder: server.folder ?? io.cwd,
+    input: () => "",
+  });
+  await approve({ name: server.name, scope: server.scope, entry }, setting);
+}
 
 /**
  * Connects once to a server, shows its name and the number of its tools, and returns the name.

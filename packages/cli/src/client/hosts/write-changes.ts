@@ -65,7 +65,7 @@ async function write(change: Change, setting: EditSetting): Promise<object> {
     const backup = applied.backup === undefined ? "" : ` The previous file is ${applied.backup}.`;
     await printText(visibleLine(`Wrote ${applied.file}.${backup}`), { screen });
   }
-  const check = options.noCheck ? undefined : await checkHost(plan.host, plan.name, setting);
+  const check = options.noCheck ? undefined : await checkHost(plan, setting);
   if (check && !options.json) await printText(visibleLine(describeCheck(check, plan.action)), { screen });
   return toJson(change, applied, check);
 }

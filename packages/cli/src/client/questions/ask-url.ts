@@ -44,11 +44,15 @@ async function tryToOpen(url: string, open: (url: string) => Promise<void>, { pr
 
 /** Returns a URL with its host highlighted. Parts of the URL may have been replaced, but not the host. */
 export function highlightHost(url: string, { inverse }: Style): string {
-  const [, start = "", host = "", rest = ""] = /^([a-z][a-z\d+.-]*:\/\/)([^/?#]*)(.*)$/.exec(url) ?? [];
+  const [, start = "", host = "", rest = ""] = /^([a-z][a-z\d+.-]*:\/\/)([^/\\?#]*)(.*)$/.exec(url) ?? [];
   return host === "" ? visibleLine(url) : `${start}${inverse(visibleLine(host))}${visibleLine(rest)}`;
 }
 
-/** Letters that resemble others are shown as punycode, which few users recognize. */
-function warning({ hostname }: URL): string {
-  return /(^|\.)xn--/.test(hostname) ? ", a name with letters that can look like other letters." : ".";
+function warning(url: URL): string {
+  return hasSimilarLetters(url) ? ", a name with letters that can look like other letters." : ".";
+}
+
+/** Whether the host has letters that can resemble others. They are shown as punycode, which few users recognize. */
+export function hasSimilarLetters({ hostname }: URL): boolean {
+  return /(^|\.)xn--/.test(hostname);
 }

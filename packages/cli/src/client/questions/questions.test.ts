@@ -87,8 +87,8 @@ describe("forms at the terminal", () => {
     expect(io.err()).not.toContain("1. Vegan");
   });
 
-  test("are sent without a question with --yes, if the answer is complete", async () => {
-    const { io } = await book([], {}, " --answer meal=v --yes");
+  test("are sent without a question with --send-answers, if the answer is complete", async () => {
+    const { io } = await book([], {}, " --answer meal=v --send-answers");
     expect(JSON.parse(io.out())).toEqual({ seats: 2, meal: "v" });
   });
 });
@@ -97,7 +97,7 @@ describe("without a terminal", () => {
   test.each([
     [{ terminal: false }, ""],
     [{ terminal: true }, " --no-input"],
-    [{ terminal: false }, " --yes"],
+    [{ terminal: false }, " --send-answers"],
   ])("declines questions (%j%s)", async (options, more) => {
     const { code, io } = await book([], options, more);
     expect(code).not.toBe(0);
@@ -122,8 +122,8 @@ describe("without a terminal", () => {
     expect(io.err()).toContain("--answer seats=9: The answer must be a whole number from 1 to 4.");
   });
 
-  test("declines URLs, also with --yes and --answer", async () => {
-    const { code, io } = await runWith({ server }, `call ${url} visit --yes --answer a=b`);
+  test("declines URLs, also with --send-answers and --answer", async () => {
+    const { code, io } = await runWith({ server }, `call ${url} visit --send-answers --answer a=b`);
     expect(code).not.toBe(0);
     expect(io.launched).toEqual([]);
   });

@@ -68,7 +68,7 @@ async function elicitForm(
   const given = readAnswers(fields, options.answers);
   for (const problem of given.problems) screen.noteParagraph(problem, screen.err.style.yellow);
   const complete = given.missing.length === 0 && given.problems.length === 0 && fields.length > 0;
-  const mayAnswer = options.yes || (!asking.canAsk && given.values.size > 0);
+  const mayAnswer = options.sendAnswers || (!asking.canAsk && given.values.size > 0);
   if (complete && mayAnswer) {
     screen.note(`Answered ${nameOf(question)} of ${whoAsks(asker)} with ${fields.map(({ name }) => name).join(", ")}.`);
     return { action: "accept", content: withDefaults(fields, given.values) };

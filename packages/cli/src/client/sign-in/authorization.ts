@@ -8,6 +8,7 @@ import { isAttended, talk } from "../questions/prompter.ts";
 import { paragraph } from "../screen.ts";
 import { visibleLine } from "../terminal-text.ts";
 import type { Target } from "../config/config-target.ts";
+import { withTarget } from "../config/known-target.ts";
 import { type ChosenClient, type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";
 import { isClientRefusal } from "./refused-access.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
@@ -34,9 +35,12 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
   const place = credentialsPlace(io, options.keychain);
   const noteDetail = (text: string): void => screen.note(screen.err.style.dim(visibleLine(text)));
   const [{ oauth }, storage] = await Promise.all([import("mcparley/auth"), openStorage(place, screen)]);
-  const client = given ?? (await readClient(storage, server));
+  const client = given ?? (options.newClient ? undefined : await readClient(storage, server));
   const redirectUri = client?.redirectUri;
-  const signIn = await signInWay({ ...setting, redirectUri });
+  const waitingHint = client
+    ? undefined
+    : withTarget(newClientHint, { word: server, command: undefined, headerNames: [] });
+  const signIn = await signInWay({ ...setting, redirectUri, waitingHint });
   const { issuer = client?.issuer, scope } = options;
   return {
     place,
@@ -49,20 +53,29 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       ...(redirectUri !== undefined && { redirectUri }),
       ...(issuer !== undefined && { issuer }),
       ...(scope !== undefined && { scope }),
+      offlineAccess: options.offlineAccess,
       ...(connection && { connection }),
       acceptResource: (offer) => acceptResource(offer, setting),
       ...(options.verbose && { onStep: noteDetail }),
       onError(error) {
         // The page of the sign-in opens again, so the user must know why.
-        if (isClientRefusal(error)) screen.note(paragraph(error.message, screen.err));
+        if (isClientRefusal(error) || error.message.includes("sign-in starts again"))
+          screen.note(paragraph(error.message, screen.err));
         else if (options.verbose) noteDetail(error.message);
       },
     }),
   };
 }
 
+/** Shown while a sign-in waits for the browser. An authorization server does not redirect the user of an unknown client. */
+const newClientHint =
+  "Nothing has returned from the browser yet. If its page shows an error, press Ctrl-C and register another client: mcparley login TARGET --new-client";
+
 function givenClient({ io, options }: AuthorizationSetting): ChosenClient | undefined {
-  const { clientId: id, clientSecretEnv, redirectUri, issuer } = options;
+  const { clientId: id, clientSecretEnv, redirectUri, issuer, newClient } = options;
+  if (id !== undefined && newClient) {
+    throw new UsageError("--new-client registers a client, so it cannot be used with --client-id.");
+  }
   if (id === undefined) {
     if (clientSecretEnv === undefined && redirectUri === undefined) return undefined;
     const option = clientSecretEnv === undefined ? "--redirect-uri" : "--client-secret-env";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { homeFolder } from "@mcparley/internal/home-folder";
 import type { CredentialStorage, RegisteredClient } from "mcparley/auth";
 import type { CommandIo } from "../io.ts";
 import type { Screen } from "../screen.ts";
@@ -24,7 +24,7 @@ export function credentialsPlace(io: Surroundings, wantsKeychain: boolean): Cred
 
 /** Returns the user's folder for the settings of this command, by the conventions of the system. */
 export function configFolder({ env, platform }: Surroundings): string {
-  const home = env.HOME || homedir();
+  const home = homeFolder(env);
   if (platform === "win32")
     return join(env.LOCALAPPDATA || join(env.USERPROFILE || home, "AppData", "Local"), "mcparley");
   if (platform === "darwin") return join(home, "Library", "Application Support", "mcparley");

@@ -31,6 +31,19 @@ describe("a server that refuses access", () => {
     }
   });
 
+  test("names the scopes that the server requires", async () => {
+    const challenge = 'Bearer error="insufficient_scope", scope="notes:write \u001b[2Jadmin"';
+    const connect = (): Promise<never> =>
+      Promise.reject(new LocalError("unauthorized", "Denied.", { data: { status: 403, challenge, body: "" } }));
+    for (const header of [[], ["--header", "Authorization: Bearer secret-token"]]) {
+      const { io } = await runWith({ connect }, ["list", url, ...header]);
+      expect(io.err()).toContain("The request needs the scopes notes:write ");
+      expect(io.err()).not.toContain("\u001b[2J");
+    }
+    const other = await runWith({ connect: refusing("unauthorized") }, ["list", url]);
+    expect(other.io.err()).not.toContain("needs the scopes");
+  });
+
   test("suggests a sign-in or a token if no header was sent", async () => {
     const { io } = await runWith({ connect: refusing("unauthorized") }, ["list", url]);
     expect(io.err()).toContain(
@@ -54,6 +67,14 @@ test.each(["invalid_client", "unauthorized_client", "invalid_client_metadata", "
     );
   },
 );
+
+test("an authorization server that refuses a registration for any reason is followed by the same cure", async () => {
+  const data = { error: "insufficient_scope", status: 403, request: "registration" };
+  const connect: CommandIo["connect"] = () => Promise.reject(new LocalError("authorization_failed", "No.", { data }));
+  const { io } = await runWith({ connect }, ["list", url]);
+  expect(io.err()).toContain(`mcparley login ${url} --client-id ID`);
+  expect(io.err()).not.toContain("--header");
+});
 
 describe("a hint names the target", () => {
   const hint = "mcparley list TARGET tools shows them.";

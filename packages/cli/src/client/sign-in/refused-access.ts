@@ -1,6 +1,7 @@
 import { LocalError } from "mcparley";
 import { isObject } from "../json.ts";
 import type { KnownTarget } from "../config/known-target.ts";
+import { visibleLine } from "../terminal-text.ts";
 
 /** The names of headers that do not identify the user. */
 const harmless: ReadonlySet<string> = new Set(["accept", "accept-language", "user-agent"]);
@@ -17,9 +18,17 @@ const clientRefusals: ReadonlySet<unknown> = new Set([
 export const registerClient =
   "Register a client with the authorization server, and sign in as this client: mcparley login TARGET --client-id ID --client-secret-env NAME";
 
-/** Whether an authorization server does not accept the client. */
+/** Whether an authorization server does not accept the client, or does not register one. */
 export function isClientRefusal(error: Error): boolean {
-  return error instanceof LocalError && isObject(error.data) && clientRefusals.has(error.data.error);
+  if (!(error instanceof LocalError) || !isObject(error.data)) return false;
+  return clientRefusals.has(error.data.error) || error.data.request === "registration";
+}
+
+/** Returns a sentence with the scopes that the challenge of a refused request names (RFC 6750, 3.1). Empty if it names none. */
+export function scopesHint({ data }: LocalError): string {
+  const challenge = isObject(data) && typeof data.challenge === "string" ? data.challenge : "";
+  const [, scopes] = /\binsufficient_scope\b/.test(challenge) ? (/[\s,]scope="([^"]+)"/i.exec(challenge) ?? []) : [];
+  return scopes === undefined ? "" : `The request needs the scopes ${visibleLine(scopes)}.`;
 }
 
 /** Returns the cure for a server that refuses access. It depends on the headers that were sent. */

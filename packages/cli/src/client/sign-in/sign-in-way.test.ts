@@ -1,7 +1,9 @@
 import type { SignInAttempt } from "mcparley/auth";
+import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import { Screen } from "../screen.ts";
 import { createStop } from "../stop.ts";
+import { manualClock } from "../testing/manual-clock.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../testing/fake-io.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 
@@ -14,11 +16,14 @@ interface Outcome {
   came: Promise<URL>;
 }
 
-type Circumstances = FakeOptions & Partial<Pick<SignInSetting, "isAskedFor">> & { noBrowser?: boolean };
+type Circumstances = FakeOptions &
+  Partial<Pick<SignInSetting, "isAskedFor" | "waitingHint">> &
+  Partial<Pick<FakeIo, "openUrl">> & { noBrowser?: boolean };
 
 /** Runs a sign-in and returns its outcome. */
-async function signIn({ isAskedFor = false, noBrowser = false, ...fake }: Circumstances): Promise<Outcome> {
-  const io = fakeIo(fake);
+async function signIn(circumstances: Circumstances): Promise<Outcome> {
+  const { isAskedFor = false, noBrowser = false, waitingHint, openUrl, ...fake } = circumstances;
+  const io = { ...fakeIo(fake), ...(openUrl && { openUrl }) };
   const screen = new Screen(io, () => {});
   const stop = createStop(io, () => {});
   const way = await signInWay({
@@ -26,6 +31,7 @@ async function signIn({ isAskedFor = false, noBrowser = false, ...fake }: Circum
     screen,
     stop,
     isAskedFor,
+    waitingHint,
     options: { noInput: false, noBrowser, timeout: undefined },
   });
   const attempt = await way.prepare(undefined);
@@ -102,6 +108,70 @@ describe("a sign-in that the server requires during another command", () => {
     await expect(came).rejects.toMatchObject({ code: "sign_in_required", data: { url: authorizationUrl.href } });
     expect(io.launched).toEqual([]);
     expect(io.err()).toBe("");
+  });
+});
+
+describe("a hint for a user who does not return", () => {
+  const waitingHint = "Try something else.";
+
+  /** A clock, and a promise for its first timer. */
+  function timedSignIn(openUrl?: FakeIo["openUrl"]) {
+    const clock = manualClock();
+    let start!: () => void;
+    const started = new Promise<void>((resolve) => (start = resolve));
+    const after: FakeIo["after"] = (ms, run) => (start(), clock.after(ms, run));
+    const outcome = signIn({ isAskedFor: true, terminal: true, waitingHint, after, ...(openUrl && { openUrl }) });
+    return { clock, started, outcome };
+  }
+
+  test("is shown once after 30 seconds, and the sign-in continues", async () => {
+    const { clock, started, outcome } = timedSignIn();
+    const { io } = await outcome;
+    await started;
+    clock.advance(29_999);
+    expect(io.err()).not.toContain(waitingHint);
+    clock.advance(1);
+    expect(io.err()).toContain(waitingHint);
+    expect(clock.pending()).toBe(0);
+    expect(await comeBack(await outcome)).toBe("c1");
+  });
+
+  test("is not shown after the user has returned", async () => {
+    const { clock, started, outcome } = timedSignIn();
+    await outcome;
+    await started;
+    expect(await comeBack(await outcome)).toBe("c1");
+    expect(clock.pending()).toBe(0);
+  });
+
+  test("is shown again if the sign-in starts again", async () => {
+    const clock = manualClock();
+    const io = fakeIo({ terminal: true, after: clock.after });
+    const stop = createStop(io, () => {});
+    const options = { noInput: false, noBrowser: false, timeout: undefined };
+    const way = await signInWay({ io, screen: new Screen(io, () => {}), stop, isAskedFor: true, waitingHint, options });
+    const attempt = await way.prepare(undefined);
+    for (let round = 0; round < 2; round++) {
+      const back = attempt.visit(authorizationUrl, stop.signal);
+      await flushPromises();
+      expect(clock.pending()).toBe(1);
+      await fetch(`${attempt.redirectUri}?code=c1&state=s1`);
+      await back;
+      expect(clock.pending()).toBe(0);
+    }
+    await attempt.close();
+  });
+
+  test("is not shown if the user returns before the browser has started", async () => {
+    let open!: () => void;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const { clock, outcome } = timedSignIn(() => opened);
+    const { io } = await outcome;
+    expect(await comeBack(await outcome)).toBe("c1");
+    open();
+    await io.seen("Waiting for the sign-in");
+    await flushPromises();
+    expect(clock.pending()).toBe(0);
   });
 });
 

@@ -12,7 +12,12 @@ export interface SignInSetting extends TalkSetting {
   readonly isAskedFor: boolean;
   /** The redirect URI with which the client is registered. Default: any free port of this machine. */
   readonly redirectUri?: string | undefined;
+  /** Shown if the user has not returned from the browser after some time. Default: none. */
+  readonly waitingHint?: string | undefined;
 }
+
+/** Milliseconds after which the hint is shown. */
+const HINT_MS = 30_000;
 
 /** Returns the sign-in method: with a local browser, with a browser elsewhere, or an error if no user is present. */
 export async function signInWay(setting: SignInSetting): Promise<SignIn> {
@@ -20,11 +25,43 @@ export async function signInWay(setting: SignInSetting): Promise<SignIn> {
   if (setting.options.noBrowser || !(attended || setting.isAskedFor)) return pasted(setting, attended);
   const { loopbackSignIn } = await import("mcparley/node");
   const { timeout } = setting.options;
-  return loopbackSignIn({
-    open: (url) => open(url, attended, setting),
-    // In other commands `--timeout` limits the call, and the time of the sign-in does not count.
-    ...(setting.isAskedFor && timeout !== undefined && { timeLimit: timeout }),
-  });
+  return {
+    async prepare(previous) {
+      // A sign-in that starts again has a hint of its own.
+      let hint = delayedHint(setting);
+      const attempt = await loopbackSignIn({
+        open: async (url) => {
+          const { start } = hint;
+          await open(url, attended, setting);
+          start();
+        },
+        // In other commands `--timeout` limits the call, and the time of the sign-in does not count.
+        ...(setting.isAskedFor && timeout !== undefined && { timeLimit: timeout }),
+      }).prepare(previous);
+      return {
+        ...attempt,
+        visit(url, signal) {
+          const { stop } = (hint = delayedHint(setting));
+          return attempt.visit(url, signal).finally(stop);
+        },
+      };
+    },
+  };
+}
+
+/** Returns the timer of the hint. It cannot start after it was stopped, because the user may return before the page is open. */
+function delayedHint({ io, screen, waitingHint }: SignInSetting): { start(this: void): void; stop(this: void): void } {
+  let isStopped = waitingHint === undefined;
+  let cancel: (() => void) | undefined;
+  return {
+    start() {
+      if (!isStopped) cancel = io.after(HINT_MS, () => screen.note(paragraph(waitingHint ?? "", screen.err)));
+    },
+    stop() {
+      isStopped = true;
+      cancel?.();
+    },
+  };
 }
 
 async function open(url: URL, attended: boolean, setting: SignInSetting): Promise<void> {

@@ -9,12 +9,12 @@ import {
 } from "oauth4webapi";
 import { isSecureUrl } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type KnownClient, redeemCode } from "./endpoints.ts";
+import { type KnownClient, pushAuthorization, redeemCode } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";
-import type { OAuthOptions } from "./oauth.ts";
-import { inWords, isClientRefusal, withoutSecrets } from "./oauth-error.ts";
+import type { OAuthOptions } from "./options.ts";
+import { inWords, isClientRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
 import {
-  confirmClient,
+  assignTokens,
   findClient,
   forgetClient,
   knownClient,
@@ -24,15 +24,20 @@ import {
 } from "./registration.ts";
 import type { SignInAttempt } from "./sign-in.ts";
 
+/** The scope of refresh tokens that stay valid after the user has signed out of the issuer (OpenID Connect, 11). */
+const OFFLINE_ACCESS = "offline_access";
+
 /** The grant of `oauth`: a user signs in and consents (OAuth 2.1, 4.1), with PKCE (S256), state and issuer checks. */
 export function authorizationCode(options: OAuthOptions): Grant {
   return {
-    wantsRefreshTokens: true,
+    mayChangeIssuer: options.client === undefined,
     preferredIssuers: () => manualIssuers(options),
     client: (context, clientId) => knownClient(options, context, clientId),
-    forget: forgetClient,
-    async obtain(context, scopes) {
+    forget: (context, clientId) => forgetClient(options, context, clientId),
+    assignTokens,
+    async obtain(context, required) {
       checkPkce(context.at.metadata);
+      const scopes = withOfflineAccess(required, options, context.at.metadata);
       const signIn = options.signIn ?? loopbackSignIn();
       const attempt = await signIn.prepare(await registeredRedirectUri(options, context));
       try {
@@ -45,15 +50,36 @@ export function authorizationCode(options: OAuthOptions): Grant {
   };
 }
 
+/**
+ * Returns the scopes with `offline_access` if the issuer supports it, because without a refresh token the user would have to
+ * sign in again. The scopes of the option `scope` are returned as they are.
+ */
+function withOfflineAccess(
+  scopes: readonly string[] | undefined,
+  { scope, offlineAccess = true }: OAuthOptions,
+  { scopes_supported: supported, grant_types_supported: grants }: AuthorizationServer,
+): readonly string[] | undefined {
+  if (scope !== undefined || !scopes) return scopes;
+  if (!offlineAccess) return withoutOfflineAccess(scopes);
+  const hasRefreshTokens = grants?.includes("refresh_token") ?? true;
+  const isUseful = hasRefreshTokens && supported?.includes(OFFLINE_ACCESS) === true;
+  return isUseful ? [...withoutOfflineAccess(scopes), OFFLINE_ACCESS] : scopes;
+}
+
+function withoutOfflineAccess(scopes: readonly string[]): readonly string[] {
+  return scopes.filter((scope) => scope !== OFFLINE_ACCESS);
+}
+
 interface Requested {
   context: GrantContext;
   scopes: readonly string[] | undefined;
+  /** Whether the server has refused a client in this sign-in. */
   isRetry: boolean;
 }
 
 /**
- * Sends the user to sign in, and redeems the code. If the server refuses a registered client, registers another one and tries
- * once more, because the server may have lost the registration.
+ * Sends the user to sign in, and redeems the code. Tries once more without `offline_access` if the server refuses the scopes,
+ * and with another client if the server refuses a registered one, because it may have lost the registration.
  */
 async function signInWith(attempt: SignInAttempt, options: OAuthOptions, requested: Requested): Promise<Obtained> {
   const { context, scopes, isRetry } = requested;
@@ -66,21 +92,36 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
     const redirect = await attempt.visit(request.url, context.signal);
     const callback = checkResponse(redirect, { context, known, request });
     const response = await redeemCode(context.endpoints, known, { callback, redirectUri, verifier: request.verifier });
-    await confirmClient(context);
     return { clientId, response };
   } catch (error) {
+    const again = { ...requested, context: { ...context, registration: "stored" as const } };
+    if (isScopeRefusal(error) && options.scope === undefined && scopes?.includes(OFFLINE_ACCESS)) {
+      context.warn(repeated(error, `The sign-in starts again without ${OFFLINE_ACCESS}.`));
+      return signInWith(attempt, options, { ...again, scopes: withoutOfflineAccess(scopes) });
+    }
     if (!isClientRefusal(error)) throw error;
-    if (isRetry || !(await forgetClient(context, clientId))) throw refusedClient(error, clientId, options);
-    const { code, message, data } = error;
-    const next = "Another client is registered, and the sign-in starts again.";
-    context.warn(new LocalError(code, `${message} ${next}`, { data }));
-    return signInWith(attempt, options, { ...requested, isRetry: true });
+    if (isRetry || !(await forgetClient(options, context, clientId))) throw refusedClient(error, clientId, options);
+    context.warn(repeated(error, "Another client is registered, and the sign-in starts again."));
+    return signInWith(attempt, options, { ...again, isRetry: true });
   }
+}
+
+/** Returns the warning that a refused sign-in starts again. */
+function repeated({ code, message, data }: LocalError, next: string): LocalError {
+  return new LocalError(code, `${message} ${next}`, { data });
+}
+
+/** Whether an authorization server refuses the requested scopes: by its error code (RFC 6749, 4.1.2.1; Keycloak) or by its words. */
+function isScopeRefusal(error: unknown): error is LocalError {
+  const code = refusalCode(error);
+  if (code === "invalid_scope" || code === "not_allowed") return true;
+  const { description } = code === undefined ? {} : ((error as LocalError).data as { description?: string });
+  return description !== undefined && /\b(?:scopes?|offline)\b/i.test(description);
 }
 
 /** Returns an authorization URL for a log, without the values that protect its redirect. */
 function withoutState(url: URL): string {
-  return url.href.replace(/([?&](?:state|code_challenge)=)[^&]*/g, "$1...");
+  return url.href.replace(/([?&](?:state|code_challenge|request_uri)=)[^&]*/g, "$1...");
 }
 
 /** Without PKCE, an intercepted code can be redeemed by others (2026-07-28, security considerations). */
@@ -89,7 +130,7 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: Author
   const message =
     `The authorization server ${JSON.stringify(issuer)} does not declare support for PKCE with S256 ` +
     "(code_challenge_methods_supported in its metadata), so the sign-in was not started.";
-  throw new LocalError("authorization_failed", message);
+  throw new LocalError("authorization_failed", message, { data: { issuer, request: "metadata" } });
 }
 
 /** A code in a cleartext redirect could be read on the network (2026-07-28, "Communication Security"). */
@@ -114,33 +155,60 @@ interface AuthorizationRequest {
 }
 
 async function makeRequest(
-  { at, checkUrl }: GrantContext,
-  { client }: KnownClient,
+  context: GrantContext,
+  known: KnownClient,
   { redirectUri, scopes }: { redirectUri: string; scopes: readonly string[] | undefined },
 ): Promise<AuthorizationRequest> {
+  const { at, checkUrl } = context;
   const { issuer, authorization_endpoint: endpoint } = at.metadata;
   if (endpoint === undefined || !URL.canParse(endpoint)) {
     const message = `The authorization server ${JSON.stringify(issuer)} has no authorization_endpoint in its metadata.`;
-    throw new LocalError("authorization_failed", message);
+    throw new LocalError("authorization_failed", message, { data: { issuer, request: "metadata" } });
   }
   const url = new URL(endpoint);
   checkUrl(url);
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
+  const scope = scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};
   const parameters: Record<string, string> = {
     response_type: "code",
-    client_id: client.client_id,
+    client_id: known.client.client_id,
     redirect_uri: redirectUri,
     state,
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
+    ...scope,
   };
-  if (scopes && scopes.length > 0) parameters.scope = scopes.join(" ");
   // Servers ignore offline_access without a consent prompt (OpenID Connect, 11).
-  if (scopes?.includes("offline_access")) parameters.prompt = "consent";
+  if (scopes?.includes(OFFLINE_ACCESS)) parameters.prompt = "consent";
   if (at.resourceParameter !== undefined) parameters.resource = at.resourceParameter;
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  const pushed = await pushRequest(context, known, parameters);
+  // The server ignores the other parameters (RFC 9101, 5). A sign-in reads them from the URL.
+  const shown =
+    pushed === undefined ? parameters : { client_id: known.client.client_id, request_uri: pushed, state, ...scope };
+  for (const [name, value] of Object.entries(shown)) url.searchParams.set(name, value);
   return { url, redirectUri, state, verifier };
+}
+
+/**
+ * Pushes an authorization request if the server accepts that (RFC 9126). Returns undefined if the server does not require it, and
+ * the request failed: then the URL contains the parameters. Throws the refusal of scopes, which a page would only repeat.
+ */
+async function pushRequest(
+  { at, endpoints, signal }: GrantContext,
+  known: KnownClient,
+  parameters: Record<string, string>,
+): Promise<string | undefined> {
+  const { pushed_authorization_request_endpoint: endpoint, require_pushed_authorization_requests: isRequired } =
+    at.metadata;
+  if (endpoint === undefined && isRequired !== true) return undefined;
+  try {
+    return await pushAuthorization(endpoints, known, parameters);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isRequired === true || isScopeRefusal(error)) throw error;
+    return undefined;
+  }
 }
 
 interface Expected {
@@ -164,21 +232,34 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
     if (callback.getAll("code").length === 1) return callback;
   } catch (error) {
     if (!(error instanceof AuthorizationResponseError)) {
-      throw rejected(metadata, error instanceof Error ? error.message : String(error));
+      throw rejected(
+        metadata,
+        wrongIssuer(metadata, redirect) ?? (error instanceof Error ? error.message : String(error)),
+      );
     }
     const inLine = (text: string): string => withoutSecrets(text, [request.state, request.verifier]);
     const code = inLine(error.error).slice(0, 100);
-    const { error_description: description } = error;
-    const reason = inWords(code, description === undefined ? undefined : inLine(description));
+    const description = error.error_description === undefined ? undefined : inLine(error.error_description);
+    const reason = inWords(code, description);
     const server = `The authorization server ${JSON.stringify(metadata.issuer)}`;
     const message =
       code === "access_denied"
         ? `The sign-in was declined by the user or by the authorization server: ${reason}.`
         : `${server} ended the sign-in with the error ${reason}.`;
     context.endpoints.report(message);
-    throw new LocalError("sign_in_failed", message, { data: { error: code } });
+    const data = { error: code, ...(description !== undefined && { description }) };
+    throw new LocalError("sign_in_failed", message, { data });
   }
   throw rejected(metadata, "the redirect must contain exactly one `code` parameter");
+}
+
+/** Returns the reason to reject a redirect of another issuer, with both issuers. Undefined if its issuer is accepted. */
+function wrongIssuer(metadata: AuthorizationServer, { searchParams }: URL): string | undefined {
+  const { issuer, authorization_response_iss_parameter_supported: isRequired } = metadata;
+  const [iss = "", ...others] = searchParams.getAll("iss");
+  if (iss === issuer || others.length > 0 || (iss === "" && isRequired !== true)) return undefined;
+  const value = iss === "" ? "no iss" : `the iss ${JSON.stringify(withoutSecrets(iss, []))}`;
+  return `it has ${value}, expected ${JSON.stringify(issuer)}`;
 }
 
 /** The errors of the library are not kept as the cause, because they contain the response with the code. */

@@ -5,7 +5,8 @@ import { readHttpTarget } from "../../http/client/settings.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
 import { memoryCredentials } from "./credentials.ts";
-import { type OAuthOptions, oauth } from "./oauth.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuthOptions } from "./options.ts";
 
 /** The arguments of all console calls. */
 let written: unknown[][] = [];

@@ -5,7 +5,8 @@ import type { LocalError } from "../../rpc/errors.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { readableCredentials } from "mcparley-tests/support/readable-credentials.ts";
 import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
-import { type OAuth, type OAuthOptions, oauth } from "./oauth.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuth, OAuthOptions } from "./options.ts";
 import { type CredentialStorage, memoryCredentials } from "./credentials.ts";
 
 interface Client {

@@ -87,9 +87,13 @@ export class StoredValue<T> {
   }
 
   /** Sets or deletes the value unconditionally. */
-  async set(value: T | undefined): Promise<void> {
-    do await this.read();
-    while (!(await this.replace(value)));
+  set(value: T | undefined): Promise<void> {
+    return this.update(() => value);
+  }
+
+  /** Replaces the value by the result of `change`, which is called again if another user of the storage changes the value. */
+  async update(change: (value: T | undefined) => T | undefined): Promise<void> {
+    while (!(await this.replace(change(await this.read()))));
   }
 
   exclusively<R>(work: () => Promise<R>): Promise<R> {

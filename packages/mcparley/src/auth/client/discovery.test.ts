@@ -62,9 +62,9 @@ describe("the metadata of a server", () => {
     await expect(found).rejects.toMatchObject({ code: "authorization_failed" });
   });
 
-  test("does not count as missing if the server fails", async () => {
-    const { found } = resource({ [atPath]: new Response("down", { status: 503 }) });
-    await expect(found).rejects.toMatchObject({ code: "unreachable", data: { status: 503 } });
+  test.each([408, 429, 500, 503])("does not count as missing if the server fails (%i)", async (status) => {
+    const { found } = resource({ [atPath]: new Response("down", { status }) });
+    await expect(found).rejects.toMatchObject({ code: "unreachable", data: { status } });
   });
 
   test("is undefined if the server publishes no metadata", async () => {

@@ -2,8 +2,7 @@ import { type AuthorizationServer, WWWAuthenticateChallengeError, processRevocat
 import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
-import type { AuthorizationOptions } from "./oauth.ts";
-import type { TokenRecord } from "./tokens.ts";
+import type { AuthorizationOptions } from "./options.ts";
 import { discoverIssuer, discoverResource, legacyIssuer } from "./metadata.ts";
 import type { ReplyHeaders } from "../../http/client/reply.ts";
 
@@ -68,7 +67,12 @@ export interface Discovered {
   readonly isDpopRequired: boolean;
   /** The algorithms of DPoP proofs that the server accepts. Undefined if it does not state them. */
   readonly dpopAlgorithms: readonly string[] | undefined;
+  /** Finds the next authorization server that the MCP server names. Undefined if this one is the last. */
+  readonly discoverNext?: (() => Promise<Discovered>) | undefined;
 }
+
+/** Maximum number of authorization servers that are tried. */
+const MAX_ISSUERS = 3;
 
 interface DiscoverOptions {
   fetch: GuardedFetch;
@@ -77,8 +81,12 @@ interface DiscoverOptions {
   challenged: string | undefined;
   /** Whether the server refused a request because of its token. */
   isTokenRequired: boolean;
-  /** The preferred issuers, best first: those for which credentials exist. */
+  /** The issuer of the stored tokens. It has precedence, and is not replaced while it is unavailable. */
+  stored: string | undefined;
+  /** The other issuers for which credentials exist, best first. */
   preferred: readonly string[];
+  /** Whether another authorization server is used if the best one fails. */
+  mayChangeIssuer: boolean;
   /** The only issuer to use. */
   issuer: string | undefined;
   /** Replaces the published resource. `false` sends none. */
@@ -91,36 +99,54 @@ interface DiscoverOptions {
 }
 
 /**
- * Finds the authorization server of an MCP server.
+ * Finds the authorization server of an MCP server: the first of those that it names whose metadata can be used.
  *
  * Throws `LocalError` `authorization_failed` if none can be used: its metadata is missing, names another issuer, or is not
  * that of the issuer that `options.issuer` requires. The same if the server's identifier is not accepted.
  */
 export async function discover(options: DiscoverOptions): Promise<Discovered> {
-  const { fetch, server, challenged, signal } = options;
+  const { fetch, server, challenged, stored, signal } = options;
   const published = await discoverResource(fetch, server, { challenged, signal });
   if (published?.isShorter && published.resource !== options.accepted) {
     await requireAcceptance(published.resource, options);
   }
-  const issuer = chooseIssuer(published?.authorizationServers ?? [], options);
-  const found =
-    issuer === undefined
-      ? await legacyIssuer(fetch, server, signal)
-      : { metadata: await discoverIssuer(fetch, issuer, signal), isAssumed: false };
   // The URL of a server is its identifier without the slash that the URL parser adds to an origin.
   const isOrigin = server.pathname === "/" && server.search === "";
   const resource = published?.resource ?? (isOrigin ? server.origin : server.href);
-  return {
-    ...found,
+  const resourceMembers = {
     server,
     isTokenRequired: options.isTokenRequired,
-    issuer: found.metadata.issuer,
     resource,
     resourceParameter: options.resource === false ? undefined : (options.resource ?? resource),
     scopesSupported: published?.scopesSupported,
     isDpopRequired: published?.isDpopRequired ?? false,
     dpopAlgorithms: published?.dpopAlgorithms,
   };
+
+  async function discoverFirst([issuer, ...others]: readonly string[]): Promise<Discovered> {
+    if (issuer === undefined) {
+      const found = await legacyIssuer(fetch, server, signal);
+      return { ...resourceMembers, ...found, issuer: found.metadata.issuer };
+    }
+    const discoverNext = others.length > 0 ? (): Promise<Discovered> => discoverFirst(others) : undefined;
+    try {
+      const metadata = await discoverIssuer(fetch, issuer, signal);
+      return { ...resourceMembers, metadata, isAssumed: false, issuer, discoverNext };
+    } catch (error) {
+      signal.throwIfAborted();
+      const mayRecover = issuer === stored && isUnavailable(error);
+      if (mayRecover || !discoverNext) throw error;
+      return discoverNext().catch(() => {
+        throw error;
+      });
+    }
+  }
+
+  return discoverFirst(chooseIssuers(published?.authorizationServers ?? [], options));
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof LocalError && (error.code === "unreachable" || error.code === "timeout");
 }
 
 /** Throws `LocalError` `authorization_failed` unless `acceptResource` accepts the identifier for this server. */
@@ -137,9 +163,14 @@ async function requireAcceptance(
   throw new LocalError("authorization_failed", message, { data: { resource } });
 }
 
-function chooseIssuer(named: readonly string[], { issuer, preferred, server }: DiscoverOptions): string | undefined {
-  if (issuer === undefined) return preferred.find((one) => named.includes(one)) ?? named[0];
-  if (named.length === 0 || named.includes(issuer)) return issuer;
+/** Returns the issuers to try, best first. Empty if the server names none. */
+function chooseIssuers(named: readonly string[], options: DiscoverOptions): readonly string[] {
+  const { issuer, stored, preferred, mayChangeIssuer, server } = options;
+  if (issuer === undefined) {
+    const withCredentials = [stored ?? [], preferred].flat().filter((one) => named.includes(one));
+    return [...new Set([...withCredentials, ...named])].slice(0, mayChangeIssuer ? MAX_ISSUERS : 1);
+  }
+  if (named.length === 0 || named.includes(issuer)) return [issuer];
   const accepted = named.map((one) => JSON.stringify(one.slice(0, 500))).join(", ");
   const message =
     `${nameOf(server)} accepts tokens from ${accepted}, but not from ${JSON.stringify(issuer)}. ` +
@@ -152,7 +183,7 @@ function chooseIssuer(named: readonly string[], { issuer, preferred, server }: D
  * the metadata of the MCP server may have changed.
  */
 export async function discoverFor(
-  { issuer, resource, tokenType }: Pick<TokenRecord, "issuer" | "resource" | "tokenType">,
+  { issuer, resource, tokenType }: { issuer: string; resource: string; tokenType: "bearer" | "dpop" },
   options: Pick<DiscoverOptions, "fetch" | "server" | "resource" | "signal">,
 ): Promise<Discovered> {
   const { fetch, server, signal } = options;

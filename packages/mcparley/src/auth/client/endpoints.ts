@@ -1,11 +1,21 @@
 import * as oauth from "oauth4webapi";
+import type { Clock } from "../../rpc/clock.ts";
 import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
+import { normalizeResponse } from "../issuer-document.ts";
 import type { Discovered } from "./discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
-import { isClientRefusal, jsonIn, refusalCode, refusedTwice, toAuthorizationError } from "./oauth-error.ts";
+import {
+  type TimedResponse,
+  clockRemark,
+  isClientRefusal,
+  isFinalRefusal,
+  refusalCode,
+  refusedTwice,
+  toAuthorizationError,
+} from "./oauth-error.ts";
 
 /** A client as an authorization server knows it, and the function that authenticates its requests. */
 export interface KnownClient {
@@ -41,6 +51,7 @@ export interface Endpoints {
   readonly fetch: GuardedFetch;
   /** Binds the tokens to its key. Undefined for tokens that are not bound. */
   readonly dpop: DpopProver | undefined;
+  readonly clock: Clock;
   /** Receives a line of text for each step. */
   readonly report: (this: void, step: string) => void;
   readonly signal: AbortSignal;
@@ -49,8 +60,10 @@ export interface Endpoints {
 /** The parameters whose values are removed from errors, because a server may repeat them in its response. */
 const secretParameters = [
   "code",
+  "code_challenge",
   "code_verifier",
   "refresh_token",
+  "state",
   "client_secret",
   "client_assertion",
   "assertion",
@@ -70,23 +83,51 @@ export function redeemCode(
     const more = { ...options, additionalParameters: resourceParameter(endpoints) };
     const request = [as, client, authentication, callback, redirectUri, verifier, more] as const;
     const response = await oauth.authorizationCodeGrantRequest(...request);
-    const issued = await oauth.processAuthorizationCodeResponse(as, client, await withoutEmptyMembers(response));
+    const issued = await oauth.processAuthorizationCodeResponse(as, client, await normalizeResponse(response));
     return checkBinding(endpoints, issued);
   });
 }
 
-/** Requests new tokens with a refresh token. `what` is the request in words, such as "to refresh tokens". */
+/** A request for new tokens. */
+export interface RefreshRequest {
+  token: string;
+  /** The scopes of the new token. Default: all that were granted. */
+  scopes?: readonly string[] | undefined;
+  /** The request in words, such as "to refresh tokens". */
+  what: string;
+}
+
+/** Requests new tokens with a refresh token. */
 export function refreshToken(
   endpoints: Endpoints,
   known: KnownClient,
-  { token, what }: { token: string; what: string },
+  { token, scopes, what }: RefreshRequest,
 ): Promise<TokenResponse> {
   const as = endpoints.at.metadata;
   return sendAs({ known, endpoints, what }, async ({ client, authentication }, options) => {
-    const more = { ...options, additionalParameters: resourceParameter(endpoints) };
+    const scope = scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};
+    const more = { ...options, additionalParameters: { ...resourceParameter(endpoints), ...scope } };
     const response = await oauth.refreshTokenGrantRequest(as, client, authentication, token, more);
-    const issued = await oauth.processRefreshTokenResponse(as, client, await withoutEmptyMembers(response));
+    const issued = await oauth.processRefreshTokenResponse(as, client, await normalizeResponse(response));
     return checkBinding(endpoints, issued);
+  });
+}
+
+/**
+ * Pushes the parameters of an authorization request to the server (RFC 9126). Returns the `request_uri` that identifies them.
+ * `client_id` is added.
+ */
+export function pushAuthorization(
+  endpoints: Endpoints,
+  known: KnownClient,
+  parameters: Record<string, string>,
+): Promise<string> {
+  const as = endpoints.at.metadata;
+  const what = "to accept the authorization request";
+  return sendAs({ known, endpoints, what }, async ({ client, authentication }, options) => {
+    const response = await oauth.pushedAuthorizationRequest(as, client, authentication, parameters, options);
+    const pushed = await oauth.processPushedAuthorizationResponse(as, client, await normalizeResponse(response, 201));
+    return pushed.request_uri;
   });
 }
 
@@ -107,7 +148,7 @@ export function requestTokens(
   return sendAs({ known, endpoints, what: "to issue tokens" }, async ({ client, authentication }, options) => {
     const all = { ...resourceParameter(endpoints), ...parameters };
     const sent = await oauth.genericTokenEndpointRequest(as, client, authentication, grantType, all, options);
-    const response = await withoutEmptyMembers(sent);
+    const response = await normalizeResponse(sent);
     const issued = await oauth.processGenericTokenEndpointResponse(as, client, response, { recognizedTokenTypes });
     return checkBinding(endpoints, issued);
   });
@@ -123,7 +164,7 @@ export async function revokeToken(
     sendAs({ known, endpoints, what: "to revoke tokens" }, async ({ client, authentication }, options) => {
       const more = { ...options, additionalParameters: { token_type_hint: hint, ...parameters } };
       const response = await oauth.revocationRequest(endpoints.at.metadata, client, authentication, token, more);
-      await oauth.processRevocationResponse(response);
+      await oauth.processRevocationResponse(await normalizeResponse(response));
     });
   try {
     await revoke({});
@@ -145,7 +186,7 @@ export function registerClient(
 ): Promise<oauth.OmitSymbolProperties<oauth.Client>> {
   return send(endpoints, registration, async (options) => {
     const response = await oauth.dynamicClientRegistrationRequest(endpoints.at.metadata, metadata, options);
-    return oauth.processDynamicClientRegistrationResponse(await asRegistered(response));
+    return oauth.processDynamicClientRegistrationResponse(await normalizeResponse(response, 201));
   });
 }
 
@@ -190,18 +231,22 @@ async function sendAs<T>(
  * Rejects with `LocalError` `authorization_failed`. If the server refused the request, `data.error` is its error code.
  */
 async function send<T>(
-  { at, fetch, dpop, report, signal }: Endpoints,
+  { at, fetch, dpop, clock, report, signal }: Endpoints,
   what: string,
   request: (options: RequestOptions) => Promise<T>,
 ): Promise<T> {
   const secrets = new Set<string>();
+  let lastResponse: TimedResponse | undefined;
   const options: RequestOptions = {
     headers: {},
     signal,
     ...(dpop && { DPoP: dpop.handle }),
-    [oauth.customFetch]: (url: string, init?: GuardedInit) => {
+    [oauth.customFetch]: async (url: string, init?: GuardedInit) => {
       noteSecrets(init, secrets);
-      return fetch(url, init);
+      const sentAt = clock.now();
+      const response = await fetch(url, init);
+      lastResponse = { headers: response.headers, sentAt, receivedAt: clock.now() };
+      return response;
     },
     // The guarded fetch decides which URLs may be requested without TLS.
     [oauth.allowInsecureRequests]: true,
@@ -210,18 +255,30 @@ async function send<T>(
     return await withNonce(() => request(options));
   } catch (error) {
     if (signal.aborted) throw error;
-    const failed = await toAuthorizationError(error, { issuer: at.issuer, what, secrets });
+    const refusal = await toAuthorizationError(error, { issuer: at.issuer, what, secrets });
+    const failed = withRemarks(refusal, what, lastResponse);
     report(failed.message);
     throw at.isAssumed ? explainAssumed(failed, at, what) : failed;
   }
+}
+
+/** Adds the remarks to an error that help to remove its cause. */
+function withRemarks(failure: LocalError, what: string, lastResponse: TimedResponse | undefined): LocalError {
+  const { code, message, data } = failure;
+  const isRefusedRegistration = what === registration && isFinalRefusal(failure);
+  const cure = isRefusedRegistration ? " Register a client manually, and set the option client." : "";
+  const remarks = cure + (lastResponse ? clockRemark(lastResponse, "the authorization server") : "");
+  if (remarks === "") return failure;
+  const details = isRefusedRegistration ? { ...(data as object), request: "registration" } : data;
+  return new LocalError(code, message + remarks, { data: details });
 }
 
 /**
  * Returns an error that explains a failed request to an assumed endpoint, if its response is not that of an authorization
  * server. A server that accepts only API keys names no authorization server, and has none at its origin.
  */
-function explainAssumed(cause: Error, { server, issuer, isTokenRequired }: Discovered, what: string): Error {
-  const data = cause instanceof LocalError && isObject(cause.data) ? cause.data : {};
+function explainAssumed(cause: LocalError, { server, issuer, isTokenRequired }: Discovered, what: string): LocalError {
+  const { request: _, ...data } = isObject(cause.data) ? cause.data : {};
   // A server may require its tokens for all paths of its origin.
   const isOther = data.status === 404 || data.status === 405 || (data.status === 401 && what === registration);
   const isAnswer = typeof data.error === "string" && !isOther;
@@ -243,25 +300,4 @@ function noteSecrets(init: GuardedInit | undefined, secrets: Set<string>): void 
   if (basic === undefined) return;
   secrets.add(basic);
   secrets.add(decodeURIComponent(atob(basic).split(":")[1]?.replaceAll("+", " ") ?? ""));
-}
-
-/** Corrects common errors that the library rejects: status 200, and a missing `client_secret_expires_at`. */
-async function asRegistered(response: Response): Promise<Response> {
-  if (response.status !== 200 && response.status !== 201) return response;
-  const registered = await jsonIn(await withoutEmptyMembers(response));
-  if (!registered) return new Response(await response.text(), { status: 201, headers: response.headers });
-  const expires = Number(registered.client_secret_expires_at ?? 0);
-  return Response.json({ ...registered, client_secret_expires_at: expires }, { status: 201 });
-}
-
-/**
- * Removes the members of a successful response that are null or empty, which the library rejects. Many frameworks write null for a
- * member without a value.
- */
-async function withoutEmptyMembers(response: Response): Promise<Response> {
-  const { ok, status, headers } = response;
-  const body = ok ? await jsonIn(response) : undefined;
-  if (!body) return response;
-  const members = Object.entries(body).filter(([, value]) => value !== null && value !== "");
-  return new Response(JSON.stringify(Object.fromEntries(members)), { status, headers });
 }

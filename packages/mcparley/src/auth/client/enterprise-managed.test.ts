@@ -5,7 +5,8 @@ import {
   authorizationDocuments,
   tokenServer,
 } from "mcparley-tests/support/token-server.ts";
-import { type EnterpriseManagedOptions, enterpriseManaged } from "./machine-grants.ts";
+import { enterpriseManaged } from "./machine-grants.ts";
+import type { EnterpriseManagedOptions } from "./options.ts";
 
 const server = new URL("https://mcp.example/mcp");
 const request = { url: server, method: "POST", server };
@@ -175,5 +176,29 @@ test("the type of an access token is not accepted as that of a grant", async () 
 test("an identity provider without a client is rejected immediately", () => {
   expect(() => employee({ identityProvider: { issuer: idp } as never })).toThrow(
     "identityProvider.client.id is required: the client ID at the authorization server.",
+  );
+});
+
+describe("the audience of the grant of an identity provider", () => {
+  const jwt = (claims: object): string =>
+    `${[{ alg: "none" }, claims].map((part) => btoa(JSON.stringify(part)).replace(/=+$/, "")).join(".")}.`;
+
+  test("is the authorization server", async () => {
+    const assertion = jwt({ aud: "https://as.example" });
+    const { challenge, tokens } = employee({}, { provider: () => ({ ...grant, access_token: assertion }) });
+    expect(await challenge()).toBe(true);
+    expect(tokens[1]?.parameters.assertion).toBe(assertion);
+  });
+
+  test.each([{ aud: "https://other.example" }, { aud: [] }, {}])(
+    "%j is another one, and the grant is not sent",
+    async (claims) => {
+      const { challenge, tokens } = employee({}, { provider: () => ({ ...grant, access_token: jwt(claims) }) });
+      await expect(challenge()).rejects.toMatchObject({
+        code: "authorization_failed",
+        message: expect.stringContaining('it was requested for "https://as.example"'),
+      });
+      expect(tokens).toHaveLength(1);
+    },
   );
 });

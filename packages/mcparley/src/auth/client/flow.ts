@@ -8,7 +8,7 @@ import { memoryCredentials } from "./credentials.ts";
 import { readChallenge, splitScope } from "./discovery.ts";
 import { dpopKeys } from "./dpop.ts";
 import type { AuthorizationCore, Grant } from "./grant.ts";
-import type { SignedInAccount, AuthorizationOptions, OAuth } from "./oauth.ts";
+import type { SignedInAccount, AuthorizationOptions, OAuth } from "./options.ts";
 import { ServerAuthorization, unite } from "./server-authorization.ts";
 import { type TokenRecord, unending } from "./tokens.ts";
 
@@ -64,7 +64,7 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
     responded: (request, response) => of(request).responded(request, response),
     challenged: (refusal, signal) => of(refusal.request).challenged(refusal, signal),
 
-    async signIn(url, { scope, signal = new AbortController().signal } = {}) {
+    async signIn(url, { scope, newClient = false, signal = new AbortController().signal } = {}) {
       const server = readServer(url);
       const authorization = at(server);
       const token = await authorization.inTurn(signal, async () => {
@@ -73,7 +73,8 @@ export function openFlow(options: AuthorizationOptions, name: string, grant: Gra
         const discovered = await authorization.discover(challenge, status, signal);
         const scopes = authorization.scopesFor(discovered, challenge.scopes);
         const all = scope === undefined ? scopes : unite(scopes, splitScope(scope));
-        return authorization.obtain(discovered, { scopes: all, checksRegistration: true, signal });
+        const registration = newClient ? "new" : "checked";
+        return authorization.obtain(discovered, { scopes: all, registration, signal });
       });
       return toAccount(server, token);
     },

@@ -6,22 +6,39 @@ import type { Discovered } from "./discovery.ts";
 import type { DpopKeys } from "./dpop.ts";
 import type { Endpoints, KnownClient, TokenResponse } from "./endpoints.ts";
 import { type GuardedFetch, type GuardedInit, makeGuardedFetch } from "./guarded-fetch.ts";
-import type { AuthorizationOptions } from "./oauth.ts";
+import type { AuthorizationOptions } from "./options.ts";
 
 /** A method to get tokens from an authorization server if there are none that can be refreshed. */
 export interface Grant {
-  /** Whether to request `offline_access`, because without a refresh token the user would have to sign in again. */
-  readonly wantsRefreshTokens: boolean;
   /** Whether it needs no user, so that new tokens may be requested before the old ones expire. */
   readonly isUnattended?: boolean;
+  /** Whether another authorization server may be used if the first one fails. Not for a client that was registered manually. */
+  readonly mayChangeIssuer: boolean;
   /** Gets tokens with these scopes. With undefined, the authorization server chooses the scopes. */
   obtain(context: GrantContext, scopes: readonly string[] | undefined): Promise<Obtained>;
   /** Returns the client to which tokens were issued, to refresh or revoke them. Undefined if it is no longer known. */
   client(context: GrantContext, clientId: string): Promise<KnownClient | undefined>;
   /** Deletes a client that an authorization server no longer knows. Returns whether another will be registered. */
   forget?(context: GrantContext, clientId: string): Promise<boolean>;
+  /** Called after the tokens of a server were stored or deleted. Deletes clients without tokens. */
+  assignTokens?(assignment: TokenAssignment): Promise<void>;
   /** The issuers for which credentials exist, by preference. */
   preferredIssuers?(): readonly string[];
+}
+
+/**
+ * Which registration to use: a stored one, a stored one that is checked before a user is sent to the server, or a new one. A
+ * stored one that cannot be used is replaced.
+ */
+export type RegistrationUse = "stored" | "checked" | "new";
+
+/** The client of the tokens of a server, or undefined if the server has no tokens. */
+export interface TokenAssignment {
+  readonly server: URL;
+  readonly issuer: string;
+  readonly clientId: string | undefined;
+  readonly storage: CredentialStorage;
+  readonly fetch: GuardedFetch;
 }
 
 /** The context of one use of a grant: the authorization server, and access to it. */
@@ -36,8 +53,7 @@ export interface GrantContext {
   readonly checkUrl: (this: void, url: URL) => void;
   /** Calls the option `onError`. */
   readonly warn: (this: void, error: Error) => void;
-  /** Whether a stored registration must be checked before a user is sent to the server. */
-  readonly checksRegistration: boolean;
+  readonly registration: RegistrationUse;
   /** Aborted when no request waits for the tokens. */
   readonly signal: AbortSignal;
 }

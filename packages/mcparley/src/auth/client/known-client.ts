@@ -1,9 +1,49 @@
 import type { AuthorizationServer } from "oauth4webapi";
+import { LocalError } from "../../rpc/errors.ts";
 import { clientAuthentication, secretMethods } from "../client-authentication.ts";
 import type { ClientCredential } from "../client-credential.ts";
+import type { ClientIdentity } from "./client-registrations.ts";
 import { StoredValue } from "./credentials.ts";
 import type { KnownClient } from "./endpoints.ts";
 import type { GrantContext } from "./grant.ts";
+
+/**
+ * Prepares the authentication of a client, by the registered method or else one that the server supports (RFC 8414, 2).
+ * Throws `LocalError` `authorization_failed` if the method is unknown here or needs a secret that the client lacks.
+ */
+export async function authenticate(
+  { method, ...credential }: ClientIdentity,
+  { at: { metadata }, endpoints, storage }: GrantContext,
+): Promise<KnownClient> {
+  const { id, secret } = credential;
+  const authenticateAs = (usable: ClientCredential): Promise<KnownClient> =>
+    authenticateClient(usable, { metadata, storage });
+  endpoints.report(`Client ${JSON.stringify(id)}${method === undefined ? "" : `, ${method}`}`);
+  switch (method) {
+    case "none":
+      return authenticateAs({ id });
+    case undefined: {
+      // Some servers issue a secret although they accept only "none".
+      const { token_endpoint_auth_methods_supported: methods } = metadata;
+      const isPublic = Array.isArray(methods) && methods.length > 0 && methods.every((name) => name === "none");
+      return authenticateAs(isPublic ? { id } : credential);
+    }
+    case "client_secret_basic":
+    case "client_secret_post":
+      if (secret !== undefined) return authenticateAs({ id, secret, method });
+      throw unusable(metadata, `the client ${JSON.stringify(id)} has no secret, and ${method} requires one`);
+    default:
+      throw unusable(
+        metadata,
+        `the client is registered with the unsupported method ${JSON.stringify(method.slice(0, 100))}`,
+      );
+  }
+}
+
+function unusable({ issuer }: AuthorizationServer, why: string): LocalError {
+  const message = `The authorization server ${JSON.stringify(issuer)} cannot be used: ${why}.`;
+  return new LocalError("authorization_failed", message);
+}
 
 /**
  * Prepares the authentication of a client at an authorization server.

@@ -9,7 +9,8 @@ import {
   authorizationDocuments,
   tokenServer,
 } from "mcparley-tests/support/token-server.ts";
-import { type MachineOptions, clientCredentials, enterpriseManaged, workloadIdentity } from "./machine-grants.ts";
+import { clientCredentials, enterpriseManaged, workloadIdentity } from "./machine-grants.ts";
+import type { MachineOptions } from "./options.ts";
 
 let written: unknown[][] = [];
 beforeEach(() => {

@@ -2,11 +2,12 @@ import type { AuthorizationServer } from "oauth4webapi";
 import { LocalError } from "../../rpc/errors.ts";
 import { redact } from "../../rpc/redact.ts";
 import type { ClientCredential } from "../client-credential.ts";
+import { wrongAudience } from "../token-audience.ts";
 import { type Endpoints, type KnownClient, type TokenResponse, requestTokens } from "./endpoints.ts";
 import { type Grant, type GrantContext, reportRequests } from "./grant.ts";
 import { authenticateClient } from "./known-client.ts";
 import { makeGuardedFetch } from "./guarded-fetch.ts";
-import type { ClientCredentialsOptions, EnterpriseManagedOptions, WorkloadIdentityOptions } from "./machine-grants.ts";
+import type { ClientCredentialsOptions, EnterpriseManagedOptions, WorkloadIdentityOptions } from "./options.ts";
 import { discoverIssuer } from "./metadata.ts";
 
 /** The grant type of an assertion (RFC 7523, 2.1). */
@@ -47,8 +48,8 @@ function machineGrant(client: ClientCredential, request: Request): Grant {
   const known = ({ at: { metadata }, storage }: GrantContext): Promise<KnownClient> =>
     authenticateClient(client, { metadata, storage });
   return {
-    wantsRefreshTokens: false,
     isUnattended: true,
+    mayChangeIssuer: false,
     client: known,
     async obtain(context, scopes) {
       const scope = scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};
@@ -69,16 +70,17 @@ function identityExchange({
   const { issuer, tokenEndpoint, client } = identityProvider;
   let known: AuthorizationServer | undefined =
     tokenEndpoint === undefined ? undefined : { issuer, token_endpoint: tokenEndpoint };
-  return async ({ at, connection, endpoints: { report }, storage, signal }, scope) => {
+  return async (context, scope) => {
+    const { at, connection, storage, signal } = context;
     // The application configures the identity provider, so a private address is allowed.
     const send = makeGuardedFetch({ allowPrivate: true, fetch: customFetch, connection, server: at.server, clock });
-    const fetch = reportRequests(send, report);
+    const fetch = reportRequests(send, context.endpoints.report);
     const metadata = (known ??= await discoverIssuer(fetch, issuer, signal));
     const subject = await callApplication("identity", identity);
     const { token, type } = typeof subject === "string" ? { token: subject, type: "id_token" } : subject;
     const resourceParameter = at.resourceParameter ?? at.resource;
     const provider = { ...at, issuer, metadata, isAssumed: false, resourceParameter };
-    const endpoints: Endpoints = { at: provider, fetch, dpop: undefined, report, signal };
+    const endpoints: Endpoints = { ...context.endpoints, at: provider, fetch, dpop: undefined };
     const asClient = await authenticateClient(client, { metadata, storage });
     const response = await requestTokens(endpoints, asClient, {
       grantType: TOKEN_EXCHANGE,
@@ -94,6 +96,11 @@ function identityExchange({
     });
     if (response.issued_token_type !== ID_JAG) {
       const message = `The identity provider ${JSON.stringify(issuer)} did not issue a token of the requested type ${ID_JAG}.`;
+      throw new LocalError("authorization_failed", message, { data: { issuer } });
+    }
+    const audienceError = wrongAudience(response.access_token, [at.issuer]);
+    if (audienceError !== undefined) {
+      const message = `The identity provider ${JSON.stringify(issuer)} cannot be used: ${audienceError}.`;
       throw new LocalError("authorization_failed", message, { data: { issuer } });
     }
     const granted = response.scope === undefined ? {} : { scope: response.scope };

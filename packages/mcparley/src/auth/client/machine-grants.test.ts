@@ -8,7 +8,8 @@ import {
   authorizationDocuments,
   tokenServer,
 } from "mcparley-tests/support/token-server.ts";
-import { type ClientCredentialsOptions, clientCredentials } from "./machine-grants.ts";
+import { clientCredentials } from "./machine-grants.ts";
+import type { ClientCredentialsOptions } from "./options.ts";
 import { memoryCredentials } from "./credentials.ts";
 
 const server = new URL("https://mcp.example/mcp");
@@ -356,7 +357,7 @@ describe("a token that is not issued", () => {
     ["is no JSON", () => new Response("s3cr3t-token")],
     ["is of an unknown type", () => ({ access_token: "s3cr3t-token", token_type: "mac" })],
     ["has no token", () => ({ token_type: "Bearer", refresh_token: "s3cr3t-token" })],
-    ["has a nonsensical time", () => ({ access_token: "s3cr3t-token", token_type: "Bearer", expires_in: "-1" })],
+    ["has an unusable ID token", () => ({ access_token: "s3cr3t-token", token_type: "Bearer", id_token: "a.b.c" })],
     ["refuses with the secret in the error", refusing("invalid_client", "client_secret=s3cr3t is wrong")],
   ])("leaves no secret in the error: a response that %s", async (_, answer) => {
     const error = await machine({ answer })

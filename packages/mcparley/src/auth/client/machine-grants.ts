@@ -1,21 +1,13 @@
 import { LocalError } from "../../rpc/errors.ts";
 import { type ClientCredential, checkClient, checkProvable } from "../client-credential.ts";
-import { type AuthorizationOptions, type OAuth, authorize } from "./oauth.ts";
-
-/** The common options of all grants that need no user. */
-export interface MachineOptions extends AuthorizationOptions {
-  /**
-   * The authorization server with which the client is registered, exactly as it writes its issuer. An MCP server that
-   * requires tokens of another issuer gets none. Otherwise any MCP server could request the client's credentials.
-   */
-  issuer: string;
-}
-
-/** Options of `clientCredentials`. */
-export interface ClientCredentialsOptions extends MachineOptions {
-  /** The credentials of the client that is registered at the issuer. */
-  client: ClientCredential;
-}
+import { authorize } from "./oauth.ts";
+import type {
+  ClientCredentialsOptions,
+  EnterpriseManagedOptions,
+  MachineOptions,
+  OAuth,
+  WorkloadIdentityOptions,
+} from "./options.ts";
 
 /**
  * Authorizes a client as itself, by a secret or a private key, for programs without a user
@@ -47,17 +39,6 @@ export function clientCredentials(options: ClientCredentialsOptions): OAuth {
   });
 }
 
-/** Options of `workloadIdentity`. */
-export interface WorkloadIdentityOptions extends MachineOptions {
-  /**
-   * Returns the JWT by which the platform identifies the workload. Its `aud` must be the issuer. Called for each token,
-   * because platforms rotate them. `tokenFile` of `mcparley/node` reads one from a file.
-   */
-  assertion: (request: { issuer: string; resource: string }) => string | Promise<string>;
-  /** The credentials of the client that is registered at the issuer. Most clients have neither secret nor key. */
-  client: ClientCredential;
-}
-
 /**
  * Authorizes a workload by the identity that its platform issues, such as a Kubernetes service account or a build job. An
  * RFC 7523 assertion is exchanged for a token, so that no secret is stored.
@@ -85,39 +66,6 @@ export function workloadIdentity(options: WorkloadIdentityOptions): OAuth {
     name: `workload_identity ${options.client.id}`,
     makeGrant: (flow) => flow.workloadIdentityGrant(options),
   });
-}
-
-/** The identity provider of an organization. */
-export interface IdentityProvider {
-  /** The issuer identifier, an https URL. Its metadata is read from there. */
-  issuer: string;
-  /** The URL of the token endpoint. Default: the one in the provider's metadata. */
-  tokenEndpoint?: string;
-  /** The credentials of the client that is registered at the identity provider. */
-  client: ClientCredential;
-}
-
-/** The proof that a user has signed in to the client with the identity provider. */
-export interface IdentityAssertion {
-  /** The encoded token. It is a secret. */
-  token: string;
-  /** `id_token` of OpenID Connect, or `saml2`. */
-  type: "id_token" | "saml2";
-}
-
-/** Options of `enterpriseManaged`. The organization's identity provider decides which users may use which server. */
-export interface EnterpriseManagedOptions extends MachineOptions {
-  /** The credentials of the client that is registered at the issuer. */
-  client: ClientCredential;
-  /** The identity provider of the organization, which issues the assertion. */
-  identityProvider: IdentityProvider;
-  /**
-   * Returns the identity assertion of the user. A string is an ID token. Called for each token.
-   *
-   * It must always be the same user, because stored tokens are used without comparing users. Create one `enterpriseManaged`
-   * per user, each with its own `storage` if you set one.
-   */
-  identity: () => string | IdentityAssertion | Promise<string | IdentityAssertion>;
 }
 
 /**

@@ -2,8 +2,9 @@ import type { AuthorizationServer } from "oauth4webapi";
 import { nameOf } from "../../http/client/settings.ts";
 import { PROTOCOL_VERSION_HEADER } from "../../http/header-names.ts";
 import { latestLegacy } from "../../mcp/revisions/index.ts";
-import { LocalError } from "../../rpc/errors.ts";
-import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { readDocument, readTexts } from "../issuer-document.ts";
 import { pathOf, resourceMetadataUrls } from "../well-known-urls.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
 
@@ -59,9 +60,9 @@ function readMetadata(
   return {
     resource,
     isShorter: extent === "shorter",
-    authorizationServers: strings(document.authorization_servers) ?? [],
-    scopesSupported: strings(document.scopes_supported),
-    dpopAlgorithms: strings(document.dpop_signing_alg_values_supported),
+    authorizationServers: readTexts(document.authorization_servers) ?? [],
+    scopesSupported: readTexts(document.scopes_supported),
+    dpopAlgorithms: readTexts(document.dpop_signing_alg_values_supported),
     isDpopRequired: document.dpop_bound_access_tokens_required === true,
   };
 }
@@ -142,7 +143,7 @@ async function findMetadata(
     if (!document) continue;
     if (typeof document.issuer === "string" && issuers.includes(document.issuer)) {
       // oauth4webapi checks the other members that it uses.
-      return withLists(document) as unknown as AuthorizationServer;
+      return document as unknown as AuthorizationServer;
     }
     // A server may return the metadata of another tenant here. The remaining URLs name the tenant differently.
     other ??= document.issuer ?? null;
@@ -150,25 +151,6 @@ async function findMetadata(
   if (other === undefined) return undefined;
   const named = (JSON.stringify(other) ?? "none").slice(0, 500);
   throw failed(issuer, `publishes metadata of another issuer: ${named}`);
-}
-
-/** The members that are lists of texts. A server that publishes none of their values omits them (RFC 8414, 3.2). */
-const listMembers = [
-  "code_challenge_methods_supported",
-  "dpop_signing_alg_values_supported",
-  "scopes_supported",
-  "token_endpoint_auth_methods_supported",
-];
-
-/** Returns metadata without empty lists. Some servers publish null in place of a list. */
-function withLists(document: JsonObject): JsonObject {
-  const read = { ...document };
-  for (const name of listMembers) {
-    const list = strings(read[name]) ?? [];
-    if (list.length > 0) read[name] = list;
-    else delete read[name];
-  }
-  return read;
 }
 
 function failed(issuer: string, why: string): LocalError {
@@ -190,8 +172,8 @@ interface RequestOptions {
 }
 
 /**
- * Fetches a JSON document. Returns undefined for a status below 500 other than 200, and for a body that is not a JSON object.
- * Throws `LocalError` `unreachable` for a status of 500 or above.
+ * Fetches a document. Returns undefined for a refusal, and for a body that is no document. Throws `LocalError`
+ * `unreachable` for a status after which the request may succeed later.
  */
 async function fetchDocument(
   fetch: GuardedFetch,
@@ -200,22 +182,10 @@ async function fetchDocument(
 ): Promise<JsonObject | undefined> {
   const init = { headers: { accept: "application/json", ...headers }, ...(signal && { signal }) };
   const response = await fetch(url.href, init);
-  if (response.status !== 200) {
-    if (response.status < 500) return undefined;
-    const message = `${url.origin}${url.pathname} responded with status ${response.status}. Try again later.`;
-    throw new LocalError("unreachable", message, { data: { host: url.host, status: response.status } });
-  }
-  try {
-    const value: unknown = await response.json();
-    return isObject(value) ? value : undefined;
-  } catch {
-    // Some servers answer every path with their web page.
-    return undefined;
-  }
-}
-
-/** Returns the texts of a list. Some servers publish one text with all values. */
-function strings(value: unknown): string[] | undefined {
-  if (typeof value === "string") return value.match(/\S+/g) ?? [];
-  return Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : undefined;
+  const { ok, status } = response;
+  // Some servers answer every path with their web page, which is no document.
+  if (ok) return readDocument(response);
+  if (!isTransient(status)) return undefined;
+  const message = `${nameOf(url)} responded with status ${status}. Try again later.`;
+  throw new LocalError("unreachable", message, { data: { host: url.host, status } });
 }

@@ -3,7 +3,8 @@ import { sendHttp } from "../../http/client/send.ts";
 import { readHttpTarget } from "../../http/client/settings.ts";
 import { scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
 import { memoryCredentials } from "./credentials.ts";
-import { type OAuth, oauth } from "./oauth.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuth } from "./options.ts";
 
 const clientMetadataUrl = "https://app.example/client.json";
 

@@ -5,7 +5,8 @@ import { readHttpTarget } from "../../http/client/settings.ts";
 import { apiKeys } from "../server/api-keys.ts";
 import { toFetch } from "../../http/to-fetch.ts";
 import { createServer } from "../../server/create-server.ts";
-import { type OAuth, oauth } from "./oauth.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuth } from "./options.ts";
 
 const keys = apiKeys([{ key: "first-key-0123456789", subject: "alice" }]);
 const keyServer = toFetch(createServer({ name: "test", version: "1.0.0" }), { auth: keys, path: "/mcp" }).fetch;
@@ -52,10 +53,10 @@ const explained =
 describe("a server with API keys, without an authorization server", () => {
   test.each(responses)("is reported as such by a request if its other paths answer with %s", async (_, other) => {
     const { fetch: send, signIn, visits } = world(keyServer, other);
-    expect(await failureOf(oauth({ fetch: send, signIn }), send)).toMatchObject({
-      code: "authorization_failed",
-      message: explained,
-    });
+    const failure = await failureOf(oauth({ fetch: send, signIn }), send);
+    expect(failure).toMatchObject({ code: "authorization_failed", message: explained });
+    // The cure is no other client.
+    expect(failure).not.toHaveProperty("data.request");
     expect(visits).toEqual([]);
   });
 

@@ -1,7 +1,8 @@
 import { ResponseBodyError, WWWAuthenticateChallengeError } from "oauth4webapi";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
 import { explanationIn } from "../../http/client/error-body.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import { readDocument } from "../issuer-document.ts";
 import { redact, redactKnown } from "../../rpc/redact.ts";
 
 interface FailedRequest {
@@ -16,7 +17,10 @@ interface FailedRequest {
  * Converts an error of oauth4webapi to a `LocalError` `authorization_failed`. The original is not kept as the cause,
  * because it holds responses and parameters with tokens and codes.
  */
-export async function toAuthorizationError(error: unknown, { issuer, what, secrets }: FailedRequest): Promise<Error> {
+export async function toAuthorizationError(
+  error: unknown,
+  { issuer, what, secrets }: FailedRequest,
+): Promise<LocalError> {
   if (error instanceof LocalError) return error;
   const body = await errorBody(error);
   const server = `The authorization server ${JSON.stringify(issuer)}`;
@@ -34,7 +38,7 @@ export async function toAuthorizationError(error: unknown, { issuer, what, secre
   }
   const code = show(body.error);
   const description = body.description === undefined ? undefined : show(body.description);
-  const message = `${server} refused ${what}: ${inWords(code, description)}.${cures.get(body.error) ?? ""}`;
+  const message = `${server} refused ${what}: ${inWords(code, description)}.${cureFor(code, description)}`;
   const data = { issuer, error: code, ...(description !== undefined && { description }), status: body.status };
   return new LocalError("authorization_failed", message, { data });
 }
@@ -42,7 +46,8 @@ export async function toAuthorizationError(error: unknown, { issuer, what, secre
 /** Returns a text of an authorization server as one short line without secrets. */
 export function withoutSecrets(text: string, secrets: Iterable<string>): string {
   // Secrets are found in the whole text, because a part of one is not recognized.
-  return redact(redactKnown(text, secrets).replace(/[^\x20-\x7e]+/g, " ")).slice(0, 300);
+  const line = redact(redactKnown(text, secrets).replace(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+/gu, " "));
+  return line.slice(0, 300).toWellFormed();
 }
 
 /** Returns an error code with its description. */
@@ -55,6 +60,22 @@ export function refusalCode(error: unknown): string | undefined {
   const isRefusal = error instanceof LocalError && /^(authorization|sign_in)_failed$/.test(error.code);
   const data = isRefusal ? error.data : undefined;
   return isObject(data) && typeof data.error === "string" ? data.error : undefined;
+}
+
+/**
+ * Returns whether an authorization server has refused a request, so that the same request would fail again: by a status of 4xx that
+ * is not temporary, or by an OAuth error in a successful response.
+ */
+export function isFinalRefusal(error: unknown): error is LocalError {
+  const data = error instanceof LocalError && error.code === "authorization_failed" ? error.data : undefined;
+  if (!isObject(data) || typeof data.status !== "number" || isTransient(data.status)) return false;
+  return data.status >= 400 || typeof data.error === "string";
+}
+
+/** Returns whether an authorization server cannot be used, because of its metadata or because it does not register the client. */
+export function isUnusableServer(error: unknown): boolean {
+  const request = error instanceof LocalError && isObject(error.data) ? error.data.request : undefined;
+  return request === "metadata" || request === "registration";
 }
 
 /** Whether an authorization server does not accept a client or its credentials. */
@@ -72,11 +93,13 @@ export function refusedTwice({ message, data }: LocalError, first: LocalError, f
   return new LocalError("authorization_failed", text, { data });
 }
 
-const cures: ReadonlyMap<string, string> = new Map([
-  ["invalid_target", " Set the option resource to an identifier that this server knows, or to false to send none."],
-  ["invalid_redirect_uri", " Register a client manually, and set the option client."],
-  ["invalid_client_metadata", " Register a client manually, and set the option client."],
-]);
+/** Returns the cure for a refused request. Some servers refuse an unknown parameter as an invalid request. */
+function cureFor(code: string, description = ""): string {
+  const isResource = code === "invalid_target" || (code === "invalid_request" && /\bresource\b/i.test(description));
+  return isResource
+    ? " Set the option resource to an identifier that this server knows, or to false to send none."
+    : "";
+}
 
 interface ErrorBody {
   error: string;
@@ -91,14 +114,14 @@ async function errorBody(error: unknown): Promise<ErrorBody | undefined> {
   }
   if (error instanceof WWWAuthenticateChallengeError) {
     // A server that refuses the client authentication may send a challenge and a body (RFC 6749, 5.2).
-    const body = (await jsonIn(error.response)) ?? { ...error.cause[0]?.parameters };
+    const body = (await readDocument(error.response)) ?? { ...error.cause[0]?.parameters };
     // The body may be another JSON error, such as that of JSON-RPC.
     return readError(body, error.status) ?? { error: "invalid_client", description: undefined, status: error.status };
   }
-  // Some servers send an error with status 200 or 503, or with another content type, and the library rejects the response.
+  // oauth4webapi expects no OAuth error in a response with a status such as 503.
   const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof Response) return readError((await jsonIn(cause)) ?? {}, cause.status);
-  return isObject(cause) && isObject(cause.body) ? readError(cause.body, 200) : undefined;
+  if (!(cause instanceof Response) || cause.bodyUsed) return undefined;
+  return readError((await readDocument(cause)) ?? {}, cause.status);
 }
 
 function readError({ error: code, error_description: description }: JsonObject, status: number): ErrorBody | undefined {
@@ -106,12 +129,29 @@ function readError({ error: code, error_description: description }: JsonObject, 
   return { error: code, description: typeof description === "string" ? description : undefined, status };
 }
 
-/** Returns the JSON object in the body of a response, which remains readable. Undefined if the body is none, or was read. */
-export async function jsonIn(response: Response): Promise<JsonObject | undefined> {
-  if (response.bodyUsed) return undefined;
-  const body: unknown = await response
-    .clone()
-    .json()
-    .catch(() => undefined);
-  return isObject(body) ? body : undefined;
+/** Milliseconds by which two clocks may differ without a remark. The times in tokens and proofs have a tolerance. */
+const TOLERATED_MS = 5_000;
+/** Precision of the header `Date` in milliseconds. */
+const PRECISION_MS = 1_000;
+
+/** A response of another machine, and the times of this machine at which the request was sent and the response received. */
+export interface TimedResponse {
+  readonly headers: { get(name: string): string | null };
+  readonly sentAt: number;
+  readonly receivedAt: number;
+}
+
+/**
+ * Returns a sentence about the clock of this machine, if it differs from that of the sender of a response by more than 5 seconds.
+ * Empty otherwise, and for a response without a date. `sender` is the name of the sender, such as "the authorization server".
+ */
+export function clockRemark({ headers, sentAt, receivedAt }: TimedResponse, sender: string): string {
+  const date = Date.parse(headers.get("date") ?? "");
+  // The sender wrote the date between the two times, and rounded it down.
+  const ahead = sentAt - date - PRECISION_MS;
+  const behind = date - receivedAt;
+  const difference = Math.max(ahead, behind);
+  if (!(difference > TOLERATED_MS)) return "";
+  const direction = ahead > behind ? "ahead of" : "behind";
+  return ` The clock of this machine is ${Math.round(difference / 1_000)} s ${direction} the clock of ${sender}. Correct the clock, because tokens are valid for a limited time.`;
 }

@@ -4,7 +4,8 @@ import { readHttpTarget } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
 import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
-import { type OAuth, type OAuthOptions, oauth } from "./oauth.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuth, OAuthOptions } from "./options.ts";
 
 interface Setting {
   world: ScriptedIssuer;
@@ -255,6 +256,50 @@ describe("the redirect of a sign-in", () => {
     expect(world.tokenRequests).toHaveLength(isTaken ? 1 : 0);
   });
 
+  test.each<[string, (parameters: URLSearchParams) => void, string]>([
+    ["a wrong", (back) => back.set("iss", "https://evil.example"), 'the iss "https://evil.example"'],
+    ["a missing", (back) => back.delete("iss"), "no iss"],
+    ["an empty", (back) => back.set("iss", ""), "no iss"],
+    ["a very long", (back) => back.set("iss", `\u001b[2J\n${"x".repeat(50_000)}`), 'the iss " [2J xxx'],
+  ])("with %s iss is rejected with both values", async (_, edit, value) => {
+    const { world, call } = setting({}, { back: change(edit) });
+    world.metadata.authorization_response_iss_parameter_supported = true;
+    const { message } = (await failure(call())) as Error;
+    expect(message).toContain(`The redirect of the sign-in at "https://as.example" was rejected: it has ${value}`);
+    expect(message).toMatch(/, expected "https:\/\/as\.example"\.$/);
+    expect(message.length).toBeLessThan(600);
+  });
+
+  test("with the right iss and another state is rejected because of the state", async () => {
+    const { call } = setting(
+      {},
+      { back: change((back) => (back.set("state", "x"), back.set("iss", "https://as.example"))) },
+    );
+    expect(await failure(call())).toMatchObject({ message: expect.stringContaining('"state"') });
+  });
+
+  test.each(["", "x"])("with an error has its reason, printable, bounded and without secrets %s", async (more) => {
+    let state = "";
+    const edit = (back: URLSearchParams): void => {
+      state = back.get("state") ?? "";
+      back.delete("code");
+      back.set("error", "temporarily_unavailable");
+      back.set(
+        "error_description",
+        `Müller \u{1f512} \u001b[31m\u202e\u200b${state}\n${more}${"\u{1f512}".repeat(10_000)}`,
+      );
+    };
+    const { call } = setting({}, { back: change(edit) });
+    const error = (await failure(call())) as LocalError;
+    const { error: code, description } = error.data as { error: string; description: string };
+    expect(code).toBe("temporarily_unavailable");
+    expect(description).toMatch(/^Müller \u{1f512} \[31m \[redacted\] x?\u{1f512}/u);
+    expect(description.length).toBeLessThanOrEqual(300);
+    expect(description.isWellFormed()).toBe(true);
+    expect(error.message).toContain(`ended the sign-in with the error temporarily_unavailable (${description}).`);
+    expect(error.message).not.toContain(state);
+  });
+
   test.each<[string, (parameters: URLSearchParams) => void]>([
     ["no state", (back) => back.delete("state")],
     ["another state", (back) => back.set("state", "other")],
@@ -282,7 +327,7 @@ describe("the redirect of a sign-in", () => {
     expect(await failure(honest.call())).toMatchObject({
       code: "sign_in_failed",
       message: "The sign-in was declined by the user or by the authorization server: access_denied (told-by-whoever).",
-      data: { error: "access_denied" },
+      data: { error: "access_denied", description: "told-by-whoever" },
     });
     const mixed = setting({}, { back: change((back) => (denied(back), back.set("iss", "https://evil.example"))) });
     const error = (await failure(mixed.call())) as LocalError;

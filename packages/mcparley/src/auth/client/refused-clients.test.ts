@@ -5,7 +5,8 @@ import { readHttpTarget } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
 import { memoryCredentials } from "./credentials.ts";
-import { type OAuth, type OAuthOptions, oauth } from "./oauth.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuth, OAuthOptions } from "./options.ts";
 import type { SignIn } from "./sign-in.ts";
 
 interface Setting {
@@ -617,5 +618,34 @@ describe("the steps of a sign-in", () => {
     };
     expect(await failure(start({ fetch: failing, onStep }).call())).toMatchObject({ code: "unreachable" });
     expect(steps[0]).toMatch(/^GET https:\/\/mcp\.example\/\.well-known\/oauth-protected-resource\/mcp: /);
+  });
+});
+
+describe("a refused registration", () => {
+  const refusal =
+    (body: object, status: number) =>
+    (response: Response, { path }: { path: string }) =>
+      path === "/register" ? Response.json(body, { status }) : response;
+
+  test.each([
+    [{ error: "invalid_redirect_uri", error_description: "Not allowed" }, 400],
+    [{ error: "insufficient_scope", error_description: "Not allowed" }, 403],
+    [{ error: "access_denied", error_description: "Not allowed" }, 200],
+  ])("has the reason of the server, and the cure: %j", async (body, status) => {
+    const { world, start } = setting();
+    world.rewrite = refusal(body, status);
+    expect(await failure(start().call())).toMatchObject({
+      code: "authorization_failed",
+      message: `The authorization server "https://as.example" refused to register a client: ${body.error} (Not allowed). Register a client manually, and set the option client.`,
+      data: { error: body.error, description: "Not allowed", status, request: "registration" },
+    });
+  });
+
+  test("has no cure if the server is unavailable", async () => {
+    const { world, start } = setting();
+    world.rewrite = refusal({ error: "temporarily_unavailable" }, 503);
+    const error = await failure(start().call());
+    expect(error).toMatchObject({ message: expect.stringMatching(/temporarily_unavailable\.$/) });
+    expect(error).not.toHaveProperty("data.request");
   });
 });

@@ -1,37 +1,20 @@
-import type { AuthorizationServer } from "oauth4webapi";
+import { calculatePKCECodeChallenge, generateRandomCodeVerifier } from "oauth4webapi";
 import { isLoopback } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import type { ClientCredential } from "../client-credential.ts";
-import { type CredentialStorage, StoredValue } from "./credentials.ts";
+import {
+  ClientRegistrations,
+  type Registration,
+  deleteRegistrations,
+  fetchRegistration,
+  readRegistration,
+} from "./client-registrations.ts";
+import { StoredValue } from "./credentials.ts";
 import type { Discovered } from "./discovery.ts";
-import { type KnownClient, refreshToken, registerClient } from "./endpoints.ts";
-import type { GrantContext } from "./grant.ts";
-import { authenticateClient } from "./known-client.ts";
+import { type KnownClient, pushAuthorization, refreshToken, registerClient } from "./endpoints.ts";
+import type { GrantContext, TokenAssignment } from "./grant.ts";
+import { authenticate } from "./known-client.ts";
 import { isClientRefusal, refusalCode } from "./oauth-error.ts";
-import type { RegisteredClient, RegistrationOptions } from "./oauth.ts";
-
-/** A client as an authorization server knows it, by a registration or by hand. */
-interface Identity extends Omit<ClientCredential, "method"> {
-  /** `token_endpoint_auth_method`. Default: chosen from the methods that the server supports. */
-  readonly method?: string | undefined;
-}
-
-/** A stored registration. */
-interface Registered extends Identity {
-  readonly redirectUris: readonly string[];
-  /** Milliseconds since 1970, or 0 if the secret does not expire. */
-  readonly secretExpiresAt: number;
-}
-
-/** Milliseconds without a second replacement of a registration to which no tokens were issued. */
-const REPLACEMENT_MS = 600_000;
-
-const registeredAt = (storage: CredentialStorage, issuer: string): StoredValue<Registered> =>
-  new StoredValue(storage, `client:${issuer}`);
-
-/** The time at which a registration was replaced. Deleted when tokens are issued to its replacement. */
-const replacedAt = ({ storage, at }: GrantContext): StoredValue<number> =>
-  new StoredValue(storage, `replaced-client:${at.issuer}`);
+import type { RegisteredClient, RegistrationOptions } from "./options.ts";
 
 /** Returns the issuers of the clients that were registered manually. */
 export function manualIssuers(options: RegistrationOptions): readonly string[] {
@@ -41,14 +24,24 @@ export function manualIssuers(options: RegistrationOptions): readonly string[] {
 /** Returns the redirect URI that is already registered, to use it again. */
 export async function registeredRedirectUri(
   { redirectUri }: RegistrationOptions,
-  { storage, at }: GrantContext,
+  context: GrantContext,
 ): Promise<string | undefined> {
-  return redirectUri ?? (await registeredAt(storage, at.issuer).read())?.redirectUris[0];
+  return redirectUri ?? (await usableRegistrations(context)).at(-1)?.redirectUris[0];
+}
+
+const registrationsAt = ({ storage, at }: GrantContext): ClientRegistrations =>
+  new ClientRegistrations(storage, at.issuer);
+
+/** Returns the stored registrations whose secrets have not expired, oldest first. */
+async function usableRegistrations(context: GrantContext): Promise<readonly Registration[]> {
+  const now = context.clock.now();
+  const stored = await registrationsAt(context).read();
+  return stored.filter(({ secretExpiresAt }) => secretExpiresAt === 0 || secretExpiresAt > now);
 }
 
 /**
  * Returns the client for a sign-in, in this order (2026-07-28, client registration): one that was registered manually, the
- * metadata document, an earlier registration with this redirect URI, or a new registration.
+ * metadata document, an earlier registration that may use this redirect URI, or a new registration.
  *
  * Throws `LocalError` `authorization_failed` if none of these is possible.
  */
@@ -57,47 +50,101 @@ export async function findClient(
   context: GrantContext,
   redirectUri: string,
 ): Promise<KnownClient> {
-  const { at, clock } = context;
   const manual = await manualClient(options, context);
   if (manual) return authenticate(manual, context);
   const { clientMetadataUrl } = options;
-  if (clientMetadataUrl !== undefined && at.metadata.client_id_metadata_document_supported === true) {
+  if (clientMetadataUrl !== undefined && context.at.metadata.client_id_metadata_document_supported === true) {
     return authenticate({ id: clientMetadataUrl, method: "none" }, context);
   }
-  const stored = registeredAt(context.storage, at.issuer);
-  return stored.exclusively(async () => {
-    const before = await stored.read();
-    const isValid = before && (before.secretExpiresAt === 0 || before.secretExpiresAt > clock.now());
-    if (isValid && before.redirectUris.includes(redirectUri)) {
-      const known = await authenticate(before, context);
-      if (!context.checksRegistration || !(await isLost(known, options, context))) return known;
-    }
+  const registrations = registrationsAt(context);
+  return registrations.exclusively(async () => {
+    const isNew = context.registration === "new";
+    const earlier = isNew ? undefined : await earlierClient(options, context, redirectUri);
+    if (earlier) return earlier;
     const registered = await register(options, context, redirectUri);
-    await stored.set(registered);
+    await registrations.put(registered);
     return authenticate(registered, context);
   });
 }
 
+/** Returns the client of the last registration that may use this redirect URI. */
+async function earlierClient(
+  options: RegistrationOptions,
+  context: GrantContext,
+  redirectUri: string,
+): Promise<KnownClient | undefined> {
+  const usable = await usableRegistrations(context);
+  const findFor = (uri: string): Registration | undefined =>
+    usable.findLast(({ redirectUris }) => redirectUris.includes(uri));
+  const exact = findFor(redirectUri);
+  if (exact)
+    return context.registration === "checked" ? checkedClient(options, context, exact) : authenticate(exact, context);
+  const flexible = findFor(withoutPort(redirectUri));
+  const known = flexible && (await authenticate(flexible, context));
+  return known && (await acceptsRedirectUri(known, context, redirectUri)) ? known : undefined;
+}
+
 /**
- * Returns whether a server has lost a registration, and forgets it then. A server shows an error to the user of an unknown
- * client and does not redirect, so the client would wait in vain. The response to an invalid refresh token shows the same.
+ * Returns the client of a registration, or undefined if its server has lost the registration, which is forgotten then. A server
+ * shows an error to the user of an unknown client and does not redirect, so the program would wait in vain.
+ *
+ * The endpoint of the registration shows it (RFC 7592), or else the response to an invalid refresh token. The authorization
+ * endpoint is not requested: a request can start a sign-in, and servers answer programs with pages of any status.
  *
  * Throws the refusal of a server that also refused the previous registration.
  */
-async function isLost(known: KnownClient, options: RegistrationOptions, context: GrantContext): Promise<boolean> {
-  const { endpoints, signal } = context;
+async function checkedClient(
+  options: RegistrationOptions,
+  context: GrantContext,
+  registration: Registration,
+): Promise<KnownClient | undefined> {
+  const { at, endpoints, clock, signal } = context;
+  const { id } = registration;
+  const response = await fetchRegistration(endpoints.fetch, registration, signal);
+  if (response) {
+    const present = readRegistration(response, registration, { issuer: at.issuer, now: clock.now() });
+    if (JSON.stringify(present) !== JSON.stringify(registration)) await registrationsAt(context).put(present);
+    return authenticate(present, context);
+  }
+  const known = await authenticate(registration, context);
   // The refusal of the token is expected, so it is no step of the sign-in.
   const silent = { ...endpoints, report: () => {} };
   try {
     await refreshToken(silent, known, { token: crypto.randomUUID(), what: "to accept the client" });
-    return false;
+    return known;
   } catch (error) {
     signal.throwIfAborted();
-    if (!isClientRefusal(error) || refusalCode(error) !== "invalid_client") return false;
+    if (!isClientRefusal(error)) return known;
+    // The other code may mean only that the client may not use refresh tokens.
+    if (refusalCode(error) !== "invalid_client" && response !== false) return known;
     endpoints.report(error.message);
-    const { client_id: id } = known.client;
-    if (await forgetClient(context, id)) return true;
+    if (await forgetClient(options, context, id)) return undefined;
     throw refusedClient(error, id, options);
+  }
+}
+
+/** Returns a redirect URI on this machine without its port, which a server may ignore (RFC 8252, 7.3). */
+function withoutPort(redirectUri: string): string {
+  const url = new URL(redirectUri);
+  if (url.protocol === "http:" && isLoopback(url.hostname)) url.port = "";
+  return url.href;
+}
+
+/** Whether a server accepts a redirect URI of a client. Only a pushed request shows it before a page opens. */
+async function acceptsRedirectUri(known: KnownClient, context: GrantContext, redirectUri: string): Promise<boolean> {
+  const { endpoints, signal } = context;
+  const parameters = {
+    response_type: "code",
+    redirect_uri: redirectUri,
+    code_challenge: await calculatePKCECodeChallenge(generateRandomCodeVerifier()),
+    code_challenge_method: "S256",
+  };
+  try {
+    await pushAuthorization(endpoints, known, parameters);
+    return true;
+  } catch {
+    signal.throwIfAborted();
+    return false;
   }
 }
 
@@ -107,30 +154,30 @@ export async function knownClient(
   context: GrantContext,
   clientId: string,
 ): Promise<KnownClient | undefined> {
-  const { at, storage } = context;
   const manual = await manualClient(options, context);
   if (manual?.id === clientId) return authenticate(manual, context);
   if (clientId === options.clientMetadataUrl) return authenticate({ id: clientId, method: "none" }, context);
-  const registered = await registeredAt(storage, at.issuer).read();
-  return registered?.id === clientId ? authenticate(registered, context) : undefined;
+  const registered = (await registrationsAt(context).read()).find(({ id }) => id === clientId);
+  return registered && authenticate(registered, context);
 }
 
 /**
- * Deletes a registration that its server refuses, so that another one replaces it. Returns whether it did.
- *
- * Clients that were not registered dynamically are not deleted. Neither is a replacement to which no tokens were issued:
- * a third registration would be refused for the same reason.
+ * Deletes a registration that its server refuses, so that another one replaces it. Returns whether one may replace it. Clients
+ * that were not registered dynamically are not deleted.
  */
-export async function forgetClient(context: GrantContext, clientId: string): Promise<boolean> {
-  const { storage, at, clock } = context;
-  const stored = registeredAt(storage, at.issuer);
-  if ((await stored.read())?.id !== clientId) return false;
-  const givenUp = replacedAt(context);
-  const time = await givenUp.read();
-  if (time !== undefined && clock.now() - time < REPLACEMENT_MS) return false;
-  if (!(await stored.replace(undefined))) return false;
-  await givenUp.set(clock.now());
-  return true;
+export async function forgetClient(
+  options: RegistrationOptions,
+  context: GrantContext,
+  clientId: string,
+): Promise<boolean> {
+  if (clientId === options.clientMetadataUrl || manualClients(options).some(({ id }) => id === clientId)) return false;
+  return registrationsAt(context).forget(clientId, context.clock.now());
+}
+
+/** Records the client of the tokens of a server, and deletes registrations without tokens, also at their authorization server. */
+export async function assignTokens({ storage, fetch, server, issuer, clientId }: TokenAssignment): Promise<void> {
+  const unused = await new ClientRegistrations(storage, issuer).assign(server.href, clientId);
+  await deleteRegistrations(fetch, unused);
 }
 
 /** Returns the error for a client that is not replaced by another registration, with the cure. */
@@ -146,12 +193,6 @@ export function refusedClient(
       ? "Check the document at the URL of the option `clientMetadataUrl`."
       : "Its previous registration was refused too, so no third one is made. Register a client manually, and set the option `client`.";
   return new LocalError(code, `${message} ${cure}`, { data });
-}
-
-/** Records that tokens were issued to the present registration, so that it can be replaced when its server refuses it. */
-export async function confirmClient(context: GrantContext): Promise<void> {
-  const givenUp = replacedAt(context);
-  if ((await givenUp.read()) !== undefined) await givenUp.set(undefined);
 }
 
 function manualClients({ client = [] }: RegistrationOptions): readonly RegisteredClient[] {
@@ -183,74 +224,39 @@ async function manualClient(
 
 async function register(
   options: RegistrationOptions,
-  { endpoints, at, clock }: GrantContext,
+  context: GrantContext,
   redirectUri: string,
-): Promise<Registered> {
+): Promise<Registration> {
+  const { at, endpoints, clock } = context;
   const { clientName = "mcparley", clientUri } = options;
   if (at.metadata.registration_endpoint === undefined) throw noRegistration(at, options);
   const { protocol, hostname } = new URL(redirectUri);
   // A client whose redirect URI is on this machine is native (OpenID Connect registration, 2).
   const isWeb = protocol === "https:" && !isLoopback(hostname);
-  const { token_endpoint_auth_methods_supported: offered } = at.metadata;
+  const { token_endpoint_auth_methods_supported: offered, pushed_authorization_request_endpoint: push } = at.metadata;
   // "none" comes first, because a program on a user's machine cannot keep a secret. Servers differ in the encoding of the
   // values of "client_secret_basic", and the Python SDK revokes no token of its clients.
   const known = ["none", "client_secret_post", "client_secret_basic"];
-  const registered = await registerClient(endpoints, {
-    client_name: clientName.toWellFormed(),
-    ...(clientUri !== undefined && { client_uri: clientUri }),
-    redirect_uris: [redirectUri],
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
-    token_endpoint_auth_method: known.find((method) => offered?.includes(method)) ?? "none",
-    application_type: isWeb ? "web" : "native",
-  });
-  const { client_id: id, client_secret: secret, client_secret_expires_at: expires } = registered;
-  const method = registered.token_endpoint_auth_method;
-  return {
-    id,
-    secret: typeof secret === "string" ? secret : undefined,
-    method: typeof method === "string" ? method : undefined,
-    redirectUris: [redirectUri],
-    secretExpiresAt: typeof expires === "number" && expires > 0 ? Math.max(expires * 1_000, clock.now()) : 0,
+  const registerFor = async (redirectUris: readonly string[]): Promise<Registration> => {
+    const registered = await registerClient(endpoints, {
+      client_name: clientName.toWellFormed(),
+      ...(clientUri !== undefined && { client_uri: clientUri }),
+      redirect_uris: [...redirectUris],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: known.find((method) => offered?.includes(method)) ?? "none",
+      application_type: isWeb ? "web" : "native",
+    });
+    const { client_id: id } = registered;
+    return readRegistration(registered, { id, redirectUris, servers: [] }, { issuer: at.issuer, now: clock.now() });
   };
-}
-
-/**
- * Prepares the authentication of a client, by the registered method or else one that the server supports (RFC 8414, 2).
- * Throws `LocalError` `authorization_failed` if the method is unknown here or needs a secret that the client lacks.
- */
-async function authenticate(
-  { method, ...credential }: Identity,
-  { at: { metadata }, endpoints, storage }: GrantContext,
-): Promise<KnownClient> {
-  const { id, secret } = credential;
-  const authenticateAs = (usable: ClientCredential): Promise<KnownClient> =>
-    authenticateClient(usable, { metadata, storage });
-  endpoints.report(`Client ${JSON.stringify(id)}${method === undefined ? "" : `, ${method}`}`);
-  switch (method) {
-    case "none":
-      return authenticateAs({ id });
-    case undefined: {
-      // Some servers issue a secret although they accept only "none".
-      const { token_endpoint_auth_methods_supported: methods } = metadata;
-      const isPublic = Array.isArray(methods) && methods.length > 0 && methods.every((name) => name === "none");
-      return authenticateAs(isPublic ? { id } : credential);
-    }
-    case "client_secret_basic":
-    case "client_secret_post":
-      if (secret !== undefined) return authenticateAs({ id, secret, method });
-      throw unusable(metadata, `the client ${JSON.stringify(id)} has no secret, and ${method} requires one`);
-    default:
-      throw unusable(
-        metadata,
-        `the client is registered with the unsupported method ${JSON.stringify(method.slice(0, 100))}`,
-      );
-  }
-}
-
-function unusable({ issuer }: AuthorizationServer, why: string): LocalError {
-  const message = `The authorization server ${JSON.stringify(issuer)} cannot be used: ${why}.`;
-  return new LocalError("authorization_failed", message);
+  const flexible = withoutPort(redirectUri);
+  if (push === undefined || flexible === redirectUri) return registerFor([redirectUri]);
+  return registerFor([redirectUri, flexible]).catch((error: unknown) => {
+    // The two codes of RFC 7591, 3.2.2, for metadata that the server does not accept.
+    if (!/^invalid_(?:redirect_uri|client_metadata)$/.test(refusalCode(error) ?? "")) throw error;
+    return registerFor([redirectUri]);
+  });
 }
 
 function otherIssuer(issuers: readonly string[], { server, issuer }: Discovered): LocalError {
@@ -269,5 +275,5 @@ function noRegistration({ issuer, metadata }: Discovered, { clientMetadataUrl }:
   const message =
     `The authorization server ${JSON.stringify(issuer)} does not support dynamic registration. ` +
     `Register a client manually and set client: { id, issuer: ${JSON.stringify(issuer)} }.${document}`;
-  return new LocalError("authorization_failed", message, { data: { issuer } });
+  return new LocalError("authorization_failed", message, { data: { issuer, request: "registration" } });
 }

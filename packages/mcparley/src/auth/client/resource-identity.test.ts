@@ -3,7 +3,8 @@ import { sendHttp } from "../../http/client/send.ts";
 import { readHttpTarget } from "../../http/client/settings.ts";
 import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
 import { type CredentialStorage, memoryCredentials } from "./credentials.ts";
-import { type OAuth, type OAuthOptions, type ResourceOffer, oauth } from "./oauth.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuth, OAuthOptions, ResourceOffer } from "./options.ts";
 
 const neighbourUrl = "https://mcp.example/neighbour/mcp";
 const neighbourMetadata = "https://mcp.example/neighbour/metadata";

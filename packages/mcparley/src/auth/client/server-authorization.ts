@@ -4,7 +4,7 @@ import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { inWords, isClientRefusal, withoutSecrets } from "./oauth-error.ts";
+import { clockRemark, inWords, isClientRefusal, isUnusableServer, withoutSecrets } from "./oauth-error.ts";
 import {
   type ObtainOptions,
   type TokenRecord,
@@ -102,7 +102,9 @@ export class ServerAuthorization {
       server: this.#server,
       challenged: resourceMetadata,
       isTokenRequired: status === 401 || status === 403,
-      preferred: [...(before ? [before.issuer] : []), ...(grant.preferredIssuers?.() ?? [])],
+      stored: before?.issuer,
+      preferred: grant.preferredIssuers?.() ?? [],
+      mayChangeIssuer: grant.mayChangeIssuer,
       issuer: options.issuer,
       resource: options.resource,
       acceptResource: options.acceptResource,
@@ -132,9 +134,12 @@ export class ServerAuthorization {
     });
   }
 
-  /** Gets new tokens by the grant, even if there are valid ones. */
-  async obtain(at: Discovered, options: ObtainOptions): Promise<TokenRecord> {
-    const token = await obtainTokens(this.#core, at, options).catch((error: unknown) => {
+  /**
+   * Gets new tokens by the grant, even if there are valid ones. If the authorization server cannot be used, uses the next one
+   * that the MCP server names.
+   */
+  async obtain(first: Discovered, options: ObtainOptions): Promise<TokenRecord> {
+    const { at, token } = await this.#obtainFrom(first, options).catch((error: unknown) => {
       // A refused client was already tried twice, or cannot be replaced.
       if (isClientRefusal(error)) this.#noteFailure(error, MAX_FAILED_SIGN_INS);
       else if (!options.signal.aborted && isFailedSignIn(error)) this.#noteFailure(error);
@@ -143,6 +148,19 @@ export class ServerAuthorization {
     this.#failedSignIns = undefined;
     await this.#location.set({ issuer: at.issuer, resource: at.resource });
     return this.#adopt(token, "obtained");
+  }
+
+  async #obtainFrom(at: Discovered, options: ObtainOptions): Promise<{ at: Discovered; token: TokenRecord }> {
+    try {
+      return { at, token: await obtainTokens(this.#core, at, options) };
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (!at.discoverNext || !isUnusableServer(error)) throw error;
+      const next = await at.discoverNext().catch(() => {
+        throw error;
+      });
+      return this.#obtainFrom(next, options);
+    }
   }
 
   /**
@@ -170,6 +188,9 @@ export class ServerAuthorization {
       return await revokeTokens(this.#core, await this.#issuerOf(token, signal));
     } finally {
       await stored.set(undefined);
+      const { grant, storage } = this.#core;
+      const fetch = fetchFor(this.#core, this.#server);
+      await grant.assignTokens?.({ server: this.#server, issuer: token.issuer, clientId: undefined, storage, fetch });
     }
   }
 
@@ -183,11 +204,9 @@ export class ServerAuthorization {
   /** Returns the scopes to request (2026-07-28, "Scope Selection Strategy"), including those of earlier requests. */
   scopesFor(at: Discovered, required: readonly string[] | undefined, before?: TokenRecord): string[] | undefined {
     const { scope } = this.#core.options;
-    const first = scope === undefined ? (required ?? at.scopesSupported) : splitScope(scope);
-    const scopes = unite(before?.requestedScopes, first);
-    if (scopes.length === 0) return undefined;
-    const isOffered = at.metadata.scopes_supported?.includes("offline_access") ?? false;
-    return isOffered && this.#core.grant.wantsRefreshTokens ? unite(scopes, ["offline_access"]) : scopes;
+    if (scope !== undefined) return splitScope(scope);
+    const scopes = unite(before?.requestedScopes, required ?? at.scopesSupported);
+    return scopes.length === 0 ? undefined : scopes;
   }
 
   async #load(): Promise<void> {
@@ -216,21 +235,24 @@ export class ServerAuthorization {
     if (status === 403) return this.#stepUp(at, challenge, { stored, repeated, challenges, signal });
     // A token of a sign-in for this request was refused, so its renewal would not help.
     if (repeated > 0 && this.#origin === "obtained") {
-      const error = notAccepted(at);
+      const now = this.#core.clock.now();
+      const error = notAccepted(at, clockRemark({ headers, sentAt: now, receivedAt: now }, "the server"));
       this.#noteFailure(error, MAX_FAILED_SIGN_INS);
       throw error;
     }
     // A token that was renewed for this request was refused, so another renewal would not help.
     const isFresh = repeated > 0 && this.#origin === "refreshed";
-    const renewed = stored && !isFresh ? await refreshTokens(this.#core, at, stored) : undefined;
-    if (renewed) {
-      await this.#adopt(renewed, "refreshed");
+    const { token, refusal } = stored && !isFresh ? await refreshTokens(this.#core, at, stored) : {};
+    if (token) {
+      await this.#adopt(token, "refreshed");
       return true;
     }
     const scopes = this.scopesFor(at, challenge.scopes, stored);
     // The response to a renewal has shown whether the server knows the client.
-    const checksRegistration = stored?.refreshToken === undefined;
-    await this.#obtainForRequest(at, { scopes, checksRegistration, signal });
+    const registration = stored?.refreshToken === undefined ? "checked" : "stored";
+    await this.#obtainForRequest(at, { scopes, registration, signal }).catch((error: unknown) => {
+      throw refusal ? withRefusal(error, refusal) : error;
+    });
     return true;
   }
 
@@ -255,8 +277,8 @@ export class ServerAuthorization {
     if (before >= MAX_STEP_UPS) return false;
     if (this.#stepUps.size >= MAX_REMEMBERED) this.#stepUps.clear();
     this.#stepUps.set(name, before + 1);
-    const all = unite(this.scopesFor(at, undefined, stored), stored?.grantedScopes, required);
-    await this.#obtainForRequest(at, { scopes: all, signal });
+    const all = unite(stored?.requestedScopes, stored?.grantedScopes, required);
+    await this.#obtainForRequest(at, { scopes: all, registration: "checked", signal });
     this.#steppedUpToken = this.#token?.accessToken;
     return true;
   }
@@ -280,7 +302,8 @@ export class ServerAuthorization {
     if (!token) return;
     try {
       const at = await this.#issuerOf(token, unending);
-      const renewed = await refreshTokens(this.#core, at, token);
+      const { token: renewed, refusal } = await refreshTokens(this.#core, at, token);
+      if (refusal) this.#core.options.onError?.(refusal);
       // A server that refuses the token of a sign-in also refuses its renewal, so the origin stays the sign-in.
       if (renewed) await this.#adopt(renewed, this.#origin === "obtained" ? "obtained" : "refreshed");
       else if (this.#core.grant.isUnattended) await this.#replace(at, token);
@@ -323,14 +346,21 @@ function paused(error: Error): LocalError {
   return new LocalError(code, text, { data });
 }
 
+/** Adds the reason of a refused renewal to the error of the sign-in that it made necessary. */
+function withRefusal(error: unknown, refusal: LocalError): unknown {
+  if (!(error instanceof LocalError) || error.code !== "sign_in_required") return error;
+  const { code, message, data } = error;
+  return new LocalError(code, `${message} ${refusal.message}`, { data, cause: refusal });
+}
+
 function withPeriod(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-function notAccepted({ server, issuer, resource }: Discovered): LocalError {
+function notAccepted({ server, issuer, resource }: Discovered, remark: string): LocalError {
   const message =
     `${server.origin} rejects the token that ${JSON.stringify(issuer)} has just issued for ${JSON.stringify(resource)}. ` +
-    "Check the accepted issuers and audiences of the server.";
+    `Check the accepted issuers and audiences of the server.${remark}`;
   return new LocalError("unauthorized", message, { data: { status: 401, issuer } });
 }
 

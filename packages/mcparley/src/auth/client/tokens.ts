@@ -3,10 +3,24 @@ import { LocalError } from "../../rpc/errors.ts";
 import { StoredValue } from "./credentials.ts";
 import { type Discovered, splitScope } from "./discovery.ts";
 import { checkDpopAlgorithms } from "./dpop.ts";
-import { type TokenResponse, refreshToken, revokeToken } from "./endpoints.ts";
-import { type AuthorizationCore, type GrantContext, connectionFor, fetchFor, mayBePrivate } from "./grant.ts";
+import {
+  type Endpoints,
+  type KnownClient,
+  type RefreshRequest,
+  type TokenResponse,
+  refreshToken,
+  revokeToken,
+} from "./endpoints.ts";
+import {
+  type AuthorizationCore,
+  type GrantContext,
+  type RegistrationUse,
+  connectionFor,
+  fetchFor,
+  mayBePrivate,
+} from "./grant.ts";
 import { checkUrl } from "./guarded-fetch.ts";
-import { refusalCode } from "./oauth-error.ts";
+import { isFinalRefusal, refusalCode } from "./oauth-error.ts";
 
 /** The stored tokens of one client for one server from one authorization server. */
 export interface TokenRecord {
@@ -27,13 +41,6 @@ export interface TokenRecord {
   readonly subject?: string;
 }
 
-/** The error codes after which a refresh token is useless (RFC 6749, 5.2). */
-const spent: ReadonlySet<string> = new Set([
-  "invalid_grant",
-  "invalid_client",
-  "unauthorized_client",
-  "unsupported_grant_type",
-]);
 /** The signal of requests that must not be aborted. */
 export const unending: AbortSignal = new AbortController().signal;
 
@@ -41,8 +48,8 @@ export const unending: AbortSignal = new AbortController().signal;
 export interface ObtainOptions {
   readonly scopes: readonly string[] | undefined;
   readonly signal: AbortSignal;
-  /** Whether to check a stored registration first. Default: false. */
-  readonly checksRegistration?: boolean;
+  /** Default: "stored". */
+  readonly registration?: RegistrationUse;
 }
 
 /** Gets new tokens by the grant, and stores them. Rejects with the errors of the grant. */
@@ -56,49 +63,70 @@ export async function obtainTokens(
   const { response, clientId } = await grant.obtain(context, scopes);
   const token = toTokenRecord(response, { at, clientId, requestedScopes: scopes, since: clock.now() });
   await storedTokens(core, at).set(token);
+  const { server, issuer } = at;
+  await grant.assignTokens?.({ server, issuer, clientId, storage: core.storage, fetch: context.endpoints.fetch });
   return token;
+}
+
+/** The result of a renewal: the token, or the refusal of the authorization server. Neither if there is no refresh token. */
+interface Renewal {
+  readonly token?: TokenRecord | undefined;
+  readonly refusal?: LocalError;
 }
 
 /**
  * Renews a token with its refresh token. If another process has renewed it already, returns that token, because a refresh
- * token can be used only once. Returns undefined if the token cannot be renewed, and deletes a useless refresh token.
+ * token can be used only once. Returns no token if it cannot be renewed. A refused refresh token is deleted.
  *
  * It is not aborted with its caller, because the response may contain the only valid refresh token.
  */
-export async function refreshTokens(
-  core: AuthorizationCore,
-  at: Discovered,
-  stale: TokenRecord,
-): Promise<TokenRecord | undefined> {
+export async function refreshTokens(core: AuthorizationCore, at: Discovered, stale: TokenRecord): Promise<Renewal> {
   const { grant, clock } = core;
   const stored = storedTokens(core, at);
   return stored.exclusively(async () => {
     const present = await stored.read();
-    if (present && present.accessToken !== stale.accessToken) return present;
-    if (present?.refreshToken === undefined) return undefined;
+    if (present && present.accessToken !== stale.accessToken) return { token: present };
+    if (present?.refreshToken === undefined) return {};
     const { clientId } = present;
     // Renewed tokens stay bound to a key if the tokens before them were.
     const context = await grantContext(core, at, { isBound: present.tokenType === "dpop" });
     const client = await grant.client(context, clientId);
-    if (!client) return undefined;
+    if (!client) return {};
     const since = clock.now();
     try {
-      const response = await refreshToken(context.endpoints, client, {
-        token: present.refreshToken,
-        what: "to refresh tokens",
-      });
+      const request = { token: present.refreshToken, scopes: present.grantedScopes };
+      const response = await requestRefresh(context.endpoints, client, request);
       const renewed = toTokenRecord(response, { at, clientId, since, before: present });
       // Only a sign-in writes without this lock, and its tokens are newer.
-      return (await stored.replace(renewed)) ? renewed : await stored.read();
+      return { token: (await stored.replace(renewed)) ? renewed : await stored.read() };
     } catch (error) {
-      const code = refusalCode(error) ?? "";
-      if (!spent.has(code)) throw error;
-      if (code === "invalid_client") await grant.forget?.(context, clientId);
+      if (!isFinalRefusal(error)) throw error;
+      if (refusalCode(error) === "invalid_client") await grant.forget?.(context, clientId);
       const { refreshToken: _, ...rest } = present;
       await stored.replace(rest);
-      return undefined;
+      return { refusal: error };
     }
   });
+}
+
+/**
+ * Requests new tokens for the granted scopes. Some servers require `scope` in this request. Others refuse `resource` or `scope` here
+ * and nowhere else, so the request is repeated without the parameter that was refused.
+ */
+async function requestRefresh(
+  endpoints: Endpoints,
+  client: KnownClient,
+  request: Pick<RefreshRequest, "token" | "scopes">,
+): Promise<TokenResponse> {
+  try {
+    return await refreshToken(endpoints, client, { ...request, what: "to refresh tokens" });
+  } catch (error) {
+    const code = isFinalRefusal(error) ? refusalCode(error) : undefined;
+    const { at } = endpoints;
+    if (code === "invalid_scope" && request.scopes) return requestRefresh(endpoints, client, { token: request.token });
+    if ((code !== "invalid_target" && code !== "invalid_request") || at.resourceParameter === undefined) throw error;
+    return requestRefresh({ ...endpoints, at: { ...at, resourceParameter: undefined } }, client, request);
+  }
 }
 
 /** Deletes the tokens, and revokes them if the authorization server supports it. Returns whether it revoked them. */
@@ -117,8 +145,11 @@ export async function revokeTokens(core: AuthorizationCore, at: Discovered): Pro
       await revokeToken(context.endpoints, client!, { token, hint });
       return true;
     } catch (error) {
+      const code = refusalCode(error);
+      // Some servers revoke the access token with the refresh token, and then refuse it as invalid.
+      if (code === "invalid_token") return true;
       // Some servers cannot revoke tokens of some type, such as JWTs (RFC 7009, 2.2.1).
-      if (refusalCode(error) === "unsupported_token_type") return false;
+      if (code === "unsupported_token_type") return false;
       throw error;
     }
   }
@@ -133,9 +164,9 @@ async function grantContext(
   at: Discovered,
   {
     isBound,
-    checksRegistration = false,
+    registration = "stored",
     signal = unending,
-  }: { isBound: boolean } & Partial<Pick<ObtainOptions, "checksRegistration" | "signal">>,
+  }: { isBound: boolean } & Partial<Pick<ObtainOptions, "registration" | "signal">>,
 ): Promise<GrantContext> {
   if (isBound) checkDpopAlgorithms(at);
   const { storage, clock, options } = core;
@@ -143,12 +174,12 @@ async function grantContext(
   const allowPrivate = mayBePrivate(core, at.server);
   return {
     at,
-    endpoints: { at, fetch: fetchFor(core, at.server), dpop: prover, report: core.report, signal },
+    endpoints: { at, fetch: fetchFor(core, at.server), dpop: prover, clock, report: core.report, signal },
     connection: connectionFor(core, at.server),
     storage,
     clock,
     warn: (error) => options.onError?.(error),
-    checksRegistration,
+    registration,
     signal,
     checkUrl: (url) => checkUrl(url, allowPrivate),
   };
@@ -194,8 +225,7 @@ function toTokenRecord(response: TokenResponse, issued: Issued): TokenRecord {
   const requestedScopes = issued.requestedScopes ?? before?.requestedScopes;
   const grantedScopes = scope === undefined ? (before?.grantedScopes ?? requestedScopes) : splitScope(scope);
   const subject = subjectOf(response) ?? before?.subject;
-  // Some servers write 0 for tokens that do not expire.
-  const ms = lifetime ? lifetime * 1_000 : undefined;
+  const ms = lifetime === undefined ? undefined : lifetime * 1_000;
   return {
     issuer: at.issuer,
     resource: at.resource,

@@ -5,7 +5,8 @@ import {
   authorizationDocuments,
   tokenServer,
 } from "mcparley-tests/support/token-server.ts";
-import { type WorkloadIdentityOptions, workloadIdentity } from "./machine-grants.ts";
+import { workloadIdentity } from "./machine-grants.ts";
+import type { WorkloadIdentityOptions } from "./options.ts";
 
 const server = new URL("https://mcp.example/mcp");
 const request = { url: server, method: "POST", server };

@@ -2,6 +2,7 @@ import type { HttpServerAuth } from "../../http/server/options.ts";
 import { sha256 } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
+import { tokenIn } from "./authorization-headers.ts";
 import { type BearerOptions, bearer } from "./bearer.ts";
 import { invalid } from "./option-checks.ts";
 
@@ -50,6 +51,21 @@ const minKey = 16;
  * const auth = apiKeys([{ key: process.env.CI_KEY, subject: "ci", scopes: ["notes:read"] }]);
  * await listen(server, { port: 3000, auth });
  * ```
+ *
+ * @example Users sign in with OAuth, and programs send a key.
+ * ```ts
+ * import { apiKeys, jwtVerifier, protectedResource } from "mcparley/auth";
+ * import { listen } from "mcparley/node";
+ * import { createServer } from "mcparley/server";
+ *
+ * const resource = "https://example.com/mcp";
+ * const issuer = "https://auth.example.com";
+ * const auth = [
+ *   protectedResource({ resource, issuers: [issuer], verifier: jwtVerifier({ issuer, audience: resource }) }),
+ *   apiKeys([{ key: process.env.CI_KEY, subject: "ci" }], { header: "x-api-key" }),
+ * ];
+ * await listen(createServer({ name: "notes", version: "1.0.0" }), { port: 3000, auth });
+ * ```
  */
 export function apiKeys(keys: readonly ApiKey[], options: ApiKeysOptions = {}): HttpServerAuth {
   const { issuer = "api-keys", header } = options;
@@ -61,13 +77,20 @@ export function apiKeys(keys: readonly ApiKey[], options: ApiKeysOptions = {}): 
   };
   // Computed with the first request, because some platforms forbid asynchronous work before it.
   let known: Promise<KnownKey[]> | undefined;
-  return bearer(
-    async (token) => {
-      known ??= Promise.all(keys.map(hashKey));
-      return findOwner(await known, await sha256(token));
+  const ownerOf = async (token: string): Promise<Principal | undefined> => {
+    known ??= Promise.all(keys.map(hashKey));
+    return findOwner(await known, await sha256(token));
+  };
+  const auth = bearer(ownerOf, header === undefined ? {} : { header });
+  return {
+    ...auth,
+    async match(request) {
+      const match = await auth.match?.(request);
+      if (match !== "possible") return match;
+      // Any other token in `Authorization` is for another entry.
+      return (await ownerOf(tokenIn(request)?.token ?? "")) && "certain";
     },
-    header === undefined ? {} : { header },
-  );
+  };
 }
 
 /** Compares with every key, so that the time does not depend on which one matches. */

@@ -39,6 +39,15 @@ export function readPresented(request: HttpRequestHead): PresentedToken | undefi
   return { scheme: scheme.toLowerCase() === "dpop" ? "DPoP" : "Bearer", token };
 }
 
+/** Returns the token of a request as `readPresented`, and an empty one if it is malformed. For `match` of an `HttpServerAuth`. */
+export function tokenIn(request: HttpRequestHead): PresentedToken | undefined {
+  try {
+    return readPresented(request);
+  } catch {
+    return { scheme: "Bearer", token: "" };
+  }
+}
+
 export interface ChallengeOptions {
   /** The URL of the resource's metadata. */
   metadataUrl: string;
@@ -53,6 +62,8 @@ export interface Reason {
   scheme: Scheme;
   error: string;
   description?: string;
+  /** An error for the operator. It is not sent. */
+  cause?: unknown;
 }
 
 /**

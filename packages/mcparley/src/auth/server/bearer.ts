@@ -3,7 +3,7 @@ import { HttpRefusal } from "../../http/server/refusal.ts";
 import type { HttpServerAuth } from "../../http/server/options.ts";
 import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
-import { BadPresentation, maxToken, readPresented } from "./authorization-headers.ts";
+import { BadPresentation, maxToken, readPresented, tokenIn } from "./authorization-headers.ts";
 import { invalid } from "./option-checks.ts";
 import { InvalidToken } from "./verified-token.ts";
 
@@ -46,6 +46,11 @@ export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): Ht
   if (typeof verify !== "function") throw invalid("bearer requires a function that verifies a token.");
   const name = header?.toLowerCase();
   return {
+    match(request) {
+      const presented = tokenIn(request);
+      if (presented) return presented.scheme === "Bearer" ? "possible" : undefined;
+      return name !== undefined && request.header(name) ? "certain" : undefined;
+    },
     async authenticate(request) {
       const token = readToken(request, name);
       if (token === undefined) {
@@ -58,10 +63,11 @@ export function bearer(verify: VerifyBearer, { header }: BearerOptions = {}): Ht
       try {
         caller = await verify(token, request);
       } catch (error) {
-        if (error instanceof InvalidToken) throw refused(401, error.message, "invalid_token");
+        if (error instanceof InvalidToken)
+          throw refused(401, error.message, { error: "invalid_token", cause: error.cause });
         throw error;
       }
-      if (!caller) throw refused(401, "The token is not valid.", "invalid_token");
+      if (!caller) throw refused(401, "The token is not valid.", { error: "invalid_token" });
       return { issuer: "bearer", scopes: [], ...caller };
     },
   };
@@ -72,17 +78,21 @@ function readToken(request: HttpRequestHead, name: string | undefined): string |
     const presented = readPresented(request);
     if (presented?.scheme === "Bearer") return presented.token;
   } catch (error) {
-    if (error instanceof BadPresentation) throw refused(400, error.message, "invalid_request");
+    if (error instanceof BadPresentation) throw refused(400, error.message, { error: "invalid_request" });
     throw error;
   }
   const given = name === undefined ? undefined : request.header(name);
   if (given === undefined || given === "") return undefined;
   if (given.length <= maxToken) return given;
-  throw refused(400, `The ${name} header has more than ${maxToken} characters.`, "invalid_request");
+  throw refused(400, `The ${name} header has more than ${maxToken} characters.`, { error: "invalid_request" });
 }
 
 /** Makes a refusal with the challenge of RFC 6750, section 3. */
-function refused(status: number, message: string, error?: string): HttpRefusal {
+function refused(
+  status: number,
+  message: string,
+  { error, cause }: { error?: string; cause?: unknown } = {},
+): HttpRefusal {
   const challenge = error === undefined ? "Bearer" : `Bearer error="${error}"`;
-  return new HttpRefusal(status, message, { headers: { "www-authenticate": challenge } });
+  return new HttpRefusal(status, message, { headers: { "www-authenticate": challenge }, cause });
 }

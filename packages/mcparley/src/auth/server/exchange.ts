@@ -1,7 +1,11 @@
 import * as oauth from "oauth4webapi";
 import type { Clock } from "../../rpc/clock.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
+import { isObject } from "../../rpc/messages.ts";
 import type { ClientCredential } from "../client-credential.ts";
+import { toAuthorizationError } from "../client/oauth-error.ts";
+import { normalizeResponse } from "../issuer-document.ts";
+import { wrongAudience } from "../token-audience.ts";
 import { issuerClient } from "./issuer.ts";
 import type { CachedResponse } from "./request-cache.ts";
 import type { UpstreamToken } from "./token-exchange.ts";
@@ -10,7 +14,7 @@ import { noUpstreamToken } from "./verified-token.ts";
 const grantType = "urn:ietf:params:oauth:grant-type:token-exchange";
 /** Minimum remaining lifetime of a token in milliseconds, so that it does not expire during a request. */
 const reserve = 30_000;
-/** Milliseconds for which a token without a stated lifetime is cached. */
+/** Milliseconds for which a token without a stated lifetime is cached. Some servers write 0 for it. */
 const defaultLifetime = 60_000;
 
 /** Exchanges the token of a caller. */
@@ -23,38 +27,50 @@ interface ExchangeSettings {
   endpoint: string | undefined;
   /** The parameters of each request, except the token. */
   parameters: Readonly<Record<string, string>>;
+  /** The names of the upstream service, of which the audience of a token must contain one. */
+  recipients: readonly string[];
   fetch: typeof fetch | undefined;
   clock: Clock;
 }
 
 /** Makes the function that exchanges tokens. In a file of its own, because it loads oauth4webapi. */
-export function exchange({ issuer, client, endpoint, parameters, fetch, clock }: ExchangeSettings): ExchangeToken {
+export function exchange(settings: ExchangeSettings): ExchangeToken {
+  const { issuer, endpoint, parameters, recipients, fetch, clock } = settings;
   const prepare = issuerClient({
     issuer,
-    client,
+    client: settings.client,
     clock,
     ...(fetch && { fetch }),
     endpoint: endpoint === undefined ? undefined : { token_endpoint: endpoint },
   });
-  return async (token) => {
+
+  /** Requests a token. Rejects with the errors of oauth4webapi. */
+  async function request(token: string): Promise<oauth.TokenEndpointResponse> {
     const { server, client, authentication, options } = await prepare();
     const all = { ...parameters, subject_token: token };
-    const response = await oauth
-      .genericTokenEndpointRequest(server, client, authentication, grantType, all, options)
-      .catch((cause: unknown) => {
-        if (cause instanceof LocalError) throw cause;
-        const message = "The request for an upstream token could not be sent to the authorization server.";
-        throw new LocalError("unreachable", message, { cause });
-      });
-    const issued = await oauth
-      .processGenericTokenEndpointResponse(server, client, response, { recognizedTokenTypes: { n_a: () => {} } })
-      .catch((error: unknown) => {
-        // Only the OAuth error code is shown, because the rest of the response may contain the token.
-        const code = error instanceof oauth.ResponseBodyError ? error.error : "invalid response";
-        throw noUpstreamToken(`the authorization server refused (${code})`);
-      });
+    const sent = await oauth.genericTokenEndpointRequest(server, client, authentication, grantType, all, options);
+    const response = await normalizeResponse(sent);
+    return oauth.processGenericTokenEndpointResponse(server, client, response, {
+      recognizedTokenTypes: { n_a: () => {} },
+    });
+  }
+
+  return async (token) => {
+    const issued = await request(token).catch(async (error: unknown) => {
+      const secrets = [token, settings.client.secret ?? ""];
+      throw toExchangeError(await toAuthorizationError(error, { issuer, what: "to exchange a token", secrets }));
+    });
     const { access_token: upstream, expires_in: seconds, scope } = issued;
-    const until = clock.now() + (seconds === undefined ? defaultLifetime : seconds * 1000 - reserve);
+    const audienceError = wrongAudience(upstream, recipients);
+    if (audienceError !== undefined) throw noUpstreamToken(`${audienceError}.`, { issuer });
+    const until = clock.now() + (seconds ? seconds * 1000 - reserve : defaultLifetime);
     return { value: { token: upstream, scopes: scope?.split(" ") }, until };
   };
+}
+
+/** Returns the error for a failed request. An issuer that is temporarily unavailable has not refused the exchange. */
+function toExchangeError({ code, message, data }: LocalError): LocalError {
+  if (code !== "authorization_failed") return new LocalError(code, message, { data });
+  const isUnavailable = isObject(data) && isTransient(data.status);
+  return isUnavailable ? new LocalError("unreachable", message, { data }) : noUpstreamToken(message, data);
 }

@@ -1,11 +1,17 @@
 import * as oauth from "oauth4webapi";
 import type { Clock } from "../../rpc/clock.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { ClientCredential } from "../client-credential.ts";
+import { isClientRefusal, toAuthorizationError } from "../client/oauth-error.ts";
+import { normalizeResponse } from "../issuer-document.ts";
 import { issuerClient } from "./issuer.ts";
 import { issuerUnavailable } from "./verified-token.ts";
 
-/** Returns the claims of a token. Rejects with `LocalError` `unreachable` if the issuer does not respond. */
+/**
+ * Returns the claims of a token. Rejects with `LocalError`: `unreachable` if the issuer does not respond, `authorization_failed` if it
+ * refuses the request or its response is invalid.
+ */
 export type Introspect = (token: string) => Promise<JsonObject>;
 
 interface IntrospectionSettings {
@@ -18,24 +24,46 @@ interface IntrospectionSettings {
 }
 
 /** Makes the function that introspects tokens. In a file of its own, because it loads oauth4webapi. */
-export function introspection({ issuer, client, endpoint, fetch, clock }: IntrospectionSettings): Introspect {
+export function introspection(settings: IntrospectionSettings): Introspect {
+  const { issuer, client: credential, endpoint, fetch, clock } = settings;
   const prepare = issuerClient({
     issuer,
-    client,
+    client: credential,
     clock,
     ...(fetch && { fetch }),
     endpoint: endpoint === undefined ? undefined : { introspection_endpoint: endpoint },
   });
   return async (token) => {
-    const { server, client, authentication, options } = await prepare();
     try {
+      const { server, client, authentication, options } = await prepare();
+      if (!server.introspection_endpoint) throw withoutEndpoint(issuer);
       const response = await oauth.introspectionRequest(server, client, authentication, token, {
         ...options,
         additionalParameters: { token_type_hint: "access_token" },
       });
-      return await oauth.processIntrospectionResponse(server, client, response);
-    } catch (cause) {
-      throw issuerUnavailable(issuer, "did not respond to the introspection request", cause);
+      return await oauth.processIntrospectionResponse(server, client, await normalizeResponse(response));
+    } catch (error) {
+      const secrets = [token, credential.secret ?? ""];
+      const failed = await toAuthorizationError(error, { issuer, what: "to introspect a token", secrets });
+      throw toIntrospectionError(failed, issuer, credential);
     }
   };
+}
+
+function withoutEndpoint(issuer: string): LocalError {
+  const message = `The authorization server ${issuer} has no introspection_endpoint in its metadata.`;
+  return new LocalError("authorization_failed", `${message} Set the option endpoint of introspectionVerifier.`);
+}
+
+/** Distinguishes an issuer that is unavailable from one that refuses this server, which only its operator can correct. */
+function toIntrospectionError(error: Error, issuer: string, { id }: ClientCredential): Error {
+  const { code, data } = error instanceof LocalError ? error : {};
+  const { status } = isObject(data) ? data : {};
+  if (status === 401 || status === 403 || isClientRefusal(error)) {
+    const fact = `The authorization server ${issuer} refused the client ${JSON.stringify(id)} of this server`;
+    const message = `${fact}, so its tokens cannot be checked. Check the option client. ${error.message}`;
+    return new LocalError("authorization_failed", message, { data });
+  }
+  if (code === "authorization_failed" && !isTransient(status)) return error;
+  return issuerUnavailable(issuer, "did not respond to the introspection request", error);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { flushPromises } from "../../testing/fake-clock.ts";
 import { introspectionVerifier } from "./introspection-verifier.ts";
-import type { TokenVerifier } from "./verified-token.ts";
+import { InvalidToken, type TokenVerifier } from "./verified-token.ts";
 
 const issuer = "https://as.example";
 const audience = "https://mcp.example/mcp";
@@ -73,6 +73,66 @@ describe("the type of an introspected token", () => {
     { token_use: "id" },
   ])("%j is rejected, although the token is active", async (type) => {
     await expect(verified({ ...active, ...type })).rejects.toThrow("The token is not an access token.");
+  });
+});
+
+describe("the response of the issuer", () => {
+  const answered = (response: Response): Promise<unknown> => {
+    const client = { id: "notes", secret: "s3cr3t" };
+    const fetch = (): Promise<Response> => Promise.resolve(response);
+    const verifier = introspectionVerifier({ issuer, audience, endpoint: `${issuer}/introspect`, client, fetch });
+    return Promise.resolve(verifier("a-token", head));
+  };
+
+  test.each([
+    ["has null members and status 201", Response.json({ ...active, cnf: null, nbf: null }, { status: 201 })],
+    ["separates scopes by commas", Response.json({ ...active, scope: "notes:read,other" })],
+    ["has members that are not understood", Response.json({ ...active, session_state: { a: [1] } })],
+  ])("is accepted if it %s", async (_, response) => {
+    expect(await answered(response)).toMatchObject({
+      subject: "alice",
+      scopes: expect.arrayContaining(["notes:read"]),
+    });
+  });
+
+  test.each([
+    ["of another issuer", { ...active, iss: "https://other.example" }],
+    ["of another audience", { ...active, aud: "https://other.example" }],
+    ["without an audience", { ...active, aud: null }],
+    ["that is not active", { active: false }],
+    ["that is bound by another method", { ...active, cnf: { "x5t#S256": "a" } }],
+  ])("is refused for a token %s", async (_, claims) => {
+    await expect(answered(Response.json(claims))).rejects.toBeInstanceOf(InvalidToken);
+  });
+
+  test("of another issuer is refused with both values", async () => {
+    await expect(answered(Response.json({ ...active, iss: "https://other.example" }))).rejects.toThrow(
+      'The token\'s "iss" is "https://other.example", expected "https://as.example".',
+    );
+  });
+
+  test("that is missing is not the reason of the issuer", async () => {
+    const { requests, sent, verify } = waiting();
+    const result = verify("one");
+    await sent(1);
+    requests[0]?.fail();
+    await expect(result).rejects.toMatchObject({
+      code: "unreachable",
+      message: expect.stringContaining("did not respond to the introspection request"),
+    });
+  });
+
+  test.each([
+    ["with a status", { status: 401 }],
+    ["with status 200", { status: 200 }],
+  ])("that refuses the client %s has its reason in the error", async (_, init) => {
+    const refusal = { error: "invalid_client", error_description: "Wrong secret s3cr3t for a-token" };
+    await expect(answered(Response.json(refusal, init))).rejects.toMatchObject({
+      code: "authorization_failed",
+      message: expect.stringMatching(
+        /refused the client .* refused to introspect a token: invalid_client \(Wrong secret \[redacted\] for \[redacted\]\)\.$/,
+      ),
+    });
   });
 });
 

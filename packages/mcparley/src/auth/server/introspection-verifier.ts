@@ -2,17 +2,11 @@ import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { type ClientCredential, checkProvable } from "../client-credential.ts";
+import { audienceIn, clockDifference, tokenOf } from "./claims.ts";
 import type { Introspect } from "./introspect.ts";
 import { checkUrl, checkAudience, checkIdentifier, checkTolerance } from "./option-checks.ts";
 import { requestGate, responseCache } from "./request-cache.ts";
-import {
-  InvalidToken,
-  type ScopesOf,
-  type TokenVerifier,
-  audienceIn,
-  issuerUnavailable,
-  tokenOf,
-} from "./verified-token.ts";
+import { InvalidToken, type ScopesOf, type TokenVerifier, issuerUnavailable } from "./verified-token.ts";
 
 /** Options of `introspectionVerifier`. */
 export interface IntrospectionVerifierOptions {
@@ -109,11 +103,22 @@ interface Expected {
 function check(claims: JsonObject, { issuer, audience, tolerance, now }: Expected): void {
   const { active, iss, exp, nbf } = claims;
   if (active !== true) throw new InvalidToken("The token is not active.");
-  if (iss !== undefined && iss !== issuer) throw new InvalidToken('The token\'s "iss" is not accepted.');
+  if (iss !== undefined && iss !== issuer) {
+    throw new InvalidToken(
+      `The token's "iss" is ${JSON.stringify(iss).slice(0, 300)}, expected ${JSON.stringify(issuer)}.`,
+    );
+  }
   if (!audienceIn(claims).some((one) => audience.includes(one)))
     throw new InvalidToken("The token is for another audience.");
-  if (typeof exp === "number" && exp + tolerance <= now) throw new InvalidToken("The token has expired.");
-  if (typeof nbf === "number" && nbf - tolerance > now) throw new InvalidToken("The token is not valid yet.");
+  const subject = `a token of ${issuer}`;
+  if (typeof exp === "number" && exp + tolerance <= now) {
+    const cause = clockDifference({ claim: "exp", date: exp, now, subject, issuedAt: claims.iat });
+    throw new InvalidToken("The token has expired.", { cause });
+  }
+  if (typeof nbf === "number" && nbf - tolerance > now) {
+    const cause = clockDifference({ claim: "nbf", date: nbf, now, subject });
+    throw new InvalidToken("The token is not valid yet by the clock of this server.", { cause });
+  }
   if (!isAccessToken(claims)) throw new InvalidToken("The token is not an access token.");
 }
 
@@ -122,7 +127,11 @@ function check(claims: JsonObject, { issuer, audience, tolerance, now }: Expecte
  * `token_type` (RFC 7662, 2.2), or in `typ` or `token_use`, depending on the authorization server.
  */
 function isAccessToken({ token_type: type, typ, token_use: use }: JsonObject): boolean {
-  if (typeof type === "string" && !/^(?:bearer|dpop|n_a)$/i.test(type)) return false;
+  if (
+    typeof type === "string" &&
+    !/^(?:bearer|dpop|n_a|(?:urn:ietf:params:oauth:token-type:)?access_token)$/i.test(type)
+  )
+    return false;
   if (typeof typ === "string" && /^(?:refresh|offline|id|logout)\b/i.test(typ)) return false;
   return typeof use !== "string" || /^access(?:_token)?$/i.test(use);
 }

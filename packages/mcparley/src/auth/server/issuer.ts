@@ -50,8 +50,10 @@ export function issuerClient(given: IssuerClientOptions): () => Promise<IssuerCl
   const options: RequestOptions = {
     // TLS is required by the fetch and by the checks of the options.
     [oauth.allowInsecureRequests]: true,
-    // oxlint-disable-next-line unicorn/no-invalid-fetch-options -- the method is a variable.
-    [oauth.customFetch]: (url, { method, headers, body }) => fetch(url, { method, headers, body }),
+    [oauth.customFetch]: (url, { method, headers, body }) => {
+      // oxlint-disable-next-line unicorn/no-invalid-fetch-options -- the method is a variable.
+      return fetch(url, { method, headers, body });
+    },
   };
   return async () => {
     const server = endpoint ? { issuer, ...endpoint } : await metadata();

@@ -1,29 +1,27 @@
 import {
-  type CryptoKey,
-  type FlattenedJWSInput,
   type JSONWebKeySet,
-  type JWTHeaderParameters,
   type JWTVerifyOptions,
   type JWTVerifyResult,
-  createLocalJWKSet,
-  createRemoteJWKSet,
-  customFetch,
   decodeJwt,
+  decodeProtectedHeader,
   errors,
   jwtVerify,
 } from "jose";
+import { HttpRefusal, shown } from "../../http/server/refusal.ts";
 import type { Clock } from "../../rpc/clock.ts";
-import type { GuardedFetch } from "../client/guarded-fetch.ts";
-import { issuerMetadata, trustedFetch } from "./issuer.ts";
-import { withCooldown } from "./request-cache.ts";
-import { InvalidToken, type ScopesOf, type TokenVerifier, issuerUnavailable, tokenOf } from "./verified-token.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { printableJson } from "../../rpc/printable.ts";
+import { clockDifference, tokenOf } from "./claims.ts";
+import { trustedFetch } from "./issuer.ts";
+import { type IssuerKeys, type KeySet, issuerKeys } from "./issuer-keys.ts";
+import { InvalidToken, type ScopesOf, type TokenVerifier, issuerUnavailable } from "./verified-token.ts";
 
 /** The checked options of `jwtVerifier`. */
 export interface JwtSettings {
   readonly issuer: string;
   /** The keys, or their URL. Default: the `jwks_uri` in the issuer's metadata. */
   readonly jwks: string | JSONWebKeySet | undefined;
-  readonly verification: JWTVerifyOptions;
+  readonly verification: JWTVerifyOptions & { readonly clockTolerance: number };
   /** The accepted values of `typ`. */
   readonly types: readonly string[];
   readonly scopesOf: ScopesOf | undefined;
@@ -33,16 +31,18 @@ export interface JwtSettings {
 
 /** Makes the verifier of `jwtVerifier`. In a file of its own, because it loads jose. */
 export function jwtChecks({ issuer, jwks, verification, types, scopesOf, fetch, clock }: JwtSettings): TokenVerifier {
-  const find = makeKeyFinder({ issuer, jwks, fetch: trustedFetch(fetch, clock), clock });
+  const keys = issuerKeys({ issuer, jwks, fetch: trustedFetch(fetch, clock), clock });
   return async (token) => {
     if (issuerOf(token) !== issuer) return undefined;
-    const now = { ...verification, currentDate: new Date(clock.now()) };
-    const { payload, protectedHeader } = await verify(token, find, now).catch((error: unknown) => {
-      throw toInvalidToken(error, issuer);
+    const now = clock.now() / 1000;
+    const options = { ...verification, currentDate: new Date(clock.now()) };
+    const { payload, protectedHeader } = await verifyWithKeys(token, keys, options).catch((error: unknown) => {
+      throw toRefusal(error, { issuer, token, now });
     });
     // A JWT for another purpose, such as a logout, is refused (RFC 8725, 3.11).
-    const type = protectedHeader.typ?.toLowerCase().replace(/^application\//, "");
-    if (type !== undefined && !types.some((one) => one.toLowerCase() === type)) {
+    const { typ }: { typ?: unknown } = protectedHeader;
+    const type = typeof typ === "string" ? typ.toLowerCase().replace(/^application\//, "") : typ;
+    if (type && !types.some((one) => one.toLowerCase() === type)) {
       throw new InvalidToken("The token is not an access token.");
     }
     return tokenOf(issuer, payload, scopesOf);
@@ -58,8 +58,98 @@ function issuerOf(token: string): unknown {
   }
 }
 
+/**
+ * Verifies a token with the keys of the issuer. If its key is not among them, loads them again. Throws `HttpRefusal` 503 if they
+ * cannot be loaded yet and the token may be signed with a newer key: a new sign-in would not help.
+ */
+async function verifyWithKeys(
+  token: string,
+  keys: IssuerKeys,
+  options: JwtSettings["verification"],
+): Promise<JWTVerifyResult> {
+  const known = await keys.current();
+  try {
+    return await verify(token, known, options);
+  } catch (error) {
+    if (!isKeyUnknown(error, token, known)) throw error;
+    const newer = await keys.newerThan(known);
+    if (typeof newer !== "number") return verify(token, newer, options);
+    if (!isNewer(token, known, options.clockTolerance)) throw error;
+    throw keyNotLoaded(token, newer);
+  }
+}
+
+/** Returns whether a token failed because its key is not in a set. A token without a `kid` can be signed with any key. */
+function isKeyUnknown(error: unknown, token: string, keys: KeySet): boolean {
+  const isUnverified = error instanceof errors.JWSSignatureVerificationFailed;
+  if (!isUnverified && !(error instanceof errors.JWKSNoMatchingKey)) return false;
+  return !keys.has(decodeProtectedHeader(token).kid);
+}
+
+/**
+ * Returns whether a token may have been issued after keys were loaded. The key of an older one was removed, or never existed.
+ * `tolerance` is in seconds, and applies to tokens that name their key.
+ */
+function isNewer(token: string, { loadedAt }: KeySet, tolerance: number): boolean {
+  const { iat = Infinity } = decodeJwt(token);
+  const { kid } = decodeProtectedHeader(token);
+  return iat + (kid ? tolerance : 0) > loadedAt / 1000;
+}
+
+function keyNotLoaded(token: string, wait: number): HttpRefusal {
+  const seconds = Math.ceil(wait / 1000);
+  const message = `The key ${keyOf(token)} of the token is not loaded yet. Try again in ${seconds} s.`;
+  const cause = new LocalError("unreachable", `${message} The keys of the issuer may have changed.`);
+  return new HttpRefusal(503, message, { headers: { "retry-after": String(seconds) }, cause });
+}
+
+/** Returns the `kid` of a token, which anyone can have written, as a short quoted text. */
+function keyOf(token: string): string {
+  const { kid } = decodeProtectedHeader(token);
+  return typeof kid === "string" ? printableJson(shown(kid)) : "without kid";
+}
+
+/**
+ * Converts an error of jose to `InvalidToken`, or to `LocalError` `unreachable`. The message contains no part of the token except
+ * its `kid`. `now` is in seconds.
+ */
+function toRefusal(error: unknown, { issuer, token, now }: { issuer: string; token: string; now: number }): unknown {
+  if (error instanceof HttpRefusal) return error;
+  if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed) {
+    const { claim, payload } = error;
+    const subject = `a token of ${issuer}`;
+    return new InvalidToken(claimRefused(error), {
+      cause: clockDifference({ claim, date: payload[claim], now, subject, issuedAt: payload.iat }),
+    });
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return new InvalidToken("The token is signed with an algorithm that is not allowed.");
+  const unverified = "The signature of the token does not verify";
+  if (error instanceof errors.JWKSNoMatchingKey)
+    return new InvalidToken(`${unverified}: the issuer has no key ${keyOf(token)} for its algorithm.`);
+  if (error instanceof errors.JWSSignatureVerificationFailed) return new InvalidToken(`${unverified}.`);
+  if (
+    error instanceof errors.JWSInvalid ||
+    error instanceof errors.JWTInvalid ||
+    error instanceof errors.JOSENotSupported
+  ) {
+    return new InvalidToken("The token is not a valid JWT.");
+  }
+  return issuerUnavailable(issuer, "did not return its public keys", error);
+}
+
+function claimRefused({ code, claim, reason }: errors.JWTExpired | errors.JWTClaimValidationFailed): string {
+  if (code === errors.JWTExpired.code) return "The token has expired.";
+  if (reason === "missing") return `The token has no "${claim}".`;
+  if (claim === "aud") return "The token is for another audience.";
+  const isEarly = claim === "nbf" && reason === "check_failed";
+  return isEarly
+    ? "The token is not valid yet by the clock of this server."
+    : `The token's "${claim}" is not accepted.`;
+}
+
 /** Verifies a token. If several keys match, as for a token without `kid`, each is tried. */
-async function verify(token: string, find: KeyFinder, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
+async function verify(token: string, { find }: KeySet, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
   try {
     return await jwtVerify(token, find, options);
   } catch (error) {
@@ -73,69 +163,4 @@ async function verify(token: string, find: KeyFinder, options: JWTVerifyOptions)
     }
     throw new errors.JWSSignatureVerificationFailed();
   }
-}
-
-/** Converts an error of jose to `InvalidToken`, or to `LocalError` `unreachable`. The message contains no part of the token. */
-function toInvalidToken(error: unknown, issuer: string): unknown {
-  if (error instanceof errors.JWTExpired) return new InvalidToken("The token has expired.");
-  if (error instanceof errors.JWTClaimValidationFailed) return new InvalidToken(claimRefused(error));
-  if (error instanceof errors.JOSEAlgNotAllowed)
-    return new InvalidToken("The token is signed with an algorithm that is not allowed.");
-  if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
-    return new InvalidToken("The signature of the token does not verify.");
-  if (
-    error instanceof errors.JWSInvalid ||
-    error instanceof errors.JWTInvalid ||
-    error instanceof errors.JOSENotSupported
-  ) {
-    return new InvalidToken("The token is not a valid JWT.");
-  }
-  return issuerUnavailable(issuer, "did not return its public keys", error);
-}
-
-function claimRefused({ claim, reason }: errors.JWTClaimValidationFailed): string {
-  if (reason === "missing") return `The token has no "${claim}".`;
-  if (claim === "aud") return "The token is for another audience.";
-  return claim === "nbf" ? "The token is not valid yet." : `The token's "${claim}" is not accepted.`;
-}
-
-/** Returns the public key for a token, by its header. */
-type KeyFinder = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
-
-interface KeysOptions {
-  issuer: string;
-  /** The keys, or their URL. Default: the `jwks_uri` in the issuer's metadata. */
-  jwks: string | JSONWebKeySet | undefined;
-  fetch: GuardedFetch;
-  clock: Clock;
-}
-
-/**
- * Makes the key finder of an issuer.
- *
- * Keys are fetched on first use and every 10 minutes. For an unknown key, as after a rotation, they are fetched at most
- * every 30 seconds, so that forged tokens cannot cause many requests.
- */
-function makeKeyFinder({ issuer, jwks, fetch, clock }: KeysOptions): KeyFinder {
-  if (typeof jwks === "object") return createLocalJWKSet(jwks);
-  const metadata = issuerMetadata(issuer, fetch, clock);
-  let current: { uri: string; find: KeyFinder } | undefined;
-  return async (header, token) => {
-    const uri = jwks ?? (await metadata()).jwks_uri;
-    if (uri === undefined) throw issuerUnavailable(issuer, "has no jwks_uri in its metadata");
-    if (current?.uri !== uri) current = { uri, find: remoteKeys(uri, fetch, clock) };
-    return current.find(header, token);
-  };
-}
-
-function remoteKeys(uri: string, fetch: GuardedFetch, clock: Clock): KeyFinder {
-  const load = withCooldown(
-    async () => {
-      const response = await fetch(uri, { headers: { accept: "application/json, application/jwk-set+json" } });
-      if (response.status !== 200) throw new Error(`${uri} responded with status ${response.status} instead of keys.`);
-      return response.text();
-    },
-    { pause: 5_000, clock },
-  );
-  return createRemoteJWKSet(new URL(uri), { [customFetch]: async () => new Response(await load()) });
 }

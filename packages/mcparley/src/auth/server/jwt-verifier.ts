@@ -1,4 +1,4 @@
-import type { JSONWebKeySet, JWTVerifyOptions } from "jose";
+import type { JSONWebKeySet } from "jose";
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { isObject } from "../../rpc/messages.ts";
 import type { JwtSettings } from "./jwt-checks.ts";
@@ -68,7 +68,7 @@ const publicKeyAlgorithms = [
 export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {
   const issuer = checkIdentifier("issuer", options.issuer);
   const { clock = systemClock, types = ["at+jwt", "JWT"] } = options;
-  const verification: JWTVerifyOptions = {
+  const verification = {
     issuer,
     audience: [...checkAudience(options.audience)],
     algorithms: checkAlgorithms(options.algorithms),

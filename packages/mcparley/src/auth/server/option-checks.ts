@@ -1,5 +1,6 @@
 import { isSecureUrl } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
+import type { TokenVerifier } from "./verified-token.ts";
 
 /**
  * Checks the identifier of a resource or an issuer. It is returned unchanged, because identifiers are compared as strings:
@@ -39,6 +40,13 @@ export function checkAudience(given: string | readonly string[] | undefined): re
 export function checkTolerance(seconds: number = 30): number {
   if (seconds >= 0 && seconds <= 300) return seconds;
   throw invalid(`clockTolerance must be from 0 to 300 seconds; got ${String(seconds)}.`);
+}
+
+/** Returns the verifiers of a resource. Throws `LocalError` `invalid_definition` if there is none. */
+export function checkVerifiers(given: TokenVerifier | readonly TokenVerifier[] | undefined): readonly TokenVerifier[] {
+  const verifiers = typeof given === "function" ? [given] : (given ?? []);
+  if (verifiers.length > 0 && verifiers.every((one) => typeof one === "function")) return verifiers;
+  throw invalid("verifier is required: jwtVerifier({ ... }), introspectionVerifier({ ... }), or a custom function.");
 }
 
 /** Returns the error for an invalid option. */

@@ -1,8 +1,9 @@
-import { EmbeddedJWK, type JWTVerifyResult, calculateJwkThumbprint, jwtVerify } from "jose";
+import { EmbeddedJWK, type JWTVerifyResult, calculateJwkThumbprint, errors, jwtVerify } from "jose";
 import type { HttpRequestHead } from "../../http/exchange.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
 import { memoryStore } from "../../store/memory-store.ts";
+import { clockDifference } from "./claims.ts";
 import type { Nonces, ProofChecker } from "./dpop.ts";
 import { InvalidProof, proofAlgorithms } from "./proof.ts";
 
@@ -30,7 +31,7 @@ export function proofChecks({ resource, maxAge, nonces, clock }: ProofSettings):
     if (!isFor(request, resource, payload.htu)) throw new InvalidProof("The proof is for another URL.");
     if (payload.ath !== (await digest(token))) throw new InvalidProof("The proof is for another token.");
     if (nonces && !(await nonces.accepts(payload.nonce)))
-      throw new InvalidProof("The proof must contain the nonce of this response.", "use_dpop_nonce");
+      throw new InvalidProof("The proof must contain the nonce of this response.", { code: "use_dpop_nonce" });
     if (typeof payload.jti !== "string") throw new InvalidProof("The jti of the proof must be a string.");
     // The key contains a digest because the client chooses the length of `jti`.
     const key = `dpop:${await digest(`${jkt} ${payload.jti}`)}`;
@@ -51,9 +52,21 @@ async function verifySignature(proof: string | undefined, maxAge: number, clock:
       clockTolerance: ahead,
       currentDate: new Date(clock.now()),
     });
-  } catch {
-    throw new InvalidProof("The proof is invalid, expired, or dated in the future.");
+  } catch (error) {
+    const isDate = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
+    const date = isDate && error.claim === "iat" ? error.payload.iat : undefined;
+    throw new InvalidProof(wrongTime(date, clock) ?? "The proof is invalid or has expired.", {
+      cause: clockDifference({ claim: "iat", date, now: clock.now() / 1000, subject: "a DPoP proof" }),
+    });
   }
+}
+
+/** Returns the reason to refuse a proof because of its date. Undefined for another reason. */
+function wrongTime(date: unknown, clock: Clock): string | undefined {
+  if (typeof date !== "number") return undefined;
+  const seconds = Math.round(date - clock.now() / 1_000);
+  const time = seconds > 0 ? `${seconds} s in the future` : `${-seconds} s in the past`;
+  return `The proof has expired or is not valid yet: by the clock of this server it is dated ${time}. Check both clocks.`;
 }
 
 /**

@@ -12,9 +12,11 @@ import {
   type Reason,
   challengeHeader,
   readPresented,
+  tokenIn,
 } from "./authorization-headers.ts";
+import { checkClaims } from "./claims.ts";
 import { type DpopOptions, type ProofChecker, makeProofChecker } from "./dpop.ts";
-import { checkIdentifier, invalid } from "./option-checks.ts";
+import { checkIdentifier, checkVerifiers, invalid } from "./option-checks.ts";
 import { InvalidProof, proofAlgorithms } from "./proof.ts";
 import { type ResourceDescription, describeResource, metadataUrlOf, publish } from "./published-metadata.ts";
 import { InvalidToken, type TokenVerifier, type VerifiedToken, keepToken } from "./verified-token.ts";
@@ -51,7 +53,10 @@ export interface ProtectedResource extends HttpServerAuth {
  * metadata, which lists the authorization servers, is served at its path and at the root. `ctx.principal` is the
  * authenticated caller, with the claims of the token and without the token itself.
  *
- * Throws `LocalError` `invalid_definition` if the resource or the issuers are missing or not https URLs.
+ * If `listen` selects the port, pass a function: it receives the URL of the endpoint and returns the options.
+ *
+ * Throws `LocalError` `invalid_definition` if the resource or the issuers are missing or not https URLs. With a function, `listen`
+ * rejects with it.
  *
  * @example
  * ```ts
@@ -65,10 +70,56 @@ export interface ProtectedResource extends HttpServerAuth {
  * const auth = protectedResource({ resource, issuers: [issuer], scopes: ["notes:read"], verifier });
  * await listen(createServer({ name: "notes", version: "1.0.0" }), { port: 3000, auth });
  * ```
+ *
+ * @example A server on a free port.
+ * ```ts
+ * import { jwtVerifier, protectedResource } from "mcparley/auth";
+ * import { listen } from "mcparley/node";
+ * import { createServer } from "mcparley/server";
+ *
+ * const issuer = "https://auth.example.com";
+ * const auth = protectedResource((resource) => ({
+ *   resource,
+ *   issuers: [issuer],
+ *   verifier: jwtVerifier({ issuer, audience: resource }),
+ * }));
+ * await listen(createServer({ name: "notes", version: "1.0.0" }), { port: 0, auth });
+ * ```
  */
-export function protectedResource(options: ProtectedResourceOptions): ProtectedResource {
+export function protectedResource(
+  options: ProtectedResourceOptions | ((url: string) => ProtectedResourceOptions),
+): ProtectedResource {
+  return typeof options === "function" ? protectedWhenListening(options) : protectedAt(options);
+}
+
+/** Makes the protection of a resource whose URL is known when `listen` has opened its port. */
+function protectedWhenListening(optionsOf: (url: string) => ProtectedResourceOptions): ProtectedResource {
+  let opened: ProtectedResource | undefined;
+  const resource = (): ProtectedResource => {
+    if (opened) return opened;
+    throw invalid("The URL of the resource is not known before `listen` has opened its port.");
+  };
+  return {
+    get metadata() {
+      return resource().metadata;
+    },
+    get metadataUrl() {
+      return resource().metadataUrl;
+    },
+    listening(url) {
+      if (opened) throw invalid("protectedResource with a function is for one `listen`. Make another one for each.");
+      opened = protectedAt(optionsOf(url));
+    },
+    document: (request) => resource().document?.(request),
+    match: (request) => resource().match?.(request),
+    challenge: (scopes, request) => resource().challenge?.(scopes, request),
+    authenticate: (request, store) => resource().authenticate(request, store),
+  };
+}
+
+function protectedAt(options: ProtectedResourceOptions): ProtectedResource {
   const { resource, issuers, audience = [], scopes = [], dpop = {}, clock = systemClock } = options;
-  const verifiers = readVerifiers(options.verifier);
+  const verifiers = checkVerifiers(options.verifier);
   const audiences = [checkIdentifier("resource", resource), ...audience];
   const proofs = makeProofChecker(dpop, resource, clock);
   const metadata = describeResource(options, dpop.required === true);
@@ -81,12 +132,14 @@ export function protectedResource(options: ProtectedResourceOptions): ProtectedR
   const refuse: Refuse = (status, message, reason) =>
     new HttpRefusal(status, message, {
       headers: { "www-authenticate": challengeHeader(challenges, scopes, reason) },
+      cause: reason?.cause,
     });
 
   return {
     metadata,
     metadataUrl,
     document: publish(metadata, metadataUrl),
+    match: (request) => tokenIn(request) && "possible",
     challenge(required, request) {
       const scheme = readPresented(request)?.scheme ?? "Bearer";
       return challengeHeader(challenges, required, { scheme, error: "insufficient_scope" });
@@ -107,13 +160,15 @@ export function protectedResource(options: ProtectedResourceOptions): ProtectedR
       } catch (error) {
         if (error instanceof InvalidToken) {
           const scheme = dpop.required ? "DPoP" : presented.scheme;
-          throw refuse(401, error.message, { scheme, error: "invalid_token", description: error.message });
+          const { message, cause } = error;
+          throw refuse(401, message, { scheme, error: "invalid_token", description: message, cause });
         }
         if (error instanceof InvalidProof) {
           await sendNonce(proofs, request);
-          throw refuse(401, error.message, { scheme: "DPoP", error: error.code, description: error.message });
+          const { message, code, cause } = error;
+          throw refuse(401, message, { scheme: "DPoP", error: code, description: message, cause });
         }
-        const couldNotCheck = ["unreachable", "timeout", "store_unavailable"];
+        const couldNotCheck = ["unreachable", "timeout", "store_unavailable", "authorization_failed"];
         if (!(error instanceof LocalError) || !couldNotCheck.includes(error.code)) throw error;
         // A new sign-in would not help.
         const message = "Tokens cannot be checked at the moment. Try again later.";
@@ -150,17 +205,6 @@ async function verify(
     if (verified) return verified;
   }
   throw new InvalidToken("The issuer of the token is not accepted.");
-}
-
-/** Checks issuer, audience and lifetime again, because a custom verifier may omit it. `now` is in seconds. */
-function checkClaims(
-  { issuer, audience, expiresAt }: VerifiedToken,
-  { issuers, audiences, now }: { issuers: readonly string[]; audiences: readonly string[]; now: number },
-): void {
-  if (!issuers.includes(issuer)) throw new InvalidToken("The issuer of the token is not accepted.");
-  if (!audience.some((one) => audiences.includes(one))) throw new InvalidToken("The token is for another audience.");
-  // 300 seconds is the maximum clock difference that a verifier accepts.
-  if (expiresAt !== undefined && expiresAt + 300 <= now) throw new InvalidToken("The token has expired.");
 }
 
 /**
@@ -202,10 +246,4 @@ function withImplied(granted: readonly string[], hierarchy: ScopeHierarchy): rea
   // The loop also visits scopes that are added during the iteration.
   for (const scope of all) for (const implied of hierarchy(scope)) all.add(implied);
   return [...all];
-}
-
-function readVerifiers(given: TokenVerifier | readonly TokenVerifier[] | undefined): readonly TokenVerifier[] {
-  const verifiers = typeof given === "function" ? [given] : (given ?? []);
-  if (verifiers.length > 0 && verifiers.every((one) => typeof one === "function")) return verifiers;
-  throw invalid("verifier is required: jwtVerifier({ ... }), introspectionVerifier({ ... }), or a custom function.");
 }

@@ -43,8 +43,8 @@ export interface TokenExchange {
    * Returns a token for the upstream service on behalf of the principal of a call. Tokens are cached until 30 seconds before
    * they expire, and concurrent calls with the same caller's token share one exchange.
    *
-   * Rejects with `LocalError`: `unauthorized` if no token has authenticated the principal in this process, or if the
-   * authorization server refuses the exchange; `unreachable` if it does not answer.
+   * Rejects with `LocalError`: `unauthorized` if no token has authenticated the principal in this process, if the authorization
+   * server refuses the exchange, or if it issues a JWT for another audience; `unreachable` if it does not answer.
    */
   tokenFor(call: { readonly principal: Principal | undefined }): Promise<UpstreamToken>;
 }
@@ -85,7 +85,8 @@ export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   if (tokenEndpoint !== undefined) checkUrl("tokenEndpoint", tokenEndpoint);
   const parameters = parametersOf(options);
   checkProvable(client);
-  const settings = { issuer, client, endpoint: tokenEndpoint, parameters, fetch, clock };
+  const recipients = [options.resource, options.audience].filter((name) => name !== undefined);
+  const settings = { issuer, client, endpoint: tokenEndpoint, parameters, recipients, fetch, clock };
   // oauth4webapi is loaded with the first token.
   let loading: Promise<ExchangeToken> | undefined;
   const exchangeToken: ExchangeToken = async (token) => {
@@ -96,7 +97,7 @@ export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   return {
     async tokenFor({ principal }) {
       const token = principal && keptToken(principal);
-      if (token === undefined) throw noUpstreamToken("the caller was not authenticated with a token in this process");
+      if (token === undefined) throw noUpstreamToken("the caller was not authenticated with a token in this process.");
       return responses(await digest(token), () => exchangeToken(token));
     },
   };

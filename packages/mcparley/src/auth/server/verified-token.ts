@@ -1,6 +1,7 @@
 import type { HttpRequestHead } from "../../http/exchange.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import type { JsonObject } from "../../rpc/messages.ts";
+import { printable } from "../../rpc/printable.ts";
 import type { Principal } from "../../server/dispatch/context.ts";
 
 /** The content of a token that has been verified. */
@@ -36,7 +37,8 @@ export type TokenVerifier = (
 ) => VerifiedToken | undefined | Promise<VerifiedToken | undefined>;
 
 /**
- * Refuses a token. The message is sent to the client as `error_description`, so it must contain no secret.
+ * Refuses a token. The message is sent to the client as `error_description`, so it must contain no secret. The `cause`, if any,
+ * is passed to the server's `onError` and not sent.
  *
  * @example
  * ```ts
@@ -53,62 +55,18 @@ export class InvalidToken extends Error {
   override readonly name: string = "InvalidToken";
 }
 
-/** Returns the error for an authorization server that is unavailable, so that the validity of a token is unknown. */
-export function issuerUnavailable(issuer: string, why: string, cause?: unknown): LocalError {
-  const message = `The authorization server ${issuer} ${why}, so its tokens cannot be checked.`;
-  return new LocalError("unreachable", message, { cause });
-}
-
 /** Reads the scopes from the claims of a token. */
 export type ScopesOf = (claims: JsonObject) => readonly string[];
 
-/** Reads `scope`, separated by spaces (RFC 9068, RFC 7662), or the `scp` of some authorization servers. */
-function scopesIn({ scope, scp }: JsonObject): readonly string[] {
-  const given = scope ?? scp;
-  return typeof given === "string" ? given.split(" ").filter((one) => one !== "") : stringsIn(given);
-}
-
-/** Returns the audiences in the claims of a token. */
-export function audienceIn({ aud }: JsonObject): readonly string[] {
-  return typeof aud === "string" ? [aud] : stringsIn(aud);
-}
-
-function stringsIn(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
-}
-
 /**
- * Converts claims, which the caller has verified together with the issuer.
- *
- * Without a subject, the subject is the client, as in tokens that a client requested for itself (RFC 9068, 2.2). Throws
- * `InvalidToken` if there is neither, and if the token is bound by a method that is not supported.
+ * Returns the error for an authorization server that is unavailable, so that the validity of a token is unknown. The message
+ * contains that of the cause.
  */
-export function tokenOf(issuer: string, claims: JsonObject, scopesOf: ScopesOf = scopesIn): VerifiedToken {
-  const { sub, client_id, azp, exp } = claims;
-  const clientId = textOf(client_id) ?? textOf(azp);
-  const subject = textOf(sub) ?? textOf(client_id);
-  if (subject === undefined) throw new InvalidToken("The token has no subject.");
-  const jkt = thumbprintIn(claims);
-  return {
-    issuer,
-    subject,
-    audience: audienceIn(claims),
-    scopes: scopesOf(claims),
-    claims,
-    ...(clientId !== undefined && { clientId }),
-    ...(typeof exp === "number" && { expiresAt: exp }),
-    ...(jkt !== undefined && { jkt }),
-  };
-}
-
-function thumbprintIn({ cnf }: JsonObject): string | undefined {
-  if (cnf === undefined) return undefined;
-  if (isObject(cnf) && Object.keys(cnf).length === 1 && typeof cnf.jkt === "string") return cnf.jkt;
-  throw new InvalidToken("The token is bound by a method that this server does not support.");
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
+export function issuerUnavailable(issuer: string, why: string, cause?: unknown): LocalError {
+  const server = `The authorization server ${issuer} `;
+  if (cause instanceof LocalError && cause.message.startsWith(server)) return cause;
+  const reason = cause instanceof Error ? ` ${printable(cause.message).slice(0, 500)}` : "";
+  return new LocalError("unreachable", `${server}${why}, so its tokens cannot be checked.${reason}`, { cause });
 }
 
 /**
@@ -127,7 +85,7 @@ export function keptToken(principal: Principal): string | undefined {
   return tokens.get(principal);
 }
 
-/** Returns the error of a token exchange. */
-export function noUpstreamToken(why: string): LocalError {
-  return new LocalError("unauthorized", `Cannot get an upstream token: ${why}.`);
+/** Returns the error of a token exchange. `why` is a sentence. */
+export function noUpstreamToken(why: string, data?: unknown): LocalError {
+  return new LocalError("unauthorized", `Cannot get an upstream token: ${why}`, { data });
 }

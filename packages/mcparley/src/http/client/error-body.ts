@@ -32,8 +32,9 @@ function readJsonError(text: string): string {
   const [first] = Array.isArray(value) ? value : [value];
   const inner = isObject(first) && isObject(first.error) ? first.error : first;
   if (!isObject(inner)) return "";
-  // OAuth (RFC 6750), JSON-RPC, problem details (RFC 9457), and what web frameworks write.
-  const texts = [inner.error_description, inner.message, inner.detail, inner.title, inner.error];
+  // OAuth (RFC 6750), JSON-RPC, problem details (RFC 9457), and what web frameworks and Okta write.
+  const { error_description, message, detail, title, error, errorSummary } = inner;
+  const texts = [error_description, message, detail, title, error, errorSummary];
   return texts.find((one): one is string => typeof one === "string" && one.trim() !== "") ?? "";
 }
 

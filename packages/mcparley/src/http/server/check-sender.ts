@@ -10,8 +10,10 @@ import {
   PROTOCOL_VERSION_HEADER,
   SESSION_ID_HEADER,
 } from "../header-names.ts";
+import { isAuthList } from "./auth-list.ts";
+import { authenticateByList } from "./authenticate.ts";
 import type { EndpointContext, Sender } from "./endpoint-context.ts";
-import type { CorsOptions, HttpOptions } from "./options.ts";
+import type { Authenticate, CorsOptions, HttpOptions } from "./options.ts";
 import { HttpRefusal } from "./refusal.ts";
 
 /**
@@ -21,14 +23,21 @@ import { HttpRefusal } from "./refusal.ts";
 export type CheckSender = (exchange: HttpExchange, admit: () => unknown) => Promise<Sender | undefined>;
 
 /** Makes the checks of an endpoint with the options `cors`, `auth` or `trustProxy`. Loaded only for these. */
-export function makeSenderCheck({ cors, trustProxy }: HttpOptions, { auth, core }: EndpointContext): CheckSender {
+export function makeSenderCheck(
+  { auth, cors, trustProxy }: HttpOptions,
+  { auths, core }: EndpointContext,
+): CheckSender {
   const answerCors = cors ? corsHandler(cors === true ? {} : cors) : undefined;
   const readProxy = trustProxy ? makeProxyReader(trustProxy) : undefined;
+
+  const authenticate: Authenticate = isAuthList(auth)
+    ? (request, store) => authenticateByList(auths, request, store)
+    : (request, store) => auths[0]?.authenticate(request, store);
 
   return async (exchange, admit) => {
     if (answerCors?.(exchange)) return undefined;
     admit();
-    const principal = exchange.principal ?? (await auth?.authenticate(exchange, storeOf(core))) ?? undefined;
+    const principal = exchange.principal ?? (await authenticate(exchange, storeOf(core))) ?? undefined;
     if (principal instanceof HttpRefusal) throw principal;
     if (principal !== undefined) checkPrincipal(principal);
     // Without a usable header the caller is identified by its connection, and does not choose an address.

@@ -15,7 +15,8 @@ export type EncodeLarge = (message: JsonRpcMessage) => readonly string[] | undef
 export interface EndpointContext {
   readonly core: ServerCore;
   readonly open: OpenExchanges;
-  readonly auth: HttpServerAuth | undefined;
+  /** The entries of the option `auth`. Empty if anyone may call. */
+  readonly auths: readonly HttpServerAuth[];
   /** The other processes of the server. Undefined if the server has no store. */
   readonly cluster: ClusterUse | undefined;
   /** Encodes messages with large strings without copying them. Undefined on platforms without such an encoder. */

@@ -7,6 +7,7 @@ import type { ServerCore } from "../../server/core.ts";
 import { checkNames } from "../../server/known-members.ts";
 import { requireOneCopy } from "../../server/one-copy.ts";
 import { readAccept, type Part, type Routes, readRoutes, readJson } from "./read-request.ts";
+import { documentAt, readAuth } from "./auth-list.ts";
 import type { CheckSender } from "./check-sender.ts";
 import { useCluster } from "./cluster.ts";
 import type { EncodeLarge, EndpointContext, Posted, Sender } from "./endpoint-context.ts";
@@ -74,10 +75,13 @@ export class Endpoint {
     this.#routes = readRoutes(options);
     this.#needsSenderCheck = Boolean(auth || cors || trustProxy);
     this.#mayHideDefinitions = !auth;
+    const auths = readAuth(auth);
+    if (boundHost === undefined && auths.some((one) => "listening" in one))
+      throw new LocalError("invalid_definition", "Only `listen` has a URL for protectedResource. Name its resource.");
     this.#context = {
       core,
       open: new Open(core.clock, keepAlive),
-      auth: typeof auth === "function" ? { authenticate: auth } : auth,
+      auths,
       cluster: useCluster(core),
       encodeLarge,
     };
@@ -106,7 +110,7 @@ export class Endpoint {
   // the message while a stream is open, which can be days.
 
   #serve(exchange: HttpExchange): Promise<void> | void {
-    const document = this.#context.auth?.document?.(exchange);
+    const document = documentAt(this.#context.auths, exchange);
     if (document) return exchange.respond(document.status, document.headers, document.body);
     const foreign = this.#guard(exchange);
     if (foreign) return rarely((refusals) => refusals.refuseForeign(foreign, exchange));

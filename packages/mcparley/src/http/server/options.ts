@@ -34,8 +34,12 @@ export interface HttpOptions {
   /**
    * Authenticates requests: `protectedResource` of `mcparley/auth`, or a custom function that returns the caller of a
    * request. Default: none, and anyone may call.
+   *
+   * In a list, such as `[protectedResource({ ... }), apiKeys([...])]`, one entry checks each request: the first whose `match` is
+   * `"certain"`, otherwise the first whose `match` is `"possible"`. A request without a credential for any of them, or with one that is
+   * refused, is answered with 401 and the challenges of all, in their order.
    */
-  auth?: HttpServerAuth | Authenticate;
+  auth?: HttpServerAuth | Authenticate | readonly HttpServerAuth[];
   /** Maximum size of a request's body in bytes. It also applies to a body that a framework has parsed. Default: 4 MiB. */
   maxBody?: number;
   /**
@@ -157,6 +161,12 @@ export interface PublicResponse {
   readonly body?: string;
 }
 
+/**
+ * How a credential fits an authentication. `certain`: no other one can check it, such as a known API key. `possible`: it has the right
+ * form, such as a token in the `Authorization` header.
+ */
+export type CredentialMatch = "certain" | "possible";
+
 /** The authentication of an endpoint. `protectedResource` of `mcparley/auth` makes one for OAuth. */
 export interface HttpServerAuth {
   /** Verifies the credentials of each request before its body is read. See `Authenticate`. */
@@ -166,6 +176,16 @@ export interface HttpServerAuth {
    * none. It is called before the checks of `Host` and `Origin`, so it must depend only on the request's method and path.
    */
   document?(request: HttpRequestHead): PublicResponse | undefined;
-  /** Returns the `WWW-Authenticate` for a caller without the required scopes. `scopes` contains all of them. */
-  challenge?(scopes: readonly string[], request: HttpRequestHead): string;
+  /**
+   * Returns the `WWW-Authenticate` for a caller without the required scopes. `scopes` contains all of them. Undefined for a
+   * challenge with the scheme Bearer and the scopes.
+   */
+  challenge?(scopes: readonly string[], request: HttpRequestHead): string | undefined;
+  /**
+   * Returns how the credential of a request fits this authentication, for an endpoint with a list of several. Undefined if the
+   * request has none for it. Required in a list.
+   */
+  match?(request: HttpRequestHead): Awaitable<CredentialMatch | undefined>;
+  /** Called by `listen` with the URL of the endpoint, before the first request. Other adapters refuse such an `auth`. */
+  listening?(url: string): void;
 }

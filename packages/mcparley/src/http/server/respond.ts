@@ -18,6 +18,7 @@ import type { Reply } from "../../server/dispatch/reply.ts";
 import type { Session } from "../../server/protocol/session.ts";
 import type { Accepted } from "./read-request.ts";
 import type { HttpExchange, HttpRequestHead, ResponseBody, ResponseHeaders } from "../exchange.ts";
+import { checkedBy } from "./auth-list.ts";
 import type { EndpointContext, Posted } from "./endpoint-context.ts";
 import { EventStream, type Events, asEvent, eventHeaders } from "./event-stream.ts";
 import type { OpenExchange } from "./open-exchanges.ts";
@@ -137,7 +138,7 @@ export class PostResponse implements Link, OpenExchange {
       this.exchange.respond(200, eventHeaders, reply ? asEvent(this.encoded(reply.message)) : "");
     } else {
       const { message, status } = reply;
-      const headers = headersOf(reply, this.#context.auth, this.exchange);
+      const headers = headersOf(reply, this.#context.auths, this.exchange);
       this.exchange.respond(
         status,
         headers,
@@ -212,11 +213,12 @@ function preparedBody(message: JsonRpcResponse): ResponseBody | undefined {
 }
 
 /** Returns the headers of a JSON response. Statuses 403, 429 and 503 need more than the content type. */
-function headersOf(reply: Reply, auth: HttpServerAuth | undefined, request: HttpRequestHead): ResponseHeaders {
+function headersOf(reply: Reply, auths: readonly HttpServerAuth[], request: HttpRequestHead): ResponseHeaders {
   if (reply.status === 200) return jsonHeaders;
   if (reply.scopes) {
     // The scopes that the client must request (RFC 6750 section 3; 2025-11-25, authorization, "Scope Challenge").
     const scope = reply.scopes.join(" ").replace(/["\\]/g, "\\$&");
+    const auth = checkedBy.get(request) ?? auths.find((one) => "challenge" in one);
     const challenge = auth?.challenge?.(reply.scopes, request) ?? `Bearer error="insufficient_scope", scope="${scope}"`;
     return { ...jsonHeaders, "www-authenticate": challenge };
   }

@@ -1,4 +1,3 @@
-import type { Renderer } from "@mcparley/host";
 import { type AskOptions, Dismissed, type Prompter } from "../../../client/questions/prompter.ts";
 import type { View } from "../../../client/screen.ts";
 import { styleFor } from "../../../client/terminal-text.ts";
@@ -10,30 +9,29 @@ type ScriptedAnswer = string | ((options: AskOptions) => string);
 /** A terminal without colours, 80 columns wide. */
 export const plainView: View = { terminal: true, width: 80, style: styleFor(false, {}) };
 
-/** Dialogs with a scripted user. */
-interface ScriptedDialogs {
-  readonly renderer: Required<Renderer>;
+/** A prompter with a scripted user. */
+interface ScriptedPrompter {
+  readonly prompter: Prompter;
   /** Everything that was shown and typed. */
   readonly screen: () => string;
   /** The texts that were in the input at the start of the questions. */
   readonly initials: (string | undefined)[];
-  /** The URLs that were opened. */
-  readonly opened: string[];
   /** The answers that no question took. */
   readonly left: ScriptedAnswer[];
+}
+
+/** Dialogs with a scripted user. */
+interface ScriptedDialogs extends Omit<ScriptedPrompter, "prompter"> {
+  readonly renderer: ReturnType<typeof chatRenderer>;
+  /** The URLs that were opened. */
+  readonly opened: string[];
   readonly errors: Error[];
 }
 
-/** Returns the renderer of the chat for a user who gives these answers, one by one. After the last one the input ends. */
-export function scriptedDialogs(
-  answers: readonly ScriptedAnswer[],
-  setting: Partial<DialogSetting> = {},
-  view: View = plainView,
-): ScriptedDialogs {
+/** Returns a prompter of a user who gives these answers, one by one. After the last one the input ends. */
+export function scriptedPrompter(answers: readonly ScriptedAnswer[]): ScriptedPrompter {
   const left = [...answers];
   const initials: (string | undefined)[] = [];
-  const opened: string[] = [];
-  const errors: Error[] = [];
   let text = "";
   const prompter: Prompter = {
     say: (shown) => void (text += `${shown}\n`),
@@ -48,6 +46,18 @@ export function scriptedDialogs(
       return Promise.resolve(typed);
     },
   };
+  return { prompter, screen: () => text, initials, left };
+}
+
+/** Returns the renderer of the chat for a user with these answers. */
+export function scriptedDialogs(
+  answers: readonly ScriptedAnswer[],
+  setting: Partial<DialogSetting> = {},
+  view: View = plainView,
+): ScriptedDialogs {
+  const opened: string[] = [];
+  const errors: Error[] = [];
+  const { prompter, ...scripted } = scriptedPrompter(answers);
   const renderer = chatRenderer({
     talk: (signal, run) => (signal.aborted ? Promise.reject(new Dismissed()) : run(prompter, view)),
     openUrl: async (url) => void opened.push(url),
@@ -56,7 +66,7 @@ export function scriptedDialogs(
     onError: (error) => void errors.push(error),
     ...setting,
   });
-  return { renderer, screen: () => text, initials, opened, left, errors };
+  return { renderer, ...scripted, opened, errors };
 }
 
 /** The signal of a request that is not withdrawn. */

@@ -13,18 +13,24 @@ export interface ProgramSearch {
 /** The folders that are searched without a `PATH`. */
 const defaultPath = "/usr/bin:/bin";
 
+/** Returns the path of the executable that a start of the program would run, without symbolic links, or undefined. */
+export async function findExecutable(search: ProgramSearch): Promise<string | undefined> {
+  const located = await locateExecutable(search);
+  return located && realpath(located);
+}
+
 /**
- * Returns the path of the executable that a start of the program would run, without symbolic links, or undefined.
+ * Returns the path at which a start of the program finds its executable, or undefined. It can be a symbolic link.
  *
  * It is searched as the system does: a command with a separator is relative to the working directory of the program, and so are
  * relative folders of `PATH`. Windows searches the working directory first, and adds the extensions of `PATHEXT`.
  */
-export async function findExecutable({ command, cwd, env, platform }: ProgramSearch): Promise<string | undefined> {
+export async function locateExecutable({ command, cwd, env, platform }: ProgramSearch): Promise<string | undefined> {
   const isWindows = platform === "win32";
   for (const folder of searchFolders(command, env, isWindows)) {
     const candidate = path.resolve(cwd, folder, command);
     for (const extension of isWindows ? ["", ...extensionsOf(env)] : [""]) {
-      if (await isExecutable(candidate + extension)) return realpath(candidate + extension);
+      if (await isExecutable(candidate + extension)) return candidate + extension;
     }
   }
   return undefined;

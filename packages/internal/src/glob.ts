@@ -1,0 +1,20 @@
+/**
+ * Returns whether a pattern matches a whole text. `*` stands for any characters, also none, and all others stand for themselves.
+ *
+ * The parts between the wildcards are searched from left to right, each at its first position. Without other wildcards a later
+ * position cannot match more, so nothing is searched twice.
+ */
+export function matchesGlob(pattern: string, text: string): boolean {
+  const [first = "", ...others] = pattern.split("*");
+  const last = others.pop();
+  if (last === undefined) return pattern === text;
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
+  const end = text.length - last.length;
+  let position = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, position);
+    if (found === -1) return false;
+    position = found + part.length;
+  }
+  return position <= end;
+}

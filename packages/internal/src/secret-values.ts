@@ -1,0 +1,83 @@
+import { redact } from "mcparley";
+
+/** Names of variables, headers, options and query parameters whose values are secret. */
+const secretName =
+  /(?:^|[^a-z])(?:auth(?:orization)?|token|secret|pass(?:word|wd|phrase)?|pwd|pat|jwt|cookie|credentials?|(?:api|access|private|client|license|encryption|signing|auth)[^a-z]?key|key)s?(?:$|[^a-z])/i;
+
+/** A long value of letters and digits without words, such as a key or an id. */
+const randomText = /^(?=.*\d)(?=.*[A-Za-z])[\w.~+=%-]{16,}$/;
+
+/** Whether the name of a variable, a header or an option is that of a secret. */
+export function isSecretName(name: string): boolean {
+  return secretName.test(name.replace(/([a-z])([A-Z])/g, "$1-$2"));
+}
+
+/** Whether a text has the form of a secret, such as the token of a known service. */
+export function isSecretValue(text: string): boolean {
+  return redact(text) !== text || /^(?:gh[opsu]_|github_pat_|glpat-|sk-|xox[abpr]-|AKIA|eyJ[\w-]+\.)/.test(text);
+}
+
+/** Whether a text contains a reference, such as `Bearer ${env:TOKEN}`. */
+export function hasReference(text: string): boolean {
+  return /\$\{[^{}]+\}/.test(text);
+}
+
+/**
+ * Returns the value of a variable or a header for display. A value that looks like a secret is replaced by its length.
+ *
+ * A path is shown also if the name is that of a secret, because such a variable can select a program, as `SSH_AUTH_SOCK` does.
+ */
+export function shownValue(name: string, value: string): string {
+  const isPath = /^(?:[~.]{0,2}[\\/]|[a-z]:\\|[a-z]+:(?:path=|\/\/))/i.test(value);
+  const hasSecretName = isSecretName(name) && !isPath && !hasReference(value);
+  if (value !== "" && (hasSecretName || isSecretValue(value) || randomText.test(value))) {
+    return `(${value.length} characters, not shown)`;
+  }
+  return /^\w+:\/\//.test(value) ? safeUrl(value) : value;
+}
+
+/**
+ * Returns the value of a variable for display, as `shownValue` does. Program text is shown, because a variable such as `BASH_ENV` can contain
+ * it, and the name of another one can be that of a secret.
+ */
+export function shownVariable(name: string, value: string): string {
+  return canBeCode(value) ? value : shownValue(name, value);
+}
+
+/** Returns the words of a command for display, as `safeWords` does. Program text is shown: `sh -c 'token=x; run'`. */
+export function shownWords(words: readonly string[]): string[] {
+  return safeWords(words).map((shown, index) => (canBeCode(words[index]!) ? words[index]! : shown));
+}
+
+/** Whether a text has white space or a character with a meaning in a shell. A URL can have `&`. */
+function canBeCode(text: string): boolean {
+  return /[\s;|`<>()]|\$[({]/.test(text) || (text.includes("&") && !/^https?:\/\//i.test(text));
+}
+
+/**
+ * Returns a URL without its user information and fragment, and without the values of its query. References stay, and so does the host: a
+ * backslash ends it, as a slash does.
+ */
+export function safeUrl(text: string): string {
+  const [, scheme = "", authority = "", rest = text] = /^(\w+:\/\/)([^/\\?#]*)(.*)$/s.exec(text) ?? [];
+  const host = authority.replace(/^.*@/s, "[redacted]@");
+  return scheme + host + redact(rest.replace(/#.*$/s, "").replace(/([?&][^=&#]*=)(?!\$\{)[^&#]+/g, "$1***"));
+}
+
+/** Returns the words of a command in which the values of secret options are replaced. */
+export function safeWords(words: readonly string[]): string[] {
+  return words.map((word, index) => {
+    if (/^https?:\/\//i.test(word)) return safeUrl(word);
+    const [, name = "", value] = /^(?:--?)?([\w.-]+)=(.*)$/s.exec(word) ?? [];
+    if (value !== undefined && isSecretName(name) && !hasReference(value)) return word.slice(0, -value.length) + "***";
+    const before = words[index - 1] ?? "";
+    const follows = /^--?[a-z]/i.test(before) && !before.includes("=") && isSecretName(before);
+    if (follows && !word.startsWith("-") && !hasReference(word)) return "***";
+    return isSecretValue(word) && !hasReference(word) ? redacted(word) : word;
+  });
+}
+
+function redacted(word: string): string {
+  const shown = redact(word);
+  return shown === word ? "***" : shown;
+}

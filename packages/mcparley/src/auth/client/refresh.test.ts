@@ -1,0 +1,246 @@
+import { describe, expect, test } from "vitest";
+import { type ScriptedIssuer, scriptedIssuer, serverUrl } from "mcparley-tests/support/scripted-issuer.ts";
+import { sendHttp } from "../../http/client/send.ts";
+import { readHttpTarget } from "../../http/client/settings.ts";
+import { LocalError } from "../../rpc/errors.ts";
+import { type FakeClock, fakeClock } from "../../testing/fake-clock.ts";
+import { memoryCredentials } from "./credentials.ts";
+import { oauth } from "./oauth.ts";
+import type { OAuth, OAuthOptions } from "./options.ts";
+
+interface Setting {
+  world: ScriptedIssuer;
+  clock: FakeClock;
+  auth: OAuth;
+  errors: Error[];
+  /** Sends a request to the MCP server and returns the status of the response. */
+  call: () => Promise<number>;
+  /** Makes the access token invalid. */
+  expire: () => Promise<void>;
+}
+
+function setting(options: OAuthOptions = {}, world = scriptedIssuer()): Setting {
+  world.challenge = 'scope="a b"';
+  const clock = fakeClock(1_000_000);
+  const errors: Error[] = [];
+  const onError = (error: Error): void => void errors.push(error);
+  const auth = oauth({ signIn: world.person(), fetch: world.fetch, clock, onError, ...options });
+  const settings = readHttpTarget({ url: serverUrl, auth, fetch: world.fetch });
+  const { signal } = new AbortController();
+  const call = async (): Promise<number> =>
+    (await sendHttp(settings, { method: "POST", headers: {}, body: "{}", signal })).status;
+  const expire = async (): Promise<void> => {
+    world.live.clear();
+    await clock.advance(world.lifetime * 1_000);
+  };
+  return { world, clock, auth, errors, call, expire };
+}
+
+const refreshes = (world: ScriptedIssuer): URLSearchParams[] =>
+  world.tokenRequests.filter((sent) => sent.get("grant_type") === "refresh_token");
+const isRefresh = (sent: URLSearchParams): boolean => sent.get("grant_type") === "refresh_token";
+const failure = (running: Promise<unknown>): Promise<unknown> => running.catch((error: unknown) => error);
+const oauthError = (error: string, status: number) => () => Response.json({ error }, { status });
+
+describe("a refused refresh", () => {
+  test.each<[string, () => Response]>([
+    ["invalid_grant", oauthError("invalid_grant", 400)],
+    ["invalid_scope", oauthError("invalid_scope", 400)],
+    ["invalid_target", oauthError("invalid_target", 400)],
+    ["invalid_request", oauthError("invalid_request", 400)],
+    ["an unknown error", oauthError("user_disabled", 400)],
+    ["a client that may not refresh", oauthError("unauthorized_client", 403)],
+    ["an OAuth error with status 200", oauthError("bad_refresh_token", 200)],
+    ["an OAuth error with status 202", oauthError("bad_refresh_token", 202)],
+    ["an OAuth error of another media type", () => new Response('{"error":"gone"}', { status: 410 })],
+    ["a form with status 200", () => new Response(new URLSearchParams({ error: "bad_refresh_token" }))],
+    ["a page with status 400", () => new Response("<h1>Bad Request</h1>", { status: 400 })],
+    ["an empty body with status 401", () => new Response(null, { status: 401 })],
+    ["an empty body with status 404", () => new Response(null, { status: 404 })],
+    ["an empty body with status 499", () => new Response(null, { status: 499 })],
+    ["a challenge", () => new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } })],
+  ])("by %s is followed by one sign-in", async (_, answer) => {
+    const { world, auth, call, expire } = setting();
+    expect(await call()).toBe(202);
+    await expire();
+    world.answerToken = (sent) => (isRefresh(sent) ? answer() : undefined);
+    expect(await Promise.all([call(), call(), call()])).toEqual([202, 202, 202]);
+    expect(world.visits).toHaveLength(2);
+    const sent = refreshes(world).map((parameters) => parameters.get("refresh_token"));
+    expect(new Set(sent.filter((token) => token?.startsWith("refresh-"))).size).toBe(1);
+    // The tokens of the sign-in are renewed as usual.
+    world.answerToken = undefined;
+    await expire();
+    expect(await call()).toBe(202);
+    expect(world.visits).toHaveLength(2);
+    expect(await auth.whoami(serverUrl)).toMatchObject({ isRenewable: true });
+  });
+
+  test("is sent once by two processes, and followed by one sign-in", async () => {
+    const storage = memoryCredentials();
+    const first = setting({ storage });
+    const second = setting({ storage }, first.world);
+    expect([await first.call(), await second.call()]).toEqual([202, 202]);
+    await Promise.all([first.expire(), second.expire()]);
+    first.world.answerToken = (sent) => (isRefresh(sent) ? oauthError("invalid_grant", 400)() : undefined);
+    expect(await Promise.all([first.call(), second.call()])).toEqual([202, 202]);
+    expect(refreshes(first.world).filter((sent) => sent.get("refresh_token")?.startsWith("refresh-"))).toHaveLength(1);
+    expect(first.world.visits).toHaveLength(2);
+  });
+
+  test("is a reason in the error of a sign-in that is not possible", async () => {
+    const storage = memoryCredentials();
+    const { world, call, expire } = setting({ storage });
+    await call();
+    await expire();
+    const refusal = { error: "invalid_grant", error_description: "The user is disabled" };
+    world.answerToken = () => Response.json(refusal, { status: 400 });
+    const data = { url: "https://as.example/" };
+    const visit = (): Promise<never> => Promise.reject(new LocalError("sign_in_required", "Sign in.", { data }));
+    const signIn = {
+      prepare: async () => ({ redirectUri: "http://127.0.0.1:7777/callback", visit, close: async () => {} }),
+    };
+    expect(await failure(setting({ storage, signIn }, world).call())).toMatchObject({
+      code: "sign_in_required",
+      message:
+        'Sign in. The authorization server "https://as.example" refused to refresh tokens: invalid_grant (The user is disabled).',
+      data,
+    });
+  });
+
+  test.each<[string, () => Response | Promise<Response>]>([
+    ["status 408", oauthError("slow", 408)],
+    ["status 429", oauthError("slow_down", 429)],
+    ["status 500", () => new Response("<h1>Error</h1>", { status: 500 })],
+    ["status 503 and an OAuth error", oauthError("invalid_grant", 503)],
+    ["status 599", () => new Response(null, { status: 599 })],
+    ["no connection", () => Promise.reject(new TypeError("fetch failed"))],
+    ["a page with status 200", () => new Response("<h1>Maintenance</h1>")],
+  ])("with %s keeps the refresh token", async (_, answer) => {
+    const { world, call, expire } = setting();
+    await call();
+    await expire();
+    world.answerToken = () => answer();
+    expect(await failure(call())).toBeInstanceOf(LocalError);
+    world.answerToken = undefined;
+    expect(await call()).toBe(202);
+    expect(world.visits).toHaveLength(1);
+    expect(new Set(refreshes(world).map((sent) => sent.get("refresh_token"))).size).toBe(1);
+  });
+
+  test("before the token expires does not ask the user until the server refuses the token", async () => {
+    const { world, clock, errors, call } = setting();
+    await call();
+    world.answerToken = oauthError("invalid_grant", 400);
+    await clock.advance((world.lifetime - 10) * 1_000);
+    expect([await call(), await call()]).toEqual([202, 202]);
+    expect(refreshes(world)).toHaveLength(1);
+    expect(errors).toMatchObject([{ data: { error: "invalid_grant" } }]);
+    expect(world.visits).toHaveLength(1);
+    world.answerToken = undefined;
+    world.live.clear();
+    expect(await call()).toBe(202);
+    expect(world.visits).toHaveLength(2);
+  });
+});
+
+describe("the parameters of a refresh", () => {
+  test("are the granted scopes and the resource", async () => {
+    const { world, call, expire } = setting({ scope: "a b c", resource: "https://mcp.example" });
+    world.rewrite = async (response, { path }) =>
+      path === "/token" ? Response.json({ ...(await response.json()), scope: "a b" }) : response;
+    await call();
+    await expire();
+    expect(await call()).toBe(202);
+    const [sent] = refreshes(world);
+    expect(sent?.get("scope")).toBe("a b");
+    expect(sent?.get("resource")).toBe("https://mcp.example");
+  });
+
+  test.each([
+    [undefined, "a b"],
+    ["", "a b"],
+    [" ", null],
+  ])("are the requested scopes unless the issuer names others: %j", async (granted, expected) => {
+    const { world, call, expire } = setting({ scope: "a b" });
+    world.rewrite = async (response, { path }) =>
+      path === "/token" ? Response.json({ ...(await response.json()), scope: granted }) : response;
+    await call();
+    await expire();
+    await call();
+    expect(refreshes(world)[0]?.get("scope")).toBe(expected);
+  });
+
+  test("have no resource if the option is false, and no scope if none is known", async () => {
+    const { world, call, expire } = setting({ resource: false });
+    world.challenge = "";
+    await call();
+    await expire();
+    await call();
+    const [sent] = refreshes(world);
+    expect(sent?.has("resource")).toBe(false);
+    expect(sent?.has("scope")).toBe(false);
+  });
+
+  test.each([
+    ["resource", "invalid_target"],
+    ["resource", "invalid_request"],
+    ["scope", "invalid_scope"],
+  ])("are repeated without %s if only this request refuses it with %s", async (name, error) => {
+    const { world, call, expire } = setting();
+    await call();
+    world.answerToken = (sent) => (isRefresh(sent) && sent.has(name) ? oauthError(error, 400)() : undefined);
+    for (let i = 0; i < 2; i++) {
+      await expire();
+      expect(await call()).toBe(202);
+    }
+    expect(refreshes(world).map((sent) => sent.has(name))).toEqual([true, false, true, false]);
+    expect(refreshes(world).every((sent) => sent.has(name === "scope" ? "resource" : "scope"))).toBe(true);
+    expect(world.visits).toHaveLength(1);
+  });
+
+  test.each(["invalid_target", "invalid_request", "invalid_scope"])(
+    "are not repeated after %s with a temporary status",
+    async (error) => {
+      const { world, call, expire } = setting();
+      await call();
+      await expire();
+      world.answerToken = oauthError(error, 503);
+      expect(await failure(call())).toMatchObject({ code: "authorization_failed" });
+      // One before the request, and one after its refusal.
+      expect(refreshes(world).map((sent) => sent.has("scope") && sent.has("resource"))).toEqual([true, true]);
+      world.answerToken = undefined;
+      expect(await call()).toBe(202);
+      expect(world.visits).toHaveLength(1);
+    },
+  );
+
+  test("are repeated without both if both are refused", async () => {
+    const { world, call, expire } = setting();
+    await call();
+    world.answerToken = (sent) => {
+      if (!isRefresh(sent)) return undefined;
+      if (sent.has("resource")) return oauthError("invalid_target", 400)();
+      return sent.has("scope") ? oauthError("invalid_scope", 400)() : undefined;
+    };
+    await expire();
+    expect(await call()).toBe(202);
+    expect(refreshes(world)).toHaveLength(3);
+    expect(world.visits).toHaveLength(1);
+  });
+});
+
+test.each([0, "0", -1, "", null, "soon", 1e300])(
+  "a token with expires_in %j is not renewed before each request",
+  async (seconds) => {
+    const { world, clock, auth, call } = setting();
+    world.rewrite = async (response, { path }) =>
+      path === "/token" ? Response.json({ ...(await response.json()), expires_in: seconds }) : response;
+    await call();
+    await clock.advance(1);
+    await call();
+    await call();
+    expect(world.tokenRequests).toHaveLength(1);
+    expect(await auth.whoami(serverUrl)).toMatchObject({ expiresAt: undefined, isRenewable: true });
+  },
+);

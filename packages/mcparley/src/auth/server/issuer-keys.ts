@@ -1,0 +1,112 @@
+import {
+  type CryptoKey,
+  type FlattenedJWSInput,
+  type JSONWebKeySet,
+  type JWTHeaderParameters,
+  createLocalJWKSet,
+} from "jose";
+import type { Clock } from "../../rpc/clock.ts";
+import { isObject } from "../../rpc/messages.ts";
+import type { GuardedFetch } from "../client/guarded-fetch.ts";
+import { issuerMetadata } from "./issuer.ts";
+import { withCooldown } from "./request-cache.ts";
+
+/** Milliseconds for which keys are used. */
+const lifetime = 600_000;
+/** Milliseconds between two requests for the keys of an issuer, because anyone can send a token with an unknown key. */
+const pause = 30_000;
+/** Milliseconds without a request after a failure. */
+const pauseAfterFailure = 5_000;
+
+/** Returns the public key for a token, by its header. */
+type KeyFinder = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
+
+/** The keys of an issuer, as one response contained them. */
+export interface KeySet {
+  readonly find: KeyFinder;
+  /** Whether a key has this id. False if the id is missing. */
+  has(kid: unknown): boolean;
+  /** Milliseconds since 1970. Infinity for keys that are never loaded again. */
+  readonly loadedAt: number;
+}
+
+/** The keys of an issuer. */
+export interface IssuerKeys {
+  /** Returns the keys. Rejects if they cannot be loaded. */
+  current(): Promise<KeySet>;
+  /**
+   * Returns newer keys than these, for a token whose key is not among them. Returns the milliseconds until newer keys can be
+   * loaded, if these are too new. Rejects if they cannot be loaded.
+   */
+  newerThan(keys: KeySet): Promise<KeySet | number>;
+}
+
+interface KeysOptions {
+  issuer: string;
+  /** The keys, or their URL. Default: the `jwks_uri` in the issuer's metadata. */
+  jwks: string | JSONWebKeySet | undefined;
+  fetch: GuardedFetch;
+  clock: Clock;
+}
+
+/**
+ * Makes the source of an issuer's keys.
+ *
+ * Keys are loaded on first use and every 10 minutes. For a token whose key is unknown, as after a rotation, they are loaded at
+ * most every 30 seconds.
+ */
+export function issuerKeys({ issuer, jwks, fetch, clock }: KeysOptions): IssuerKeys {
+  if (typeof jwks === "object") {
+    const keys = readKeySet(jwks, Infinity);
+    return { current: async () => keys, newerThan: async () => Infinity };
+  }
+  const metadata = issuerMetadata(issuer, fetch, clock);
+  let loaded: KeySet | undefined;
+  const load = withCooldown(
+    async () => {
+      const uri = jwks ?? (await metadata()).jwks_uri;
+      if (typeof uri !== "string" || uri === "") throw new Error("It has no jwks_uri in its metadata.");
+      const response = await fetch(uri, { headers: { accept: "application/json, application/jwk-set+json" } });
+      if (response.status !== 200) throw new Error(`${uri} responded with status ${response.status} instead of keys.`);
+      return (loaded = readKeySet(await response.json(), clock.now()));
+    },
+    { pause: pauseAfterFailure, clock },
+  );
+  return {
+    current: async () => (loaded && clock.now() < loaded.loadedAt + lifetime ? loaded : load()),
+    async newerThan(keys) {
+      // Another request may have loaded them.
+      if (loaded && loaded !== keys) return loaded;
+      const wait = keys.loadedAt + pause - clock.now();
+      return wait > 0 ? wait : load();
+    },
+  };
+}
+
+/**
+ * Reads a JSON Web Key Set. Entries that are no objects and members that are null or empty are ignored (RFC 7517, 5). A token
+ * that names a key which is not listed can be signed with a key without an id.
+ */
+function readKeySet(document: unknown, loadedAt: number): KeySet {
+  if (!isObject(document) || !Array.isArray(document.keys)) throw new Error("The response contains no list of keys.");
+  const keys = document.keys
+    .filter(isObject)
+    .map((key) => Object.fromEntries(Object.entries(key).filter(([name, value]) => hasMeaning(name, value))));
+  const findAny = createLocalJWKSet({ keys });
+  const findWithoutId = createLocalJWKSet({ keys: keys.filter(({ kid }) => kid === undefined) });
+  const has = (kid: unknown): boolean => Boolean(kid) && keys.some((key) => key.kid === kid);
+  return {
+    loadedAt,
+    has,
+    find({ kid, ...header }, token) {
+      if (!kid) return findAny(header, token);
+      return has(kid) ? findAny({ ...header, kid }, token) : findWithoutId(header, token);
+    },
+  };
+}
+
+/** `ext` has no meaning for a public key, and jose ignores keys in which it is no boolean. */
+function hasMeaning(name: string, value: unknown): boolean {
+  const isEmpty = value === null || value === "" || (Array.isArray(value) && value.length === 0);
+  return !isEmpty && name !== "ext";
+}
