@@ -51,7 +51,8 @@ function split(text: string): { yaml: string; body: string } {
   while (at - begin <= maxLength) {
     const end = text.indexOf("\n", at);
     const line = end === -1 ? text.slice(at) : text.slice(at, end);
-    if (/^---[ \t]*\r?$/.test(line)) return { yaml: text.slice(begin, at), body: end === -1 ? "" : text.slice(end + 1) };
+    if (/^---[ \t]*\r?$/.test(line))
+      return { yaml: text.slice(begin, at), body: end === -1 ? "" : text.slice(end + 1) };
     if (end === -1) throw new FrontMatterError("the front matter is never closed", 1, "End it with a line ---.");
     at = end + 1;
   }
