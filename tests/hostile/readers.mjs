@@ -14,6 +14,8 @@
 
 /** Bytes of all headers of a message. Node has a limit of 16 KiB, and other runtimes one of up to 128 KiB. */
 const headers = { maxBytes: 131_072 };
+/** Bytes of a text for a terminal. The width of each character is measured, which takes about a microsecond. */
+const terminal = { maxBytes: 1_048_576 };
 /** Bytes of one chunk of a pipe or a socket. Other work of the process is done between two chunks. */
 const chunk = { maxBytes: 65_536 };
 
@@ -526,6 +528,8 @@ export const readers = [
   },
   {
     name: "host: URL request",
+    // The client refuses a longer URL.
+    maxBytes: 16_384,
     load: async () => {
       const { urlRequest } = await import("../../packages/host/src/input/url-request.ts");
       return tolerant((text) =>
@@ -577,6 +581,7 @@ export const readers = [
   },
   {
     name: "command: wrap",
+    ...terminal,
     load: async () => {
       const { cut, widthOf, wrap } = await import("../../packages/cli/src/client/terminal-text.ts");
       return (text) => [wrap(text, 80), cut(text, 80), widthOf(text)];
@@ -585,6 +590,7 @@ export const readers = [
   },
   {
     name: "command: serverLines",
+    ...terminal,
     load: async () => {
       const { excerpt, exactLines, gutter, quoted, serverLines, shortLine } =
         await import("../../packages/cli/src/client/questions/server-text.ts");
@@ -598,6 +604,7 @@ export const readers = [
   },
   {
     name: "command: JSON in a question",
+    ...terminal,
     load: async () => {
       const { shortJson, wholeJson } = await import("../../packages/cli/src/chat/dialogs/json-text.ts");
       return (text) => [shortJson(text, view), wholeJson(text, view)];
@@ -605,6 +612,7 @@ export const readers = [
   },
   {
     name: "command: paragraph",
+    ...terminal,
     load: async () => {
       const { paragraph } = await import("../../packages/cli/src/client/screen.ts");
       return (text) => paragraph(text, view);
@@ -612,6 +620,7 @@ export const readers = [
   },
   {
     name: "command: content of a result",
+    ...terminal,
     load: async () => {
       const { showContent, showJson } = await import("../../packages/cli/src/client/show-content.ts");
       return (text) => [showContent({ type: "text", text }, view), showJson({ a: text }, view)];
@@ -619,6 +628,7 @@ export const readers = [
   },
   {
     name: "command: list of tools",
+    ...terminal,
     load: async () => {
       const { showToolLines } = await import("../../packages/cli/src/client/show-list.ts");
       return (text) => showToolLines([{ name: text, description: text, inputSchema: { type: "object" } }], view);
@@ -626,6 +636,7 @@ export const readers = [
   },
   {
     name: "command: mentions",
+    ...terminal,
     load: async () => {
       const { findMentions, otherNames, replaceMentions, unescapeMentions } =
         await import("../../packages/cli/src/chat/session/mentions.ts");
@@ -640,6 +651,7 @@ export const readers = [
   },
   {
     name: "command: transcript in Markdown",
+    ...terminal,
     load: async () => {
       const { toMarkdown } = await import("../../packages/cli/src/chat/history/transcript.ts");
       const meta = { id: "a", title: "b", model: "c", servers: ["a"], savedAt: 0 };
@@ -656,6 +668,7 @@ export const readers = [
   },
   {
     name: "command: result in the chat",
+    ...terminal,
     load: async () => {
       const { callLine, showResult } = await import("../../packages/cli/src/chat/session/show-message.ts");
       return (text) => {
@@ -670,6 +683,7 @@ export const readers = [
   },
   {
     name: "command: answer of a model",
+    ...terminal,
     load: async () => {
       const { answerOutput } = await import("../../packages/cli/src/chat/script/answer-output.ts");
       return async (text) => {
@@ -705,6 +719,7 @@ export const readers = [
   },
   {
     name: "command: URL in a question",
+    ...terminal,
     load: async () => {
       const { highlightHost } = await import("../../packages/cli/src/client/questions/ask-url.ts");
       return (text) => highlightHost(text, view.style);
@@ -713,6 +728,7 @@ export const readers = [
   },
   {
     name: "command: rows of an input",
+    ...terminal,
     load: async () => {
       const { inputRows } = await import("../../packages/cli/src/chat/terminal/input-rows.ts");
       return (text) => inputRows({ prompt: "> ", text, cursor: text.length }, 80, 10);
