@@ -85,7 +85,7 @@ function escapeUnsafe(text: string, escape: (code: number) => string): string {
   const parts = [text.slice(0, start)];
   const bytes = new Uint8Array(CHUNK + LONGEST);
   const escapes = new Map<number, Uint8Array>();
-  let escaped = new Uint8Array();
+  let escaped: Uint8Array = new Uint8Array();
   let escapedCode = -1;
   let length = 0;
   for (let at = start; at < text.length; at++) {
@@ -98,7 +98,7 @@ function escapeUnsafe(text: string, escape: (code: number) => string): string {
         escapes.set(code, escaped);
         escapedCode = code;
       }
-      for (let index = 0; index < escaped.length; index++) bytes[length++] = escaped[index]!;
+      for (const byte of escaped) bytes[length++] = byte;
     } else length = writeCharacter(bytes, length, code);
     if (code > 0xffff) at++;
     if (length < CHUNK) continue;

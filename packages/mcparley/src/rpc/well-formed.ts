@@ -1,5 +1,5 @@
 /** The start of the escape of a surrogate. `JSON.stringify` escapes a surrogate only if the other half of its pair is missing. */
-const surrogate = String.raw`\ud`;
+const surrogate = "\\ud";
 const surrogateLength = 6;
 
 /**
@@ -12,20 +12,16 @@ const surrogateLength = 6;
 export function repairJson(json: string): string {
   const parts: string[] = [];
   let start = 0;
-  for (let at = json.indexOf(surrogate); at !== -1; at = json.indexOf(surrogate, at + 1)) {
-    if (isEscaped(json, at)) continue;
-    if (at > start) parts.push(json.slice(start, at));
-    parts.push("\ufffd");
-    start = at + surrogateLength;
+  for (let at = -1; (at = json.indexOf(surrogate, at + 1)) !== -1;) {
+    let before = at;
+    while (json[before - 1] === "\\") before--;
+    // Otherwise the backslash is the second one of an escaped backslash.
+    if ((at - before) % 2 === 0) {
+      parts.push(json.slice(start, at));
+      start = at + surrogateLength;
+    }
   }
-  return start === 0 ? json : parts.join("") + json.slice(start);
-}
-
-/** Returns whether the backslash at a position is the second one of an escaped backslash. */
-function isEscaped(json: string, at: number): boolean {
-  let start = at;
-  while (json.charCodeAt(start - 1) === 0x5c) start--;
-  return (at - start) % 2 === 1;
+  return start === 0 ? json : parts.concat(json.slice(start)).join("\ufffd");
 }
 
 /**

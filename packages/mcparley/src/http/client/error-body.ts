@@ -27,9 +27,9 @@ function oneLine(text: string, limit: number): string {
 
 function readJsonError(text: string): string {
   let value: unknown;
-  if (text.length > PARSED_CHARS) return "";
   try {
-    value = JSON.parse(text);
+    // A longer text is cut off, so that it is not JSON.
+    value = JSON.parse(text.slice(0, PARSED_CHARS));
   } catch {
     return "";
   }
