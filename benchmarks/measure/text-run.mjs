@@ -38,7 +38,7 @@ try {
     const measured = [];
     for (const text of texts) measured.push(await measure(read, text, size));
     all.push(...measured);
-    for (const one of measured.sort((a, b) => b.cpu - a.cpu).slice(0, longTexts)) worst.add(one);
+    for (const one of measured.toSorted((a, b) => b.cpu - a.cpu).slice(0, longTexts)) worst.add(one);
   }
   for (const text of worst) all.push(await measure(read, text, maxBytes));
   const longest = all.reduce((first, second) => (second.cpu > first.cpu ? second : first));

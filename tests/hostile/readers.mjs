@@ -437,7 +437,7 @@ export const readers = [
     load: async () => {
       const { matchRules } = await import("../../packages/host/src/consent/rules.ts");
       const rule = { decision: "allow", arguments: { "/a": "/a/*" } };
-      const subject = { server: "a", tool: "b", annotations: undefined, definition: "" };
+      const subject = { server: "a", tool: "b", annotations: undefined, definition: "", identity: undefined };
       return (text) => matchRules([/** @type {any} */ (rule)], { ...subject, arguments: { a: text } });
     },
     around: [{}, { head: "/a/" }],
