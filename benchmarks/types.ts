@@ -184,6 +184,8 @@ export interface Target {
   to?: string;
   atLeast?: number;
   atMost?: number;
+  /** Why the target differs from that of similar workloads. */
+  reason?: string;
 }
 
 /** The job of the load generator. */

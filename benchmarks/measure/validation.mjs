@@ -59,8 +59,9 @@ export async function textSample(name) {
     let message = await program.message();
     while (message.isRunning) message = await program.message();
     if (message.failed !== undefined) throw new Error(message.failed);
-    const { sample, text } = message;
-    if (sample.cpu > 100) process.stderr.write(`${name}: ${sample.cpu.toFixed(0)} ms for ${JSON.stringify(text)}\n`);
+    const { sample, text, bytes } = message;
+    const part = `${bytes} bytes of ${JSON.stringify(text)}`;
+    if (sample.cpu > 100) process.stderr.write(`${name}: ${sample.cpu.toFixed(0)} ms for ${part}\n`);
     return sample;
   } finally {
     await program.end();

@@ -9,7 +9,15 @@
  * @property {() => Promise<(text: string) => unknown>} load Imports the function, so that a process loads only what it measures.
  * @property {readonly { head?: string, tail?: string }[]} [around] What stands before and after a hostile text, so that it passes the
  *   first checks of the reader. Default: nothing.
+ * @property {number} [maxBytes] The maximum bytes of a text that reaches the function, because of a limit before it. Default: no limit.
  */
+
+/** Bytes of all headers of a message. Node has a limit of 16 KiB, and other runtimes one of up to 128 KiB. */
+const headers = { maxBytes: 131_072 };
+/** Bytes of a text for a terminal. The width of each character is measured, which takes about a microsecond. */
+const terminal = { maxBytes: 1_048_576 };
+/** Bytes of one chunk of a pipe or a socket. Other work of the process is done between two chunks. */
+const chunk = { maxBytes: 65_536 };
 
 /** @param {string} format @param {readonly { head?: string, tail?: string }[]} [around] @returns {Reader} */
 function format(format, around) {
@@ -42,6 +50,37 @@ const view = {
   width: 80,
   style: { bold: plain, dim: plain, red: plain, yellow: plain, inverse: plain },
 };
+
+const eventFields = [{}, { head: "data:" }, { head: "id:" }, { head: "retry:" }, { head: "event:" }];
+
+async function eventStream() {
+  const { readEvents } = await import("../../packages/mcparley/src/http/client/sse.ts");
+  return (/** @type {string} */ text) => {
+    const body = new Response(text).body;
+    return readEvents(/** @type {any} */ (body), 16_777_216, { event() {}, retry() {} }).catch(
+      (/** @type {unknown} */ error) => error,
+    );
+  };
+}
+
+async function linesOfStdio() {
+  const { LineLimit, jsonLines, lineReader } = await import("../../packages/mcparley/src/stdio/lines.ts");
+  return (/** @type {string} */ text) => {
+    const receiver = { message() {}, malformed() {}, failed() {}, closed() {} };
+    const limit = new LineLimit(undefined);
+    const reader = lineReader(limit, jsonLines(receiver, limit));
+    const bytes = Buffer.from(text);
+    for (let start = 0; start < bytes.length; start += chunk.maxBytes) {
+      reader.push(bytes.subarray(start, start + chunk.maxBytes));
+    }
+    reader.end();
+  };
+}
+
+/** Reads a text if it has no line ending. @param {(text: string) => unknown} read */
+function oneLine(read) {
+  return (/** @type {string} */ text) => (/[\r\n]/.test(text) ? undefined : read(text));
+}
 
 /** @type {readonly Reader[]} */
 export const readers = [
@@ -160,31 +199,16 @@ export const readers = [
     },
     around: [{ head: "a:" }],
   },
+  { name: "event stream: lines", ...chunk, load: eventStream, around: eventFields },
   {
-    name: "event stream",
-    load: async () => {
-      const { readEvents } = await import("../../packages/mcparley/src/http/client/sse.ts");
-      return (text) => {
-        const body = new Response(text).body;
-        return readEvents(/** @type {any} */ (body), 16_777_216, { event() {}, retry() {} }).catch(
-          (/** @type {unknown} */ error) => error,
-        );
-      };
-    },
-    around: [{}, { head: "data:" }, { head: "id:" }, { head: "retry:" }, { head: "event:" }],
+    name: "event stream: one line",
+    load: async () => oneLine(await eventStream()),
+    around: eventFields,
   },
+  { name: "stdio: lines", ...chunk, load: linesOfStdio },
   {
-    name: "lines of stdio",
-    load: async () => {
-      const { LineLimit, jsonLines, lineReader } = await import("../../packages/mcparley/src/stdio/lines.ts");
-      return (text) => {
-        const receiver = { message() {}, malformed() {}, failed() {}, closed() {} };
-        const limit = new LineLimit(undefined);
-        const reader = lineReader(limit, jsonLines(receiver, limit));
-        reader.push(Buffer.from(text));
-        reader.end();
-      };
-    },
+    name: "stdio: one line",
+    load: async () => oneLine(await linesOfStdio()),
   },
   {
     name: "JSON-RPC message",
@@ -200,11 +224,13 @@ export const readers = [
   },
   {
     name: "headers: Accept",
+    ...headers,
     load: async () => tolerant((await import("../../packages/mcparley/src/http/server/read-request.ts")).readAccept),
     around: [{}, { head: "application/json;q=0" }],
   },
   {
     name: "headers: Content-Type of a request",
+    ...headers,
     load: async () => {
       const { readJson } = await import("../../packages/mcparley/src/http/server/read-request.ts");
       const limits = { maxBytes: 16, maxDuration: 1 };
@@ -219,6 +245,7 @@ export const readers = [
   },
   {
     name: "headers: Content-Type of a response",
+    ...headers,
     load: async () => {
       const { isEventStream } = await import("../../packages/mcparley/src/http/client/response.ts");
       return (text) => isEventStream(/** @type {any} */ ({ headers: { get: () => text } }));
@@ -226,6 +253,7 @@ export const readers = [
   },
   {
     name: "headers: Host and Origin",
+    ...headers,
     load: async () => {
       const { makeGuard } = await import("../../packages/mcparley/src/http/server/host-check.ts");
       return tolerant((text) => {
@@ -242,6 +270,7 @@ export const readers = [
   },
   {
     name: "headers: Forwarded",
+    ...headers,
     load: async () => {
       const { makeProxyReader } = await import("../../packages/mcparley/src/net/proxy-address.ts");
       const read = makeProxyReader("forwarded");
@@ -251,6 +280,7 @@ export const readers = [
   },
   {
     name: "headers: X-Forwarded-For",
+    ...headers,
     load: async () => {
       const { makeProxyReader } = await import("../../packages/mcparley/src/net/proxy-address.ts");
       const read = makeProxyReader("x-forwarded-for");
@@ -260,6 +290,7 @@ export const readers = [
   },
   {
     name: "headers: Authorization",
+    ...headers,
     load: async () => {
       const { readPresented } = await import("../../packages/mcparley/src/auth/server/authorization-headers.ts");
       return tolerant((text) => readPresented(/** @type {any} */ ({ query: "", header: () => text })));
@@ -268,6 +299,7 @@ export const readers = [
   },
   {
     name: "query: access_token",
+    ...headers,
     load: async () => {
       const { readPresented } = await import("../../packages/mcparley/src/auth/server/authorization-headers.ts");
       return tolerant((text) =>
@@ -277,6 +309,7 @@ export const readers = [
   },
   {
     name: "headers: WWW-Authenticate",
+    ...headers,
     load: async () => {
       const { readChallenge } = await import("../../packages/mcparley/src/auth/client/discovery.ts");
       return (text) =>
@@ -286,6 +319,7 @@ export const readers = [
   },
   {
     name: "headers: mirrored values",
+    ...headers,
     load: async () => {
       const { decodeHeaderValue, encodeHeaderValue, headerValueMatches } =
         await import("../../packages/mcparley/src/mcp/headers/header-values.ts");
@@ -332,6 +366,8 @@ export const readers = [
   },
   {
     name: "error of an authorization server",
+    // The maximum body of a response.
+    maxBytes: 1_048_576,
     load: async () => {
       const { withoutSecrets } = await import("../../packages/mcparley/src/auth/client/oauth-error.ts");
       return (text) => withoutSecrets(text, ["secret-secret"]);
@@ -418,7 +454,7 @@ export const readers = [
     name: "host: names of tools",
     load: async () => {
       const { promptName, toolName } = await import("../../packages/host/src/catalogue/names.ts");
-      return (text) => [toolName("a", text), promptName(text, text)];
+      return (text) => [toolName("a", text), promptName("a", text)];
     },
   },
   {
@@ -445,6 +481,8 @@ export const readers = [
   },
   {
     name: "host: label of a text",
+    // A longer text becomes a handle.
+    maxBytes: 32_768,
     load: async () => {
       const { labelServerText } = await import("../../packages/host/src/conversation/text/server-text.ts");
       return (text) => labelServerText({ kind: "result", origin: { server: text, name: text }, text });
@@ -490,6 +528,8 @@ export const readers = [
   },
   {
     name: "host: URL request",
+    // The client refuses a longer URL.
+    maxBytes: 16_384,
     load: async () => {
       const { urlRequest } = await import("../../packages/host/src/input/url-request.ts");
       return tolerant((text) =>
@@ -541,6 +581,7 @@ export const readers = [
   },
   {
     name: "command: wrap",
+    ...terminal,
     load: async () => {
       const { cut, widthOf, wrap } = await import("../../packages/cli/src/client/terminal-text.ts");
       return (text) => [wrap(text, 80), cut(text, 80), widthOf(text)];
@@ -549,6 +590,7 @@ export const readers = [
   },
   {
     name: "command: serverLines",
+    ...terminal,
     load: async () => {
       const { excerpt, exactLines, gutter, quoted, serverLines, shortLine } =
         await import("../../packages/cli/src/client/questions/server-text.ts");
@@ -562,6 +604,7 @@ export const readers = [
   },
   {
     name: "command: JSON in a question",
+    ...terminal,
     load: async () => {
       const { shortJson, wholeJson } = await import("../../packages/cli/src/chat/dialogs/json-text.ts");
       return (text) => [shortJson(text, view), wholeJson(text, view)];
@@ -569,6 +612,7 @@ export const readers = [
   },
   {
     name: "command: paragraph",
+    ...terminal,
     load: async () => {
       const { paragraph } = await import("../../packages/cli/src/client/screen.ts");
       return (text) => paragraph(text, view);
@@ -576,6 +620,7 @@ export const readers = [
   },
   {
     name: "command: content of a result",
+    ...terminal,
     load: async () => {
       const { showContent, showJson } = await import("../../packages/cli/src/client/show-content.ts");
       return (text) => [showContent({ type: "text", text }, view), showJson({ a: text }, view)];
@@ -583,6 +628,7 @@ export const readers = [
   },
   {
     name: "command: list of tools",
+    ...terminal,
     load: async () => {
       const { showToolLines } = await import("../../packages/cli/src/client/show-list.ts");
       return (text) => showToolLines([{ name: text, description: text, inputSchema: { type: "object" } }], view);
@@ -590,6 +636,7 @@ export const readers = [
   },
   {
     name: "command: mentions",
+    ...terminal,
     load: async () => {
       const { findMentions, otherNames, replaceMentions, unescapeMentions } =
         await import("../../packages/cli/src/chat/session/mentions.ts");
@@ -604,6 +651,7 @@ export const readers = [
   },
   {
     name: "command: transcript in Markdown",
+    ...terminal,
     load: async () => {
       const { toMarkdown } = await import("../../packages/cli/src/chat/history/transcript.ts");
       const meta = { id: "a", title: "b", model: "c", servers: ["a"], savedAt: 0 };
@@ -620,6 +668,7 @@ export const readers = [
   },
   {
     name: "command: result in the chat",
+    ...terminal,
     load: async () => {
       const { callLine, showResult } = await import("../../packages/cli/src/chat/session/show-message.ts");
       return (text) => {
@@ -634,6 +683,7 @@ export const readers = [
   },
   {
     name: "command: answer of a model",
+    ...terminal,
     load: async () => {
       const { answerOutput } = await import("../../packages/cli/src/chat/script/answer-output.ts");
       return async (text) => {
@@ -649,7 +699,7 @@ export const readers = [
       const { programHint } = await import("../../packages/cli/src/client/program-hint.ts");
       const { LocalError } = await import("mcparley");
       return (text) =>
-        programHint(new LocalError("exited", "a", { data: { exitCode: 1, stderr: text } }), {
+        programHint(new LocalError("exited", "a", { data: { exitCode: 1, stderr: text.slice(-8_192) } }), {
           output: text,
           hidden: ["A_B"],
         });
@@ -657,6 +707,7 @@ export const readers = [
   },
   {
     name: "command: output of a program",
+    ...chunk,
     load: async () => {
       const { programOutput } = await import("../../packages/cli/src/client/program-output.ts");
       return (text) => {
@@ -668,6 +719,7 @@ export const readers = [
   },
   {
     name: "command: URL in a question",
+    ...terminal,
     load: async () => {
       const { highlightHost } = await import("../../packages/cli/src/client/questions/ask-url.ts");
       return (text) => highlightHost(text, view.style);
@@ -676,6 +728,7 @@ export const readers = [
   },
   {
     name: "command: rows of an input",
+    ...terminal,
     load: async () => {
       const { inputRows } = await import("../../packages/cli/src/chat/terminal/input-rows.ts");
       return (text) => inputRows({ prompt: "> ", text, cursor: text.length }, 80, 10);

@@ -62,3 +62,11 @@ test("a command in one word has a hint to remove the quotes", () => {
   expect(hint(["npx", "tsx server.ts"])).toBeUndefined();
   expect(hint(["tsx"])).toBeUndefined();
 });
+
+test("the hint reads the last 65,536 characters of the output", () => {
+  const hint = "The server does not receive NOTES_KEY of this shell. Add --env NOTES_KEY.";
+  const output = (length: number) => `NOTES_KEY${" ".repeat(length - 9)}`;
+  const hintOf = (text: string) => programHint(new Error("a"), { output: text, hidden: ["NOTES_KEY"] });
+  expect(hintOf(output(65_536))).toBe(hint);
+  expect(hintOf(output(65_537))).toBeUndefined();
+});

@@ -10,8 +10,12 @@ interface Failure {
   readonly hidden?: readonly string[] | undefined;
 }
 
+/** Maximum characters of the output that are read, from its end. The end of the stderr has at most 8,192. */
+const readCharacters = 65_536;
+
 /** Returns a hint for a started server, if the failure shows that it lacks a variable or cannot be started in this way. */
-export function programHint(error: unknown, { output, target, hidden = [] }: Failure): string | undefined {
+export function programHint(error: unknown, { output: whole, target, hidden = [] }: Failure): string | undefined {
+  const output = whole.slice(-readCharacters);
   const words = new Set(output.match(variableName));
   const missing = hidden.filter((name) => words.has(name));
   if (missing.length > 0) {

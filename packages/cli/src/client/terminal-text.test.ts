@@ -57,3 +57,8 @@ describe("long lines", () => {
     expect(lines.join("").replaceAll(gutter, "")).toHaveLength(1_000_000);
   });
 });
+
+test("visibleLine shows at most 65,536 units of a text, and the number of the others", () => {
+  expect(visibleLine("a".repeat(65_536))).toBe("a".repeat(65_536));
+  expect(visibleLine(`${"a".repeat(65_536)}bc`)).toBe(`${"a".repeat(65_536)}… (2 more characters)`);
+});

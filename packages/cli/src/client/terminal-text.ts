@@ -1,10 +1,23 @@
 import truncatedWidth from "fast-string-truncated-width";
 import { printable } from "mcparley";
 
-/** Makes untrusted text safe to show on one line: white space becomes single spaces, and unsafe characters are escaped. */
+/** Maximum UTF-16 units of a text that one line shows. It is more than a person reads. */
+const shownUnits = 65_536;
+
+/**
+ * Makes untrusted text safe to show on one line: white space becomes single spaces, and unsafe characters are escaped. The end of a text of
+ * more than 65,536 UTF-16 units is replaced by its length.
+ */
 export function visibleLine(text: string): string {
+  const rest = text.length - shownUnits;
   // U+2800 is an empty braille cell, which looks like a space.
-  return printable(text.replace(/[\s\u2800]+/g, " ").trim());
+  const line = printable(
+    text
+      .slice(0, shownUnits)
+      .replace(/[\s\u2800]+/g, " ")
+      .trim(),
+  );
+  return rest > 0 ? `${line}… (${rest} more characters)` : line;
 }
 
 /** UTF-16 units that are measured at a time. The library throws for megabytes of combining marks. */

@@ -587,3 +587,23 @@ test("4,000 definitions whose pointers end alike have different names", () => {
   );
   expect(Object.keys(Object(schema["$defs"]))).toHaveLength(4000);
 });
+
+test("a reference of more than 4,096 characters leads to no schema", () => {
+  const referenceTo = (name: string) => {
+    const schema = {
+      type: "object",
+      properties: { a: { $ref: `#/$defs/${name}` } },
+      $defs: { [name]: { type: "string" } },
+    };
+    return adapt(schema, "google").losses.map(({ path, keyword }) => `${path} ${keyword}`);
+  };
+  expect(referenceTo("a".repeat(4_096 - "#/$defs/".length))).toEqual([]);
+  expect(referenceTo("a".repeat(4_097 - "#/$defs/".length))).toContain("/properties/a $ref");
+});
+
+test("a loss names at most 256 characters of each name in its path", () => {
+  const name = `~${"a".repeat(300)}`;
+  const schema = { type: "object", properties: { [name]: { type: "string", readOnly: 5 } } };
+  const paths = adapt(schema, "google").losses.map(({ path }) => path);
+  expect(paths).toContain(`/properties/~0${"a".repeat(255)}`);
+});

@@ -8,6 +8,10 @@ import type { SchemaLoss } from "./schema-loss.ts";
 export const MAX_DEPTH = 32;
 /** Maximum members of all schemas that are read, with each inlined reference counted again. */
 const MAX_MEMBERS = 20_000;
+/** Maximum UTF-16 units of a reference. A longer one leads to no schema. */
+const MAX_REFERENCE_CHARS = 4_096;
+/** Maximum UTF-16 units of the name of a property in a pointer. The rest is left out, because pointers are repeated in losses. */
+const MAX_STEP_CHARS = 256;
 /** Maximum losses that are reported for one tool. */
 const MAX_LOSSES = 200;
 
@@ -53,7 +57,9 @@ export interface Adaptation {
 
 /** Returns the place below another one. */
 export function below(place: Place, ...steps: readonly (string | number)[]): Place {
-  const pointer = steps.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  const pointer = steps
+    .map((step) => `/${String(step).slice(0, MAX_STEP_CHARS).replaceAll("~", "~0").replaceAll("/", "~1")}`)
+    .join("");
   return { ...place, pointer: place.pointer + pointer, depth: place.depth + 1 };
 }
 
@@ -99,7 +105,7 @@ export function startAdaptation(root: unknown, rules: ProviderRules, at: SchemaO
 export function findTarget(root: unknown, reference: unknown): Target | undefined {
   if (typeof reference !== "string") return undefined;
   if (reference === "#") return { schema: root, pointer: "" };
-  if (!reference.startsWith("#/")) return undefined;
+  if (!reference.startsWith("#/") || reference.length > MAX_REFERENCE_CHARS) return undefined;
   const pointer = decode(reference.slice(1));
   if (pointer === undefined) return undefined;
   let value = root;

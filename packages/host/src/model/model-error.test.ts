@@ -15,3 +15,11 @@ test("long words that mix letters and digits are redacted", () => {
 test("reads a message of one word in linear time", async () => {
   await expectLinearTime({ head: "", unit: "a", tail: "" }, (text) => modelError(model, new Error(text)));
 });
+
+test("of a message over 16,384 characters, no start of a secret at the cut is shown", () => {
+  // The address is recognized by the character behind the password, which is not read.
+  const messageFor = (chars: number) =>
+    modelError(model, new Error(`token="${"a".repeat(chars)}" https://user:${"p".repeat(400)}@a.example`)).message;
+  expect(messageFor(10)).toBe('The model "a/large" failed: token=[redacted] https://[redacted]@a.example');
+  expect(messageFor(16_200)).toBe('The model "a/large" failed: ');
+});

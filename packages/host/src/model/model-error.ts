@@ -5,6 +5,10 @@ import { statusOf } from "./model-failure.ts";
 
 /** Maximum number of characters of a provider's message. */
 const maxMessage = 500;
+/** Maximum number of characters that are read of a message. */
+const maxRead = 16_384;
+/** Characters at the end of a cut message that are not shown, because they can be the start of a secret that is not recognized. */
+const maxCut = 1_024;
 
 /**
  * Returns the error for a failed request to a model. It has only the status and the redacted message of the provider's error, because
@@ -21,7 +25,9 @@ export function modelError(model: LanguageModel, thrown: unknown): Error {
       `The model "${name}" rejected the credentials (HTTP status ${status}). Check the key of its provider.`,
     );
   }
-  const reason = withoutKeys(redact(messageOf(thrown)), model).slice(0, maxMessage);
+  const message = messageOf(thrown);
+  const start = withoutKeys(redact(message.slice(0, maxRead)), model);
+  const reason = (message.length > maxRead ? start.slice(0, -maxCut) : start).slice(0, maxMessage);
   return new Error(`The model "${name}" failed${status === undefined ? "" : ` (HTTP status ${status})`}: ${reason}`);
 }
 

@@ -30,12 +30,36 @@ export function describeTools(tools: readonly CatalogueTool[], budget: number): 
 /** Returns the most detailed form of a definition that fits into a number of tokens. */
 function fittingLine(tool: CatalogueTool, budget: number): string {
   for (const form of formsOf(tool)) {
-    const line = JSON.stringify(form());
+    const fitting = form();
+    if (hasMoreUnits(fitting, budget * MAX_UNITS_PER_TOKEN)) continue;
+    const line = JSON.stringify(fitting);
     if (estimateTokens(line) <= budget) return line;
   }
   const { name, server } = tool;
   const note = `The definition is too large for this list. Search for "${name}" with limit 1 to read more of it.`;
   return JSON.stringify({ name, server, note });
+}
+
+/**
+ * Maximum UTF-16 units for each token of the budget. The estimate has at most 7, and counts no white space. A definition with more is not
+ * serialized, which would take a second for megabytes.
+ */
+const MAX_UNITS_PER_TOKEN = 20;
+
+/** Whether the texts and names in a JSON value have more UTF-16 units than `max`, with 1 for each other value. */
+function hasMoreUnits(value: unknown, max: number): boolean {
+  let left = max;
+  const read = (member: unknown): boolean => {
+    left -= typeof member === "string" ? member.length : 1;
+    if (left < 0) return true;
+    if (Array.isArray(member)) return member.some(read);
+    if (!isObject(member)) return false;
+    return Object.entries(member).some(([name, inner]) => {
+      left -= name.length;
+      return read(inner);
+    });
+  };
+  return read(value);
 }
 
 /** The forms of a definition, from the complete one to the shortest. */

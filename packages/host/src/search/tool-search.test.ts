@@ -293,3 +293,14 @@ describe("answer", () => {
     });
   });
 });
+
+test("a definition that is far over the budget is not serialized", () => {
+  const page = {
+    enum: ["x".repeat(1_000_000)],
+    toJSON() {
+      throw new Error("The schema is serialized.");
+    },
+  };
+  const huge = tool("a", "huge", "Reads a page.", { page: page as unknown as JsonObject });
+  expect(searchOver(huge).describe([{ tool: huge, score: 1 }])).toContain('"parameters":["page"]');
+});

@@ -269,3 +269,18 @@ describe("a body that a framework has read", () => {
     expect(await post(`http://127.0.0.1:${(http.address() as AddressInfo).port}/`, callOf(500))).toBe(200);
   });
 });
+
+test.each([
+  ["accept", {}],
+  ["x-forwarded-for", { trustProxy: "x-forwarded-for" }],
+  ["forwarded", { trustProxy: "forwarded" }],
+])("%s is read only if all headers have at most 16 KiB", async (name, options) => {
+  const { port } = await serve(options);
+  const statusFor = async (length: number): Promise<string> => {
+    const { socket, until } = dial(port);
+    socket.write(headOf({ ...head, "content-length": 0, [name]: ",".repeat(length) }));
+    return (await until(/^HTTP.*\r\n/)).slice(0, "HTTP/1.1 431".length);
+  };
+  expect(await statusFor(15_000)).not.toBe("HTTP/1.1 431");
+  expect(await statusFor(16_384)).toBe("HTTP/1.1 431");
+});

@@ -84,8 +84,8 @@ function escapeUnsafe(text: string, escape: (code: number) => string): string {
   const decoder = new TextDecoder();
   const parts = [text.slice(0, start)];
   const bytes = new Uint8Array(CHUNK + LONGEST);
-  const escapes = new Map<number, string>();
-  let escaped = "";
+  const escapes = new Map<number, Uint8Array>();
+  let escaped: Uint8Array = new Uint8Array();
   let escapedCode = -1;
   let length = 0;
   for (let at = start; at < text.length; at++) {
@@ -94,11 +94,11 @@ function escapeUnsafe(text: string, escape: (code: number) => string): string {
     if (isSafeAscii(code)) bytes[length++] = code;
     else if (isUnsafe(text, at, code)) {
       if (code !== escapedCode) {
-        escaped = escapes.get(code) ?? escape(code);
+        escaped = escapes.get(code) ?? new TextEncoder().encode(escape(code));
         escapes.set(code, escaped);
         escapedCode = code;
       }
-      for (let index = 0; index < escaped.length; index++) bytes[length++] = escaped.charCodeAt(index);
+      for (const byte of escaped) bytes[length++] = byte;
     } else length = writeCharacter(bytes, length, code);
     if (code > 0xffff) at++;
     if (length < CHUNK) continue;

@@ -1,5 +1,6 @@
 import type { Catalogue } from "@mcparley/host";
 import { expect, test } from "vitest";
+import { expectLinearTime } from "../../../../../tests/support/linear-time.ts";
 import { findMentions, mentionText, replaceMentions } from "./mentions.ts";
 
 const resource = (uri: string): Catalogue["resources"][number] => ({ server: "notes", resource: { uri, name: uri } });
@@ -65,4 +66,12 @@ test("replaces the names of some resources, and keeps the punctuation after them
   expect(replace(`@<notes:note://{year}/{month}>: and ${monthly}?`)).toBe(
     "@notes:note://2025/02: and @notes:note://2025/02?",
   );
+});
+
+test("the time for many names and much code is linear", async () => {
+  await expectLinearTime({ head: "", unit: "`x` @notes:note://today ", tail: "" }, (text) => findMentions(text, known));
+});
+
+test("a name between two pieces of code is found, and a name in code is not", () => {
+  expect(uris("`x` @notes:note://today `@notes:note://b` @notes:note://c `y`")).toEqual(["note://today", "note://c"]);
 });

@@ -52,9 +52,14 @@ function namesIn(text: string): string[] {
   return named.map(([, quoted, word]) => quoted ?? word ?? "");
 }
 
+/** Returns a function that returns whether a position is in code. It must be called with positions in ascending order. */
 function codeIn(text: string): (index: number) => boolean {
   const ranges = [...text.matchAll(code)].map(({ index, 0: { length } }) => ({ start: index, end: index + length }));
-  return (index) => ranges.some(({ start, end }) => index >= start && index < end);
+  let next = 0;
+  return (index) => {
+    while (index >= (ranges[next]?.end ?? Infinity)) next++;
+    return index >= (ranges[next]?.start ?? Infinity);
+  };
 }
 
 /** Returns a text in which `\@` at the start of a word has become `@`, except in code. */

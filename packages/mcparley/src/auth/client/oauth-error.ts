@@ -43,11 +43,18 @@ export async function toAuthorizationError(
   return new LocalError("authorization_failed", message, { data });
 }
 
+/** Maximum UTF-16 units at the start of a text that become a line. */
+const READ_CHARS = 16_384;
+/** UTF-16 units at the end of a cut text that are not shown, because they can be the start of a secret that is not recognized. */
+const CUT_CHARS = 1_024;
+
 /** Returns a text of an authorization server as one short line without secrets. */
 export function withoutSecrets(text: string, secrets: Iterable<string>): string {
-  // Secrets are found in the whole text, because a part of one is not recognized.
-  const line = redact(redactKnown(text, secrets).replace(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+/gu, " "));
-  return line.slice(0, 300).toWellFormed();
+  // Known secrets are found in the whole text, because a part of one is not recognized.
+  const known = redactKnown(text, secrets);
+  const start = known.slice(0, READ_CHARS).replace(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+/gu, " ");
+  const line = redact(start);
+  return (known.length > READ_CHARS ? line.slice(0, -CUT_CHARS) : line).slice(0, 300).toWellFormed();
 }
 
 /** Returns an error code with its description. */

@@ -67,8 +67,12 @@ export function exactText(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** Maximum UTF-16 units of the URI or path of a file. Paths of file systems have at most 4,096 bytes, which encoding makes three times as long. */
+const maxPath = 12_288;
+
 /** Returns the URI of a skill's folder, or undefined if the URI is not that of a `SKILL.md` in a folder. */
 export function rootOf(uri: string): string | undefined {
+  if (uri.length > maxPath) return undefined;
   const match = /^[a-z][a-z\d+.-]*:\/\/[^?#\s]*[^/?#\s]\/SKILL\.md$/i.exec(uri);
   if (!match) return undefined;
   const root = uri.slice(0, -skillFile.length - 1);
@@ -83,6 +87,7 @@ export function lastPart(root: string): string {
 /** Returns whether a URI names a file in a folder. A part that leaves the folder when it is decoded is refused. */
 export function isInside(root: string, uri: string): boolean {
   return (
+    uri.length <= maxPath &&
     uri.startsWith(`${root}/`) &&
     uri
       .slice(root.length + 1)
@@ -112,7 +117,10 @@ const unfit = /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}\uFEFF\\]/u;
 
 /** Returns whether a path, with `/` between its parts, stays in its folder and has no characters that can mislead a reader. */
 export function isPlainPath(path: string): boolean {
-  return path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && !unfit.test(part));
+  return (
+    path.length <= maxPath &&
+    path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && !unfit.test(part))
+  );
 }
 
 /** Returns a path or URI for an error message: quoted, at most 200 characters, with the unfit characters escaped. */

@@ -58,3 +58,10 @@ describe("the explanation in the body of an error response", () => {
     },
   );
 });
+
+test("a JSON body of more than 262,144 characters is not parsed", () => {
+  const bodyOf = (length: number) => `{"message":"expired","a":"${"x".repeat(length - 28)}"}`;
+  expect(bodyOf(262_144)).toHaveLength(262_144);
+  expect(explanationIn(bodyOf(262_144))).toBe("expired");
+  expect(explanationIn(bodyOf(262_145))).toBe("");
+});

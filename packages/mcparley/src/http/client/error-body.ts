@@ -3,13 +3,16 @@ import { redact } from "../../rpc/redact.ts";
 
 /** Maximum number of characters at the start of a text in which an explanation is searched. */
 const SEARCHED_CHARS = 8_192;
+/** Maximum number of characters of a JSON body that is parsed. Millions of brackets would take a second. */
+const PARSED_CHARS = 262_144;
 /** Maximum number of characters of an explanation, and of one that is taken from HTML or XML. */
 const TEXT_CHARS = 1_000;
 const MARKUP_CHARS = 200;
 
 /**
  * Returns the explanation in the body of an error response, on one line and with secrets redacted: the text of a JSON error,
- * the title of a page, or the body itself. Empty if a JSON body has no explanation, or is cut off.
+ * the title of a page, or the body itself. Empty if a JSON body has no explanation, is cut off, or
+ * has more than 262,144 characters.
  */
 export function explanationIn(body: string): string {
   const text = body.trim();
@@ -25,7 +28,8 @@ function oneLine(text: string, limit: number): string {
 function readJsonError(text: string): string {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    // A longer text is cut off, so that it is not JSON.
+    value = JSON.parse(text.slice(0, PARSED_CHARS));
   } catch {
     return "";
   }

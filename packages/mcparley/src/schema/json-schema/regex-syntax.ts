@@ -17,7 +17,8 @@ const term = new RegExp(
     String.raw`(?<bar>\|)`,
     String.raw`(?<class>\[\^?)`,
     String.raw`\\(?:k<(?<reference>${name})>|(?<number>[1-9]\d*)|${property}|[DSWdsw]|${character})`,
-    String.raw`[^$()*+?[\\\]^{|}]`,
+    // A repetition without a limit would need memory for each character.
+    String.raw`[^$()*+?[\\\]^{|}]{1,256}`,
   ].join("|"),
   "suy",
 );

@@ -32,13 +32,18 @@ const maxLength = 65_536;
  */
 export function readFrontMatter(markdown: string): FrontMatter {
   const text = markdown.startsWith("\uFEFF") ? markdown.slice(1) : markdown;
-  const { yaml, body } = split(text.replaceAll("\r\n", "\n"));
-  const { value, lines } = readYaml(yaml, 2);
-  return { frontmatter: value, body, lines };
+  const { yaml, body } = split(text);
+  const { value, lines } = readYaml(withLineFeeds(yaml), 2);
+  return { frontmatter: value, body: withLineFeeds(body), lines };
+}
+
+/** Replaces CR LF by LF. For millions of them `replaceAll` takes four times as long. */
+function withLineFeeds(text: string): string {
+  return text.split("\r\n").join("\n");
 }
 
 function split(text: string): { yaml: string; body: string } {
-  const begin = /^--- *\n/.exec(text)?.[0].length;
+  const begin = /^--- *\r?\n/.exec(text)?.[0].length;
   if (begin === undefined) {
     throw new FrontMatterError("there is no front matter", 1, "Start the file with a line ---, and YAML below it.");
   }
@@ -46,7 +51,8 @@ function split(text: string): { yaml: string; body: string } {
   while (at - begin <= maxLength) {
     const end = text.indexOf("\n", at);
     const line = end === -1 ? text.slice(at) : text.slice(at, end);
-    if (/^---[ \t]*$/.test(line)) return { yaml: text.slice(begin, at), body: end === -1 ? "" : text.slice(end + 1) };
+    if (/^---[ \t]*\r?$/.test(line))
+      return { yaml: text.slice(begin, at), body: end === -1 ? "" : text.slice(end + 1) };
     if (end === -1) throw new FrontMatterError("the front matter is never closed", 1, "End it with a line ---.");
     at = end + 1;
   }
