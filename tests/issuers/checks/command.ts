@@ -68,7 +68,7 @@ export const command = checksOf([
       const { url } = await world.serve();
       const { run, start } = await world.user("alice");
       const { ended, printed } = start("login", url, "--no-browser", "--json", "--timeout", "20s");
-      const [address] = await printed(/https?:[^\s"]+redirect_uri=[^\s"]+/);
+      const [address] = await printed(/https?:[^\s"]+(?:redirect|request)_uri=[^\s"]+/);
       const redirect = await browserOf({ user: "alice" }).signIn(address);
       await (await fetch(redirect)).text();
       const { code, err } = await ended;

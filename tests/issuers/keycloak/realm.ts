@@ -152,7 +152,7 @@ function clientsOf(publicKey: object): Record<string, object> {
     bound: { attributes: { "dpop.bound.access.tokens": "true" } },
     pushed: { attributes: { "require.pushed.authorization.requests": "true" } },
     short: { attributes: { "access.token.lifespan": "10" } },
-    "no-offline": { optionalClientScopes: scopes },
+    "no-offline": { defaultClientScopes: ["basic"], optionalClientScopes: scopes },
     [resourceServer]: { ...confidential, attributes: { "standard.token.exchange.enabled": "true" } },
     [upstream]: { ...confidential, standardFlowEnabled: false },
   };

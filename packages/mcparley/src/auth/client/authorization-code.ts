@@ -194,7 +194,8 @@ async function makeRequest(
 
 /**
  * Pushes an authorization request if the server accepts that (RFC 9126). Returns undefined if the server does not require it, and
- * the request failed: then the URL contains the parameters. Throws the refusal of scopes, which a page would only repeat.
+ * the request failed: then the URL contains the parameters. Throws the refusal of scopes and of
+ * the access, which a page would only repeat. A refused client can still be one that may not push requests.
  */
 async function pushRequest(
   { at, endpoints, signal }: GrantContext,
@@ -208,7 +209,7 @@ async function pushRequest(
     return await pushAuthorization(endpoints, known, parameters);
   } catch (error) {
     signal.throwIfAborted();
-    if (isRequired === true || isScopeRefusal(error)) throw error;
+    if (isRequired === true || isScopeRefusal(error) || refusalCode(error) === "access_denied") throw error;
     return undefined;
   }
 }

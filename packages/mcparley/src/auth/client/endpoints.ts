@@ -262,12 +262,20 @@ async function send<T>(
   }
 }
 
+/** Returns a sentence with the time of this machine for a refused proof, if the server does not state its own time. */
+function proofRemark({ message }: LocalError, { headers, sentAt }: TimedResponse): string {
+  if (headers.has("date") || !/\bDPoP proof\b|invalid_dpop_proof/i.test(message)) return "";
+  return ` The proof has the time of the clock of this machine, ${new Date(sentAt).toISOString()}. Check this clock.`;
+}
+
 /** Adds the remarks to an error that help to remove its cause. */
 function withRemarks(failure: LocalError, what: string, lastResponse: TimedResponse | undefined): LocalError {
   const { code, message, data } = failure;
   const isRefusedRegistration = what === registration && isFinalRefusal(failure);
   const cure = isRefusedRegistration ? " Register a client manually, and set the option client." : "";
-  const remarks = cure + (lastResponse ? clockRemark(lastResponse, "the authorization server") : "");
+  const remarks =
+    cure +
+    (lastResponse ? clockRemark(lastResponse, "the authorization server") + proofRemark(failure, lastResponse) : "");
   if (remarks === "") return failure;
   const details = isRefusedRegistration ? { ...(data as object), request: "registration" } : data;
   return new LocalError(code, message + remarks, { data: details });

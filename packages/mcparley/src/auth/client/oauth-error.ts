@@ -143,7 +143,7 @@ const PRECISION_MS = 1_000;
 
 /** A response of another machine, and the times of this machine at which the request was sent and the response received. */
 export interface TimedResponse {
-  readonly headers: { get(name: string): string | null };
+  readonly headers: { get(name: string): string | null; has(name: string): boolean };
   readonly sentAt: number;
   readonly receivedAt: number;
 }
