@@ -37,16 +37,32 @@ export function shownValue(name: string, value: string): string {
 }
 
 /**
- * Returns the value of a variable for display, as `shownValue` does. Program text is shown, because a variable such as `BASH_ENV` can contain
- * it, and the name of another one can be that of a secret.
+ * Returns the value of a variable for display. It is only hidden if its name is that of a secret and it has no form of program text or of a
+ * path, because a variable such as `BASH_ENV` selects a program, whose name can have the form of a token.
  */
 export function shownVariable(name: string, value: string): string {
-  return canBeCode(value) ? value : shownValue(name, value);
+  return canBeCode(value) || !isSecretName(name) ? value : shownValue(name, value);
 }
 
-/** Returns the words of a command for display, as `safeWords` does. Program text is shown: `sh -c 'token=x; run'`. */
+/**
+ * Returns the words of a command for display. A word is only hidden if it is the value of an option with the name of a secret and has the
+ * form of a secret: each other word can be the name of a program. The values of a URL's query are hidden.
+ */
 export function shownWords(words: readonly string[]): string[] {
-  return safeWords(words).map((shown, index) => (canBeCode(words[index]!) ? words[index]! : shown));
+  return words.map((word, index) => {
+    if (canBeCode(word)) return word;
+    if (/^https?:\/\//i.test(word)) return safeUrl(word);
+    const [, name = "", value = ""] = /^(?:--?)?([\w.-]+)=(.*)$/s.exec(word) ?? [];
+    if (isSecretName(name) && hasSecretForm(value)) return `${word.slice(0, -value.length)}***`;
+    const before = words[index - 1] ?? "";
+    const follows = /^--?[a-z]/i.test(before) && !before.includes("=") && isSecretName(before);
+    return follows && hasSecretForm(word) ? "***" : word;
+  });
+}
+
+/** Whether a text has the form of a secret, and not that of a path or of a file name with an extension. */
+function hasSecretForm(text: string): boolean {
+  return !/[\\/]|\.[a-z]{1,4}$/i.test(text) && (isSecretValue(text) || randomText.test(text));
 }
 
 /** Whether a text has white space or a character with a meaning in a shell. A URL can have `&`. */

@@ -15,6 +15,7 @@ import { mayHide } from "../hidden-entries.ts";
 import { UsageError } from "../io.ts";
 import { isObject } from "../json.ts";
 import { jsonText } from "../json-text.ts";
+import { quotedWord } from "../quoted-word.ts";
 import { type View, paragraph, printJson, printText } from "../screen.ts";
 import { binaryOf, saveBinaries, saveText, showContent, showJson } from "../show-content.ts";
 import { whyUnasked } from "../questions/prompter.ts";
@@ -146,7 +147,7 @@ async function confirmDestructive({ name, annotations }: Tool, { options, questi
 }
 
 function cureFor(name: string): string {
-  return `Allow it with --allow ${/^[\w.-]+$/.test(name) ? name : JSON.stringify(name)}.`;
+  return `Allow it with --allow ${quotedWord(visibleLine(name))}.`;
 }
 
 function errorText({ content }: CallToolResult): string {

@@ -8,7 +8,7 @@ const files: EntryIdentity = {
   digest: "0".repeat(64),
   kind: "command",
   file: "/home/ann/project/.mcp.json",
-  command: ["./files-server", "--root", "/home/ann/my notes", "--token", "abc"],
+  command: ["./files-server", "--root", "/home/ann/my notes", "--token", "abcdef0123456789"],
   executable: "/home/ann/project/files-server",
   cwd: "/home/ann/project",
   environment: { LANG: "C", TOKEN: "${env:FILES_TOKEN}", API_KEY: "12345" },
@@ -99,7 +99,7 @@ test.each([
   ["--password=$(./evil)", "'--password=$(./evil)'"],
   ['curl -H "Authorization: Bearer `./evil`"', `'curl -H "Authorization: Bearer \`./evil\`"'`],
 ])("shows program text that looks like a secret: %s", async (code, shown) => {
-  const command = ["sh", "-c", code, "--token=abc"];
+  const command = ["sh", "-c", code, "--token=abcdef0123456789"];
   const { screen } = await ask(["n"], { ...files, command, environment: { API_KEY: code, TOKEN: "x" } });
   expect(screen).toContain(`Command       sh -c ${shown} '--token=***'\n`);
   expect(screen).toContain(`Variable      API_KEY=${shown}\n`);
@@ -144,4 +144,30 @@ test("words of an entry and names cannot look like lines of the command", async 
     expect(screen).not.toMatch(/[^ -~\n…]/);
     expect(screen).not.toMatch(/^(The server|Call it)/m);
   }
+});
+
+test.each([
+  [["bash", "ghp_abcdefghijklmnopqrstuvwxyz0123456789"], "bash ghp_abcdefghijklmnopqrstuvwxyz0123456789"],
+  [["node", "--import", "./ghp_abcdefghijklmnopqrstuvwxyz0123456789.mjs"], /--import \.\/ghp_\w+\.mjs/],
+  [["xargs", "--token", "sh", "-c", "evil"], "xargs --token sh -c evil"],
+  [
+    ["node", "--token", "./evil.js", "--password=abcdef0123456789.js"],
+    "--token ./evil.js --password=abcdef0123456789.js",
+  ],
+])("shows the program in %j, whose name has the form of a secret", async (command, shown) => {
+  const { screen } = await ask(["n"], { ...files, command });
+  const text = screen.replaceAll(/\s+/g, " ");
+  if (typeof shown === "string") expect(text).toContain(shown);
+  else expect(text).toMatch(shown);
+});
+
+test("shows the value of a variable that selects a program, also if it has the form of a secret", async () => {
+  const value = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+  const { screen } = await ask(["n"], {
+    ...files,
+    environment: { BASH_ENV: value, LD_PRELOAD: value, API_TOKEN: value },
+  });
+  expect(screen).toContain(`BASH_ENV=${value}`);
+  expect(screen).toContain(`LD_PRELOAD=${value}`);
+  expect(screen).toContain("API_TOKEN=(40 characters, not shown)");
 });

@@ -133,6 +133,10 @@ function readServer(given: string | URL): URL {
   if (url?.protocol !== "https:" && url?.protocol !== "http:") {
     throw new LocalError("invalid_target", "The URL of the MCP server must be an http or https URL.");
   }
+  // Otherwise errors, steps and the stored account would contain the password.
+  if (url.username !== "" || url.password !== "") {
+    throw new LocalError("invalid_target", "The URL of the MCP server must not contain a user or password.");
+  }
   url.hash = "";
   return url;
 }

@@ -396,3 +396,15 @@ test("a server that refuses a new token causes no further sign-in", async () => 
   });
   expect(visits).toHaveLength(1);
 });
+
+test("a URL with a password is refused before a request, and the error does not contain it", async () => {
+  const requests: unknown[] = [];
+  const fetch: typeof globalThis.fetch = async (input) => (requests.push(input), new Response());
+  const auth = oauth({ fetch });
+  for (const name of ["signIn", "signOut", "whoami"] as const) {
+    const error: unknown = await auth[name]("https://ann:hunter2@mcp.example/mcp").catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "invalid_target", message: expect.stringContaining("user or password") });
+    expect(String(error)).not.toContain("hunter2");
+  }
+  expect(requests).toEqual([]);
+});
