@@ -61,11 +61,11 @@ export function consentParts(options: ConsentOptions): ConsentParts {
     ...others,
     async identify({ target, entry }) {
       if (!entry) return identityOfTarget(target, env);
-      const hash = await keyedHash(others.storage, entry.digest).catch((error: Error) => {
+      const hash = await keyedHash(others.storage).catch((error: Error) => {
         report(undefined, error);
-        return `${unstored} ${entry.digest}`;
+        return (digest: string) => `${unstored} ${digest}`;
       });
-      return identityOfEntry(entry, hash);
+      return identityOfEntry(entry, hash(entry.digest));
     },
     queue,
     isAsking: () => open > 0,

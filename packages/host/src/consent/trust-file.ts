@@ -84,11 +84,10 @@ export async function addTrusted(
 type Table = Readonly<Record<string, string>>;
 
 async function hashedTable(storage: StateStorage, table: Table): Promise<Record<string, string>> {
-  const entries = Object.entries(table).map(async ([name, value]) => [
-    name,
-    await keyedHash(storage, `${name}=${value}`),
-  ]);
-  return Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
+  const entries = Object.entries(table);
+  if (entries.length === 0) return {};
+  const hash = await keyedHash(storage);
+  return Object.fromEntries(entries.map(([name, value]) => [name, hash(`${name}=${value}`)]));
 }
 
 /** A secret is recognized by its form, by the name before it, and by the option before it: `--token abc`. */

@@ -62,7 +62,8 @@ export function listCache(entry: ResolvedEntry, storage: StateStorage, report: (
 async function fileName({ name, server, settings }: ResolvedEntry, storage: StateStorage): Promise<string> {
   const parts: unknown[] = [formatVersion, name, server.kind];
   if (settings.entry) {
-    parts.push(await keyedHash(storage, settings.entry.digest));
+    const hash = await keyedHash(storage);
+    parts.push(hash(settings.entry.digest));
   } else if (server.kind === "http") {
     const { url, headers = {} } = server.target;
     parts.push(url.href, Object.keys(headers).toSorted());

@@ -4,13 +4,12 @@ import type { StateStorage } from "./state-storage.ts";
 const fileName = "identity-key";
 
 /**
- * Returns the HMAC-SHA-256 of a text as hexadecimal digits, with a secret key of the user, which is created with the first call. A value
- * of the text cannot be guessed from it without the key. If the key is deleted, each hash is another one.
+ * Reads the secret key of the user, which is created with the first call, and returns a function that hashes texts with it: HMAC-SHA-256 as
+ * hexadecimal digits. A text cannot be guessed from its hash without the key. If the key is deleted, each hash is another one.
  */
-export async function keyedHash(storage: StateStorage, text: string): Promise<string> {
-  return createHmac("sha256", await readKey(storage))
-    .update(text)
-    .digest("hex");
+export async function keyedHash(storage: StateStorage): Promise<(text: string) => string> {
+  const key = await readKey(storage);
+  return (text) => createHmac("sha256", key).update(text).digest("hex");
 }
 
 async function readKey(storage: StateStorage): Promise<string> {

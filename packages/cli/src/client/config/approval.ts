@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { homeFolder } from "@mcparley/internal/home-folder";
 import { type EntryIdentity, type Scope, readTrustedFile } from "@mcparley/config";
 import { Declined } from "mcparley";
@@ -68,12 +68,15 @@ export function readApprovals(list: string, io: Pick<CommandIo, "env" | "platfor
   const folder = join(stateFolder(io), "mcparley");
   const file = join(folder, list);
   const stored = withUsageErrors(() => readTrustedFile(file)?.split("\n"));
-  const key = (): string => withUsageErrors(() => readTrustedFile(join(folder, keyFile)) ?? newKey(folder));
-  const hashOf = (text: string): string => createHmac("sha256", key()).update(text).digest("hex");
+  let key: string | undefined;
+  const hashOf = (text: string): string => {
+    key ??= withUsageErrors(() => readTrustedFile(join(folder, keyFile)) ?? newKey(folder));
+    return createHmac("sha256", key).update(text).digest("hex");
+  };
   return {
     has: (text) => stored?.includes(hashOf(text)) ?? false,
     add(...texts) {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
       appendFileSync(file, texts.map((text) => `${hashOf(text)}\n`).join(""), { mode: 0o600 });
     },
   };

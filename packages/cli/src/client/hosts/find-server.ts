@@ -144,14 +144,20 @@ function sorted(table: ReadonlyMap<string, ConfigValue>): [string, ConfigValue][
   return [...table].toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** Returns the target of a server with the values of its references. Throws `UsageError` for a reference without a value. */
-export async function targetOf(server: ConfiguredServer, { cwd, env }: Machine): Promise<Target> {
+/**
+ * Returns the target of a server with the values of its references. `input` returns the value of each input; by default they have none.
+ * Throws `UsageError` for a reference without a value.
+ */
+export async function targetOf(
+  server: ConfiguredServer,
+  { cwd, env }: Pick<Machine, "cwd" | "env">,
+  input?: () => string,
+): Promise<Target> {
   const folder = server.folder ?? cwd;
-  const { entry, ...target } = await expandTarget(server, { env, folder, home: homeFolder(env) }).catch(
-    (error: unknown) => {
-      throw asUsageError(error);
-    },
-  );
+  const options = { env, folder, home: homeFolder(env), ...(input && { input }) };
+  const { entry, ...target } = await expandTarget(server, options).catch((error: unknown) => {
+    throw asUsageError(error);
+  });
   const origin = { name: server.name, scope: server.scope, entry };
   if (target.kind === "command") return { ...target, origin };
   const { url, headers } = target;

@@ -1,4 +1,4 @@
-import { type ConfiguredServer, type ServerTarget, expandTarget, referencesIn } from "@mcparley/config";
+import { type ConfiguredServer, type ServerTarget, referencesIn } from "@mcparley/config";
 import { LocalError } from "mcparley";
 import { approve } from "../config/approval.ts";
 import type { Target } from "../config/config-target.ts";
@@ -16,12 +16,8 @@ export async function approveSource(server: ConfiguredServer, setting: EditSetti
   if (server.file === "") return;
   const references = server.target ? referencesIn(server.target) : [];
   const blank = Object.fromEntries(references.flatMap((one) => (one.kind === "env" ? [[one.name, ""]] : [])));
-  const { entry } = await expandTarget(server, {
-    env: { ...blank, ...io.env },
-    folder: server.folder ?? io.cwd,
-    input: () => "",
-  });
-  await approve({ name: server.name, scope: server.scope, entry }, setting);
+  const { origin } = await targetOf(server, { cwd: io.cwd, env: { ...blank, ...io.env } }, () => "");
+  if (origin) await approve(origin, setting);
 }
 
 /**

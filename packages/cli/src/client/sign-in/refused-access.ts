@@ -25,11 +25,6 @@ export function isClientRefusal(error: Error): boolean {
   return clientRefusals.has(error.data.error) || error.data.request === "registration";
 }
 
-/** Whether an authorization server registers no client by itself, or refused to register this one. */
-function isWithoutRegistration({ message }: Error): boolean {
-  return /does not support dynamic registration|refused to register a client/.test(message);
-}
-
 /** Whether a user, or a rule of the authorization server, denied the sign-in (RFC 6749, 4.1.2.1). */
 export function isDeniedByUser({ code, data }: LocalError): boolean {
   return code === "sign_in_failed" && isObject(data) && data.error === "access_denied";
@@ -68,7 +63,7 @@ export function accessHint(error: LocalError, target: KnownTarget | undefined): 
   const sent = (target?.headerNames ?? []).filter((name) => !harmless.has(name.toLowerCase()));
   if (sent.length === 0) {
     const isRefused = error.code === "authorization_failed";
-    if (isRefused && (isClientRefusal(error) || isWithoutRegistration(error))) return registerClient;
+    if (isRefused && isClientRefusal(error)) return registerClient;
     // The server refuses the token of the sign-in itself, and its message states the reason.
     if (!isRefused && typeof data.issuer === "string") return undefined;
     if (scopes !== undefined) {
