@@ -52,11 +52,8 @@ export function shownWords(words: readonly string[]): string[] {
   return words.map((word, index) => {
     if (canBeCode(word)) return word;
     if (/^https?:\/\//i.test(word)) return safeUrl(word);
-    const [, name = "", value = ""] = /^(?:--?)?([\w.-]+)=(.*)$/s.exec(word) ?? [];
-    if (isSecretName(name) && hasSecretForm(value)) return `${word.slice(0, -value.length)}***`;
-    const before = words[index - 1] ?? "";
-    const follows = /^--?[a-z]/i.test(before) && !before.includes("=") && isSecretName(before);
-    return follows && hasSecretForm(word) ? "***" : word;
+    const value = secretOption(words, index);
+    return value !== undefined && hasSecretForm(value) ? withoutEnd(word, value) : word;
   });
 }
 
@@ -84,13 +81,28 @@ export function safeUrl(text: string): string {
 export function safeWords(words: readonly string[]): string[] {
   return words.map((word, index) => {
     if (/^https?:\/\//i.test(word)) return safeUrl(word);
-    const [, name = "", value] = /^(?:--?)?([\w.-]+)=(.*)$/s.exec(word) ?? [];
-    if (value !== undefined && isSecretName(name) && !hasReference(value)) return word.slice(0, -value.length) + "***";
-    const before = words[index - 1] ?? "";
-    const follows = /^--?[a-z]/i.test(before) && !before.includes("=") && isSecretName(before);
-    if (follows && !word.startsWith("-") && !hasReference(word)) return "***";
+    const value = secretOption(words, index);
+    if (value !== undefined && !hasReference(value)) return withoutEnd(word, value);
     return isSecretValue(word) && !hasReference(word) ? redacted(word) : word;
   });
+}
+
+/**
+ * Returns the value of an option with the name of a secret: the end of the word, as in `--token=VALUE`, or the whole word after the option.
+ * Undefined for other words, and for an option after another one.
+ */
+function secretOption(words: readonly string[], index: number): string | undefined {
+  const word = words[index] ?? "";
+  const [, name = "", value] = /^(?:--?)?([\w.-]+)=(.*)$/s.exec(word) ?? [];
+  if (value !== undefined && isSecretName(name)) return value;
+  const before = words[index - 1] ?? "";
+  const follows = /^--?[a-z]/i.test(before) && !before.includes("=") && isSecretName(before);
+  return follows && !word.startsWith("-") ? word : undefined;
+}
+
+/** Returns a word with asterisks in place of the value at its end. */
+function withoutEnd(word: string, value: string): string {
+  return `${word.slice(0, word.length - value.length)}***`;
 }
 
 function redacted(word: string): string {
