@@ -3,7 +3,8 @@ import { basename, dirname, join } from "node:path";
 import { locateExecutable } from "@mcparley/internal/find-executable";
 import { isTable } from "./formats/format.ts";
 import type { CommandTarget, ConfiguredServer, UrlTarget } from "./model.ts";
-import { type ReferencedFiles, formatEntryValue, isWithin, referencesIn, withoutLinks } from "./target-references.ts";
+import { type ReferencedFiles, formatEntryValue, isWithin, withoutLinks } from "./files/referenced-files.ts";
+import { referencesIn } from "./target-references.ts";
 import type { ConfigValue, Reference } from "./values.ts";
 
 /**
@@ -62,7 +63,7 @@ interface EntryContext {
 
 /** Returns the identity of the entry of a server at a URL. */
 export function identityOfUrl({ url, headers }: UrlTarget, context: EntryContext): EntryIdentity {
-  const facts = { url: formatEntryValue(url, context.files), headers: written(headers, context) };
+  const facts = { url: formatEntryValue(url, context.files), headers: formatTable(headers, context) };
   return identify({ kind: "url", ...facts }, [], context);
 }
 
@@ -79,7 +80,7 @@ export async function identityOfCommand(
     command: [target.command, ...target.args].map((word) => formatEntryValue(word, context.files)),
     ...(executable !== undefined && { executable }),
     cwd,
-    environment: { ...fromFile, ...written(target.env, context) },
+    environment: { ...fromFile, ...formatTable(target.env, context) },
     ...(target.envFile !== undefined && { envFile: formatEntryValue(target.envFile, context.files) }),
   } as const;
   return identify(facts, [cwd, fromFile, executable], context);
@@ -108,19 +109,19 @@ async function chosenExecutable(
   { server, env: userEnv }: EntryContext,
 ): Promise<string | undefined> {
   const { platform } = process;
-  const located = await locateExecutable({ command, cwd, env: { ...userEnv, ...env }, platform });
-  if (located === undefined) return undefined;
+  const location = await locateExecutable({ command, cwd, env: { ...userEnv, ...env }, platform });
+  if (location === undefined) return undefined;
   const isPath = command.includes("/") || (platform === "win32" && command.includes("\\"));
   const hasOwnPath = Object.keys(env).some((name) => name.toUpperCase() === "PATH");
-  const found = withoutLinks(located);
+  const found = withoutLinks(location);
   // A link of the folder can lead to a program outside of it.
-  const files = [found, join(withoutLinks(dirname(located)), basename(located))];
+  const files = [found, join(withoutLinks(dirname(location)), basename(location))];
   const folders = [cwd, server.folder ?? cwd].map(withoutLinks);
   const isOfFolder = folders.some((folder) => files.some((file) => isWithin(folder, file)));
   return isPath || hasOwnPath || isOfFolder ? found : undefined;
 }
 
-function written(table: ReadonlyMap<string, ConfigValue>, { files }: EntryContext): Record<string, string> {
+function formatTable(table: ReadonlyMap<string, ConfigValue>, { files }: EntryContext): Record<string, string> {
   return Object.fromEntries([...table].map(([name, value]) => [name, formatEntryValue(value, files)]));
 }
 

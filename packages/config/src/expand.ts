@@ -5,7 +5,7 @@ import { ConfigError, quoted } from "./config-error.ts";
 import { type EntryIdentity, identityOfCommand, identityOfUrl } from "./entry-identity.ts";
 import { readTrustedFile } from "./files/trusted-file.ts";
 import type { CommandTarget, ConfiguredServer, UrlTarget } from "./model.ts";
-import { type ReferencedFiles, readReferencedFiles } from "./target-references.ts";
+import { type ReferencedFiles, readReferencedFiles } from "./files/referenced-files.ts";
 import { type ConfigValue, type PathVariable, type Reference, formatValue, partsOf } from "./values.ts";
 
 /** Options of `expandTarget`. */

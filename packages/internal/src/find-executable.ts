@@ -15,8 +15,8 @@ const defaultPath = "/usr/bin:/bin";
 
 /** Returns the path of the executable that a start of the program would run, without symbolic links, or undefined. */
 export async function findExecutable(search: ProgramSearch): Promise<string | undefined> {
-  const located = await locateExecutable(search);
-  return located && realpath(located);
+  const location = await locateExecutable(search);
+  return location && realpath(location);
 }
 
 /**

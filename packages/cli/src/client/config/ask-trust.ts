@@ -23,7 +23,7 @@ export async function askTrust({ name, entry, hasChanged }: TrustQuestion, talk:
   const changed = hasChanged
     ? [`You trusted a server ${quoted(name)} of this file before. Its entry has changed.`]
     : [];
-  const url = parsed(entry.url);
+  const url = parseUrl(entry.url);
   const similar = url && hasSimilarLetters(url) ? ["The host has letters that can look like other letters."] : [];
   const shown = stack(
     heading(`${isProgram ? "Start" : "Connect to"} the server ${quoted(name)}?`, view),
@@ -50,27 +50,27 @@ function factsOf(entry: EntryIdentity, view: View): Fact[] {
   const { file, command, executable, cwd, environment, envFile, url, headers, sends } = entry;
   return [
     ["File", shellWord(file)],
-    ...fact("Command", command && shownWords(command).map(shellWord).join(" ")),
-    ...fact("Executable", executable && shellWord(executable)),
-    ...fact("Folder", cwd && shellWord(cwd)),
-    ...fact("Variables of", envFile && shellWord(envFile)),
-    ...values(environment, (name, value) => ["Variable", `${shellWord(name)}=`, shownVariable(name, value)]),
-    ...fact("URL", url && highlightHost(safeUrl(parsed(url)?.href ?? url), view.style)),
-    ...values(headers, (name, value) => ["Header", `${shellWord(name)}: `, shownValue(name, value)]),
-    ...fact("Receives", sends.length > 0 ? `your values of ${sends.map(shellWord).join(", ")}` : undefined),
+    ...factOf("Command", command && shownWords(command).map(shellWord).join(" ")),
+    ...factOf("Executable", executable && shellWord(executable)),
+    ...factOf("Folder", cwd && shellWord(cwd)),
+    ...factOf("Variables of", envFile && shellWord(envFile)),
+    ...valueFacts(environment, (name, value) => ["Variable", `${shellWord(name)}=`, shownVariable(name, value)]),
+    ...factOf("URL", url && highlightHost(safeUrl(parseUrl(url)?.href ?? url), view.style)),
+    ...valueFacts(headers, (name, value) => ["Header", `${shellWord(name)}: `, shownValue(name, value)]),
+    ...factOf("Receives", sends.length > 0 ? `your values of ${sends.map(shellWord).join(", ")}` : undefined),
   ];
 }
 
-function fact(label: string, shown: string | undefined): Fact[] {
+function factOf(label: string, shown: string | undefined): Fact[] {
   return shown === undefined ? [] : [[label, shown]];
 }
 
 /** Returns a URL as it is requested, in which each host has one form. Undefined if a reference can be a part of the host. */
-function parsed(url: string | undefined): URL | undefined {
+function parseUrl(url: string | undefined): URL | undefined {
   return url !== undefined && URL.canParse(url) && !hasReference(url) ? new URL(url) : undefined;
 }
 
-function values(
+function valueFacts(
   table: Readonly<Record<string, string>> = {},
   show: (name: string, value: string) => readonly [label: string, start: string, shown: string],
 ): Fact[] {

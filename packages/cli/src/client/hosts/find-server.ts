@@ -64,8 +64,8 @@ export function findServer(word: string, { servers, problems }: ReadResult): Con
   );
   if (ownDisabled) return enabledServer(disabled.find(({ host }) => host === ownDisabled.host) ?? ownDisabled);
   // A file of the user that cannot be read may have the name of a server of a project.
-  const unread = problems.find((one) => one.scope !== undefined && one.scope !== "project" && isMeant(one));
-  if (unread && (chosen || active.length > 0)) throw problemError(unread);
+  const unreadable = problems.find((one) => one.scope !== undefined && one.scope !== "project" && isMeant(one));
+  if (unreadable && (chosen || active.length > 0)) throw problemError(unreadable);
   const invalid = chosen ? problems.filter((one) => one.scope === "project" && isMeant(one)) : inProjects(problems);
   const [nearest] = byDepth([...active, ...invalid]);
   const first = nearest ?? disabled[0] ?? named[0];

@@ -98,18 +98,18 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
   } catch (error) {
     const again = { ...requested, context: { ...context, registration: "stored" as const } };
     if (isScopeRefusal(error) && options.scope === undefined && scopes?.includes(OFFLINE_ACCESS)) {
-      context.warn(repeated(error, `The sign-in starts again without ${OFFLINE_ACCESS}.`));
+      context.warn(repetitionOf(error, `The sign-in starts again without ${OFFLINE_ACCESS}.`));
       return signInWith(attempt, options, { ...again, scopes: withoutOfflineAccess(scopes) });
     }
     if (!isClientRefusal(error)) throw error;
     if (isRetry || !(await forgetClient(options, context, clientId))) throw refusedClient(error, clientId, options);
-    context.warn(repeated(error, "Another client is registered, and the sign-in starts again."));
+    context.warn(repetitionOf(error, "Another client is registered, and the sign-in starts again."));
     return signInWith(attempt, options, { ...again, isRetry: true });
   }
 }
 
 /** Returns the warning that a refused sign-in starts again. */
-function repeated({ code, message, data }: LocalError, next: string): LocalError {
+function repetitionOf({ code, message, data }: LocalError, next: string): LocalError {
   return new LocalError(code, `${message} ${next}`, { data });
 }
 

@@ -157,7 +157,7 @@ export async function fetchRegistration(
 ): Promise<RegistrationResponse | false | undefined> {
   if (!configuration) return undefined;
   try {
-    const response = await fetch(configuration.url, { ...authorized(configuration), signal });
+    const response = await fetch(configuration.url, { ...requestHeaders(configuration), signal });
     if (response.status === 401) return false;
     const body = (await response.json()) as RegistrationResponse | null;
     // Some servers answer every path with status 200.
@@ -171,11 +171,11 @@ export async function fetchRegistration(
 /** Deletes registrations at their authorization server (RFC 7592, 2.3). Failures are only in the steps that `fetch` reports. */
 export async function deleteRegistrations(fetch: GuardedFetch, registrations: readonly Registration[]): Promise<void> {
   const requests = registrations.map(async ({ configuration }) => {
-    if (configuration) await fetch(configuration.url, { method: "DELETE", ...authorized(configuration) });
+    if (configuration) await fetch(configuration.url, { method: "DELETE", ...requestHeaders(configuration) });
   });
   await Promise.allSettled(requests);
 }
 
-function authorized({ token }: NonNullable<Registration["configuration"]>): { headers: Record<string, string> } {
+function requestHeaders({ token }: NonNullable<Registration["configuration"]>): { headers: Record<string, string> } {
   return { headers: { accept: "application/json", authorization: `Bearer ${token}` } };
 }
