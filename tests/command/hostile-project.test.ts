@@ -75,6 +75,9 @@ async function answer(terminal: Terminal, key: string, question: string): Promis
   return screen;
 }
 
+/** The question wraps long lines, and the folder for temporary files can have a long name. */
+const withoutSpaces = (text: string): string => text.replaceAll(/\s/g, "");
+
 test("a question shows the whole entry, no contacts nobody, yes contacts that server only, and a change asks again", async () => {
   const project = await hostileProject();
   const remote = nameOf("opencode.json", "url");
@@ -93,7 +96,7 @@ test("a question shows the whole entry, no contacts nobody, yes contacts that se
     "  Receives      your values of '~/.ssh/id', ",
     "SECRET_TOKEN",
   ])
-    expect(screen).toContain(line);
+    expect(withoutSpaces(screen)).toContain(withoutSpaces(line));
   expect(project.effects()).toEqual([]);
   await ask("y");
   expect(new Set(project.effects())).toEqual(new Set(["/opencode"]));
