@@ -9,6 +9,8 @@ export interface OptionDefinition {
   readonly topic?: "sign-in" | "network";
   /** The commands that have the option. Undefined: all commands that use a server. */
   readonly commands?: readonly string[];
+  /** Whether the option selects the server. So do all options of a topic. */
+  readonly isOfTarget?: boolean;
 }
 
 /** The commands that connect to one server. */
@@ -59,6 +61,11 @@ export function isSpecific({ commands, topic }: OptionDefinition): boolean {
   return topic === undefined && !shared.includes(commands);
 }
 
+/** Whether an option selects the server, the connection or the sign-in, so that a hint with another command repeats it. */
+export function isOfTarget({ topic, isOfTarget: selectsServer = false }: OptionDefinition): boolean {
+  return topic !== undefined || selectsServer;
+}
+
 export const optionDefinitions: readonly OptionDefinition[] = [
   { name: "json", description: 'print exactly one JSON document to stdout; errors as {"error": {...}}' },
   {
@@ -74,7 +81,7 @@ export const optionDefinitions: readonly OptionDefinition[] = [
     description: "show all instructions of the server, not only their start",
   },
   {
-    name: "config",
+    name: "config", isOfTarget: true,
     value: "FILE",
     commands: reading,
     description: "read the servers of this file instead of those of this folder and of the hosts",
@@ -106,11 +113,11 @@ export const optionDefinitions: readonly OptionDefinition[] = [
     description: "pass this variable to a server that is started: its value here, or VALUE; repeatable",
   },
   {
-    name: "env-all",
+    name: "env-all", isOfTarget: true,
     commands: connecting,
     description: "pass all variables of this shell to a server that is started",
   },
-  { name: "revision", value: "VERSION", commands: connecting, description: "use this revision of the protocol only" },
+  { name: "revision", isOfTarget: true, value: "VERSION", commands: connecting, description: "use this revision of the protocol only" },
   {
     name: "root",
     value: "DIR",
@@ -132,7 +139,7 @@ export const optionDefinitions: readonly OptionDefinition[] = [
   },
   { name: "send-answers", commands: asked, description: "send a form without asking if its answers are complete" },
   {
-    name: "trust",
+    name: "trust", isOfTarget: true,
     commands: limited,
     description: "start or contact the servers of configuration files without asking",
   },

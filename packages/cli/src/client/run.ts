@@ -15,7 +15,6 @@ import { commandHelp } from "./help.ts";
 import { isEditing, yesNotice } from "./option-definitions.ts";
 import { type CommandIo, UsageError } from "./io.ts";
 import { type Action, type AnyCommand, type Connected, type Session, authOf, openSession } from "./session.ts";
-import { optionsOfTarget } from "./config/known-target.ts";
 import { readConnection } from "./config/network.ts";
 import { readWords } from "./options.ts";
 import { type JsonForm, Screen, printText } from "./screen.ts";
@@ -118,7 +117,7 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
     word,
     command: started,
     headerNames: Object.keys(headers),
-    options: optionsOfTarget(options),
+    options: options.ofTarget,
   };
   const connection = readConnection(options.network, io);
   const target = await resolveTarget({ word, command: started, headers, env, envAll, config, connection }, io);

@@ -39,7 +39,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
   const redirectUri = client?.redirectUri;
   const waitingHint = client
     ? undefined
-    : withTarget(newClientHint, { word: server, command: undefined, headerNames: [] });
+    : withTarget(newClientHint, { word: server, command: undefined, headerNames: [], options: options.ofTarget });
   const signIn = await signInWay({ ...setting, redirectUri, waitingHint });
   const { issuer = client?.issuer, scope } = options;
   return {
