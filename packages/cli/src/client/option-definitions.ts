@@ -81,7 +81,8 @@ export const optionDefinitions: readonly OptionDefinition[] = [
     description: "show all instructions of the server, not only their start",
   },
   {
-    name: "config", isOfTarget: true,
+    name: "config",
+    isOfTarget: true,
     value: "FILE",
     commands: reading,
     description: "read the servers of this file instead of those of this folder and of the hosts",
@@ -113,11 +114,18 @@ export const optionDefinitions: readonly OptionDefinition[] = [
     description: "pass this variable to a server that is started: its value here, or VALUE; repeatable",
   },
   {
-    name: "env-all", isOfTarget: true,
+    name: "env-all",
+    isOfTarget: true,
     commands: connecting,
     description: "pass all variables of this shell to a server that is started",
   },
-  { name: "revision", isOfTarget: true, value: "VERSION", commands: connecting, description: "use this revision of the protocol only" },
+  {
+    name: "revision",
+    isOfTarget: true,
+    value: "VERSION",
+    commands: connecting,
+    description: "use this revision of the protocol only",
+  },
   {
     name: "root",
     value: "DIR",
@@ -139,7 +147,8 @@ export const optionDefinitions: readonly OptionDefinition[] = [
   },
   { name: "send-answers", commands: asked, description: "send a form without asking if its answers are complete" },
   {
-    name: "trust", isOfTarget: true,
+    name: "trust",
+    isOfTarget: true,
     commands: limited,
     description: "start or contact the servers of configuration files without asking",
   },

@@ -1,7 +1,7 @@
 import { LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } from "mcparley";
 import { UsageError } from "./io.ts";
 import { isObject } from "./json.ts";
-import { withOptionNames } from "./config/network.ts";
+import { withOptionNames } from "./config/option-names.ts";
 import { largestReply } from "./options.ts";
 import { type KnownTarget, withTarget } from "./config/known-target.ts";
 import { accessHint, isDeniedByUser, missingScopes, notRevokedHint, signInHint } from "./sign-in/refused-access.ts";
@@ -163,7 +163,7 @@ function wants(capability: string, { data }: ProtocolError): boolean {
 function details(error: unknown): string {
   const lines: string[] = [];
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause !== error) lines.push(`caused by ${cause.name}: ${visibleLine(cause.message)}`);
+    if (cause !== error) lines.push(`caused by ${cause.name}: ${visibleLine(withOptionNames(cause.message))}`);
     if (exitCodeOf(cause) === 70 && cause.stack) lines.push(cause.stack);
   }
   return lines.join("\n");

@@ -1,5 +1,6 @@
 import type { Conversation, Host, RunEnd, RunEvent, RunOptions, Usage } from "@mcparley/host";
 import { printableJson } from "mcparley";
+import { withOptionNames } from "../../client/config/option-names.ts";
 import { UsageError } from "../../client/io.ts";
 import { type Screen, paragraph } from "../../client/screen.ts";
 import { cut, visibleLine } from "../../client/terminal-text.ts";
@@ -141,7 +142,7 @@ function unavailableServers({ host, signInCure }: ScriptSetting): UnavailableSer
       "Pass `signIn` to createHost.",
       (cure) => signInCure?.(name) ?? cure,
     );
-    return [{ name, state, message }];
+    return [{ name, state, message: withOptionNames(message) }];
   });
 }
 

@@ -8,6 +8,7 @@ import { isAttended, talk } from "../questions/prompter.ts";
 import { paragraph } from "../screen.ts";
 import { visibleLine } from "../terminal-text.ts";
 import type { Target } from "../config/config-target.ts";
+import { withOptionNames } from "../config/option-names.ts";
 import { withTarget } from "../config/known-target.ts";
 import { type ChosenClient, type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";
 import { isClientRefusal } from "./refused-access.ts";
@@ -33,7 +34,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
   const { io, screen, options, server, connection } = setting;
   const given = givenClient(setting);
   const place = credentialsPlace(io, options.keychain);
-  const noteDetail = (text: string): void => screen.note(screen.err.style.dim(visibleLine(text)));
+  const noteDetail = (text: string): void => screen.note(screen.err.style.dim(visibleLine(withOptionNames(text))));
   const [{ oauth }, storage] = await Promise.all([import("mcparley/auth"), openStorage(place, screen)]);
   const client = given ?? (options.newClient ? undefined : await readClient(storage, server));
   const redirectUri = client?.redirectUri;
@@ -62,7 +63,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       onError(error) {
         // The page of the sign-in opens again, so the user must know why.
         if (isClientRefusal(error) || error.message.includes("sign-in starts again"))
-          screen.note(paragraph(error.message, screen.err));
+          screen.note(paragraph(withOptionNames(error.message), screen.err));
         else if (options.verbose) noteDetail(error.message);
       },
     }),

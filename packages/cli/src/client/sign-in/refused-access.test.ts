@@ -134,8 +134,17 @@ describe("a hint repeats the options of the command line", () => {
 
   /** Returns the hint after `mcparley call URL TOOL` with options. */
   function hintWith(hint: string, words: Record<string, string[]>): string {
-    const line = ["https://a.example/mcp", "whoami", ...Object.entries(words).flatMap(([name, value]) => [name, ...value])];
-    const target = { word: line[0], command: undefined, headerNames: [], options: readWords(line, "call").options.ofTarget };
+    const line = [
+      "https://a.example/mcp",
+      "whoami",
+      ...Object.entries(words).flatMap(([name, value]) => [name, ...value]),
+    ];
+    const target = {
+      word: line[0],
+      command: undefined,
+      headerNames: [],
+      options: readWords(line, "call").options.ofTarget,
+    };
     return withTarget(hint, target);
   }
 
@@ -151,7 +160,13 @@ describe("a hint repeats the options of the command line", () => {
   });
 
   test("and no option without a relation to the server or the sign-in", () => {
-    const others = { "--json": [], "--timeout": ["5"], "--header": ["X-Key: secret"], "--env": ["KEY=secret"], "-y": [] };
+    const others = {
+      "--json": [],
+      "--timeout": ["5"],
+      "--header": ["X-Key: secret"],
+      "--env": ["KEY=secret"],
+      "-y": [],
+    };
     expect(hintWith("mcparley login TARGET", others)).toBe("mcparley login https://a.example/mcp --trust");
   });
 

@@ -52,7 +52,11 @@ function delayedHint({ io, screen, waitingHint }: SignInSetting): { start(this: 
 
 /** Returns the error for a sign-in that is not possible here. It has the scopes for the command that signs in. */
 function required({ options, isAskedFor }: SignInSetting, purpose: SignInPurpose | undefined): LocalError {
-  const { scopes, missingScopes } = purpose ?? {};
+  const { scopes, missingScopes, isIssuerAssumed = false } = purpose ?? {};
+  if (isIssuerAssumed) {
+    const assumed = "The server requires a token or a key, and names no authorization server to sign in at.";
+    return new LocalError("sign_in_required", assumed, { data: { hasSignIn: false } });
+  }
   const reason = isAskedFor ? "" : `, and ${whyUnasked(options)}`;
   const message = missingScopes
     ? `The server requires scopes that you have not granted: ${missingScopes.join(" ")}. A user must sign in again${reason}.`
