@@ -3,7 +3,7 @@ import { UsageError } from "./io.ts";
 import { isObject } from "./json.ts";
 import { withOptionNames } from "./config/option-names.ts";
 import { largestReply } from "./options.ts";
-import { type KnownTarget, withTarget } from "./config/known-target.ts";
+import { type KnownTarget, withTarget, withoutQueryValues } from "./config/known-target.ts";
 import { accessHint, isDeniedByUser, missingScopes, notRevokedHint, signInHint } from "./sign-in/refused-access.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
 import { programHint } from "./program-hint.ts";
@@ -48,7 +48,7 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
     return exitCode;
   }
   const prefix = error instanceof ToolError ? "The tool failed:" : "mcparley:";
-  const text = paragraph(`${prefix} ${messageOf(error, reporting.method)}`, screen.err);
+  const text = paragraph(`${prefix} ${messageOf(error, reporting)}`, screen.err);
   screen.note(screen.err.style.red(prefix) + text.slice(prefix.length));
   const hint = hintOf(error, reporting);
   if (hint !== undefined) screen.note(paragraph(hint, screen.err, "  "));
@@ -57,7 +57,7 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
   if (stderr !== "" && !verbose && !hasExited(error)) {
     screen.note(`  The end of the server's stderr:\n${indented(stderr)}`);
   }
-  const causes = details(error);
+  const causes = withoutQueryValues(details(error), reporting.target?.url);
   if (verbose && causes !== "") screen.note(paragraph(causes, screen.err, "  "));
   return exitCode;
 }
@@ -67,7 +67,7 @@ type ErrorContext = Pick<Reporting, "revisionKind" | "method" | "target" | "prog
 
 /** Returns an error as the member `error` of a JSON document. */
 export function errorDocument(error: unknown, context: ErrorContext): object {
-  const message = messageOf(error, context.method);
+  const message = messageOf(error, context);
   const stderr = stderrOf(error, context) || undefined;
   const base = { message, hint: hintOf(error, context), exitCode: exitCodeOf(error), stderr };
   if (error instanceof UsageError) return { code: "usage", ...base };
@@ -82,16 +82,16 @@ function stderrOf(error: unknown, { program }: Pick<Reporting, "program">): stri
   return failures.has(exitCodeOf(error)) ? (program?.tail() ?? "") : "";
 }
 
-function messageOf(error: unknown, method: string | undefined): string {
-  const text = error instanceof Error ? error.message : String(error);
+function messageOf(error: unknown, { method, target }: Pick<ErrorContext, "method" | "target">): string {
+  const text = withoutQueryValues(error instanceof Error ? error.message : String(error), target?.url);
   if (error instanceof LocalError) return withOptionNames(text);
   if (!(error instanceof ProtocolError)) return text;
   return `The server answered ${method === undefined ? "" : `${method} with `}${error.code}: ${text}`;
 }
 
 function hintOf(error: unknown, context: ErrorContext): string | undefined {
-  const { revisionKind, target, method } = context;
-  const output = `${messageOf(error, method)}\n${stderrOf(error, context)}`;
+  const { revisionKind, target } = context;
+  const output = `${messageOf(error, context)}\n${stderrOf(error, context)}`;
   const program = failures.has(exitCodeOf(error)) ? programHint(error, { ...context, output }) : undefined;
   const hint = program ?? (revisionKind === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error, target));
   return hint === undefined ? undefined : withTarget(hint, target);

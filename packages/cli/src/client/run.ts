@@ -121,7 +121,9 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   };
   const connection = readConnection(options.network, io);
   const target = await resolveTarget({ word, command: started, headers, env, envAll, config, connection }, io);
-  if (target.kind === "url") connected.target = { ...connected.target, headerNames: Object.keys(target.headers) };
+  if (target.kind === "url") {
+    connected.target = { ...connected.target, url: target.url, headerNames: Object.keys(target.headers) };
+  }
   if (target.origin) {
     // Other targets do not wait for the package that reads the configurations.
     const { approve } = await import("./config/approval.ts");

@@ -8,6 +8,8 @@ export interface KnownTarget {
   readonly word: string | undefined;
   /** The words after `--`. Undefined without `--`. */
   readonly command: readonly string[] | undefined;
+  /** The URL of the server, if it is known. The values of its query may be secret. */
+  readonly url?: string;
   /** The names of the headers that the user configured. Their values may be secret. */
   readonly headerNames: readonly string[];
   /** The options that another command needs for the same server and the same sign-in, such as `--config FILE`. Default: none. */
@@ -81,4 +83,27 @@ function nameOf({ name }: OptionDefinition): string {
 
 function hasSecret(word: string): boolean {
   return /^\w+:\/\//.test(word) && safeUrl(word) !== word;
+}
+
+/** Minimum characters of a value that is replaced without its name. A shorter one can be a part of other words. */
+const shortestSecret = 8;
+
+/**
+ * Replaces the values of the query of a server's URL in a text by asterisks: in the URL, in its percent-encoded form, and in other texts,
+ * such as the message of a server that refuses a key.
+ */
+export function withoutQueryValues(text: string, url: string | undefined): string {
+  const query = /\?([^#]*)/.exec(url ?? "")?.[1] ?? "";
+  const pairs = query.split("&").flatMap((pair) => {
+    const [, name = "", value = ""] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
+    return value === "" ? [] : [{ name, value }];
+  });
+  return pairs.reduce((hidden, { name, value }) => {
+    const named = hidden
+      .replaceAll(`${name}=${value}`, `${name}=***`)
+      .replaceAll(encodeURIComponent(`${name}=${value}`), encodeURIComponent(`${name}=***`));
+    if (value.length < shortestSecret) return named;
+    const [decoded = value] = new URLSearchParams(`v=${value}`).values();
+    return named.replaceAll(value, "***").replaceAll(decoded, "***").replaceAll(encodeURIComponent(value), "***");
+  }, text);
 }

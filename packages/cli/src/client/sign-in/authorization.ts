@@ -1,6 +1,7 @@
 import { Declined } from "mcparley";
 import type { CredentialStorage, OAuth, ResourceOffer } from "mcparley/auth";
 import type { HttpConnection } from "mcparley/client";
+import { safeUrl } from "@mcparley/internal/secret-values";
 import { UsageError } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
 import { choose } from "../questions/choose.ts";
@@ -9,7 +10,7 @@ import { paragraph } from "../screen.ts";
 import { visibleLine } from "../terminal-text.ts";
 import type { Target } from "../config/config-target.ts";
 import { withOptionNames } from "../config/option-names.ts";
-import { withTarget } from "../config/known-target.ts";
+import { withTarget, withoutQueryValues } from "../config/known-target.ts";
 import { type ChosenClient, type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";
 import { isClientRefusal } from "./refused-access.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
@@ -34,7 +35,8 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
   const { io, screen, options, server, connection } = setting;
   const given = givenClient(setting);
   const place = credentialsPlace(io, options.keychain);
-  const noteDetail = (text: string): void => screen.note(screen.err.style.dim(visibleLine(withOptionNames(text))));
+  const shown = (text: string): string => withoutQueryValues(withOptionNames(text), server);
+  const noteDetail = (text: string): void => screen.note(screen.err.style.dim(visibleLine(shown(text))));
   const [{ oauth }, storage] = await Promise.all([import("mcparley/auth"), openStorage(place, screen)]);
   const client = given ?? (options.newClient ? undefined : await readClient(storage, server));
   const redirectUri = client?.redirectUri;
@@ -63,7 +65,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       onError(error) {
         // The page of the sign-in opens again, so the user must know why.
         if (isClientRefusal(error) || error.message.includes("sign-in starts again"))
-          screen.note(paragraph(withOptionNames(error.message), screen.err));
+          screen.note(paragraph(shown(error.message), screen.err));
         else if (options.verbose) noteDetail(error.message);
       },
     }),
@@ -108,7 +110,7 @@ async function acceptResource({ server, resource }: ResourceOffer, setting: Auth
   if (options.resource !== undefined) return resource === options.resource;
   if (!isAttended(setting)) return false;
   const lines = [
-    `${visibleLine(server)} asks for a token for all of ${visibleLine(resource)}.`,
+    `${visibleLine(safeUrl(server))} asks for a token for all of ${visibleLine(safeUrl(resource))}.`,
     "Such a token may also be valid at other servers there, and this server could use it in your name.",
   ];
   const accepted = await talk(setting, stop.signal, (prompter) => {
@@ -116,7 +118,7 @@ async function acceptResource({ server, resource }: ResourceOffer, setting: Auth
     return choose("Sign in for this token? [y]es or [n]o? ", { y: true, n: false }, prompter);
   });
   if (accepted) return true;
-  throw new Declined(`You declined a token for all of ${visibleLine(resource)}.`);
+  throw new Declined(`You declined a token for all of ${visibleLine(safeUrl(resource))}.`);
 }
 
 /** A server that an account command connects to. */

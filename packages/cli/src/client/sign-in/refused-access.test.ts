@@ -1,7 +1,7 @@
 import { LocalError } from "mcparley";
 import { describe, expect, test } from "vitest";
 import type { CommandIo } from "../io.ts";
-import { withTarget } from "../config/known-target.ts";
+import { withTarget, withoutQueryValues } from "../config/known-target.ts";
 import { readWords } from "../options.ts";
 import { runWith } from "../testing/fake-io.ts";
 
@@ -191,4 +191,31 @@ describe("a hint repeats the options of the command line", () => {
       "mcparley login https://a.example/mcp --redirect-uri http://127.0.0.1/ --client-id ID --client-secret-env NAME",
     );
   });
+});
+
+test.each([
+  ["GET https://a.example/mcp?a=1&key=s%2Bcret-value: 401", "GET https://a.example/mcp?a=***&key=***: 401"],
+  [
+    "resource=https%3A%2F%2Fa.example%2Fmcp%3Fa%3D1%26key%3Ds%252Bcret-value",
+    "resource=https%3A%2F%2Fa.example%2Fmcp%3Fa%3D***%26key%3D***",
+  ],
+  ['The key "s+cret-value" is not valid. (1)', 'The key "***" is not valid. (1)'],
+])("the values of a URL's query are hidden in %s", (text, shown) => {
+  expect(withoutQueryValues(text, "https://a.example/mcp?a=1&key=s%2Bcret-value&empty=&flag#part")).toBe(shown);
+  expect(withoutQueryValues(text, "https://a.example/mcp")).toBe(text);
+  expect(withoutQueryValues(text, undefined)).toBe(text);
+});
+
+test("the value of a URL's query is hidden in an error of a named server, its causes and its hint", async () => {
+  const connect = (target: unknown): Promise<never> => {
+    const { url } = target as { url: string };
+    const cause = new LocalError("unreachable", `No route to ${url}.`);
+    return Promise.reject(new LocalError("unreachable", `${url} is unavailable.`, { cause }));
+  };
+  for (const options of [[], ["-v"], ["--json"]]) {
+    const { io } = await runWith({ connect }, ["list", "https://a.example/mcp?tenant=secret-4711", ...options]);
+    const output = io.out() + io.err();
+    expect(output).toContain("https://a.example/mcp?tenant=*** is unavailable");
+    expect(output).not.toContain("secret-4711");
+  }
 });
