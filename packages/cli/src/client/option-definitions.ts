@@ -20,6 +20,7 @@ const connecting: readonly string[] = [...usingOne, "chat"];
 /** The commands during which a server may ask for input. */
 const asked: readonly string[] = ["call", "prompt", "read"];
 const signingIn: readonly string[] = [...usingOne, "login"];
+const signingInOrChat: readonly string[] = [...signingIn, "chat"];
 
 /** The commands that edit the configurations of hosts. */
 const editing: readonly string[] = ["add", "remove"];
@@ -277,7 +278,7 @@ function editOptions(): OptionDefinition[] {
 
 function networkOptions(): OptionDefinition[] {
   const topic = "network";
-  const commands = [...signingIn, "chat", "logout", "add"];
+  const commands = [...signingInOrChat, "logout", "add"];
   return [
     {
       topic,
@@ -353,7 +354,7 @@ function signInOptions(): OptionDefinition[] {
     {
       topic,
       name: "no-offline",
-      commands: signingIn,
+      commands: signingInOrChat,
       description: "request no offline_access",
     },
     ...clientIdentityOptions(),
@@ -367,7 +368,7 @@ function signInOptions(): OptionDefinition[] {
     {
       topic,
       name: "dpop",
-      commands: signingIn,
+      commands: signingInOrChat,
       description: "bind tokens to a key of this machine (DPoP) until logout",
     },
     {
