@@ -43,9 +43,18 @@ export function isEditing(command: string | undefined): boolean {
   return command !== undefined && editing.includes(command);
 }
 
-/** The notice about an option that will be removed. */
-export const yesNotice =
-  "--yes will be removed. Use --trust to start or contact the server of a file, --allow PATTERN to call its tools, and --send-answers to send complete forms.";
+/** Returns the notice about `--yes`, which will be removed, with the options that replace it in a command. */
+export function yesNotice(command: string): string {
+  const uses = [
+    "--trust to start or contact the server of a file",
+    ...(command === "call" ? ["--allow PATTERN to call its tools"] : []),
+    ...(asked.includes(command) ? ["--send-answers to send complete forms"] : []),
+  ];
+  const [last = "", ...others] = uses.toReversed();
+  const list =
+    others.length === 0 ? last : `${others.toReversed().join(", ")}${others.length > 1 ? "," : ""} and ${last}`;
+  return `--yes will be removed. Use ${list}.`;
+}
 
 /** Returns the commands that have an option. */
 export function commandsOf({ commands = all }: OptionDefinition): readonly string[] {

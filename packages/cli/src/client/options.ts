@@ -148,7 +148,7 @@ function readOption({ name, rawName: typed, value, inlineValue }: OptionToken, c
     throw new UsageError(`There is no option ${typed}.`, `${hint} Options of the server's program go after --.`);
   }
   if (command !== undefined && !hasOption(command, definition)) {
-    const others = commandsOf(definition).map((one) => `mcparley ${one}`);
+    const others = [...new Set(named.flatMap(commandsOf))].map((one) => `mcparley ${one}`);
     throw new UsageError(`mcparley ${command} has no option ${typed}.`, `It is an option of ${others.join(", ")}.`);
   }
   if (definition.value === undefined) {

@@ -99,7 +99,7 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   if (!command)
     throw new UsageError(`There is no command ${JSON.stringify(name)}.`, didYouMean(name, clientCommands.keys()));
   const { positionals, command: started, options } = readWords(argv, name);
-  if (options.yes && !isEditing(name)) screen.noteParagraph(yesNotice);
+  if (options.yes && !isEditing(name)) screen.noteParagraph(yesNotice(name));
   if (options.help) {
     await printText(commandHelp(name, command, screen.out.terminal ? screen.out.width : 80), { screen });
     return;
@@ -124,7 +124,9 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   if (target.kind === "url") {
     connected.target = { ...connected.target, url: target.url, headerNames: Object.keys(target.headers) };
   }
-  if (target.origin) {
+  // The values of variables and files can be in a URL, and so in an output.
+  const isHarmless = "run" in command && command.sendsNothing && target.origin?.entry.sends.length === 0;
+  if (target.origin && !isHarmless) {
     // Other targets do not wait for the package that reads the configurations.
     const { approve } = await import("./config/approval.ts");
     await approve(target.origin, { io, screen, options, stop });

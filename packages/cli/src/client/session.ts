@@ -64,6 +64,8 @@ export interface AccountSetting {
 
 /** A command about the user's account at a server. */
 export interface AccountCommand extends Described {
+  /** Whether the command sends no request, so that its server needs no trust. Default: false. */
+  readonly sendsNothing?: boolean;
   run(words: readonly string[], setting: AccountSetting): Promise<void>;
 }
 

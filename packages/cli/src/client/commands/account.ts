@@ -115,6 +115,7 @@ function notRevoked(error: unknown, { server, issuer }: SignedInAccount): unknow
 }
 
 export const whoamiCommand: AccountCommand = {
+  sendsNothing: true,
   usage: "TARGET",
   summary: "show your account at a server",
   details: [
