@@ -21,7 +21,7 @@ export interface LibraryUser {
 interface OpenOptions extends Omit<OAuthOptions, "clock" | "signIn" | "storage"> {
   /** Milliseconds by which the clock of the client is ahead. */
   clockAhead?: number;
-  redirectUri?: string | undefined;
+  redirectUri?: string;
 }
 
 /** Opens the library for a user with a browser of their own. */
