@@ -5,6 +5,6 @@ import { visibleLine } from "./terminal-text.ts";
 export function allowCure(names: readonly string[]): string {
   const different = [...new Set(names)];
   const options = different.map((name) => `--allow ${quotedWord(visibleLine(name))}`).join(" ");
-  const isPattern = different.some((name) => name.includes("*"));
-  return `Allow ${different.length === 1 ? "it" : "them"} with ${options}${isPattern ? ", which allows each tool that the pattern matches" : ""}.`;
+  const cure = `Allow ${different.length === 1 ? "it" : "them"} with ${options}.`;
+  return different.some((name) => name.includes("*")) ? `${cure} It allows each tool that the pattern matches.` : cure;
 }
