@@ -280,7 +280,7 @@ describe("the client of a command", () => {
     const { url, world } = issuer;
     const { io } = await run(["login", url]);
     expect(io.err().replaceAll(/\s+/g, " ")).toContain(
-      `If its page shows an error, press Ctrl-C and register another client: mcparley login ${url} --new-client`,
+      `If its page names an unknown client, press Ctrl-C and register another one: mcparley login ${url} --new-client. For other errors`,
     );
     world.clients.add("by-hand");
     world.credentials.set("by-hand", { method: "none" });

@@ -115,7 +115,7 @@ function hintFor(error: unknown, target: KnownTarget | undefined): string | unde
 }
 
 const notReturned =
-  "If the page showed an error, register another client: mcparley login TARGET --new-client. Or wait longer with --timeout, such as --timeout 20m.";
+  "If the page named an unknown client, register another one: mcparley login TARGET --new-client. For other errors of the page, ask the administrator of your account. To wait longer, use --timeout, such as --timeout 20m.";
 
 /** Returns the option for a reply that is over its limit. The errors of other limits have no `limit`. */
 function largerReply({ data }: LocalError): string | undefined {

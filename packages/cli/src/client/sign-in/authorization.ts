@@ -74,7 +74,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
 
 /** Shown while a sign-in waits for the browser. An authorization server does not redirect the user of an unknown client. */
 const newClientHint =
-  "Nothing has returned from the browser yet. If its page shows an error, press Ctrl-C and register another client: mcparley login TARGET --new-client";
+  "Nothing has returned from the browser yet. If its page names an unknown client, press Ctrl-C and register another one: mcparley login TARGET --new-client. For other errors of the page, such as a disabled account, ask the administrator of your account.";
 
 function givenClient({ io, options }: AuthorizationSetting): ChosenClient | undefined {
   const { clientId: id, clientSecretEnv, redirectUri, issuer, newClient } = options;

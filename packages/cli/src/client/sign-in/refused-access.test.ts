@@ -57,6 +57,20 @@ describe("a server that refuses access", () => {
   });
 });
 
+test("a server that refuses the token of the sign-in is not asked for a sign-in alone", async () => {
+  const data = {
+    status: 401,
+    challenge: 'Bearer error="invalid_token", error_description="Other audience."',
+    body: "",
+  };
+  const connect: CommandIo["connect"] = () =>
+    Promise.reject(new LocalError("unauthorized", "Refused (401).", { data }));
+  const { io } = await runWith({ connect }, ["list", url]);
+  expect(io.err()).toBe(
+    `mcparley: Refused (401).\n  The server refused the token of your sign-in. Its operator can check which issuers and audiences it accepts. To get a new token, sign in again: mcparley login ${url}\n`,
+  );
+});
+
 test("names the scopes that were requested and not granted", async () => {
   const challenge = 'Bearer error="insufficient_scope", scope="notes:write notes:sign"';
   const data = { status: 403, challenge, body: "" };

@@ -22,6 +22,10 @@ export const registerClient =
 /** The cure for a server that requires a token and has no authorization server. */
 const sendToken = 'Send the token or key in a header: mcparley list TARGET --header "Authorization: Bearer TOKEN"';
 
+/** The cure for a server that refuses the token of the sign-in. */
+const refusedToken =
+  "The server refused the token of your sign-in. Its operator can check which issuers and audiences it accepts. To get a new token, sign in again: mcparley login TARGET";
+
 /** Whether an authorization server does not accept the client, or does not register one. */
 export function isClientRefusal(error: Error): boolean {
   if (!(error instanceof LocalError) || !isObject(error.data)) return false;
@@ -74,6 +78,7 @@ export function accessHint(error: LocalError, target: KnownTarget | undefined): 
     if (scopes !== undefined) {
       return `The authorization server did not grant the scopes ${scopes}. Sign in with an account that may have them: mcparley login TARGET`;
     }
+    if (data.status === 401 && /[\s,]error="?invalid_token/i.test(String(data.challenge))) return refusedToken;
     const token = 'the token: --header "Authorization: Bearer TOKEN"';
     return isRefused
       ? `If the server accepts a token or a key, send it in place of the sign-in, such as ${token}`
