@@ -86,7 +86,11 @@ describe.each(orders)(
         world.answerToken = undefined;
         return Response.json({ error: "invalid_grant" }, { status: 400 });
       };
-      expect((await run(["call", url, "add", "a=1", "b=2"])).io.out()).toBe("3\n");
+      const renewed = await run(["call", url, "add", "a=1", "b=2"]);
+      expect(renewed.io.out()).toBe("3\n");
+      expect(renewed.io.err().replaceAll(/\s+/g, " ")).toContain(
+        `Reason: The authorization server "${new URL(url).origin}" refused to refresh tokens: invalid_grant.`,
+      );
       expect(world.visits).toHaveLength(2);
       expect((await run(["logout", url])).io.out()).toContain("The tokens were revoked.");
       expect(io.err()).not.toContain("s3cr3t-4711");

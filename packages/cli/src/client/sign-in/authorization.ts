@@ -43,7 +43,12 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
   const waitingHint = client
     ? undefined
     : withTarget(newClientHint, { word: server, command: undefined, headerNames: [], options: options.ofTarget });
-  const signIn = await signInWay({ ...setting, redirectUri, waitingHint });
+  let reason: string | undefined;
+  const onStep = (step: string): void => {
+    if (/^The authorization server .* refused to refresh tokens: /.test(step)) reason = shown(step);
+    if (options.verbose) noteDetail(step);
+  };
+  const signIn = await signInWay({ ...setting, redirectUri, waitingHint, reason: () => reason });
   const { issuer = client?.issuer, scope } = options;
   return {
     place,
@@ -61,7 +66,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       ...(options.dpop && { dpop: true }),
       ...(connection && { connection }),
       acceptResource: (offer) => acceptResource(offer, setting),
-      ...(options.verbose && { onStep: noteDetail }),
+      onStep,
       onError(error) {
         // The page of the sign-in opens again, so the user must know why.
         if (isClientRefusal(error) || error.message.includes("sign-in starts again"))

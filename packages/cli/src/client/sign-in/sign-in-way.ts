@@ -9,6 +9,8 @@ export interface SignInSetting extends TalkSetting {
   readonly options: Pick<ClientOptions, "noInput" | "noBrowser" | "timeout" | "json">;
   /** Whether the user asked for the sign-in. If so, no confirmation is needed. */
   readonly isAskedFor: boolean;
+  /** Returns the reason for which the stored tokens could not be renewed. Default: none. */
+  readonly reason?: () => string | undefined;
   /** The redirect URI with which the client is registered. Default: any free port of this machine. */
   readonly redirectUri?: string | undefined;
   /** Shown if the user has not returned from the browser after some time. Default: none. */
@@ -102,7 +104,8 @@ async function open(url: URL, purpose: SignInPurpose | undefined, setting: SignI
   if (isAskedFor) await openAtOnce(url, setting);
   else {
     const isAsked = await talk(setting, stop.signal, async (prompter) => {
-      await askToSignIn({ url, purpose, openUrl: (href) => io.openUrl(href) }, { prompter, view: screen.err });
+      const page = { url, purpose, reason: setting.reason?.(), openUrl: (href: string) => io.openUrl(href) };
+      await askToSignIn(page, { prompter, view: screen.err });
       return true;
     });
     if (!isAsked) throw new Cancelled("The sign-in was cancelled.");
