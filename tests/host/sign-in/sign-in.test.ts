@@ -1,6 +1,6 @@
 import type { Renderer, SignInRequest } from "@mcparley/host";
 import { Cancelled, Declined } from "mcparley";
-import { memoryCredentials, type SignIn } from "mcparley/auth";
+import { memoryCredentials, oauth, type SignIn } from "mcparley/auth";
 import { fakeClock } from "mcparley/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callStep, scriptedModel, textStep } from "../../../packages/host/src/testing/scripted-model.ts";
@@ -169,6 +169,27 @@ describe("a call that needs more scopes, with a renderer", () => {
     });
     expect([await textOf(host, "notes__write"), await textOf(host, "notes__whoami")]).toEqual(["written", "alice"]);
     expect(questions).toHaveLength(1);
+    await host.close();
+  });
+
+  test("reads the lists again, because the server lists other tools for the new scopes", async () => {
+    const { host } = await openAsking(["allow"]);
+    const tools = (): string[] => host.catalogue.tools.map(({ name }) => name);
+    expect(tools()).not.toContain("notes__remove");
+    expect(await textOf(host, "notes__write")).toBe("written");
+    await expect.poll(tools).toContain("notes__remove");
+    expect(await textOf(host, "notes__remove")).toBe("removed");
+    await host.close();
+  });
+
+  test("reads the lists again after a request for more scopes by the `auth` of the program", async () => {
+    const auth = oauth({ signIn: signInWith(browserOf({ user: "alice" })) });
+    const { host } = await openHost(notes.url, { servers: { notes: { target: { url: notes.url, auth } } } });
+    await host.ready();
+    const tools = (): string[] => host.servers.get("notes")?.lists?.tools.map(({ name }) => name) ?? [];
+    expect(tools()).toEqual(["whoami", "write"]);
+    expect(await textOf(host, "notes__write")).toBe("written");
+    await expect.poll(tools).toEqual(["whoami", "write", "remove"]);
     await host.close();
   });
 

@@ -17,6 +17,8 @@ export interface SignInSetting {
   readonly watchStorage?: (storage: CredentialStorage) => CredentialStorage;
   /** Called with a line of text for each step of a sign-in or renewal, without secrets. */
   readonly onStep?: (step: string) => void;
+  /** Called after a request for more scopes has succeeded: the server may list other entries for the new token. */
+  readonly onNewScopes?: () => void;
   readonly clock: Clock;
 }
 
@@ -43,10 +45,14 @@ export interface ServerAuth {
 export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetting): ServerAuth {
   const shown = printableJson(name);
   if (server.kind !== "http") return withoutSignIn(`Server ${shown} is not used over HTTP, so it has no sign-in.`);
-  if (server.target.auth || hasAuthorization(server.target)) {
-    return withoutSignIn(`Server ${shown} has its own \`auth\` or an \`authorization\` header. Change that instead.`);
+  const { url, connection, auth: ownAuth } = server.target;
+  const { onNewScopes } = setting;
+  if (ownAuth || hasAuthorization(server.target)) {
+    return {
+      ...withoutSignIn(`Server ${shown} has its own \`auth\` or an \`authorization\` header. Change that instead.`),
+      authorize: async (target) => (ownAuth ? { ...target, auth: watchStepUps(ownAuth, { onNewScopes }) } : target),
+    };
   }
-  const { url, connection } = server.target;
   /** The number of running sign-ins. One that was aborted can end after the start of the next one. */
   let signIns = 0;
   /** The scopes to add to those of the next sign-in: a call or the program needs them, and the token has not. */
@@ -81,7 +87,10 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
       return oauth({ ...authorization, signIn: gated, clock, storage, ...optional });
     }));
   return {
-    authorize: async (target) => ({ ...target, auth: watchStepUps(await load(), (signal) => (stepUp = signal)) }),
+    async authorize(target) {
+      const onStart = (signal: AbortSignal): void => void (stepUp = signal);
+      return { ...target, auth: watchStepUps(await load(), { onStart, onNewScopes }) };
+    },
     prepareSignIn(scope = "") {
       if (!setting.signIn)
         throw new LocalError("not_capable", `The host has no sign-in. Pass \`signIn\` to createHost.`);
@@ -103,19 +112,29 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
   };
 }
 
-/** Calls `onStepUp` with the signal of each request for more scopes, and marks the errors of these requests. */
-function watchStepUps(auth: HttpAuth, onStepUp: (signal: AbortSignal) => void): HttpAuth {
+interface StepUpListeners {
+  /** Called with the signal of each request for more scopes. */
+  readonly onStart?: (signal: AbortSignal) => void;
+  readonly onNewScopes: SignInSetting["onNewScopes"];
+}
+
+/** Calls the listeners for requests for more scopes, and marks the errors of these requests. */
+function watchStepUps(auth: HttpAuth, { onStart, onNewScopes }: StepUpListeners): HttpAuth {
   const { extension } = auth;
   return {
     headers: (request) => auth.headers(request),
     responded: (request, response) => auth.responded?.(request, response) ?? false,
     async challenged(refusal, signal) {
       if (refusal.status !== 403) return auth.challenged(refusal, signal);
-      onStepUp(signal);
-      return auth.challenged(refusal, signal).catch((error: unknown) => {
+      onStart?.(signal);
+      try {
+        const isGranted = await auth.challenged(refusal, signal);
+        if (isGranted) onNewScopes?.();
+        return isGranted;
+      } catch (error) {
         if (error instanceof Error) stepUpErrors.add(error);
         throw error;
-      });
+      }
     },
     ...(extension !== undefined && { extension }),
   };
