@@ -12,9 +12,10 @@ import { LocalError } from "../../rpc/errors.ts";
 import { type KnownClient, pushAuthorization, redeemCode } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";
 import type { OAuthOptions } from "./options.ts";
-import { inWords, isClientRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
+import { inWords, isClientRefusal, isFinalRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
 import {
   assignTokens,
+  clientRefusal,
   findClient,
   forgetClient,
   knownClient,
@@ -194,14 +195,15 @@ async function makeRequest(
 
 /**
  * Pushes an authorization request if the server accepts that (RFC 9126). Returns undefined if the server does not require it, and
- * the request failed: then the URL contains the parameters. Throws the refusal of scopes and of
- * the access, which a page would only repeat. A refused client can still be one that may not push requests.
+ * the request failed: then the URL contains the parameters. Throws the refusal of scopes, of the access and of an unknown client,
+ * which a page would only repeat.
  */
 async function pushRequest(
-  { at, endpoints, signal }: GrantContext,
+  context: GrantContext,
   known: KnownClient,
   parameters: Record<string, string>,
 ): Promise<string | undefined> {
+  const { at, endpoints, signal } = context;
   const { pushed_authorization_request_endpoint: endpoint, require_pushed_authorization_requests: isRequired } =
     at.metadata;
   if (endpoint === undefined && isRequired !== true) return undefined;
@@ -210,7 +212,12 @@ async function pushRequest(
   } catch (error) {
     signal.throwIfAborted();
     if (isRequired === true || isScopeRefusal(error) || refusalCode(error) === "access_denied") throw error;
-    return undefined;
+    // The error does not show whether the client is known: Keycloak refuses an unknown one with "invalid_request", and some servers
+    // refuse a public one with "invalid_client", although it may send the request by the URL.
+    const refusal = isFinalRefusal(error) ? await clientRefusal(known, context) : undefined;
+    if (!refusal || refusalCode(refusal) !== "invalid_client") return undefined;
+    endpoints.report(refusal.message);
+    throw refusal;
   }
 }
 

@@ -107,20 +107,31 @@ async function checkedClient(
     return authenticate(present, context);
   }
   const known = await authenticate(registration, context);
+  const refusal = await clientRefusal(known, context);
+  // The other code may mean only that the client may not use refresh tokens.
+  if (!refusal || (refusalCode(refusal) !== "invalid_client" && response !== false)) return known;
+  endpoints.report(refusal.message);
+  if (await forgetClient(options, context, id)) return undefined;
+  throw refusedClient(refusal, id, options);
+}
+
+/**
+ * Returns the error with which the token endpoint refuses a client, or undefined if it knows the client. It requests the renewal of an
+ * invalid token, because every other answer than the refusal of the client shows that the client is known.
+ */
+export async function clientRefusal(
+  known: KnownClient,
+  { endpoints, signal }: Pick<GrantContext, "endpoints" | "signal">,
+): Promise<LocalError | undefined> {
   // The refusal of the token is expected, so it is no step of the sign-in.
   const silent = { ...endpoints, report: () => {} };
   try {
     await refreshToken(silent, known, { token: crypto.randomUUID(), what: "to accept the client" });
-    return known;
   } catch (error) {
     signal.throwIfAborted();
-    if (!isClientRefusal(error)) return known;
-    // The other code may mean only that the client may not use refresh tokens.
-    if (refusalCode(error) !== "invalid_client" && response !== false) return known;
-    endpoints.report(error.message);
-    if (await forgetClient(options, context, id)) return undefined;
-    throw refusedClient(error, id, options);
+    if (isClientRefusal(error)) return error;
   }
+  return undefined;
 }
 
 /** Returns a redirect URI on this machine without its port, which a server may ignore (RFC 8252, 7.3). */
