@@ -73,6 +73,7 @@ const packages = [
           "schema/schema.ts",
           "schema/standard-schema.ts",
           // Also imported by `auth.ts`, which must not load the server either.
+          "store/memory-store.ts",
           "store/server-store.ts",
         ],
       },
@@ -115,20 +116,9 @@ const packages = [
       "error-body": { neededBy: ["http/client/error-body.ts"], with: ["http/client/error-body.ts"] },
       // The functions that clients call for authorization, and the OAuth flow, which they load with its libraries later.
       "client-auth": { neededBy: ["auth/client/machine-grants.ts"], with: ["auth/well-known-urls.ts"] },
+      // The requests to authorization servers, of clients and servers.
+      "auth-requests": { neededBy: ["auth/server/token-exchange.ts", "auth/client/flow.ts"] },
       "client-auth-flow": { neededBy: ["auth/client/flow.ts"] },
-      // Parts of these are loaded separately. Without this they would import from the exports of the entry.
-      "auth-server": { neededBy: ["auth.ts"] },
-      "token-checks": {
-        neededBy: ["auth/server/issuer.ts"],
-        with: [
-          "auth/server/exchange.ts",
-          "auth/server/introspect.ts",
-          "auth/server/issuer.ts",
-          "auth/server/issuer-keys.ts",
-          "auth/server/jwt-checks.ts",
-          "auth/server/proof-checks.ts",
-        ],
-      },
       tasks: { neededBy: ["tasks.ts"] },
     },
     // Needed by `stdio.ts` as well. A chunk for both would be one more file of each start of a server on stdio.

@@ -45,14 +45,14 @@ export interface ServerAuth {
 export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetting): ServerAuth {
   const shown = printableJson(name);
   if (server.kind !== "http") return withoutSignIn(`Server ${shown} is not used over HTTP, so it has no sign-in.`);
-  const { url, connection, auth: ownAuth } = server.target;
   const { onNewScopes } = setting;
-  if (ownAuth || hasAuthorization(server.target)) {
-    return {
-      ...withoutSignIn(`Server ${shown} has its own \`auth\` or an \`authorization\` header. Change that instead.`),
-      authorize: async (target) => (ownAuth ? { ...target, auth: watchStepUps(ownAuth, { onNewScopes }) } : target),
-    };
+  if (server.target.auth || hasAuthorization(server.target)) {
+    const message = `Server ${shown} has its own \`auth\` or an \`authorization\` header. Change that instead.`;
+    return withoutSignIn(message, (target) =>
+      target.auth ? { ...target, auth: watchStepUps(target.auth, { onNewScopes }) } : target,
+    );
   }
+  const { url, connection } = server.target;
   /** The number of running sign-ins. One that was aborted can end after the start of the next one. */
   let signIns = 0;
   /** The scopes to add to those of the next sign-in: a call or the program needs them, and the token has not. */
@@ -79,17 +79,11 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
     return isAllowed === true;
   }
   // Servers without HTTP do not need the code of the authorization.
-  const load = (): Promise<OAuth> =>
-    (loading ??= import("mcparley/auth").then(({ memoryCredentials, oauth }) => {
-      const { credentials = memoryCredentials(), clock, authorization, watchStorage, onStep } = setting;
-      const storage = watchStorage?.(credentials) ?? credentials;
-      const optional = { ...(connection && { connection }), ...(onStep && { onStep }) };
-      return oauth({ ...authorization, signIn: gated, clock, storage, ...optional });
-    }));
+  const load = (): Promise<OAuth> => (loading ??= openOAuth(setting, gated, connection));
   return {
     async authorize(target) {
-      const onStart = (signal: AbortSignal): void => void (stepUp = signal);
-      return { ...target, auth: watchStepUps(await load(), { onStart, onNewScopes }) };
+      const listeners = { onStart: (signal: AbortSignal) => void (stepUp = signal), onNewScopes };
+      return { ...target, auth: watchStepUps(await load(), listeners) };
     },
     prepareSignIn(scope = "") {
       if (!setting.signIn)
@@ -110,6 +104,24 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
       }
     },
   };
+}
+
+async function openOAuth(
+  { credentials, clock, authorization, watchStorage, onStep }: SignInSetting,
+  signIn: SignIn,
+  connection: HttpTarget["connection"],
+): Promise<OAuth> {
+  const { memoryCredentials, oauth } = await import("mcparley/auth");
+  const unwatched = credentials ?? memoryCredentials();
+  const storage = watchStorage?.(unwatched) ?? unwatched;
+  return oauth({
+    ...authorization,
+    signIn,
+    clock,
+    storage,
+    ...(connection && { connection }),
+    ...(onStep && { onStep }),
+  });
 }
 
 interface StepUpListeners {
@@ -155,9 +167,9 @@ export function isSignInError(error: unknown): boolean {
   return error instanceof LocalError && /^(unauthorized|sign_in_required|sign_in_failed)$/.test(error.code);
 }
 
-function withoutSignIn(message: string): ServerAuth {
+function withoutSignIn(message: string, watch = (target: HttpTarget): HttpTarget => target): ServerAuth {
   return {
-    authorize: (target) => Promise.resolve(target),
+    authorize: (target) => Promise.resolve(watch(target)),
     prepareSignIn() {
       throw new LocalError("not_capable", message);
     },

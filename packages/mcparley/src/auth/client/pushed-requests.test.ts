@@ -161,7 +161,9 @@ describe("an endpoint for pushed authorization requests that fails", () => {
       Response.json({ error: "invalid_client", error_description: "No such client" }, { status: 401 });
     await expect(start({ client: { id: "unknown" } }).signIn(serverUrl)).rejects.toMatchObject({
       code: "authorization_failed",
-      message: expect.stringMatching(/invalid_client \(No such client\)\. Check the id, the secret and the method/) as string,
+      message: expect.stringMatching(
+        /invalid_client \(No such client\)\. Check the id, the secret and the method/,
+      ) as string,
       data: { error: "invalid_client" },
     });
     expect(world.visits).toEqual([]);
