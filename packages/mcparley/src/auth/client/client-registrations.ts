@@ -113,6 +113,11 @@ export class ClientRegistrations {
   }
 }
 
+/** Whether an authorization server has refused `offline_access` to a client. A sign-out and a new registration forget it. */
+export function offlineRefusal(storage: CredentialStorage, issuer: string, clientId: string): StoredValue<true> {
+  return new StoredValue(storage, `offline-refused:${JSON.stringify([issuer, clientId])}`);
+}
+
 function withSingle(stored: Stored = { clients: [] }, single: Registration | undefined): Stored {
   if (!single || stored.clients.some(({ id }) => id === single.id)) return stored;
   return { ...stored, clients: [single, ...stored.clients] };

@@ -37,6 +37,8 @@ export interface TokenAssignment {
   readonly server: URL;
   readonly issuer: string;
   readonly clientId: string | undefined;
+  /** The client of the tokens that a sign-out has deleted. */
+  readonly signedOutClientId?: string;
   readonly storage: CredentialStorage;
   readonly fetch: GuardedFetch;
 }

@@ -6,6 +6,7 @@ import {
   type Registration,
   deleteRegistrations,
   fetchRegistration,
+  offlineRefusal,
   readRegistration,
 } from "./client-registrations.ts";
 import { StoredValue } from "./credentials.ts";
@@ -182,12 +183,16 @@ export async function forgetClient(
   clientId: string,
 ): Promise<boolean> {
   if (clientId === options.clientMetadataUrl || manualClients(options).some(({ id }) => id === clientId)) return false;
+  await offlineRefusal(context.storage, context.at.issuer, clientId).set(undefined);
   return registrationsAt(context).forget(clientId, context.clock.now());
 }
 
 /** Records the client of the tokens of a server, and deletes registrations without tokens, also at their authorization server. */
-export async function assignTokens({ storage, fetch, server, issuer, clientId }: TokenAssignment): Promise<void> {
+export async function assignTokens(assignment: TokenAssignment): Promise<void> {
+  const { storage, fetch, server, issuer, clientId, signedOutClientId } = assignment;
   const unused = await new ClientRegistrations(storage, issuer).assign(server.href, clientId);
+  const forgotten = [...unused.map(({ id }) => id), ...(signedOutClientId === undefined ? [] : [signedOutClientId])];
+  for (const id of forgotten) await offlineRefusal(storage, issuer, id).set(undefined);
   await deleteRegistrations(fetch, unused);
 }
 

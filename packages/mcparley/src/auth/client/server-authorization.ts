@@ -200,7 +200,9 @@ export class ServerAuthorization {
       await stored.set(undefined);
       const { grant, storage } = this.#core;
       const fetch = fetchFor(this.#core, this.#server);
-      await grant.assignTokens?.({ server: this.#server, issuer: token.issuer, clientId: undefined, storage, fetch });
+      const { issuer, clientId: signedOutClientId } = token;
+      const server = this.#server;
+      await grant.assignTokens?.({ server, issuer, clientId: undefined, signedOutClientId, storage, fetch });
     }
   }
 
