@@ -22,8 +22,8 @@ import {
   manualIssuers,
   refusedClient,
   registeredRedirectUri,
-} from "./registration.ts";
-import { offlineRefusal } from "./client-registrations.ts";
+} from "./registration/registration.ts";
+import { offlineRefusal } from "./registration/client-registrations.ts";
 import type { SignInAttempt } from "./sign-in.ts";
 
 /** The scope of refresh tokens that stay valid after the user has signed out of the issuer (OpenID Connect, 11). */

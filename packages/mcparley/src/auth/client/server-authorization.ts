@@ -1,7 +1,14 @@
 import { type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { StoredValue, serverKey } from "./credentials.ts";
-import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
+import {
+  type Challenge,
+  type Discovered,
+  discover,
+  discoverFor,
+  readChallenge,
+  splitScope,
+} from "./discovery/discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
 import { isClientRefusal, isUnusableServer } from "./oauth-error.ts";

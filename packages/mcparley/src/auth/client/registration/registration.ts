@@ -1,6 +1,6 @@
 import { calculatePKCECodeChallenge, generateRandomCodeVerifier } from "oauth4webapi";
-import { isLoopback } from "../../net/loopback.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { isLoopback } from "../../../net/loopback.ts";
+import { LocalError } from "../../../rpc/errors.ts";
 import {
   ClientRegistrations,
   type Registration,
@@ -9,13 +9,13 @@ import {
   offlineRefusal,
   readRegistration,
 } from "./client-registrations.ts";
-import { StoredValue } from "./credentials.ts";
-import type { Discovered } from "./discovery.ts";
-import { type KnownClient, pushAuthorization, refreshToken, registerClient } from "./endpoints.ts";
-import type { GrantContext, TokenAssignment } from "./grant.ts";
+import { StoredValue } from "../credentials.ts";
+import type { Discovered } from "../discovery/discovery.ts";
+import { type KnownClient, pushAuthorization, refreshToken, registerClient } from "../endpoints.ts";
+import type { GrantContext, TokenAssignment } from "../grant.ts";
 import { authenticate } from "./known-client.ts";
-import { isClientRefusal, refusalCode } from "./oauth-error.ts";
-import type { RegisteredClient, RegistrationOptions } from "./options.ts";
+import { isClientRefusal, refusalCode } from "../oauth-error.ts";
+import type { RegisteredClient, RegistrationOptions } from "../options.ts";
 
 /** Returns the issuers of the clients that were registered manually. */
 export function manualIssuers(options: RegistrationOptions): readonly string[] {

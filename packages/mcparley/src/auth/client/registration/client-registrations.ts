@@ -1,6 +1,6 @@
-import type { ClientCredential } from "../client-credential.ts";
-import { type CredentialStorage, StoredValue } from "./credentials.ts";
-import type { GuardedFetch } from "./guarded-fetch.ts";
+import type { ClientCredential } from "../../client-credential.ts";
+import { type CredentialStorage, StoredValue } from "../credentials.ts";
+import type { GuardedFetch } from "../guarded-fetch.ts";
 
 /** A client as an authorization server knows it, by a registration or by hand. */
 export interface ClientIdentity extends Omit<ClientCredential, "method"> {
