@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { documentServer } from "mcparley-tests/support/token-server.ts";
 import { discoverIssuer, discoverResource, legacyIssuer } from "./metadata.ts";
-
-import { readChallenge } from "./discovery.ts";
+import { discoverFor, readChallenge } from "./discovery.ts";
 
 const server = new URL("https://mcp.example/public/mcp");
 const atPath = "https://mcp.example/.well-known/oauth-protected-resource/public/mcp";
@@ -146,6 +145,31 @@ describe("a server that names no authorization server", () => {
       "https://mcp.example/.well-known/oauth-authorization-server": { issuer: "https://as.example" },
     };
     await expect(legacyIssuer(documentServer(documents).fetch, server)).rejects.toThrow("another issuer");
+  });
+});
+
+describe("the authorization server of a token that was issued at the origin of the MCP server", () => {
+  const find = (issuer: string, documents: Record<string, unknown>) => {
+    const { fetch } = documentServer(documents);
+    const token = { issuer, resource: server.href, tokenType: "bearer" } as const;
+    return discoverFor(token, { fetch, server, resource: undefined, signal: new AbortController().signal });
+  };
+  const [plain, withSlash] = ["https://mcp.example", "https://mcp.example/"];
+  const naming = (issuer: string) => ({ "https://mcp.example/.well-known/oauth-authorization-server": { issuer } });
+
+  test.each([plain, withSlash])("is found if its metadata names %s, as the token does", async (issuer) => {
+    expect(await find(issuer, naming(issuer))).toMatchObject({ issuer, metadata: { issuer } });
+  });
+
+  test.each([
+    ["the other spelling", plain, naming(withSlash)],
+    ["the other spelling", withSlash, naming(plain)],
+    ["no issuer, and the token one with a slash", withSlash, {}],
+  ])("is not used if its metadata names %s", async (_, issuer, documents) => {
+    await expect(find(issuer, documents)).rejects.toMatchObject({
+      code: "authorization_failed",
+      message: `The authorization server "${issuer}" no longer exists at its origin.`,
+    });
   });
 });
 

@@ -1,20 +1,21 @@
 import { calculatePKCECodeChallenge, generateRandomCodeVerifier } from "oauth4webapi";
-import { isLoopback } from "../../net/loopback.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { isLoopback } from "../../../net/loopback.ts";
+import { LocalError } from "../../../rpc/errors.ts";
 import {
   ClientRegistrations,
   type Registration,
   deleteRegistrations,
   fetchRegistration,
+  offlineRefusal,
   readRegistration,
 } from "./client-registrations.ts";
-import { StoredValue } from "./credentials.ts";
-import type { Discovered } from "./discovery.ts";
-import { type KnownClient, pushAuthorization, refreshToken, registerClient } from "./endpoints.ts";
-import type { GrantContext, TokenAssignment } from "./grant.ts";
+import { StoredValue } from "../credentials.ts";
+import type { Discovered } from "../discovery/discovery.ts";
+import { type KnownClient, pushAuthorization, refreshToken, registerClient } from "../endpoints.ts";
+import type { GrantContext, TokenAssignment } from "../grant.ts";
 import { authenticate } from "./known-client.ts";
-import { isClientRefusal, refusalCode } from "./oauth-error.ts";
-import type { RegisteredClient, RegistrationOptions } from "./options.ts";
+import { isClientRefusal, refusalCode } from "../oauth-error.ts";
+import type { RegisteredClient, RegistrationOptions } from "../options.ts";
 
 /** Returns the issuers of the clients that were registered manually. */
 export function manualIssuers(options: RegistrationOptions): readonly string[] {
@@ -107,20 +108,31 @@ async function checkedClient(
     return authenticate(present, context);
   }
   const known = await authenticate(registration, context);
+  const refusal = await clientRefusal(known, context);
+  // The other code may mean only that the client may not use refresh tokens.
+  if (!refusal || (refusalCode(refusal) !== "invalid_client" && response !== false)) return known;
+  endpoints.report(refusal.message);
+  if (await forgetClient(options, context, id)) return undefined;
+  throw refusedClient(refusal, id, options);
+}
+
+/**
+ * Returns the error with which the token endpoint refuses a client, or undefined if it knows the client. It requests the renewal of an
+ * invalid token, because every other answer than the refusal of the client shows that the client is known.
+ */
+export async function clientRefusal(
+  known: KnownClient,
+  { endpoints, signal }: Pick<GrantContext, "endpoints" | "signal">,
+): Promise<LocalError | undefined> {
   // The refusal of the token is expected, so it is no step of the sign-in.
   const silent = { ...endpoints, report: () => {} };
   try {
     await refreshToken(silent, known, { token: crypto.randomUUID(), what: "to accept the client" });
-    return known;
   } catch (error) {
     signal.throwIfAborted();
-    if (!isClientRefusal(error)) return known;
-    // The other code may mean only that the client may not use refresh tokens.
-    if (refusalCode(error) !== "invalid_client" && response !== false) return known;
-    endpoints.report(error.message);
-    if (await forgetClient(options, context, id)) return undefined;
-    throw refusedClient(error, id, options);
+    if (isClientRefusal(error)) return error;
   }
+  return undefined;
 }
 
 /** Returns a redirect URI on this machine without its port, which a server may ignore (RFC 8252, 7.3). */
@@ -171,12 +183,16 @@ export async function forgetClient(
   clientId: string,
 ): Promise<boolean> {
   if (clientId === options.clientMetadataUrl || manualClients(options).some(({ id }) => id === clientId)) return false;
+  await offlineRefusal(context.storage, context.at.issuer, clientId).set(undefined);
   return registrationsAt(context).forget(clientId, context.clock.now());
 }
 
 /** Records the client of the tokens of a server, and deletes registrations without tokens, also at their authorization server. */
-export async function assignTokens({ storage, fetch, server, issuer, clientId }: TokenAssignment): Promise<void> {
+export async function assignTokens(assignment: TokenAssignment): Promise<void> {
+  const { storage, fetch, server, issuer, clientId, signedOutClientId } = assignment;
   const unused = await new ClientRegistrations(storage, issuer).assign(server.href, clientId);
+  const forgotten = [...unused.map(({ id }) => id), ...(signedOutClientId === undefined ? [] : [signedOutClientId])];
+  for (const id of forgotten) await offlineRefusal(storage, issuer, id).set(undefined);
   await deleteRegistrations(fetch, unused);
 }
 
