@@ -8,27 +8,37 @@ import { Checks } from "./artifact/checks.mjs";
 import { fileNameOf } from "./packages.mjs";
 import { npm } from "./npm.mjs";
 import { makeReady, root } from "./ready.mjs";
+import { runChangesets } from "./release/changesets.mjs";
 import { readState, reasonsAgainst } from "./release/conditions.mjs";
-import { readmes } from "./release/read-samples.mjs";
-import { runSamples } from "./release/samples.mjs";
-import { followPages } from "./samples/run.mjs";
+import { readmes } from "../tests/samples/read-readme.mjs";
+import { runSamples } from "../tests/samples/readme-samples.mjs";
+import { followPages } from "../tests/samples/follow-pages.mjs";
 
-const help = `npm run release [-- --dry-run]
+const help = `npm run release [-- options]
+  npm run release -- changeset [WORD]
 
 Builds, packs and checks the published packages, installs the tarballs into empty projects, and runs the samples of the READMEs and
 the shell samples of the guides there. Then it publishes the tarballs with provenance. It refuses to publish while the address of the repository is not set, files are not committed, the
 registry has the version, or provenance is unavailable.
 
   --dry-run   publishes nothing, and prints what would be published and the reasons against it
+
+"changeset" runs Changesets: without a word it asks for the description of a change, "version" raises the versions and writes
+the changelogs, "status" lists what the next release contains.
 `;
 
 /** @typedef {import("./artifact/pack.mjs").Packed} Packed */
 
-const { values } = parseArgs({
-  options: { "dry-run": { type: "boolean", default: false }, help: { type: "boolean", short: "h", default: false } },
-});
-if (values.help) process.stdout.write(help);
-else process.exitCode = await release(values["dry-run"]);
+const words = process.argv.slice(2);
+if (words[0] === "changeset") {
+  makeReady();
+  process.exitCode = await runChangesets(words.slice(1));
+} else {
+  const options = /** @type {const} */ ({ "dry-run": { type: "boolean" }, help: { type: "boolean", short: "h" } });
+  const { values } = parseArgs({ options });
+  if (values.help) process.stdout.write(help);
+  else process.exitCode = await release(values["dry-run"] === true);
+}
 
 /** Returns the exit code. @param {boolean} isDryRun */
 async function release(isDryRun) {

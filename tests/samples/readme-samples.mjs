@@ -1,0 +1,142 @@
+// @ts-check
+import { fork, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { installInto } from "../../scripts/artifact/install.mjs";
+import { root } from "../../scripts/ready.mjs";
+import { importedPackages, typescriptSamples } from "./read-readme.mjs";
+
+/** @typedef {import("./read-readme.mjs").Sample} Sample */
+/** @typedef {import("../../scripts/artifact/checks.mjs").Checks} Checks */
+
+const freePort = fileURLToPath(new URL("./free-port.mjs", import.meta.url));
+
+/** Programs that serve the `server` which a sample exports. */
+const serveOverStdio = (/** @type {string} */ file) =>
+  `import { serveStdio } from "mcparley/stdio";\nimport { server } from "./${file}";\nawait serveStdio(server);\n`;
+const serveOverHttp = (/** @type {string} */ file) =>
+  `import { listen } from "mcparley/node";\nimport { server } from "./${file}";\nawait listen(server, { port: 3000 });\n`;
+
+/** A client of a URL or of a program on stdio. It lists and prints the server's tools. */
+const client = `import { connect } from "mcparley/client";
+const [target] = process.argv.slice(2);
+const client = await connect(target.startsWith("http") ? target : { command: process.execPath, args: [target] });
+for await (const { name } of client.listTools()) console.log(name);
+await client.close();
+`;
+
+/**
+ * Installs the tarballs into an empty project, and compiles and runs the samples of a README there. Each server is called by a
+ * client over its transport; an exported `server` is served over stdio and HTTP.
+ *
+ * @param {{ readme: string; project: string; tarballs: readonly string[]; checks: Checks }} options
+ */
+export async function runSamples({ readme, project, tarballs, checks }) {
+  const samples = typescriptSamples(readme);
+  if (samples.length === 0) return;
+  const versions = lockedVersions([...importedPackages(samples), "typescript", "@types/node"]);
+  installInto(project, [...tarballs, ...versions]);
+  writeSamples(samples, project);
+  compile(readme, project, checks);
+  for (const { file, compilesOnly } of samples) {
+    if (compilesOnly) process.stdout.write(`compiled ${readme}: ${file}, which needs a service to run\n`);
+  }
+  const programs = [...samples.filter(({ compilesOnly }) => !compilesOnly), ...serving(samples, project)];
+  writeFileSync(path.join(project, "client.mjs"), client);
+  for (const sample of programs) {
+    const program = await bundle(path.join(project, "src", sample.file));
+    const what = `${readme}: ${sample.file}`;
+    if (sample.code.includes("serveStdio("))
+      checkTools(`${what} serves a client over stdio`, { project, target: program, checks });
+    else if (sample.code.includes("listen(")) await runHttpServer(what, { project, program, checks });
+    else runProgram(what, { sample, program, checks });
+  }
+}
+
+/** @param {readonly Sample[]} samples @param {string} project */
+function writeSamples(samples, project) {
+  mkdirSync(path.join(project, "src"), { recursive: true });
+  for (const { file, code } of samples) writeFileSync(path.join(project, "src", file), code);
+}
+
+/** Writes programs that serve the exported servers. @param {readonly Sample[]} samples @param {string} project @returns {Sample[]} */
+function serving(samples, project) {
+  const definitions = samples.filter(({ code, compilesOnly }) => !compilesOnly && /export const server\b/.test(code));
+  const programs = definitions.flatMap(({ file }) => [
+    {
+      file: `${path.basename(file, ".ts")}-over-stdio.ts`,
+      code: serveOverStdio(file),
+      compilesOnly: false,
+      printed: [],
+    },
+    { file: `${path.basename(file, ".ts")}-over-http.ts`, code: serveOverHttp(file), compilesOnly: false, printed: [] },
+  ]);
+  writeSamples(programs, project);
+  return programs;
+}
+
+/** @param {string} readme @param {string} project @param {Checks} checks */
+function compile(readme, project, checks) {
+  const compilerOptions = {
+    target: "ES2022",
+    module: "NodeNext",
+    moduleDetection: "force",
+    strict: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    types: ["node"],
+  };
+  writeFileSync(path.join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["src"] }));
+  const tsc = path.join(project, "node_modules/typescript/bin/tsc");
+  const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", project], { encoding: "utf8" });
+  checks.check(`${readme}: the samples compile`, status === 0, `\n${stdout}`);
+}
+
+/** Removes the types, because Node 20 runs JavaScript only. Returns the program. @param {string} file */
+async function bundle(file) {
+  const outfile = file.replace(/\.ts$/, ".mjs");
+  // Loaded here, because a fresh clone installs it after this module is loaded.
+  const { build } = await import("esbuild");
+  await build({ entryPoints: [file], outfile, bundle: true, platform: "node", format: "esm", packages: "external" });
+  return outfile;
+}
+
+/** @param {string} what @param {{ sample: Sample; program: string; checks: Checks }} run */
+function runProgram(what, { sample, program, checks }) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program], { encoding: "utf8", timeout: 60_000 });
+  const lines = stdout.split("\n");
+  const missing = sample.printed.filter((line) => !lines.includes(line));
+  const stated = sample.printed.length > 0 ? " and prints what it states" : "";
+  checks.check(`${what} runs${stated}`, status === 0 && missing.length === 0, `${stdout}${stderr}`);
+}
+
+/** @param {string} what @param {{ project: string; program: string; checks: Checks }} run */
+async function runHttpServer(what, { project, program, checks }) {
+  const server = fork(program, [], { execArgv: ["--import", freePort], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  try {
+    const [message] = await Promise.race([once(server, "message"), once(server, "exit").then(() => [undefined])]);
+    checks.check(`${what} listens`, message?.port !== undefined, "the program ended");
+    checkTools(`${what} serves a client over HTTP`, {
+      project,
+      target: `http://127.0.0.1:${message.port}/mcp`,
+      checks,
+    });
+  } finally {
+    server.kill();
+  }
+}
+
+/** @param {string} what @param {{ project: string; target: string; checks: Checks }} run */
+function checkTools(what, { project, target, checks }) {
+  const args = [path.join(project, "client.mjs"), target];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 60_000 });
+  checks.check(what, status === 0 && stdout.trim() !== "", `${stdout}${stderr}`);
+}
+
+/** The specifiers of packages with their versions in the lock file of this repository. @param {readonly string[]} names */
+function lockedVersions(names) {
+  const { packages } = JSON.parse(readFileSync(path.join(root, "package-lock.json"), "utf8"));
+  return names.map((name) => `${name}@${packages[`node_modules/${name}`].version}`);
+}
