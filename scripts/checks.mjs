@@ -1,13 +1,7 @@
 // @ts-check
 import { testArguments } from "./failures.mjs";
 
-/**
- * A check of `npm run check`: what it does, and the programs that it runs one after the other. Options are given to the last program.
- *
- * @typedef {object} Check
- * @property {string} does
- * @property {readonly (readonly string[])[]} programs files relative to the repository, with their arguments
- */
+/** What a check does, and the programs that it runs one after the other. @typedef {{ does: string; programs: string[][] }} Check */
 
 const tsc = "node_modules/typescript/bin/tsc";
 const vitest = "node_modules/vitest/vitest.mjs";
@@ -25,131 +19,113 @@ export const checks = {
       [tsc, "-p", "tsconfig.test.json"],
     ],
   },
-  lint: {
-    does: "Lint rules. Warnings fail.",
-    programs: [["node_modules/oxlint/bin/oxlint", "--type-aware", "--deny-warnings"]],
-  },
-  format: {
-    does: "Fails if a file is not formatted. `npm run format` formats all files.",
-    programs: [["node_modules/oxfmt/bin/oxfmt", "--check"]],
-  },
-  unused: {
-    does: "Files, exports and dependencies that nothing uses. `--fix` removes some.",
-    programs: [["node_modules/knip/bin/knip.js", "--no-progress"]],
-  },
-  tests: {
-    does: "The tests that start no programs. `-- PATH` runs those of a file or folder.",
-    programs: [[vitest, ...testArguments("tests")]],
-  },
-  programs: {
-    does: "The tests that start programs: the command, also in a pseudo-terminal, the examples, published clients, the compiler.",
-    programs: [[vitest, ...testArguments("programs")]],
-  },
-  api: {
-    does: "The API reports in `packages/*/api`. `--update` writes them.",
-    programs: [["scripts/api.mjs"]],
-  },
-  size: {
-    does: "Bundle sizes, forbidden folders in bundles, import time, installed packages.",
-    programs: [["scripts/size.mjs"]],
-  },
-  requirements: {
-    does: "The requirements of each revision, and the tests that prove them. `--excused` lists those without a proof.",
-    programs: [["tests/requirements/run.mjs"]],
-  },
-  conformance: {
-    does: "The official conformance suite.",
-    programs: [["tests/conformance/run.mjs"]],
-  },
-  "json-schema-suite": {
-    does: "The official JSON Schema test suite.",
-    programs: [["tests/json-schema/suite/run.mjs"]],
-  },
-  interop: {
-    does: "Other implementations, in both directions. `--host`, `--sign-in`, `--texts`, `--only NAME`.",
-    programs: [["tests/interop/run.mjs"]],
-  },
-  runtimes: {
-    does: "The conversations of `interop` on Node, Bun, Deno, workerd and Chromium. `--only RUNTIME`, `--update`.",
-    programs: [["tests/interop/runtimes/run.mjs"]],
-  },
-  faults: {
-    does: "The client under each fault of the network, a proxy or a server, and what it must do. `--update`.",
-    programs: [["tests/faults/run.mjs"]],
-  },
-  keycloak: {
-    does: "Sign-ins with Keycloak and `oidc-provider`, and the page `docs/keycloak.md`. `--only NAME`, `--update`.",
-    programs: [["tests/issuers/run.mjs"]],
-  },
-  keychain: {
-    does: "The stored credentials with a real keychain of a Linux desktop.",
-    programs: [["tests/keychain/run.mjs"]],
-  },
-  cluster: {
-    does: "Several processes behind nginx, on real servers of Redis and Valkey.",
-    programs: [["tests/cluster/run.mjs"]],
-  },
-  typescript: {
-    does: "Programs of users, compiled with TypeScript 5.4 to 7.0. `--only VERSION`.",
-    programs: [["tests/types/versions.mjs"]],
-  },
-  "types-cost": {
-    does: "The time and memory that the compiler needs for servers with many tools.",
-    programs: [["tests/types/cost.mjs"]],
-  },
-  samples: {
-    does: "Follows READMEs and guides in empty folders with the packed packages. `--only PAGE`, `--node VERSION`.",
-    programs: [["tests/samples/run.mjs"]],
-  },
-  create: {
-    does: "Writes, installs and runs the projects of `create-mcparley`, from the packed packages. `--node VERSION`.",
-    programs: [["tests/create/run.mjs"]],
-  },
-  recipes: {
-    does: "The programs of `docs/commonjs.md`, with Jest and CommonJS.",
-    programs: [["tests/docs/recipes.mjs"]],
-  },
-  compare: {
-    does: "Servers and samples of other libraries, and the tables of `docs/why-mcparley.md`.",
-    programs: [["tests/comparison/run.mjs"]],
-  },
-  hosts: {
-    does: "The commands of `docs/add-to-a-host.md` and `@mcparley/config`, with Claude Code, Codex, Gemini CLI and opencode.",
-    programs: [["tests/hosts/run.mjs"]],
-  },
-  "host-providers": {
-    does: "The host with a model of version 4 of the AI SDK, on Node 22, against a scripted endpoint.",
-    programs: [["tests/host/providers/run.mjs"]],
-  },
-  frameworks: {
-    does: "The examples of `docs/frameworks.md`, with ten frameworks and runtimes. `--only NAME`.",
-    programs: [["tests/frameworks/run.mjs"]],
-  },
-  image: {
-    does: "Builds the image of `examples/deployed`. Without Docker it runs the steps in folders.",
-    programs: [["tests/examples/image.mjs"]],
-  },
-  manifests: {
-    does: "The Dockerfile, the Kubernetes manifest and the systemd unit of `examples/deployed`.",
-    programs: [["tests/examples/manifests.mjs"]],
-  },
-  picture: {
-    does: "Draws the pictures of terminals in `docs` from the output of the command.",
-    programs: [["tests/chat/picture/run.mjs"]],
-  },
-  site: {
-    does: "Builds the documentation site. `--serve` previews it, `--check` checks links and opens it in Chromium.",
-    programs: [["site/run.mjs"]],
-  },
-  artifact: {
-    does: "Packs the packages; checks files, metadata, declarations and size; uses them in projects. `--update`.",
-    programs: [["scripts/artifact.mjs"]],
-  },
-  workflows: {
-    does: "Checks `.github/workflows` with `actionlint`.",
-    programs: [["tests/release/workflows.mjs"]],
-  },
+  lint: check("Lint rules. Warnings fail.", "node_modules/oxlint/bin/oxlint", "--type-aware", "--deny-warnings"),
+  format: check(
+    "Fails if a file is not formatted. `npm run format` formats all files.",
+    "node_modules/oxfmt/bin/oxfmt",
+    "--check",
+  ),
+  unused: check(
+    "Files, exports and dependencies that nothing uses. `--fix` removes some.",
+    "node_modules/knip/bin/knip.js",
+    "--no-progress",
+  ),
+  tests: check(
+    "The tests that start no programs. `-- PATH` runs those of a file or folder.",
+    vitest,
+    ...testArguments("tests"),
+  ),
+  programs: check(
+    "The tests that start programs: the command, also in a pseudo-terminal, the examples, published clients, the compiler.",
+    vitest,
+    ...testArguments("programs"),
+  ),
+  api: check("The API reports in `packages/*/api`. `--update` writes them.", "scripts/api.mjs"),
+  size: check("Bundle sizes, forbidden folders in bundles, import time, installed packages.", "scripts/size.mjs"),
+  requirements: check(
+    "The requirements of each revision, and the tests that prove them. `--excused` lists those without a proof.",
+    "tests/requirements/run.mjs",
+  ),
+  conformance: check("The official conformance suite.", "tests/conformance/run.mjs"),
+  "json-schema-suite": check("The official JSON Schema test suite.", "tests/json-schema/suite/run.mjs"),
+  interop: check(
+    "Other implementations, in both directions. `--host`, `--sign-in`, `--texts`, `--only NAME`.",
+    "tests/interop/run.mjs",
+  ),
+  runtimes: check(
+    "The conversations of `interop` on Node, Bun, Deno, workerd and Chromium. `--only RUNTIME`, `--update`.",
+    "tests/interop/runtimes/run.mjs",
+  ),
+  faults: check(
+    "The client under each fault of the network, a proxy or a server, and what it must do. `--update`.",
+    "tests/faults/run.mjs",
+  ),
+  keycloak: check(
+    "Sign-ins with Keycloak and `oidc-provider`, and the page `docs/keycloak.md`. `--only NAME`, `--update`.",
+    "tests/issuers/run.mjs",
+  ),
+  keychain: check("The stored credentials with a real keychain of a Linux desktop.", "tests/keychain/run.mjs"),
+  cluster: check("Several processes behind nginx, on real servers of Redis and Valkey.", "tests/cluster/run.mjs"),
+  typescript: check(
+    "Programs of users, compiled with TypeScript 5.4 to 7.0. `--only VERSION`.",
+    "tests/types/versions.mjs",
+  ),
+  "types-cost": check(
+    "The time and memory that the compiler needs for servers with many tools.",
+    "tests/types/cost.mjs",
+  ),
+  samples: check(
+    "Follows READMEs and guides in empty folders with the packed packages. `--only PAGE`, `--node VERSION`.",
+    "tests/samples/run.mjs",
+  ),
+  create: check(
+    "Writes, installs and runs the projects of `create-mcparley`, from the packed packages. `--node VERSION`.",
+    "tests/create/run.mjs",
+  ),
+  recipes: check("The programs of `docs/commonjs.md`, with Jest and CommonJS.", "tests/docs/recipes.mjs"),
+  compare: check(
+    "Servers and samples of other libraries, and the tables of `docs/why-mcparley.md`.",
+    "tests/comparison/run.mjs",
+  ),
+  hosts: check(
+    "The commands of `docs/add-to-a-host.md` and `@mcparley/config`, with Claude Code, Codex, Gemini CLI and opencode.",
+    "tests/hosts/run.mjs",
+  ),
+  "host-providers": check(
+    "The host with a model of version 4 of the AI SDK, on Node 22, against a scripted endpoint.",
+    "tests/host/providers/run.mjs",
+  ),
+  frameworks: check(
+    "The examples of `docs/frameworks.md`, with ten frameworks and runtimes. `--only NAME`.",
+    "tests/frameworks/run.mjs",
+  ),
+  image: check(
+    "Builds the image of `examples/deployed`. Without Docker it runs the steps in folders.",
+    "tests/examples/image.mjs",
+  ),
+  manifests: check(
+    "The Dockerfile, the Kubernetes manifest and the systemd unit of `examples/deployed`.",
+    "tests/examples/manifests.mjs",
+  ),
+  picture: check(
+    "Draws the pictures of terminals in `docs` from the output of the command.",
+    "tests/chat/picture/run.mjs",
+  ),
+  site: check(
+    "Builds the documentation site. `--serve` previews it, `--check` checks links and opens it in Chromium.",
+    "site/run.mjs",
+  ),
+  artifact: check(
+    "Packs the packages; checks files, metadata, declarations and size; uses them in projects. `--update`.",
+    "scripts/artifact.mjs",
+  ),
+  workflows: check("Checks `.github/workflows` with `actionlint`.", "tests/release/workflows.mjs"),
 };
+
+/** Returns a check with one program. @param {string} does @param {string[]} program @returns {Check} */
+function check(does, ...program) {
+  return { does, programs: [program] };
+}
 
 /** Returns the list that `npm run check` prints. */
 export function listing() {
@@ -177,10 +153,8 @@ export function planOf(words) {
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
     if (check === undefined) throw new Error(unknown(name));
     const own = index === names.length - 1 ? options : [];
-    const programs = check.programs.map((program, at) =>
-      at === check.programs.length - 1 ? withOptions(program, own) : [...program],
-    );
-    return { name, programs };
+    const last = check.programs.at(-1) ?? [];
+    return { name, programs: [...check.programs.slice(0, -1), withOptions(last, own)] };
   });
 }
 

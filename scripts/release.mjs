@@ -10,9 +10,6 @@ import { npm } from "./npm.mjs";
 import { makeReady, root } from "./ready.mjs";
 import { runChangesets } from "./release/changesets.mjs";
 import { readState, reasonsAgainst } from "./release/conditions.mjs";
-import { readmes } from "../tests/samples/read-readme.mjs";
-import { runSamples } from "../tests/samples/readme-samples.mjs";
-import { followPages } from "../tests/samples/follow-pages.mjs";
 
 const help = `npm run release [-- options]
   npm run release -- changeset [WORD]
@@ -68,6 +65,10 @@ async function release(isDryRun) {
 
 /** Packs and checks the packages, and runs the samples with them. @param {string} folder @param {Checks} checks */
 async function checkPackages(folder, checks) {
+  // Loaded here, because a fresh clone installs the packages that these need.
+  const { readmes } = await import("../tests/samples/read-readme.mjs");
+  const { runSamples } = await import("../tests/samples/readme-samples.mjs");
+  const { followPages } = await import("../tests/samples/follow-pages.mjs");
   const packed = checkArtifact({ folder, checks });
   const tarballs = packed.map(({ file }) => file);
   for (const readme of readmes()) {

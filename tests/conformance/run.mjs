@@ -159,7 +159,7 @@ function scenariosOf() {
 
 /** @param {string} name */
 function readJson(name) {
-  return JSON.parse(readFileSync(new URL(`../tests/conformance/${name}`, import.meta.url), "utf8"));
+  return JSON.parse(readFileSync(new URL(name, import.meta.url), "utf8"));
 }
 
 /** @param {number} done @param {number} all */

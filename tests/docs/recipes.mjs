@@ -1,7 +1,8 @@
 // @ts-check
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { npm, spawnNpm } from "../../scripts/npm.mjs";
 import { root } from "../../scripts/ready.mjs";
 
 /**
@@ -16,23 +17,10 @@ const tsc = bin("typescript/bin/tsc");
 const recipes = {
   "require in CommonJS": { args: ["require.cjs"] },
   "dynamic import with module node16, types": {
-    args: [
-      tsc,
-      "--module",
-      "node16",
-      "--target",
-      "es2022",
-      "--strict",
-      "--types",
-      "node",
-
-      "dynamic.ts",
-    ],
+    args: [tsc, ..."--module node16 --target es2022 --strict --types node dynamic.ts".split(" ")],
   },
   "dynamic import with module node16": { args: ["dynamic.js"] },
-  "static import with module nodenext, types": {
-    args: [tsc, "-p", ".", "--module", "nodenext", "--noEmit"],
-  },
+  "static import with module nodenext, types": { args: [tsc, "-p", ".", "--module", "nodenext", "--noEmit"] },
   "tsx without type: module": { args: [bin("tsx/dist/cli.mjs"), "tsx.ts"], fails: "mcparley was loaded twice" },
   "Jest, ES modules": { args: [jest, "-c", "jest.modules.cjs"], modules: true },
   "Jest, CommonJS": { args: [jest, "-c", "jest.commonjs.cjs"] },
@@ -64,22 +52,13 @@ function programs() {
   );
 }
 
+/** Installs the packed library and the tools. Returns whether that is possible. */
 function install() {
-  const packed = execFileSync("npm", ["pack", "--json", "--pack-destination", project], {
-    cwd: path.join(root, "packages/mcparley"),
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const [{ filename }] = JSON.parse(packed.toString());
+  const tools =
+    "jest@30 @types/jest@30 ts-jest@29 @babel/core@7 @babel/preset-env@7 typescript@5.9.3 tsx@4 @types/node@20";
+  npm(["pack", "--pack-destination", project], { cwd: path.join(root, "packages/mcparley"), quiet: true });
+  const packed = readdirSync(project).filter((file) => file.endsWith(".tgz"));
   writeFileSync(path.join(project, "package.json"), JSON.stringify({ private: true, name: "recipes" }));
-  const tools = [
-    "jest@30",
-    "@types/jest@30",
-    "ts-jest@29",
-    "@babel/core@7",
-    "@babel/preset-env@7",
-    "typescript@5.9.3",
-    "tsx@4",
-  ];
-  const args = ["install", "--no-audit", "--no-fund", "--silent", `./${filename}`, ...tools, "@types/node@20"];
-  return spawnSync("npm", args, { cwd: project, stdio: "ignore" }).status === 0;
+  const words = [...packed.map((file) => `./${file}`), ...tools.split(" ")];
+  return spawnNpm(["install", "--no-audit", "--no-fund", "--silent", ...words], { cwd: project }).status === 0;
 }

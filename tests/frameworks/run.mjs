@@ -1,4 +1,5 @@
 // @ts-check
+import { alignedTable } from "../../benchmarks/report/markdown.mjs";
 import { programs } from "./programs.mjs";
 import { installProgram, packLibrary, startProgram } from "./start.mjs";
 import { checkStop, checks, runCheck } from "./checks.mjs";
@@ -45,12 +46,14 @@ async function main() {
       rows.push(...(await runProgram(program, tarball, failures)));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (error instanceof NotAvailable) rows.push({ name: program.name, revision: `not run: ${reason}`, cells: {} });
+      if (error instanceof NotAvailable) process.stdout.write(`not run ${program.name}: ${reason}\n`);
       else failures.push(`${program.name}: ${reason}`);
     }
   }
   for (const failure of failures) process.stdout.write(`failed  ${failure}\n`);
-  process.stdout.write(`\n${table(rows, [...Object.keys(checks), "stop"])}\n\n${legend}\n`);
+  const columns = [...Object.keys(checks), "stop"];
+  const lines = rows.map(({ name, revision, cells }) => [name, revision, ...columns.map((name) => cells[name] ?? "")]);
+  process.stdout.write(`\n${alignedTable([["program", "revision", ...columns], ...lines]).join("\n")}\n\n${legend}\n`);
   return failures.length > 0 ? 1 : 0;
 }
 
@@ -94,23 +97,4 @@ async function runRevision(program, folder, revision) {
     await stop();
   }
   return { cells, reasons, output: output() };
-}
-
-/** @param {readonly Row[]} rows @param {readonly string[]} columns */
-function table(rows, columns) {
-  const lines = [
-    ["program", "revision", ...columns],
-    ...rows.map(({ name, revision, cells }) => [name, revision, ...columns.map((column) => cells[column] ?? "")]),
-  ];
-  const widths = lines[0]?.map((_title, at) =>
-    Math.max(...lines.map((line) => (at === 1 && line[at]?.startsWith("not run") ? 0 : (line[at]?.length ?? 0)))),
-  );
-  return lines
-    .map((line) =>
-      line
-        .map((text, at) => text.padEnd(widths?.[at] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
 }

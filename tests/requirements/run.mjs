@@ -1,28 +1,13 @@
 // @ts-check
 import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { load } from "../support/runner.mjs";
 
 /** @typedef {import("./requirement.ts").Requirement} Requirement */
 
-const folder = fileURLToPath(new URL("./", import.meta.url));
-
-/** @returns {Promise<{ requirements: Requirement[], versions: string[], versionsOf: (one: Requirement) => string[] }>} */
-async function load() {
-  const contents = 'export * from "./data/all.ts"; export * from "./requirement.ts";';
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: folder, loader: "ts" },
-    bundle: true,
-    format: "esm",
-    write: false,
-  });
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0]?.text ?? "").toString("base64")}`);
-}
-
 /** The ids that the proofs name; `coverage.test.ts` checks the same by running their modules. */
 function scan() {
-  const proofs = path.join(folder, "proofs");
+  const proofs = path.join(import.meta.dirname, "proofs");
   const files = readdirSync(proofs).filter((name) => name.endsWith(".test.ts"));
   const texts = files.map((name) => readFileSync(path.join(proofs, name), "utf8"));
   return new Set(
@@ -30,12 +15,15 @@ function scan() {
   );
 }
 
-const { requirements, versions, versionsOf } = await load();
+/** @type {typeof import("./data/all.ts")} */
+const { requirements } = await load("tests/requirements/data/all.ts");
+/** @type {typeof import("./requirement.ts")} */
+const { versions, versionsOf } = await load("tests/requirements/requirement.ts");
 const proven = scan();
 const state = (/** @type {Requirement} */ { id, excuse }) =>
   proven.has(id) ? "proven" : excuse === undefined ? "missing" : "excused";
 
-/** @param {string} label @param {Requirement[]} ones */
+/** @param {string} label @param {readonly Requirement[]} ones */
 function row(label, ones) {
   const count = (/** @type {string} */ name) => String(ones.filter((one) => state(one) === name).length).padStart(8);
   console.log(`${label.padEnd(64)}${count("proven")}${count("excused")}${count("missing")}`);

@@ -1,17 +1,18 @@
 // @ts-check
-import { fork, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { installInto } from "../../scripts/artifact/install.mjs";
 import { root } from "../../scripts/ready.mjs";
+import { startServer } from "../support/packed.mjs";
 import { importedPackages, typescriptSamples } from "./read-readme.mjs";
 
 /** @typedef {import("./read-readme.mjs").Sample} Sample */
 /** @typedef {import("../../scripts/artifact/checks.mjs").Checks} Checks */
 
-const freePort = fileURLToPath(new URL("./free-port.mjs", import.meta.url));
+/** Makes a program listen on a free port. */
+const onLoopback = new URL("../frameworks/on-loopback.mjs", import.meta.url).href;
 
 /** Programs that serve the `server` which a sample exports. */
 const serveOverStdio = (/** @type {string} */ file) =>
@@ -97,8 +98,6 @@ function compile(readme, project, checks) {
 /** Removes the types, because Node 20 runs JavaScript only. Returns the program. @param {string} file */
 async function bundle(file) {
   const outfile = file.replace(/\.ts$/, ".mjs");
-  // Loaded here, because a fresh clone installs it after this module is loaded.
-  const { build } = await import("esbuild");
   await build({ entryPoints: [file], outfile, bundle: true, platform: "node", format: "esm", packages: "external" });
   return outfile;
 }
@@ -114,17 +113,14 @@ function runProgram(what, { sample, program, checks }) {
 
 /** @param {string} what @param {{ project: string; program: string; checks: Checks }} run */
 async function runHttpServer(what, { project, program, checks }) {
-  const server = fork(program, [], { execArgv: ["--import", freePort], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const command = [process.execPath, "--import", onLoopback, program];
+  const { first, stop } = await startServer(command, { cwd: project, env: process.env });
   try {
-    const [message] = await Promise.race([once(server, "message"), once(server, "exit").then(() => [undefined])]);
-    checks.check(`${what} listens`, message?.port !== undefined, "the program ended");
-    checkTools(`${what} serves a client over HTTP`, {
-      project,
-      target: `http://127.0.0.1:${message.port}/mcp`,
-      checks,
-    });
+    const port = /The port is (\d+)/.exec(first)?.[1];
+    checks.check(`${what} listens`, port !== undefined, first);
+    checkTools(`${what} serves a client over HTTP`, { project, target: `http://127.0.0.1:${port}/mcp`, checks });
   } finally {
-    server.kill();
+    await stop();
   }
 }
 

@@ -1,11 +1,12 @@
 // @ts-check
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { packAll, tarballsOf } from "../../scripts/artifact/pack.mjs";
+import { installTools } from "../../scripts/npm.mjs";
 import { NotAvailable, only, readOptions } from "./runner.mjs";
 
 /** @typedef {import("../../scripts/artifact/pack.mjs").Packed} Packed */
@@ -39,7 +40,7 @@ export async function withEachNode(help, use) {
     await inTemporaryFolder(async (folder) => {
       const parent = path.dirname(folder);
       try {
-        await use({ folder, label, env: environment(version, parent), packed: packAll(parent), only: values.only });
+        await use({ folder, label, env: environment(version), packed: packAll(parent), only: values.only });
       } catch (error) {
         if (!(error instanceof NotAvailable)) throw error;
         process.stdout.write(`not run ${label}: ${error.message}\n`);
@@ -93,15 +94,14 @@ export function useTarballs(folder, packed) {
 }
 
 /**
- * Installs a version of Node into a folder, and returns the environment in which programs use it. Without a version, it is
- * the Node that runs this program.
+ * Returns the environment in which programs use a version of Node, which is installed. Without a version, it is the Node that runs
+ * this program.
  *
  * @param {string | undefined} version
- * @param {string} folder
  * @returns {NodeJS.ProcessEnv}
  */
-function environment(version, folder) {
-  const bin = version === undefined ? path.dirname(process.execPath) : installNode(version, folder);
+function environment(version) {
+  const bin = version === undefined ? path.dirname(process.execPath) : installNode(version);
   const env = { ...process.env, PATH: `${bin}${path.delimiter}${process.env.PATH}`, NO_COLOR: "1" };
   // Set by `npm run`. They would describe this repository.
   for (const name of Object.keys(env))
@@ -109,19 +109,12 @@ function environment(version, folder) {
   return { ...env, npm_config_loglevel: "error", npm_config_audit: "false", npm_config_fund: "false" };
 }
 
-/** @param {string} version @param {string} folder */
-function installNode(version, folder) {
-  const place = path.join(folder, `node-${version}`);
-  mkdirSync(place, { recursive: true });
-  const spec = `npm:node-${isWindows ? "win" : process.platform}-${process.arch}@${version}`;
-  writeFileSync(path.join(place, "package.json"), JSON.stringify({ private: true, dependencies: { node: spec } }));
-  const { status } = spawnSync("npm", ["install", "--no-audit", "--no-fund"], {
-    cwd: place,
-    stdio: "ignore",
-    shell: isWindows,
-  });
-  if (status !== 0) throw new NotAvailable(`Node ${version} cannot be installed.`);
-  return path.join(place, "node_modules/node/bin");
+/** Returns the folder of a version of Node. @param {string} version */
+function installNode(version) {
+  const node = `npm:node-${isWindows ? "win" : process.platform}-${process.arch}@${version}`;
+  const folder = installTools(path.join("node", version), { node });
+  if (folder === undefined) throw new NotAvailable(`Node ${version} cannot be installed.`);
+  return path.join(folder, "node_modules/node/bin");
 }
 
 /** Returns a port of loopback on which no process listens. @returns {Promise<number>} */
