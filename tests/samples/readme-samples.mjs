@@ -5,6 +5,7 @@ import path from "node:path";
 import { build } from "esbuild";
 import { installInto } from "../../scripts/artifact/install.mjs";
 import { root } from "../../scripts/ready.mjs";
+import { compilePrograms } from "../support/compile-programs.mjs";
 import { startServer } from "../support/packed.mjs";
 import { importedPackages, typescriptSamples } from "./read-readme.mjs";
 
@@ -13,12 +14,6 @@ import { importedPackages, typescriptSamples } from "./read-readme.mjs";
 
 /** Makes a program listen on a free port. */
 const onLoopback = new URL("../frameworks/on-loopback.mjs", import.meta.url).href;
-
-/** Programs that serve the `server` which a sample exports. */
-const serveOverStdio = (/** @type {string} */ file) =>
-  `import { serveStdio } from "mcparley/stdio";\nimport { server } from "./${file}";\nawait serveStdio(server);\n`;
-const serveOverHttp = (/** @type {string} */ file) =>
-  `import { listen } from "mcparley/node";\nimport { server } from "./${file}";\nawait listen(server, { port: 3000 });\n`;
 
 /** A client of a URL or of a program on stdio. It lists and prints the server's tools. */
 const client = `import { connect } from "mcparley/client";
@@ -29,24 +24,23 @@ await client.close();
 `;
 
 /**
- * Installs the tarballs into an empty project, and compiles and runs the samples of a README there. Each server is called by a
- * client over its transport; an exported `server` is served over stdio and HTTP.
+ * Installs the tarballs into an empty project, and compiles and runs the samples of a README there. A client calls each server over
+ * its transport.
  *
  * @param {{ readme: string; project: string; tarballs: readonly string[]; checks: Checks }} options
  */
 export async function runSamples({ readme, project, tarballs, checks }) {
   const samples = typescriptSamples(readme);
   if (samples.length === 0) return;
-  const versions = lockedVersions([...importedPackages(samples), "typescript", "@types/node"]);
+  const versions = lockedVersions([...importedPackages(samples), "@types/node"]);
   installInto(project, [...tarballs, ...versions]);
-  writeSamples(samples, project);
-  compile(readme, project, checks);
-  for (const { file, compilesOnly } of samples) {
-    if (compilesOnly) process.stdout.write(`compiled ${readme}: ${file}, which needs a service to run\n`);
-  }
-  const programs = [...samples.filter(({ compilesOnly }) => !compilesOnly), ...serving(samples, project)];
+  mkdirSync(path.join(project, "src"));
+  for (const { file, code } of samples) writeFileSync(path.join(project, "src", file), code);
+  const { errors } = compilePrograms(path.join(project, "src"));
+  checks.check(`${readme}: the samples compile`, errors.length === 0, `\n${errors.join("\n")}`);
   writeFileSync(path.join(project, "client.mjs"), client);
-  for (const sample of programs) {
+  for (const sample of samples) {
+    if (sample.compilesOnly) continue;
     const program = await bundle(path.join(project, "src", sample.file));
     const what = `${readme}: ${sample.file}`;
     if (sample.code.includes("serveStdio("))
@@ -54,45 +48,6 @@ export async function runSamples({ readme, project, tarballs, checks }) {
     else if (sample.code.includes("listen(")) await runHttpServer(what, { project, program, checks });
     else runProgram(what, { sample, program, checks });
   }
-}
-
-/** @param {readonly Sample[]} samples @param {string} project */
-function writeSamples(samples, project) {
-  mkdirSync(path.join(project, "src"), { recursive: true });
-  for (const { file, code } of samples) writeFileSync(path.join(project, "src", file), code);
-}
-
-/** Writes programs that serve the exported servers. @param {readonly Sample[]} samples @param {string} project @returns {Sample[]} */
-function serving(samples, project) {
-  const definitions = samples.filter(({ code, compilesOnly }) => !compilesOnly && /export const server\b/.test(code));
-  const programs = definitions.flatMap(({ file }) => [
-    {
-      file: `${path.basename(file, ".ts")}-over-stdio.ts`,
-      code: serveOverStdio(file),
-      compilesOnly: false,
-      printed: [],
-    },
-    { file: `${path.basename(file, ".ts")}-over-http.ts`, code: serveOverHttp(file), compilesOnly: false, printed: [] },
-  ]);
-  writeSamples(programs, project);
-  return programs;
-}
-
-/** @param {string} readme @param {string} project @param {Checks} checks */
-function compile(readme, project, checks) {
-  const compilerOptions = {
-    target: "ES2022",
-    module: "NodeNext",
-    moduleDetection: "force",
-    strict: true,
-    noEmit: true,
-    allowImportingTsExtensions: true,
-    types: ["node"],
-  };
-  writeFileSync(path.join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["src"] }));
-  const tsc = path.join(project, "node_modules/typescript/bin/tsc");
-  const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", project], { encoding: "utf8" });
-  checks.check(`${readme}: the samples compile`, status === 0, `\n${stdout}`);
 }
 
 /** Removes the types, because Node 20 runs JavaScript only. Returns the program. @param {string} file */
