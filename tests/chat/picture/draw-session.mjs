@@ -35,8 +35,9 @@ export async function drawSession(program, { label, steps, replace = new Map() }
 
 /** @param {Step} step @param {PseudoTerminal} terminal */
 async function take(step, terminal) {
-  if ("waitFor" in step) await terminal.waitFor(step.waitFor);
-  else if ("type" in step) await terminal.type(step.type);
+  // The cursor is hidden while a question takes no keys.
+  await terminal.waitFor("waitFor" in step ? step.waitFor : () => terminal.isCursorVisible());
+  if ("type" in step) await terminal.type(step.type);
   else if ("key" in step) terminal.key(step.key);
   else terminal.paste(step.paste);
 }
