@@ -39,7 +39,7 @@ async function take(step, terminal) {
   await terminal.waitFor("waitFor" in step ? step.waitFor : () => terminal.isCursorVisible());
   if ("type" in step) await terminal.type(step.type);
   else if ("key" in step) terminal.key(step.key);
-  else terminal.paste(step.paste);
+  else if ("paste" in step) terminal.paste(step.paste);
 }
 
 /** @param {string} text @param {ReadonlyMap<string, string>} replace */
