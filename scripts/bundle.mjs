@@ -77,7 +77,7 @@ const packages = [
           "store/server-store.ts",
         ],
       },
-      // Checks definitions and their schemas. `npm run size` reports it apart from the rest of a start.
+      // Checks definitions and their schemas. `npm run check -- size` reports it apart from the rest of a start.
       "json-schema-reader": {
         neededBy: ["schema/json-schema/document.ts"],
         with: [
@@ -183,7 +183,7 @@ for (const { folder, entries, together, copied, inlined = [] } of packages) {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
-    // Maps are read by `npm run size` and are not published. A comment in the code that names a missing map makes bundlers warn.
+    // Maps are read by `npm run check -- size` and are not published. A comment in the code that names a missing map makes bundlers warn.
     sourcemap: "hidden",
     // They are in the declarations and in the source maps, and would be nearly a fifth of the code that a start reads.
     comments: { jsdoc: false },
