@@ -65,7 +65,7 @@ const figures: Readonly<Record<string, readonly Figures[]>> = {
     ["Redirects within the origin | 3", "http/client/redirect.ts MAX_HOPS"],
     [
       "Cached results | 256, 8,388,608 characters in all, 1,048,576 each",
-      "client/lists/cached-results.ts maxEntries",
+      "client/lists/cache.ts maxEntries",
       "maxTotal",
       "maxLength",
     ],

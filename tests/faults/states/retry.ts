@@ -7,10 +7,6 @@ import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcpa
 import { discoverResult, initializeResult } from "../../../packages/mcparley/src/testing/peer-transports.ts";
 import { type EventFeed, type SentRequest, fetchStub } from "../../support/fetch-stub.ts";
 import type { Cell, StateTable } from "./table.ts";
-// Loaded on first use. Loading them here keeps tests with a fake clock from waiting for the disk.
-import "../../../packages/mcparley/src/http/client/connection-error.ts";
-import "../../../packages/mcparley/src/http/client/error-body.ts";
-import "../../../packages/mcparley/src/http/client/stream.ts";
 
 type State = "waiting" | "sent" | "streaming" | "repeated" | "settled";
 type Event =

@@ -1,29 +1,19 @@
 import { type Linked, link, unlessAborted, within, linkWithin } from "../../rpc/abort.ts";
 import { wakefulClock } from "../../rpc/clock.ts";
 import { isPromise } from "../../rpc/awaitable.ts";
-import { LocalError, ProtocolError, RpcErrorCode } from "../../rpc/errors.ts";
+import { ProtocolError, RpcErrorCode } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { completeType } from "../../mcp/input-required.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import type { ClientExtension, FollowedCall } from "../extension.ts";
-import type { RequestOptions } from "../options.ts";
-import {
-  type Call,
-  type ClientCore,
-  type Next,
-  type Unfinished,
-  limitsOf,
-  makeCall,
-  sessionFor,
-  unexpectedType,
-} from "./call.ts";
-import { answersTo } from "./input-rounds.ts";
+import { limitsOf, makeCall, sessionFor, unexpectedType } from "./call.ts";
+import type { Call, ClientCore, ExtensionSteps, Next, StoredResult, Unfinished } from "../core.ts";
 import { notifyProgress } from "./send-request.ts";
 import { findTool } from "./find-tool.ts";
 
 /** Lets the extensions add params to a call and follow its result, if the result is of one of their types. */
-export async function extend(call: Call, next: Next): Promise<JsonObject> {
+async function extend(call: Call, next: Next): Promise<JsonObject> {
   const { params } = call;
   await prepare(call);
   let result: JsonObject;
@@ -114,7 +104,7 @@ function trackUntilEnd({ unfinished }: ClientCore, work: Promise<unknown>, signa
  * Waits until extensions have ended the calls that their callers aborted, for example with the cancellation of a task. A
  * call that is ended by `close` itself is not waited for: a later process can follow its task.
  */
-export async function finishExtensions({ unfinished, clock, transports }: ClientCore): Promise<void> {
+async function finish({ unfinished, clock, transports }: ClientCore): Promise<void> {
   const endsAt = clock.now() + finishMs;
   for (;;) {
     // Over HTTP, closing aborts the requests that have no response yet. On a stream they are written already.
@@ -125,21 +115,19 @@ export async function finishExtensions({ unfinished, clock, transports }: Client
   }
 }
 
-/** Follows a result that the caller has stored. */
-export async function followStored(
+/** Follows a result that the caller has stored. Undefined if no extension can handle it. */
+async function followStored(
   core: ClientCore,
   method: string,
-  { result, options }: { result: JsonObject; options: RequestOptions },
-): Promise<JsonObject> {
+  { result, options }: StoredResult,
+): Promise<JsonObject | undefined> {
   const call: Call = makeCall(core, { method, params: {} }, options);
   core.running.add(call);
   try {
-    const final = await follow(call, result);
-    if (final) return final;
+    return await follow(call, result);
   } finally {
     core.running.delete(call);
   }
-  throw new LocalError("not_capable", `No extension of this client can handle this result of ${method}.`);
 }
 
 async function followedRequest(call: Call, signalOf: () => AbortSignal): Promise<FollowedCall> {
@@ -171,6 +159,7 @@ async function followedRequest(call: Call, signalOf: () => AbortSignal): Promise
       return sent;
     },
     async answer(inputRequests) {
+      const { answersTo } = await core.input();
       const { inputResponses } = await answersTo(call, { inputRequests }, 0);
       return isObject(inputResponses) ? inputResponses : {};
     },
@@ -185,3 +174,5 @@ async function followedRequest(call: Call, signalOf: () => AbortSignal): Promise
 function extensionsOf({ options: { extensions } }: ClientCore): readonly ClientExtension[] {
   return isExtensionList(extensions) ? extensions : [];
 }
+
+export const extensionSteps: ExtensionSteps = { extend, followStored, finish };

@@ -1,8 +1,11 @@
+import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import type { Transport } from "../../rpc/transport.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { Connection } from "./connection.ts";
+import type { TransportFactory } from "./transports.ts";
 import { type Offer, type ServerInfo, modernMeta } from "./session.ts";
 
 /** The result of a handshake. */
@@ -10,6 +13,25 @@ export interface Negotiated {
   revision: Revision;
   server: ServerInfo;
 }
+
+/** A connection to open. */
+export interface Opening {
+  transports: TransportFactory;
+  makeConnection: (transport: Transport) => Connection;
+  offer: Offer;
+  /** Its timers keep the process alive, since the caller waits for them. */
+  clock: Clock;
+  /** A version, or `auto`. */
+  revision: string;
+  probeTimeout: number;
+  /** Milliseconds to wait for each answer. */
+  timeout: number;
+  signal: AbortSignal;
+  /** Called with the end of a connection that is closed after the signal was aborted. */
+  closing: (closed: Promise<void>) => void;
+}
+
+export type Opened = Negotiated & { connection: Connection };
 
 /** How a handshake sends its request. */
 export interface Handshake {

@@ -3,10 +3,10 @@ import type { JsonRpcNotification } from "../../rpc/messages.ts";
 import { loggingLevels } from "../../mcp/logging.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { guarded } from "../../rpc/guarded.ts";
-import type { ClientCore } from "../calls/call.ts";
+import type { ClientCore } from "../core.ts";
+import { loadLegacy } from "../legacy/load.ts";
 import type { Connection, ConnectionHandlers } from "./connection.ts";
-
-let custom: Promise<{ receiveCustom: (core: ClientCore, message: JsonRpcNotification) => void }> | undefined;
+import { receiveCustom } from "./custom-notifications.ts";
 
 /** The connection handlers of a client: answers to requests of the server, and the effects of its notifications. */
 export function serverMessages(
@@ -26,7 +26,7 @@ export function serverMessages(
     notification: (message, connection) => handleNotification(core, message, connection),
     async request(request, signal, connection) {
       if (!modern.has(connection)) {
-        const { answerRequest } = await import("./on-demand.ts");
+        const { answerRequest } = await loadLegacy();
         return answerRequest(core, request, { signal, connection });
       }
       // No response is sent: modern clients send none (2026-07-28, basic/transports/stdio).
@@ -54,13 +54,10 @@ function handleNotification(core: ClientCore, message: JsonRpcNotification, conn
     return;
   }
   if (method === Notification.elicitationComplete) {
-    return void import("./on-demand.ts").then(({ visitsOf }) => visitsOf(core).announced(params.elicitationId));
+    return void loadLegacy().then(({ visitsOf }) => visitsOf(core).announced(params.elicitationId));
   }
   if (method === Notification.toolsChanged) core.tools.clear();
   core.cache?.invalidate(method, params);
   core.subscriptions?.notified(message, connection);
-  if (!core.options.onNotification) return;
-  // Few hosts handle custom notifications. The order of arrival is kept, because all wait for the same module.
-  // One `import()` for all, because each takes much longer than the rest of a notification.
-  void (custom ??= import("./custom-notifications.ts")).then(({ receiveCustom }) => receiveCustom(core, message));
+  if (core.options.onNotification) receiveCustom(core, message);
 }

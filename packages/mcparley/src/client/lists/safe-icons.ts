@@ -3,7 +3,7 @@ import type { Implementation } from "../../mcp/capabilities.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { TransportFactory } from "../connect/transports.ts";
-import type { ClientCore } from "../calls/call.ts";
+import type { ClientCore } from "../core.ts";
 
 /**
  * Removes the icons that are unsafe to fetch. It keeps data URIs, and https, and http on this machine, if they are of the
@@ -31,6 +31,8 @@ export function listedWithSafeIcons(
   method: string,
   entry: JsonObject,
 ): JsonObject {
+  // Most entries have no icons.
+  if (!Array.isArray(entry.icons)) return entry;
   const origin = originOf(transports);
   return withSafeIcons(entry, origin, (icon) => {
     const shown = JSON.stringify(icon)?.slice(0, 200);

@@ -1,7 +1,7 @@
 import { unlessAborted } from "../../rpc/abort.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
-import type { ClientCore } from "../calls/call.ts";
+import type { ClientCore } from "../core.ts";
 import type { Connection } from "../connect/connection.ts";
 import type { Opening } from "./listen.ts";
 import { type ListenFilter, type SubscriptionState, type Opened, listKinds } from "./subscription.ts";

@@ -1,7 +1,7 @@
 import { link, pause, routineEnd } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
-import type { ClientCore } from "../calls/call.ts";
+import type { ClientCore } from "../core.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
 import { type SubscriptionState, type Opened, toWire } from "./subscription.ts";
 

@@ -7,12 +7,14 @@ import { type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { MetaKey, Method, Notification } from "../../mcp/methods.ts";
 import { guarded } from "../../rpc/guarded.ts";
-import { brokenName } from "../calls/optional-steps.ts";
-import { type ClientCore, defaultTotal } from "../calls/call.ts";
+import { brokenName } from "../calls/check-request.ts";
+import { defaultTotal } from "../calls/call.ts";
+import type { ClientCore, OpenSubscriptions } from "../core.ts";
 import type { Connection } from "../connect/connection.ts";
 import { doubtOf } from "../connect/revision-errors.ts";
 import { forgetLists } from "../connect/server-messages.ts";
 import type { Session } from "../connect/session.ts";
+import { loadLegacy } from "../legacy/load.ts";
 import type { RequestOptions } from "../options.ts";
 import { endedByServer, listenModern } from "./listen.ts";
 import { listenLegacy } from "./listen-legacy.ts";
@@ -32,7 +34,7 @@ import {
  * A subscription ends if the user closes it, if the server refuses it for a lasting reason, or after the last attempt of its
  * `Backoff`. After any other end it is opened again: a graceful end, a lost connection, or an unavailable server.
  */
-export class Subscriptions {
+export class Subscriptions implements OpenSubscriptions {
   readonly #core: ClientCore;
   readonly #clock: Clock;
   /** The attempts to open a new connection. All subscriptions of a lost connection share them. */
@@ -182,7 +184,7 @@ export class Subscriptions {
     const method = session.revision.kind === "modern" ? Method.listen : Method.subscribe;
     const doubt = doubtOf(error, { core, method }, session);
     if (!doubt) throw error;
-    const { replaceIfChanged } = await import("../connect/on-demand.ts");
+    const { replaceIfChanged } = await loadLegacy();
     const call = { core, options: { signal }, what: Method.listen };
     await replaceIfChanged(call, session, { error, isCertain: doubt === "certain" });
   }

@@ -4,9 +4,6 @@ import type { JsonRpcMessage, RequestId } from "../../rpc/messages.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { type FetchStub, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpTransports } from "./transport.ts";
-// Loaded by the transport on first use. Loading it here keeps tests with a fake clock from waiting for the disk.
-import "./connection-error.ts";
-import "./error-body.ts";
 
 interface TestTransport extends FetchStub {
   clock: FakeClock;

@@ -3,7 +3,7 @@ import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
 import { Cancelled, Declined, ErrorCode } from "../../mcp/errors.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import type { Call, CallWatcher, ClientCore } from "../calls/call.ts";
+import type { Call, CallWatcher, ClientCore } from "../core.ts";
 import type { InputRequestSource, ConnectOptions } from "../options.ts";
 import type { Connection } from "../connect/connection.ts";
 import { visitsOf } from "./url-visits.ts";
@@ -21,7 +21,7 @@ export async function answerRequest(
   const { elicitationId } = params;
   if (method === Method.elicit && typeof elicitationId === "string") visitsOf(core).requested(elicitationId);
   try {
-    const answer = await core.inputRequests();
+    const { answer } = await core.input();
     const progress = progressOf(params, connection, signal);
     return await answer(method, params, { ...core.inputSource(calls.only, calls.signal), progress });
   } catch (error) {

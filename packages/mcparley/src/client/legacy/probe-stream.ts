@@ -1,10 +1,10 @@
 import { link, pause, routineEnd } from "../../rpc/abort.ts";
 import { latestLegacy, latestModern } from "../../mcp/revisions/index.ts";
-import type { Connection } from "./connection.ts";
-import { type Opening, remember } from "./find-revision.ts";
-import { type Negotiated, discover } from "./handshake.ts";
+import type { Connection } from "../connect/connection.ts";
+import { remember } from "../connect/remembered-revisions.ts";
+import { type Opening, type Negotiated, discover } from "../connect/handshake.ts";
 import { continueAfter, initializeWithRetries } from "./handshake-retries.ts";
-import { isLegacyAnswer, isModernError } from "./revision-errors.ts";
+import { isLegacyAnswer, isModernError } from "../connect/revision-errors.ts";
 
 /** The outcome of a handshake. */
 type Outcome = { result: Negotiated } | { error: unknown };

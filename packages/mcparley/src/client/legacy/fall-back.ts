@@ -3,17 +3,9 @@ import type { Transport } from "../../rpc/transport.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { findRevision, latestLegacy, latestModern, revisions } from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { Connection } from "./connection.ts";
-import {
-  type Opened,
-  type Opening,
-  type Remembered,
-  forgetRevision,
-  negotiate,
-  recall,
-  remember,
-} from "./find-revision.ts";
-import { type Negotiated, NotSupported } from "./handshake.ts";
+import type { Connection } from "../connect/connection.ts";
+import { type Remembered, forgetRevision, recall, remember } from "../connect/remembered-revisions.ts";
+import { type Opened, type Opening, type Negotiated, NotSupported } from "../connect/handshake.ts";
 import {
   type Attempt,
   closedOnFailure,
@@ -25,7 +17,7 @@ import {
   withRetries,
 } from "./handshake-retries.ts";
 import { probeStream } from "./probe-stream.ts";
-import { isLegacyAnswer, isModernError, statusOf, supportedBy, unsupported } from "./revision-errors.ts";
+import { isLegacyAnswer, isModernError, statusOf, supportedBy, unsupported } from "../connect/revision-errors.ts";
 
 /** An open connection over HTTP on which `server/discover` has failed. */
 interface Failed {
@@ -50,8 +42,11 @@ export async function fallBack(opening: Opening, { transport, connection, error 
   return orHttpSse(opening, transport, closedOnFailure(opening, connection, handshake));
 }
 
-/** Opens a connection to a server on a stream, or in a legacy revision that is pinned or remembered. */
-export async function negotiateOtherwise(opening: Opening): Promise<Opened> {
+/**
+ * Opens a connection to a server on a stream, or in a legacy revision that is pinned or remembered. Returns undefined if a
+ * server over HTTP no longer has the remembered revision.
+ */
+export async function negotiateOtherwise(opening: Opening): Promise<Opened | undefined> {
   const { transports, revision } = opening;
   if (revision !== "auto") {
     const pinned = readPinned(revision);
@@ -67,7 +62,7 @@ export async function negotiateOtherwise(opening: Opening): Promise<Opened> {
       if (!mayBeAnotherRevision(error, opening)) throw error;
     }
   }
-  return transports.kind === "stream" ? detectOnStream(opening, known) : negotiate(opening);
+  return transports.kind === "stream" ? detectOnStream(opening, known) : undefined;
 }
 
 /** Whether a failure to open a server in its remembered revision may mean that it has another one now. */

@@ -3,11 +3,18 @@ import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import type { Implementation } from "../../mcp/capabilities.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import { findRevision, latestLegacy } from "../../mcp/revisions/index.ts";
+import { findRevision, latestLegacy, legacyEncoderOf } from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { Connection } from "./connection.ts";
-import { type Opened, type Opening, remember } from "./find-revision.ts";
-import { type Handshake, type Negotiated, discover, negotiated } from "./handshake.ts";
+import type { Connection } from "../connect/connection.ts";
+import { remember } from "../connect/remembered-revisions.ts";
+import {
+  type Opened,
+  type Opening,
+  type Handshake,
+  type Negotiated,
+  discover,
+  negotiated,
+} from "../connect/handshake.ts";
 import {
   isBusy,
   isLegacyAnswer,
@@ -16,7 +23,7 @@ import {
   statusOf,
   supportedBy,
   unsupported,
-} from "./revision-errors.ts";
+} from "../connect/revision-errors.ts";
 
 /** The number of times that a request of a handshake is repeated. */
 const maxRetries = 3;
@@ -135,7 +142,7 @@ export async function initialize(
   const params = {
     protocolVersion: revision.version,
     capabilities: offer.capabilities("legacy"),
-    clientInfo: await encodeInfo(revision, offer.info),
+    clientInfo: encodeInfo(revision, offer.info),
   };
   const options = { what: "Connecting", idleTimeout: timeout, signal, silent: true };
   const result = await connection.exchange(Method.initialize, params, options);
@@ -148,8 +155,6 @@ export async function initialize(
 }
 
 /** Returns the client's description with the members that the revision defines. All define the name and the version. */
-async function encodeInfo(revision: Revision, info: Implementation): Promise<Implementation> {
-  if (Object.keys(info).length <= 2) return info;
-  const { legacyEncoderOf } = await import("./on-demand.ts");
-  return legacyEncoderOf(revision).implementation(info);
+function encodeInfo(revision: Revision, info: Implementation): Implementation {
+  return Object.keys(info).length <= 2 ? info : legacyEncoderOf(revision).implementation(info);
 }
