@@ -4,6 +4,7 @@ import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
+import type { ClientCore } from "../core.ts";
 import type { Connection } from "./connection.ts";
 import type { TransportFactory } from "./transports.ts";
 import { type Offer, type ServerInfo, modernMeta } from "./session.ts";
@@ -16,6 +17,7 @@ export interface Negotiated {
 
 /** A connection to open. */
 export interface Opening {
+  core: ClientCore;
   transports: TransportFactory;
   makeConnection: (transport: Transport) => Connection;
   offer: Offer;

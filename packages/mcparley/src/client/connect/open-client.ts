@@ -87,21 +87,21 @@ async function openSession(
   closing: (closed: Promise<void>) => void,
 ): Promise<Session> {
   const { transports, clock, offer, options } = core;
-  const handlers = serverMessages(core);
   const linked = link(core.closing, signal);
   try {
     const { connection, revision, server } = await negotiate({
+      core,
       transports,
       clock: options.clock ?? wakefulClock,
       offer,
       closing,
-      makeConnection: (transport) => new Connection(transport, clock, handlers),
+      makeConnection: (transport) => new Connection(transport, clock, serverMessages(core)),
       revision: options.revision ?? "auto",
       probeTimeout: options.probeTimeout ?? defaultProbe,
       timeout: options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
       signal: linked.signal,
     });
-    if (revision.kind === "modern") handlers.refuseRequests(connection);
+    if (revision.kind === "modern") connection.accept(undefined);
     // It may be another server than before, or another version of it.
     core.cache?.forget();
     core.tools.clear();

@@ -1,4 +1,3 @@
-import { LocalError } from "../../rpc/errors.ts";
 import type { JsonRpcNotification } from "../../rpc/messages.ts";
 import { loggingLevels } from "../../mcp/logging.ts";
 import { Notification } from "../../mcp/methods.ts";
@@ -8,14 +7,9 @@ import { loadLegacy } from "../legacy/load.ts";
 import type { Connection, ConnectionHandlers } from "./connection.ts";
 import { receiveCustom } from "./custom-notifications.ts";
 
-/** The connection handlers of a client: answers to requests of the server, and the effects of its notifications. */
-export function serverMessages(
-  core: ClientCore,
-): ConnectionHandlers & { refuseRequests(connection: Connection): void } {
-  /** The connections with a modern revision, in which servers send no requests. */
-  const modern = new WeakSet<Connection>();
+/** Makes the handlers for the messages and the states of the client's connections. */
+export function serverMessages(core: ClientCore): ConnectionHandlers {
   return {
-    refuseRequests: (connection) => void modern.add(connection),
     report: (error) => core.report(error),
     waits: () => core.waits.pauseAll(),
     lost: (reason, connection) => core.subscriptions?.lost(reason, connection),
@@ -24,16 +18,6 @@ export function serverMessages(
       core.subscriptions?.interrupted(cause, connection);
     },
     notification: (message, connection) => handleNotification(core, message, connection),
-    async request(request, signal, connection) {
-      if (!modern.has(connection)) {
-        const { answerRequest } = await loadLegacy();
-        return answerRequest(core, request, { signal, connection });
-      }
-      // No response is sent: modern clients send none (2026-07-28, basic/transports/stdio).
-      const message = `The server sent a request, ${request.method.slice(0, 200)}, which its revision does not allow.`;
-      core.report(new LocalError("invalid_message", message));
-      return undefined;
-    },
   };
 }
 

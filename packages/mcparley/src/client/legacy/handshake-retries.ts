@@ -15,6 +15,7 @@ import {
   discover,
   negotiated,
 } from "../connect/handshake.ts";
+import { acceptRequests } from "./incoming-requests.ts";
 import {
   isBusy,
   isLegacyAnswer,
@@ -40,12 +41,13 @@ export function openWith(
   });
 }
 
-/** Runs a handshake on an open connection. Closes the connection if that fails. */
+/** Runs a handshake on an open connection, on which the server may send requests. Closes the connection if that fails. */
 export async function closedOnFailure(
-  { signal, closing }: Opening,
+  { core, signal, closing }: Opening,
   connection: Connection,
   handshake: () => Promise<Negotiated>,
 ): Promise<Opened> {
+  acceptRequests(core, connection);
   try {
     return { ...(await handshake()), connection };
   } catch (error) {

@@ -5,5 +5,4 @@
 export { replaceIfChanged } from "./check-revision.ts";
 export { fallBack, negotiateOtherwise } from "./fall-back.ts";
 export { startPings } from "./pings.ts";
-export { answerRequest } from "./server-requests.ts";
 export { visitUrls, visitsOf } from "./url-visits.ts";

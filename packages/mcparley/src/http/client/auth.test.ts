@@ -34,7 +34,7 @@ async function openTransport(auth: HttpAuth): Promise<TestTransport> {
   const stub = fetchStub();
   const clock = fakeClock();
   const dialer = httpTransports({ url: "https://example.com/mcp", fetch: stub.fetch, clock, auth });
-  const owner = { request: () => Promise.resolve({}), notification: () => {}, report: () => {} };
+  const owner = { notification: () => {}, report: () => {} };
   const channel = new Connection(dialer.open(), clock, owner);
   await channel.open();
   const call: TestTransport["call"] = (idleTimeout = 60_000, signal) =>
