@@ -1,11 +1,5 @@
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
-import {
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-  failure,
-  isFailure,
-  success,
-} from "../../rpc/messages.ts";
+import { type JsonRpcRequest, type JsonRpcResponse, failure, isFailure, success } from "../../rpc/messages.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import type { Connection } from "../connect/connection.ts";
 import type { ClientCore } from "../core.ts";
