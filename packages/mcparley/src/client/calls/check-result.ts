@@ -1,8 +1,8 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import { formatIssue } from "../../schema/schema.ts";
-import type { PeerSchema } from "../../schema/peer-schema.ts";
+import { type PeerSchema, preparePeerSchema } from "../../schema/peer-schema.ts";
 import type { CallToolResult } from "../../mcp/tools.ts";
+import { formatIssue } from "../../schema/schema.ts";
 import type { Call } from "../core.ts";
 import { findAgain } from "./find-tool.ts";
 import type { KnownTool } from "./known-tools.ts";
@@ -17,22 +17,15 @@ interface Mismatch {
 
 /**
  * Checks the result of a call against the output schema of its tool. A result that does not fit may come from a newer
- * version of the tool, so the tools are listed once more. The tool is not called again. Undefined if the tool was listed
- * without an output schema, or has failed.
+ * version of the tool, so the tools are listed once more. The tool is not called again.
  *
- * Rejects with `invalid_result`, with the result in `data`, if the result does not fit or is too complex to be checked.
+ * Throws `invalid_result`, with the result in `data`, if the result does not fit or is too complex to be checked.
  */
-export function checkResult(call: Call, received: JsonObject): Promise<void> | undefined {
-  const known = call.core.tools.get(call.params.name);
-  return known?.tool.outputSchema && !received.isError
-    ? requireMatch(call, known, readToolResult(received))
-    : undefined;
-}
-
-async function requireMatch(call: Call, known: KnownTool, result: CallToolResult): Promise<void> {
+export async function checkResult(call: Call, known: KnownTool, given: JsonObject): Promise<void> {
   const { core, params } = call;
   const { generation } = core.tools;
   const name = String(params.name);
+  const result = readToolResult(given);
   let mismatch = await mismatchOf(call, known, result);
   if (mismatch?.isOfResult) {
     const current = await findAgain(call, generation);
@@ -62,8 +55,6 @@ async function mismatchOf(
 }
 
 async function prepare({ core }: Call, name: string, schema: JsonObject): Promise<PeerSchema> {
-  // The evaluator of JSON Schemas is larger than the rest of a client, and many tools have no output schema.
-  const { preparePeerSchema } = await import("../../schema/peer-schema.ts");
   const prepared = await preparePeerSchema(schema);
   for (const reason of prepared.unchecked) {
     const message = `Results of the tool "${name}" are not fully checked against its output schema. ${reason}`;

@@ -10,7 +10,6 @@ import type { Session } from "../connect/session.ts";
 import type { Call, CallRequest, ClientCore, Next, Step } from "../core.ts";
 import type { RequestOptions } from "../options.ts";
 import { defaultTotal, end, endOf, makeCall, nameOf, unexpectedType, waitFor } from "./call.ts";
-import { checkResult } from "./check-result.ts";
 import { isCapable, requireSendable, requireSession } from "./check-request.ts";
 import { confirm, observe } from "./observe.ts";
 import { explain, repair } from "./repair.ts";
@@ -66,7 +65,7 @@ export async function perform(
     requireSendable(call);
     const first = stepsOf(call);
     const result = await first.step(call, first.next);
-    const checking = request.checksResult && checkResult(call, result);
+    const checking = request.checksResult && checkAgainstSchema(call, result);
     if (checking) await checking;
     if (call.method === Method.callTool && result.isError === true) ended = { outcome: "tool_error", code: undefined };
     return result;
@@ -138,6 +137,14 @@ async function takeTurn(call: Call, next: Next): Promise<JsonObject> {
 
 function extend(call: Call, next: Next): Promise<JsonObject> {
   return call.core.extensions?.extend(call, next) ?? next.step(call, next.next);
+}
+
+/** Checks the result of a tool that was listed with an output schema. The result of a failed tool is not checked. */
+function checkAgainstSchema(call: Call, result: JsonObject): Promise<void> | undefined {
+  const known = call.core.tools.get(call.params.name);
+  if (!known?.tool.outputSchema || result.isError) return undefined;
+  // The evaluator of JSON Schemas is too large for the start, and many tools have no output schema.
+  return import("./check-result.ts").then(({ checkResult }) => checkResult(call, known, result));
 }
 
 /** Maximum number of rounds in which a server may ask for more input to one call. */

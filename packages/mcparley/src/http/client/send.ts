@@ -1,5 +1,6 @@
 import { LocalError } from "../../rpc/errors.ts";
 import type { Authorization } from "./auth.ts";
+import { loadExplanations } from "./load-explanations.ts";
 import { asksForAuthorization, discard } from "./response.ts";
 import { type HttpSettings, lowerCase } from "./settings.ts";
 import { redirectTarget } from "./redirect.ts";
@@ -79,12 +80,8 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
 
 /** Makes the error for a request without a response. */
 async function explain(url: URL, error: unknown): Promise<LocalError> {
-  try {
-    return (await import("./connection-error.ts")).connectionError(url, error);
-  } catch {
-    // Without a network, a browser cannot load the module either.
-    return new LocalError("closed", `The connection to ${url.host} failed.`, { cause: error });
-  }
+  const explained = (await loadExplanations())?.connectionError(url, error);
+  return explained ?? new LocalError("closed", `The connection to ${url.host} failed.`, { cause: error });
 }
 
 function requestInit(settings: HttpSettings, outgoing: Outgoing, authorization: Authorization): SendInit {

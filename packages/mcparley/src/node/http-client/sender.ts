@@ -7,6 +7,7 @@ import { type Connector, connectors } from "./connector.ts";
 import { Exchange } from "./exchange.ts";
 import { type Environment, type Proxy, proxyFor } from "./proxy.ts";
 import { type Place, type QueueLimits, RequestQueue } from "./request-queue.ts";
+import { refusedBy } from "./tunnel.ts";
 
 interface Limits extends QueueLimits, ConnectionLimits {
   /** Milliseconds to connect, with name lookup, proxy and TLS. */
@@ -167,9 +168,8 @@ class Origin {
 }
 
 /** Throws `LocalError` `unreachable` if the proxy did not forward a request. Other statuses may be those of the server. */
-async function checkForwarded(reply: HttpReply, url: URL, proxy: Proxy): Promise<HttpReply> {
+function checkForwarded(reply: HttpReply, url: URL, proxy: Proxy): HttpReply {
   if (reply.status !== 407) return reply;
   void reply.body?.cancel();
-  const { refusedBy } = await import("./tunnel.ts");
   throw refusedBy(proxy, url, { status: 407, challenge: reply.headers.get("proxy-authenticate") });
 }
