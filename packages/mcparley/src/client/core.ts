@@ -73,6 +73,8 @@ export interface Call {
   readonly core: ClientCore;
   readonly method: string;
   params: JsonObject;
+  /** The params without those that extensions have added. Undefined if they have added none. */
+  paramsOfCaller: JsonObject | undefined;
   options: CallOptions;
   /** The method and the name in the params, for errors and handlers: `tools/call "add"`. */
   readonly what: string;

@@ -29,6 +29,7 @@ export function makeCall(core: ClientCore, { method, params }: CallRequest, opti
     core,
     method,
     params,
+    paramsOfCaller: undefined,
     options,
     what: name === undefined ? method : `${method} ${JSON.stringify(name.slice(0, 200))}`,
     session: core.sessions.current,

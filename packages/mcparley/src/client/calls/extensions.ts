@@ -1,7 +1,6 @@
 import { type Linked, link, unlessAborted, within, linkWithin } from "../../rpc/abort.ts";
 import { wakefulClock } from "../../rpc/clock.ts";
 import { isPromise } from "../../rpc/awaitable.ts";
-import { ProtocolError, RpcErrorCode } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { completeType } from "../../mcp/input-required.ts";
 import type { Tool } from "../../mcp/tools.ts";
@@ -14,19 +13,11 @@ import { findTool } from "./find-tool.ts";
 
 /** Lets the extensions add params to a call and follow its result, if the result is of one of their types. */
 async function extend(call: Call, next: Next): Promise<JsonObject> {
-  const { params } = call;
   await prepare(call);
   let result: JsonObject;
   let final: JsonObject | undefined;
   try {
-    result = await next.step(call, next.next).catch((error: unknown) => {
-      if (call.params === params || !(error instanceof ProtocolError) || error.code !== RpcErrorCode.MethodNotFound) {
-        throw error;
-      }
-      // The server refuses the call with the added params, for example because the tool cannot be a task. It has not run it.
-      call.params = params;
-      return next.step(call, next.next);
-    });
+    result = await next.step(call, next.next);
     final = await follow(call, result);
   } finally {
     // A task that is not followed may report progress until it ends.
@@ -42,7 +33,7 @@ async function extend(call: Call, next: Next): Promise<JsonObject> {
 }
 
 async function prepare(call: Call): Promise<void> {
-  const { core, method } = call;
+  const { core, method, params } = call;
   const { revision, server } = await sessionFor(call);
   const { capabilities } = server;
   const tool = async (): Promise<Tool | undefined> => {
@@ -52,7 +43,9 @@ async function prepare(call: Call): Promise<void> {
   for (const extension of extensionsOf(core)) {
     const preparing = extension.prepare?.({ method, params: call.params, revision, capabilities, tool });
     const added = isPromise(preparing) ? await preparedBy(call, preparing) : preparing;
-    if (added) call.params = { ...call.params, ...added };
+    if (!added) continue;
+    call.params = { ...call.params, ...added };
+    call.paramsOfCaller = params;
   }
 }
 

@@ -47,7 +47,7 @@ export function openFor(call: Call): Awaitable<Session> {
 /** A reason to send a request again. */
 interface Repair {
   /** Each kind is tried once in a round. */
-  kind: "session" | "revision" | "headers" | "visits";
+  kind: "session" | "params" | "revision" | "headers" | "visits";
   run(): unknown;
   /** Called if the same failure follows the repair. */
   giveUp?(): void;
@@ -60,6 +60,11 @@ function repairOf(call: Call, session: Session, error: unknown): Repair | undefi
   if (error instanceof LocalError && error.code === "session_lost") {
     const drop = (): void => sessions.drop(session);
     return { kind: "session", run: drop, giveUp: drop };
+  }
+  const { paramsOfCaller } = call;
+  if (paramsOfCaller && error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound) {
+    // The server refuses the params that extensions have added, for example because the tool cannot be a task.
+    return { kind: "params", run: () => Object.assign(call, { params: paramsOfCaller, paramsOfCaller: undefined }) };
   }
   const doubt = doubtOf(error, call, session);
   if (doubt) {
