@@ -4,7 +4,7 @@ import type { PendingRequests } from "../rpc/pending-requests.ts";
 import type { LoggingLevel } from "../mcp/logging.ts";
 import type { Progress } from "../mcp/progress.ts";
 import type { Listing, KnownTools } from "./calls/known-tools.ts";
-import type { Connection } from "./connect/connection.ts";
+import type { ClientConnection } from "./connect/client-connection.ts";
 import type { Offer, Session, Sessions } from "./connect/session.ts";
 import type { TransportFactory } from "./connect/transports.ts";
 import type { AnswerInput } from "./input/input-requests.ts";
@@ -144,9 +144,9 @@ export interface OpenSubscriptions {
     options: RequestOptions,
   ): Promise<Subscription>;
   /** Handles a notification that may belong to a subscription. */
-  notified(message: JsonRpcNotification, connection: Connection): void;
+  notified(message: JsonRpcNotification, connection: ClientConnection): void;
   /** Handles the loss of a connection. */
-  lost(reason: Error, connection: Connection): void;
+  lost(reason: Error, connection: ClientConnection): void;
   /** Handles a break of the stream for the messages of a legacy session, with its cause, and its return. */
-  interrupted(cause: Error | undefined, connection: Connection): void;
+  interrupted(cause: Error | undefined, connection: ClientConnection): void;
 }

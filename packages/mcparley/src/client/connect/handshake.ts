@@ -5,7 +5,7 @@ import type { Transport } from "../../rpc/transport.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
 import type { ClientCore } from "../core.ts";
-import type { Connection } from "./connection.ts";
+import type { ClientConnection } from "./client-connection.ts";
 import type { TransportFactory } from "./transports.ts";
 import { type Offer, type ServerInfo, modernMeta } from "./session.ts";
 
@@ -19,7 +19,7 @@ export interface Negotiated {
 export interface Opening {
   core: ClientCore;
   transports: TransportFactory;
-  makeConnection: (transport: Transport) => Connection;
+  makeConnection: (transport: Transport) => ClientConnection;
   offer: Offer;
   /** Its timers keep the process alive, since the caller waits for them. */
   clock: Clock;
@@ -33,7 +33,7 @@ export interface Opening {
   closing: (closed: Promise<void>) => void;
 }
 
-export type Opened = Negotiated & { connection: Connection };
+export type Opened = Negotiated & { connection: ClientConnection };
 
 /** How a handshake sends its request. */
 export interface Handshake {
@@ -49,7 +49,7 @@ export interface Handshake {
  *
  * Throws `unsupported_revision`, with the versions of the server in `data.supported`, if it does not support the revision.
  */
-export async function discover(connection: Connection, handshake: Handshake): Promise<Negotiated> {
+export async function discover(connection: ClientConnection, handshake: Handshake): Promise<Negotiated> {
   const { revision, offer, timeout, signal } = handshake;
   const params = { _meta: modernMeta(revision, offer) };
   const options = { what: "Connecting", idleTimeout: timeout, signal, silent: true };

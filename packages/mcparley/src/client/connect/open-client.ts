@@ -14,7 +14,7 @@ import { sendWithin } from "../calls/perform.ts";
 import { declaring, isExtensionList, preparedCapabilities } from "../client-capabilities.ts";
 import { loadLegacy } from "../legacy/load.ts";
 import { type ConnectOptions, checkTimeouts } from "../options.ts";
-import { Connection } from "./connection.ts";
+import { ClientConnection } from "./client-connection.ts";
 import { negotiate } from "./find-revision.ts";
 import { serverMessages } from "./server-messages.ts";
 import { type Session, Sessions } from "./session.ts";
@@ -95,7 +95,7 @@ async function openSession(
       clock: options.clock ?? wakefulClock,
       offer,
       closing,
-      makeConnection: (transport) => new Connection(transport, clock, serverMessages(core)),
+      makeConnection: (transport) => new ClientConnection(transport, clock, serverMessages(core)),
       revision: options.revision ?? "auto",
       probeTimeout: options.probeTimeout ?? defaultProbe,
       timeout: options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,

@@ -4,7 +4,7 @@ import { Notification } from "../../mcp/methods.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import type { ClientCore } from "../core.ts";
 import { loadLegacy } from "../legacy/load.ts";
-import type { Connection, ConnectionHandlers } from "./connection.ts";
+import type { ClientConnection, ConnectionHandlers } from "./client-connection.ts";
 import { receiveCustom } from "./custom-notifications.ts";
 
 /** Makes the handlers for the messages and the states of the client's connections. */
@@ -27,7 +27,7 @@ export function forgetLists({ cache, tools }: ClientCore): void {
   tools.clear();
 }
 
-function handleNotification(core: ClientCore, message: JsonRpcNotification, connection: Connection): void {
+function handleNotification(core: ClientCore, message: JsonRpcNotification, connection: ClientConnection): void {
   const { method, params = {} } = message;
   if (method === Notification.message) {
     const { onLog } = core.options;

@@ -3,7 +3,7 @@ import type { Transport } from "../../rpc/transport.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { findRevision, latestLegacy, latestModern, revisions } from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { Connection } from "../connect/connection.ts";
+import type { ClientConnection } from "../connect/client-connection.ts";
 import { type Remembered, forgetRevision, recall, remember } from "../connect/remembered-revisions.ts";
 import { type Opened, type Opening, type Negotiated, NotSupported } from "../connect/handshake.ts";
 import {
@@ -22,7 +22,7 @@ import { isLegacyAnswer, isModernError, statusOf, supportedBy, unsupported } fro
 /** An open connection over HTTP on which `server/discover` has failed. */
 interface Failed {
   transport: Transport;
-  connection: Connection;
+  connection: ClientConnection;
   error: unknown;
 }
 
@@ -101,7 +101,7 @@ function openLegacy(opening: Opening): Promise<Opened> {
 }
 
 /** Opens a connection. If the server has only the transport of the first revision, opens one over that transport. */
-function open(opening: Opening, handshake: (connection: Connection) => Promise<Negotiated>): Promise<Opened> {
+function open(opening: Opening, handshake: (connection: ClientConnection) => Promise<Negotiated>): Promise<Opened> {
   const transport = opening.transports.open();
   const connection = opening.makeConnection(transport);
   const opened = openWith(opening, connection, () => handshake(connection));
@@ -158,7 +158,7 @@ function readPinned(version: string): Revision {
 /** Runs the handshake of a pinned revision. `sent` is the first attempt, if it was made before. */
 async function negotiatePinned(
   revision: Revision,
-  connection: Connection,
+  connection: ClientConnection,
   opening: Opening & Attempt,
 ): Promise<Negotiated> {
   const pinned = { ...opening, revision };

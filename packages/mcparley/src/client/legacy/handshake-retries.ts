@@ -5,7 +5,7 @@ import type { Implementation } from "../../mcp/capabilities.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { findRevision, latestLegacy, legacyEncoderOf } from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { Connection } from "../connect/connection.ts";
+import type { ClientConnection } from "../connect/client-connection.ts";
 import { remember } from "../connect/remembered-revisions.ts";
 import {
   type Opened,
@@ -32,7 +32,7 @@ const maxRetries = 3;
 /** Opens a connection and runs a handshake on it. Closes the connection if that fails. */
 export function openWith(
   opening: Opening,
-  connection: Connection,
+  connection: ClientConnection,
   handshake: () => Promise<Negotiated>,
 ): Promise<Opened> {
   return closedOnFailure(opening, connection, async () => {
@@ -44,7 +44,7 @@ export function openWith(
 /** Runs a handshake on an open connection, on which the server may send requests. Closes the connection if that fails. */
 export async function closedOnFailure(
   { core, signal, closing }: Opening,
-  connection: Connection,
+  connection: ClientConnection,
   handshake: () => Promise<Negotiated>,
 ): Promise<Opened> {
   acceptRequests(core, connection);
@@ -63,7 +63,11 @@ export async function closedOnFailure(
  * Continues a handshake after `server/discover` has failed with `error`: in a revision that the server names, or with
  * `initialize` if only a legacy server can have sent the error. Throws other errors again.
  */
-export async function continueAfter(error: unknown, connection: Connection, opening: Opening): Promise<Negotiated> {
+export async function continueAfter(
+  error: unknown,
+  connection: ClientConnection,
+  opening: Opening,
+): Promise<Negotiated> {
   const supported = supportedBy(error);
   const revision = supported ? newestOf(supported) : latestLegacy;
   if (revision.kind === "modern") return discoverWithRetries(connection, { ...opening, revision });
@@ -84,7 +88,7 @@ type HandshakeWithRetries = Handshake & Omit<Opening, "revision">;
 
 /** Sends `server/discover`, and again if the server is busy. */
 export function discoverWithRetries(
-  connection: Connection,
+  connection: ClientConnection,
   { sent, ...opening }: HandshakeWithRetries & Attempt,
 ): Promise<Negotiated> {
   return withRetries(opening, (timeout) => discover(connection, { ...opening, timeout }), sent);
@@ -92,7 +96,7 @@ export function discoverWithRetries(
 
 /** Sends `initialize`, and again if the server is busy. */
 export function initializeWithRetries(
-  connection: Connection,
+  connection: ClientConnection,
   opening: HandshakeWithRetries & { exactly?: boolean },
 ): Promise<Negotiated> {
   return withRetries(opening, (timeout) => initialize(connection, { ...opening, timeout }));
@@ -138,7 +142,7 @@ function retriesAfter(error: unknown): number {
  * only the offered one.
  */
 export async function initialize(
-  connection: Connection,
+  connection: ClientConnection,
   { revision, exactly = false, offer, timeout, signal }: Handshake & { exactly?: boolean },
 ): Promise<Negotiated> {
   const params = {

@@ -1,7 +1,7 @@
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { type JsonRpcRequest, type JsonRpcResponse, failure, isFailure, success } from "../../rpc/messages.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
-import type { Connection } from "../connect/connection.ts";
+import type { ClientConnection } from "../connect/client-connection.ts";
 import type { ClientCore } from "../core.ts";
 import { answerRequest } from "./server-requests.ts";
 
@@ -12,7 +12,7 @@ const maxIncoming = 100;
 const maxSending = 8;
 
 /** Answers the requests of the server on a connection. */
-export function acceptRequests(core: ClientCore, connection: Connection): void {
+export function acceptRequests(core: ClientCore, connection: ClientConnection): void {
   const waiting = new Map<unknown, AbortController>();
   /** Responses that wait until others are sent. */
   const queue: JsonRpcResponse[] = [];

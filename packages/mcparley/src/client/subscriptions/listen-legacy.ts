@@ -2,7 +2,7 @@ import { unlessAborted } from "../../rpc/abort.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import type { ClientCore } from "../core.ts";
-import type { Connection } from "../connect/connection.ts";
+import type { ClientConnection } from "../connect/client-connection.ts";
 import type { Opening } from "./listen.ts";
 import { type ListenFilter, type SubscriptionState, type Opened, listKinds } from "./subscription.ts";
 
@@ -69,13 +69,13 @@ interface SharedResource {
  * subscribes, and the last one unsubscribes. Requests for one URI are sent one after another.
  */
 class SharedSubscriptions {
-  static readonly #ofConnection = new WeakMap<Connection, SharedSubscriptions>();
-  readonly #connection: Connection;
+  static readonly #ofConnection = new WeakMap<ClientConnection, SharedSubscriptions>();
+  readonly #connection: ClientConnection;
   readonly #core: ClientCore;
   readonly #resources = new Map<string, SharedResource>();
   #members = 0;
 
-  static of(connection: Connection, core: ClientCore): SharedSubscriptions {
+  static of(connection: ClientConnection, core: ClientCore): SharedSubscriptions {
     const known = this.#ofConnection.get(connection);
     if (known) return known;
     const shared = new SharedSubscriptions(connection, core);
@@ -83,7 +83,7 @@ class SharedSubscriptions {
     return shared;
   }
 
-  constructor(connection: Connection, core: ClientCore) {
+  constructor(connection: ClientConnection, core: ClientCore) {
     this.#connection = connection;
     this.#core = core;
   }

@@ -5,7 +5,7 @@ import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts
 import { MetaKey, Notification } from "../../mcp/methods.ts";
 import { isPartOf } from "../../mcp/resources.ts";
 import type { SubscriptionFilter } from "../../mcp/subscriptions.ts";
-import type { Connection } from "../connect/connection.ts";
+import type { ClientConnection } from "../connect/client-connection.ts";
 
 /** The changes to subscribe to. */
 export interface ListenFilter {
@@ -88,7 +88,7 @@ export class SubscriptionState {
   /** Whether it broke and is being opened again. */
   isReopening = false;
   /** The connection on which it is open. */
-  connection: Connection | undefined;
+  connection: ClientConnection | undefined;
   /** The id of its request in modern revisions. */
   id: RequestId | undefined;
   /** Called when the server acknowledges it. */

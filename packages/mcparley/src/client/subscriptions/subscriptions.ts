@@ -10,7 +10,7 @@ import { guarded } from "../../rpc/guarded.ts";
 import { brokenName } from "../calls/check-request.ts";
 import { defaultTotal } from "../calls/call.ts";
 import type { ClientCore, OpenSubscriptions } from "../core.ts";
-import type { Connection } from "../connect/connection.ts";
+import type { ClientConnection } from "../connect/client-connection.ts";
 import { doubtOf } from "../connect/revision-errors.ts";
 import { forgetLists } from "../connect/server-messages.ts";
 import type { Session } from "../connect/session.ts";
@@ -100,7 +100,7 @@ export class Subscriptions implements OpenSubscriptions {
   }
 
   /** Handles a notification that may belong to a subscription. */
-  notified({ method, params = {} }: JsonRpcNotification, connection: Connection): void {
+  notified({ method, params = {} }: JsonRpcNotification, connection: ClientConnection): void {
     const id = isObject(params._meta) ? params._meta[MetaKey.subscriptionId] : undefined;
     if (method === Notification.acknowledged) {
       const filter = fromWire(isObject(params.notifications) ? params.notifications : {});
@@ -116,7 +116,7 @@ export class Subscriptions implements OpenSubscriptions {
 
   #notifyExtensions(
     { method, params = {} }: Omit<JsonRpcNotification, "jsonrpc">,
-    connection: Connection,
+    connection: ClientConnection,
     id: unknown,
   ): void {
     for (const { wanted, id: own, connection: where, life } of this.#open) {
@@ -126,22 +126,22 @@ export class Subscriptions implements OpenSubscriptions {
   }
 
   /** Handles the loss of a connection. */
-  lost(reason: Error, connection: Connection): void {
+  lost(reason: Error, connection: ClientConnection): void {
     for (const state of this.#on(connection)) state.onEnded?.(reason);
   }
 
   /** Handles a break of the stream for the messages of a legacy session, with its cause, and its return. */
-  interrupted(cause: Error | undefined, connection: Connection): void {
+  interrupted(cause: Error | undefined, connection: ClientConnection): void {
     const affected = this.#on(connection);
     if (cause && affected.length > 0) this.#core.report(cause);
     if (!cause) for (const state of affected) state.emitAll();
   }
 
-  #on(connection: Connection): SubscriptionState[] {
+  #on(connection: ClientConnection): SubscriptionState[] {
     return [...this.#open].filter((state) => state.connection === connection);
   }
 
-  #emit(change: ServerChange, connection: Connection, id: unknown): void {
+  #emit(change: ServerChange, connection: ClientConnection, id: unknown): void {
     // A program that reports a change and exits would be started again without end. So its messages reset nothing.
     if (this.#core.transports.kind === "http") this.#connecting.reset();
     for (const state of this.#open) {
@@ -153,7 +153,7 @@ export class Subscriptions implements OpenSubscriptions {
     }
   }
 
-  #stateFor(connection: Connection, id: unknown): SubscriptionState | undefined {
+  #stateFor(connection: ClientConnection, id: unknown): SubscriptionState | undefined {
     if (id === undefined) return undefined;
     for (const state of this.#open) if (state.connection === connection && state.id === id) return state;
     return undefined;

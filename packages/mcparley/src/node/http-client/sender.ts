@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { HttpReply, Send, SendInit } from "../../http/client/reply.ts";
 import type { HttpConnection } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { Connection, type ConnectionLimits } from "./connection.ts";
+import { OriginConnection, type ConnectionLimits } from "./origin-connection.ts";
 import { type Connector, connectors } from "./connector.ts";
 import { Exchange } from "./exchange.ts";
 import { type Environment, type Proxy, proxyFor } from "./proxy.ts";
@@ -113,7 +113,7 @@ class Origin {
   readonly #name: string;
   readonly #settings: OriginSettings;
   /** Connections without a request. The last one was used last. */
-  readonly #idle: Connection[] = [];
+  readonly #idle: OriginConnection[] = [];
   #used = 0;
 
   constructor(name: string, settings: OriginSettings) {
@@ -147,9 +147,9 @@ class Origin {
     return forwarder ? exchange.reply.then((reply) => checkForwarded(reply, url, forwarder)) : exchange.reply;
   }
 
-  #connect(): Connection {
+  #connect(): OriginConnection {
     const { connector, limits } = this.#settings;
-    const connection: Connection = new Connection(this.#name, connector, {
+    const connection: OriginConnection = new OriginConnection(this.#name, connector, {
       ...limits,
       closed: () => {
         const at = this.#idle.indexOf(connection);

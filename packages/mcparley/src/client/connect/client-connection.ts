@@ -29,13 +29,13 @@ export interface IncomingRequests {
 /** The handlers of a connection. */
 export interface ConnectionHandlers {
   /** Called with each notification except progress, in order of arrival. */
-  notification(message: JsonRpcNotification, connection: Connection): void;
+  notification(message: JsonRpcNotification, connection: ClientConnection): void;
   /** Called when a request waits for a user, for example for a sign-in. The returned function is called at the end. */
   waits?(): () => void;
   /** Called when no new requests can be sent. */
-  lost?(reason: LocalError, connection: Connection): void;
+  lost?(reason: LocalError, connection: ClientConnection): void;
   /** Called when messages that belong to no request may be lost, with the cause, and with undefined when they arrive again. */
-  interrupted?(cause: Error | undefined, connection: Connection): void;
+  interrupted?(cause: Error | undefined, connection: ClientConnection): void;
   /** Called with errors that belong to no call. */
   report(error: unknown): void;
 }
@@ -57,7 +57,7 @@ interface SendOptions extends Omit<WaitOptions, "onAbandoned"> {
 const maxAbandoned = 1024;
 
 /** A transport and its messages in flight. Messages are handled strictly in order of arrival. */
-export class Connection {
+export class ClientConnection {
   /** Settles with the reason when no new requests can be sent. */
   readonly lost: Promise<LocalError>;
   readonly #transport: Transport;
