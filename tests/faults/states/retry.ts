@@ -255,7 +255,7 @@ function unanswered(state: "sent" | "repeated"): Omit<Record<Event, Cell | strin
 /** The states of the request of one call over HTTP. The table covers three files: `send-request.ts`, `transport.ts`, `posted.ts`. */
 export const retryTable: StateTable<State, Event> = {
   machine: "Retry",
-  file: "client/calls/send-request.ts, http/client/transport.ts and http/client/posted.ts",
+  file: "client/calls/repair.ts, http/client/transport.ts and http/client/posted.ts",
   states: {
     waiting: "The request is held back: the headers that authorize it are not known yet.",
     sent: "The request was sent, and no response has begun.",

@@ -86,8 +86,8 @@ export function sessionFor(call: Call): Awaitable<Session> {
 }
 
 export function unexpectedType({ what }: Call, resultType: unknown): LocalError {
-  const shown = JSON.stringify(resultType)?.slice(0, 100);
-  return new LocalError("invalid_message", `The result of ${what} has the unexpected resultType ${shown}.`);
+  const type = JSON.stringify(resultType)?.slice(0, 100);
+  return new LocalError("invalid_message", `The result of ${what} has the unexpected resultType ${type}.`);
 }
 
 /** Returns how a call ended that failed with `error`. */

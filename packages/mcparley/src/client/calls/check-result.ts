@@ -21,11 +21,11 @@ interface Mismatch {
  *
  * Throws `invalid_result`, with the result in `data`, if the result does not fit or is too complex to be checked.
  */
-export async function checkResult(call: Call, known: KnownTool, given: JsonObject): Promise<void> {
+export async function checkResult(call: Call, known: KnownTool, answer: JsonObject): Promise<void> {
   const { core, params } = call;
   const { generation } = core.tools;
   const name = String(params.name);
-  const result = readToolResult(given);
+  const result = readToolResult(answer);
   let mismatch = await mismatchOf(call, known, result);
   if (mismatch?.isOfResult) {
     const current = await findAgain(call, generation);

@@ -132,7 +132,7 @@ export class Client {
    * }
    * ```
    */
-  callTool<N extends string>(name: N, ...given: ToolCallArguments<this, N>): Promise<ToolCallValue<this, N>>;
+  callTool<N extends string>(name: N, ...parameters: ToolCallArguments<this, N>): Promise<ToolCallValue<this, N>>;
   async callTool(name: string, args: object = {}, options?: RequestOptions): Promise<unknown> {
     const result = await perform(this.#core, toolCall(name, args), options);
     return valueOf(name, readToolResult(result));
@@ -150,7 +150,7 @@ export class Client {
    * console.log(isError ? "failed" : "succeeded", content);
    * ```
    */
-  callToolResult<N extends string>(name: N, ...given: ToolCallArguments<this, N>): Promise<CallToolResult>;
+  callToolResult<N extends string>(name: N, ...parameters: ToolCallArguments<this, N>): Promise<CallToolResult>;
   async callToolResult(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
     return readToolResult(await perform(this.#core, toolCall(name, args), options));
   }

@@ -141,13 +141,13 @@ async function followedRequest(call: Call, signalOf: () => AbortSignal): Promise
     send(other, params, { signal: until } = {}) {
       const request = { method: other, params };
       const timeout = { ...(idle !== undefined && { idle }), ...(total !== undefined && until && { total: left() }) };
-      const own = { ...(until && { signal: until }), ...(options.meta && { meta: options.meta }), timeout };
-      if (until) return core.sendWithin(request, own);
+      const requestOptions = { ...(until && { signal: until }), ...(options.meta && { meta: options.meta }), timeout };
+      if (until) return core.sendWithin(request, requestOptions);
       // A request without the signal may be sent after the end of the call, for example to cancel its task. On a stream it is
       // written at once, and when the client is being closed, no other session can be opened for it.
       const isDirect = core.closing.aborted || core.transports.kind === "stream";
       const session = isDirect && call.session?.connection.isOpen ? call.session : undefined;
-      const sent = core.sendWithin(request, own, session);
+      const sent = core.sendWithin(request, requestOptions, session);
       trackUntilEnd(core, sent, undefined);
       return sent;
     },

@@ -123,7 +123,7 @@ async function fromCache(call: Call, next: Next): Promise<JsonObject> {
 async function takeTurn(call: Call, next: Next): Promise<JsonObject> {
   const { core, session, options, what } = call;
   const { signal, unlink } = options.signal ? link(options.signal, core.closing) : { signal: core.closing };
-  const before = core.clock.now();
+  const since = core.clock.now();
   try {
     await session?.connection.turn(signal);
   } catch (error) {
@@ -131,7 +131,7 @@ async function takeTurn(call: Call, next: Next): Promise<JsonObject> {
   } finally {
     unlink?.();
   }
-  call.endsAt += core.clock.now() - before;
+  call.endsAt += core.clock.now() - since;
   return next.step(call, next.next);
 }
 

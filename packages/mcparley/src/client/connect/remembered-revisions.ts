@@ -56,9 +56,9 @@ export function forgetRevisions(): void {
 function keyOf({ target, identity = target }: TransportFactory): string {
   let first = 0x811c9dc5;
   let second = 0xdeadbeef;
-  for (let at = 0; at < identity.length; at++) {
-    first = Math.imul(first ^ identity.charCodeAt(at), 0x01000193);
-    second = Math.imul(second ^ identity.charCodeAt(at), 0x85ebca6b) ^ (second >>> 15);
+  for (let index = 0; index < identity.length; index++) {
+    first = Math.imul(first ^ identity.charCodeAt(index), 0x01000193);
+    second = Math.imul(second ^ identity.charCodeAt(index), 0x85ebca6b) ^ (second >>> 15);
   }
   return `${target} ${first} ${second}`;
 }

@@ -52,17 +52,17 @@ export async function negotiateOtherwise(opening: Opening): Promise<Opened | und
     const pinned = readPinned(revision);
     return open(opening, (connection) => negotiatePinned(pinned, connection, opening));
   }
-  const known = recall(transports);
-  if (known?.revision.kind === "legacy" && !known.isDoubtful) {
+  const entry = recall(transports);
+  if (entry?.revision.kind === "legacy" && !entry.isDoubtful) {
     try {
-      const overSse = known.isHttpSse ? await openHttpSse(opening) : undefined;
+      const overSse = entry.isHttpSse ? await openHttpSse(opening) : undefined;
       return overSse ?? (await openLegacy(opening));
     } catch (error) {
       forgetRevision(transports);
       if (!mayBeAnotherRevision(error, opening)) throw error;
     }
   }
-  return transports.kind === "stream" ? detectOnStream(opening, known) : undefined;
+  return transports.kind === "stream" ? detectOnStream(opening, entry) : undefined;
 }
 
 /** Whether a failure to open a server in its remembered revision may mean that it has another one now. */
@@ -78,18 +78,18 @@ function mayBeAnotherRevision(error: unknown, { transports, signal }: Opening): 
  * Finds the revision of a server on a stream. A server that exits because of the modern request is started again and
  * receives only the legacy one.
  */
-async function detectOnStream(opening: Opening, known: Remembered | undefined): Promise<Opened> {
+async function detectOnStream(opening: Opening, entry: Remembered | undefined): Promise<Opened> {
   const { transports, signal, makeConnection } = opening;
   const connection = makeConnection(transports.open());
   try {
-    const wasModern = known?.revision.kind === "modern";
+    const wasModern = entry?.revision.kind === "modern";
     return await openWith(opening, connection, () => probeStream(connection, opening, wasModern));
   } catch (error) {
     forgetRevision(transports);
     if (!connection.wasLost || transports.once || signal.aborted) throw error;
     const opened = await openLegacy(opening);
     // One exit may have had another cause. After a second one the revision is certain.
-    remember(transports, { revision: opened.revision, isHttpSse: false, isDoubtful: !known?.isDoubtful });
+    remember(transports, { revision: opened.revision, isHttpSse: false, isDoubtful: !entry?.isDoubtful });
     return opened;
   }
 }
@@ -120,9 +120,9 @@ async function orHttpSse(opening: Opening, transport: Transport, connecting: Pro
 }
 
 /** Whether the error can only come from a server of a later revision than that of HTTP+SSE. */
-function excludesHttpSse(given: unknown): boolean {
-  const wraps = given instanceof LocalError && given.code === "unsupported_revision";
-  const error = wraps ? given.cause : given;
+function excludesHttpSse(failure: unknown): boolean {
+  const wraps = failure instanceof LocalError && failure.code === "unsupported_revision";
+  const error = wraps ? failure.cause : failure;
   return isModernError(error) || (error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound);
 }
 
@@ -132,8 +132,8 @@ function excludesHttpSse(given: unknown): boolean {
  */
 async function openHttpSse(opening: Opening, refused?: Transport): Promise<Opened | undefined> {
   const { transports, signal, revision } = opening;
-  const given = refused ? { refused, signal } : { signal };
-  const transport = await withRetries(opening, async () => transports.openOlder?.(given)).catch((error: unknown) => {
+  const options = refused ? { refused, signal } : { signal };
+  const transport = await withRetries(opening, async () => transports.openOlder?.(options)).catch((error: unknown) => {
     // Some servers answer unknown requests with 500.
     if (refused && statusOf(error) === 500) return undefined;
     throw error;
@@ -150,8 +150,8 @@ async function openHttpSse(opening: Opening, refused?: Transport): Promise<Opene
 function readPinned(version: string): Revision {
   const revision = findRevision(version);
   if (revision) return revision;
-  const known = revisions.map((one) => one.version).join(", ");
-  const message = `The option revision is "${version}", which is not a protocol revision. Use auto, ${known}.`;
+  const versions = revisions.map((one) => one.version).join(", ");
+  const message = `The option revision is "${version}", which is not a protocol revision. Use auto, ${versions}.`;
   throw new LocalError("unsupported_revision", message);
 }
 

@@ -102,16 +102,16 @@ export class Cache {
       this.forget(Method.listResources);
       this.forget(Method.listResourceTemplates);
     } else if (method === Notification.resourceUpdated) {
-      this.#remove((kept) => kept.method === Method.readResource && isPartOf(String(params.uri), String(kept.uri)));
+      this.#remove((entry) => entry.method === Method.readResource && isPartOf(String(params.uri), String(entry.uri)));
     }
   }
 
   /** Removes all results of a method, or of all methods. */
   forget(method?: string): void {
-    this.#remove((kept) => method === undefined || kept.method === method);
+    this.#remove((entry) => method === undefined || entry.method === method);
   }
 
-  #remove(isChanged: (kept: Pick<Pending, "method" | "uri">) => boolean): void {
+  #remove(isChanged: (entry: Pick<Pending, "method" | "uri">) => boolean): void {
     this.#results.removeIf(isChanged);
     for (const pending of this.#pending) if (isChanged(pending)) pending.isStale = true;
   }

@@ -17,12 +17,12 @@ function withSafeIcons<T extends { icons?: unknown }>(
 ): T {
   const { icons } = thing;
   if (!Array.isArray(icons)) return thing;
-  const kept = icons.filter((icon) => {
+  const safeIcons = icons.filter((icon) => {
     const isKept = isSafe(icon, origin);
     if (!isKept) leftOut(icon);
     return isKept;
   });
-  return kept.length === icons.length ? thing : { ...thing, icons: kept };
+  return safeIcons.length === icons.length ? thing : { ...thing, icons: safeIcons };
 }
 
 /** Returns an entry of a list without unsafe icons. Each one that is left out is reported. */
@@ -35,9 +35,9 @@ export function listedWithSafeIcons(
   if (!Array.isArray(entry.icons)) return entry;
   const origin = originOf(transports);
   return withSafeIcons(entry, origin, (icon) => {
-    const shown = JSON.stringify(icon)?.slice(0, 200);
+    const excerpt = JSON.stringify(icon)?.slice(0, 200);
     const why = origin === undefined ? "" : `, or is not of the origin ${origin}`;
-    const message = `An icon of ${method} was left out, since its URI is neither https nor data${why}: ${shown}`;
+    const message = `An icon of ${method} was left out, since its URI is neither https nor data${why}: ${excerpt}`;
     report(new LocalError("invalid_message", message));
   });
 }

@@ -19,9 +19,9 @@ export async function listenLegacy(
   const { capabilities } = server;
   const acknowledged: ListenFilter = {};
   for (const kind of listKinds) {
-    if (state.wanted[kind] && capabilities[kind]?.listChanged) acknowledged[kind] = true;
+    if (state.filter[kind] && capabilities[kind]?.listChanged) acknowledged[kind] = true;
   }
-  const uris = capabilities.resources?.subscribe ? state.wanted.uris : undefined;
+  const uris = capabilities.resources?.subscribe ? state.filter.uris : undefined;
   if (uris) acknowledged.uris = uris;
   const shared = SharedSubscriptions.of(connection, core);
   const life = state.life.signal;

@@ -53,7 +53,7 @@ function sendListen(
   { session, signal }: { session: Session; signal: AbortSignal },
 ): Promise<Error> {
   const { connection, revision } = session;
-  const params = { notifications: toWire(state.wanted), _meta: modernMeta(revision, offer) };
+  const params = { notifications: toWire(state.filter), _meta: modernMeta(revision, offer) };
   return new Promise((resolve) => {
     state.onEnded = resolve;
     const onId = (id: number | string): void => void (state.id = id);

@@ -59,15 +59,15 @@ export class Subscriptions implements OpenSubscriptions {
 
   /** Opens a subscription. Settles when the server has acknowledged it. */
   async listen(
-    wanted: ListenFilter,
+    filter: ListenFilter,
     onChange: (change: ServerChange) => void,
     options: RequestOptions,
   ): Promise<Subscription> {
     const core = this.#core;
-    const broken = wanted.uris?.find((uri) => !uri.isWellFormed());
+    const broken = filter.uris?.find((uri) => !uri.isWellFormed());
     if (broken !== undefined) throw brokenName(`The subscription to ${JSON.stringify(broken)}`);
     const idle = options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
-    const state = new SubscriptionState(wanted, {
+    const state = new SubscriptionState(filter, {
       clock: this.#clock,
       idle,
       onChange: (change) => guarded(() => onChange(change), core.report),
@@ -119,9 +119,9 @@ export class Subscriptions implements OpenSubscriptions {
     connection: ClientConnection,
     id: unknown,
   ): void {
-    for (const { wanted, id: own, connection: where, life } of this.#open) {
-      if (where !== connection || (id !== undefined && id !== own) || life.signal.aborted) continue;
-      guarded(() => wanted.extension?.notified(method, params), this.#core.report);
+    for (const { filter, id: requestId, connection: where, life } of this.#open) {
+      if (where !== connection || (id !== undefined && id !== requestId) || life.signal.aborted) continue;
+      guarded(() => filter.extension?.notified(method, params), this.#core.report);
     }
   }
 

@@ -152,9 +152,9 @@ class Origin {
     const connection: OriginConnection = new OriginConnection(this.#name, connector, {
       ...limits,
       closed: () => {
-        const at = this.#idle.indexOf(connection);
-        if (at === -1) return;
-        this.#idle.splice(at, 1);
+        const index = this.#idle.indexOf(connection);
+        if (index === -1) return;
+        this.#idle.splice(index, 1);
         connection.destroy();
         this.#checkUse();
       },
