@@ -37,8 +37,12 @@ const withMaps = {
   },
 };
 const kib = 1000;
-/** Names of requests are checked, because a repaired one would not be found, and entries of lists lose members of a wrong type. */
-const httpLimit = 20.8 * kib;
+/**
+ * The budget of a client over HTTP. All steps of a call are loaded with it, because readers of the code are worth more than 3 KB
+ * that no user has asked for. Its other code is loaded by subject: legacy servers, streams, input requests, extensions,
+ * subscriptions, schemas, and the explanations of failures.
+ */
+const httpLimit = 24 * kib;
 
 const serverOf = (/** @type {string} */ serve) => `
   import { createServer, tool } from "mcparley/server";

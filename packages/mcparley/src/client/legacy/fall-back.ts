@@ -3,17 +3,9 @@ import type { Transport } from "../../rpc/transport.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { findRevision, latestLegacy, latestModern, revisions } from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { Connection } from "./connection.ts";
-import {
-  type Opened,
-  type Opening,
-  type Remembered,
-  forgetRevision,
-  negotiate,
-  recall,
-  remember,
-} from "./find-revision.ts";
-import { type Negotiated, NotSupported } from "./handshake.ts";
+import type { ClientConnection } from "../connect/client-connection.ts";
+import { type Remembered, forgetRevision, recall, remember } from "../connect/remembered-revisions.ts";
+import { type Opened, type Opening, type Negotiated, NotSupported } from "../connect/handshake.ts";
 import {
   type Attempt,
   closedOnFailure,
@@ -25,12 +17,12 @@ import {
   withRetries,
 } from "./handshake-retries.ts";
 import { probeStream } from "./probe-stream.ts";
-import { isLegacyAnswer, isModernError, statusOf, supportedBy, unsupported } from "./revision-errors.ts";
+import { isLegacyAnswer, isModernError, statusOf, supportedBy, unsupported } from "../connect/revision-errors.ts";
 
 /** An open connection over HTTP on which `server/discover` has failed. */
 interface Failed {
   transport: Transport;
-  connection: Connection;
+  connection: ClientConnection;
   error: unknown;
 }
 
@@ -50,24 +42,27 @@ export async function fallBack(opening: Opening, { transport, connection, error 
   return orHttpSse(opening, transport, closedOnFailure(opening, connection, handshake));
 }
 
-/** Opens a connection to a server on a stream, or in a legacy revision that is pinned or remembered. */
-export async function negotiateOtherwise(opening: Opening): Promise<Opened> {
+/**
+ * Opens a connection to a server on a stream, or in a legacy revision that is pinned or remembered. Returns undefined if a
+ * server over HTTP no longer has the remembered revision.
+ */
+export async function negotiateOtherwise(opening: Opening): Promise<Opened | undefined> {
   const { transports, revision } = opening;
   if (revision !== "auto") {
     const pinned = readPinned(revision);
     return open(opening, (connection) => negotiatePinned(pinned, connection, opening));
   }
-  const known = recall(transports);
-  if (known?.revision.kind === "legacy" && !known.isDoubtful) {
+  const entry = recall(transports);
+  if (entry?.revision.kind === "legacy" && !entry.isDoubtful) {
     try {
-      const overSse = known.isHttpSse ? await openHttpSse(opening) : undefined;
+      const overSse = entry.isHttpSse ? await openHttpSse(opening) : undefined;
       return overSse ?? (await openLegacy(opening));
     } catch (error) {
       forgetRevision(transports);
       if (!mayBeAnotherRevision(error, opening)) throw error;
     }
   }
-  return transports.kind === "stream" ? detectOnStream(opening, known) : negotiate(opening);
+  return transports.kind === "stream" ? detectOnStream(opening, entry) : undefined;
 }
 
 /** Whether a failure to open a server in its remembered revision may mean that it has another one now. */
@@ -83,18 +78,18 @@ function mayBeAnotherRevision(error: unknown, { transports, signal }: Opening): 
  * Finds the revision of a server on a stream. A server that exits because of the modern request is started again and
  * receives only the legacy one.
  */
-async function detectOnStream(opening: Opening, known: Remembered | undefined): Promise<Opened> {
+async function detectOnStream(opening: Opening, entry: Remembered | undefined): Promise<Opened> {
   const { transports, signal, makeConnection } = opening;
   const connection = makeConnection(transports.open());
   try {
-    const wasModern = known?.revision.kind === "modern";
+    const wasModern = entry?.revision.kind === "modern";
     return await openWith(opening, connection, () => probeStream(connection, opening, wasModern));
   } catch (error) {
     forgetRevision(transports);
     if (!connection.wasLost || transports.once || signal.aborted) throw error;
     const opened = await openLegacy(opening);
     // One exit may have had another cause. After a second one the revision is certain.
-    remember(transports, { revision: opened.revision, isHttpSse: false, isDoubtful: !known?.isDoubtful });
+    remember(transports, { revision: opened.revision, isHttpSse: false, isDoubtful: !entry?.isDoubtful });
     return opened;
   }
 }
@@ -106,7 +101,7 @@ function openLegacy(opening: Opening): Promise<Opened> {
 }
 
 /** Opens a connection. If the server has only the transport of the first revision, opens one over that transport. */
-function open(opening: Opening, handshake: (connection: Connection) => Promise<Negotiated>): Promise<Opened> {
+function open(opening: Opening, handshake: (connection: ClientConnection) => Promise<Negotiated>): Promise<Opened> {
   const transport = opening.transports.open();
   const connection = opening.makeConnection(transport);
   const opened = openWith(opening, connection, () => handshake(connection));
@@ -125,9 +120,9 @@ async function orHttpSse(opening: Opening, transport: Transport, connecting: Pro
 }
 
 /** Whether the error can only come from a server of a later revision than that of HTTP+SSE. */
-function excludesHttpSse(given: unknown): boolean {
-  const wraps = given instanceof LocalError && given.code === "unsupported_revision";
-  const error = wraps ? given.cause : given;
+function excludesHttpSse(failure: unknown): boolean {
+  const wraps = failure instanceof LocalError && failure.code === "unsupported_revision";
+  const error = wraps ? failure.cause : failure;
   return isModernError(error) || (error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound);
 }
 
@@ -137,8 +132,8 @@ function excludesHttpSse(given: unknown): boolean {
  */
 async function openHttpSse(opening: Opening, refused?: Transport): Promise<Opened | undefined> {
   const { transports, signal, revision } = opening;
-  const given = refused ? { refused, signal } : { signal };
-  const transport = await withRetries(opening, async () => transports.openOlder?.(given)).catch((error: unknown) => {
+  const options = refused ? { refused, signal } : { signal };
+  const transport = await withRetries(opening, async () => transports.openOlder?.(options)).catch((error: unknown) => {
     // Some servers answer unknown requests with 500.
     if (refused && statusOf(error) === 500) return undefined;
     throw error;
@@ -155,15 +150,15 @@ async function openHttpSse(opening: Opening, refused?: Transport): Promise<Opene
 function readPinned(version: string): Revision {
   const revision = findRevision(version);
   if (revision) return revision;
-  const known = revisions.map((one) => one.version).join(", ");
-  const message = `The option revision is "${version}", which is not a protocol revision. Use auto, ${known}.`;
+  const versions = revisions.map((one) => one.version).join(", ");
+  const message = `The option revision is "${version}", which is not a protocol revision. Use auto, ${versions}.`;
   throw new LocalError("unsupported_revision", message);
 }
 
 /** Runs the handshake of a pinned revision. `sent` is the first attempt, if it was made before. */
 async function negotiatePinned(
   revision: Revision,
-  connection: Connection,
+  connection: ClientConnection,
   opening: Opening & Attempt,
 ): Promise<Negotiated> {
   const pinned = { ...opening, revision };

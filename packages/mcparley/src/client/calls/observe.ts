@@ -1,60 +1,11 @@
-import { abortedError, link, unlessAborted } from "../../rpc/abort.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { link, unlessAborted } from "../../rpc/abort.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import { findNotJson } from "../../rpc/not-json.ts";
 import { Declined, McpError } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type CallEnd, startCall } from "../../mcp/observe.ts";
-import type { ClientCall, RequestOptions } from "../options.ts";
-import type { Session } from "../connect/session.ts";
-import { explain } from "./after-failure.ts";
-import { type Call, type Next, endOf, isWellNamed, nameOf, sessionFor, untimed } from "./call.ts";
-
-/** Makes the error for a request that names something by a text with a lone surrogate. The server would receive another name. */
-export function brokenName(what: string): LocalError {
-  const message = `${what} was not sent: its name or URI has half of a surrogate pair. Use whole characters.`;
-  return new LocalError("invalid_message", message, { data: { safeToRepeat: true } });
-}
-
-/** Throws `invalid_message` for a message with a value that JSON cannot carry. The error names the member. */
-export function requireJson({
-  what,
-  params,
-  options,
-}: Pick<Call, "what" | "params"> & { options?: RequestOptions }): void {
-  const wrong = findNotJson(params, "") ?? findNotJson(options?.meta, "meta");
-  if (wrong === undefined) {
-    if (isWellNamed(params)) return;
-    throw brokenName(what);
-  }
-  const message = `${what} was not sent: ${wrong}, which JSON cannot represent.`;
-  throw new LocalError("invalid_message", message, { data: { safeToRepeat: true } });
-}
-
-/** Makes the error for a request that the server of a session cannot answer. */
-export function notCapable({ revision }: Session, method: string, capability: string | undefined): LocalError {
-  if (!revision.clientRequests.has(method)) {
-    return new LocalError("not_capable", `Protocol revision ${revision.version} of this connection has no ${method}.`);
-  }
-  const message = `${method} needs the server capability "${capability}", which the server has not declared.`;
-  return new LocalError("not_capable", message, { data: { capability } });
-}
-
-/** Waits until the connection has room for a call. Its timeouts begin after it. */
-export async function takeTurn(call: Call, next: Next): Promise<JsonObject> {
-  const { core, session, options, what } = call;
-  const { signal, unlink } = options.signal ? link(options.signal, core.closing) : { signal: core.closing };
-  const before = core.clock.now();
-  try {
-    await session?.connection.turn(signal);
-  } catch (error) {
-    throw signal.aborted ? abortedError(what, signal) : explain(call, error);
-  } finally {
-    unlink?.();
-  }
-  call.endsAt += core.clock.now() - before;
-  return next.step(call, next.next);
-}
+import type { Call, Next } from "../core.ts";
+import type { ClientCall } from "../options.ts";
+import { endOf, nameOf, sessionFor, untimed } from "./call.ts";
 
 /** Runs the rest of a call within its observers. Each is notified of its end exactly once. */
 export async function observe(call: Call, next: Next): Promise<JsonObject> {

@@ -1,7 +1,7 @@
 import { Method } from "../../mcp/methods.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import type { ClientCore } from "../calls/call.ts";
-import { type Session, modernMeta } from "./session.ts";
+import type { ClientCore } from "../core.ts";
+import { type Session, modernMeta } from "../connect/session.ts";
 
 /** The number of pings in a row without an answer after which a connection is closed. */
 const maxFailures = 2;

@@ -15,20 +15,27 @@ import {
 } from "../../rpc/messages.ts";
 import type { Envelope, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
-import { type IncomingRequests, incomingRequests } from "./incoming-requests.ts";
+
+/** The requests of the server on one connection that have no answer yet. */
+export interface IncomingRequests {
+  /** Answers a request. The response is sent later. */
+  answer(request: JsonRpcRequest): void;
+  /** Cancels a request on behalf of the server. Returns false if no such request waits for an answer. */
+  cancel(id: unknown): boolean;
+  /** Aborts all requests. No further response is sent. */
+  end(reason: LocalError): void;
+}
 
 /** The handlers of a connection. */
 export interface ConnectionHandlers {
-  /** Answers a request of the server. Undefined sends no response. A `ProtocolError` is sent to the server unchanged. */
-  request(request: JsonRpcRequest, signal: AbortSignal, connection: Connection): Promise<JsonObject | undefined>;
   /** Called with each notification except progress, in order of arrival. */
-  notification(message: JsonRpcNotification, connection: Connection): void;
+  notification(message: JsonRpcNotification, connection: ClientConnection): void;
   /** Called when a request waits for a user, for example for a sign-in. The returned function is called at the end. */
   waits?(): () => void;
   /** Called when no new requests can be sent. */
-  lost?(reason: LocalError, connection: Connection): void;
+  lost?(reason: LocalError, connection: ClientConnection): void;
   /** Called when messages that belong to no request may be lost, with the cause, and with undefined when they arrive again. */
-  interrupted?(cause: Error | undefined, connection: Connection): void;
+  interrupted?(cause: Error | undefined, connection: ClientConnection): void;
   /** Called with errors that belong to no call. */
   report(error: unknown): void;
 }
@@ -50,7 +57,7 @@ interface SendOptions extends Omit<WaitOptions, "onAbandoned"> {
 const maxAbandoned = 1024;
 
 /** A transport and its messages in flight. Messages are handled strictly in order of arrival. */
-export class Connection {
+export class ClientConnection {
   /** Settles with the reason when no new requests can be sent. */
   readonly lost: Promise<LocalError>;
   readonly #transport: Transport;
@@ -59,7 +66,8 @@ export class Connection {
   readonly #abandoned = new Set<RequestId>();
   /** The receivers of progress after the response to its request, by token. */
   readonly #progressAfter = new Map<unknown, (params: JsonObject) => void>();
-  readonly #incoming: IncomingRequests;
+  /** Undefined if the server may send no requests. */
+  #incoming: IncomingRequests | undefined;
   /** Number of ids that were issued. Each smaller number was the id, and the progress token, of a request. */
   #issuedIds = 0;
   #ended: LocalError | undefined;
@@ -72,11 +80,6 @@ export class Connection {
     this.#transport = transport;
     this.#handlers = handlers;
     this.#outbound = new PendingRequests(clock);
-    this.#incoming = incomingRequests({
-      answer: (request, signal) => handlers.request(request, signal, this),
-      send: (response) => (this.#ended ? undefined : this.#sendOneWay(response)),
-      report: (error) => handlers.report(error),
-    });
     this.lost = new Promise((resolve) => {
       this.#settleLost = resolve;
     });
@@ -172,6 +175,16 @@ export class Connection {
     return answer;
   }
 
+  /** Sets the requests of the server that are answered. Undefined if the server may send none. */
+  accept(incoming: IncomingRequests | undefined): void {
+    this.#incoming = incoming;
+  }
+
+  /** Sends a response to a request of the server. Never rejects. */
+  sendResponse(response: JsonRpcResponse): Promise<void> | undefined {
+    return this.#ended ? undefined : this.#sendOneWay(response);
+  }
+
   sendNotification(method: string, params?: JsonObject): void {
     if (!this.#ended) void this.#sendOneWay(notification(method, params));
   }
@@ -215,7 +228,7 @@ export class Connection {
       case "notification":
         return this.#handleNotification(classified.message);
       case "request":
-        return this.#incoming.answer(classified.message);
+        return this.#handleRequest(classified.message);
       default: {
         const error = new LocalError("invalid_message", `The server sent an invalid message: ${classified.reason}.`);
         const { id } = classified;
@@ -233,10 +246,17 @@ export class Connection {
     this.#handlers.report(new LocalError("invalid_message", message));
   }
 
+  #handleRequest(request: JsonRpcRequest): void {
+    if (this.#incoming) return this.#incoming.answer(request);
+    // No response is sent: modern clients send none (2026-07-28, basic/transports/stdio).
+    const message = `The server sent a request, ${request.method.slice(0, 200)}, which its revision does not allow.`;
+    this.#handlers.report(new LocalError("invalid_message", message));
+  }
+
   #handleNotification(message: JsonRpcNotification): void {
     const { method, params = {} } = message;
     if (method === Notification.progress) return this.#progressed(params);
-    if (method === Notification.cancelled && this.#incoming.cancel(params.requestId)) return;
+    if (method === Notification.cancelled && this.#incoming?.cancel(params.requestId)) return;
     this.#handlers.notification(message, this);
   }
 
@@ -277,7 +297,7 @@ export class Connection {
   #end(reason: LocalError): void {
     if (this.#ended) return;
     this.#ended = reason;
-    this.#incoming.end(reason);
+    this.#incoming?.end(reason);
     this.#outbound.failAll(reason);
     this.#lose(reason);
   }

@@ -2,13 +2,18 @@ import { type Linked, link, pause, unlessAborted } from "../../rpc/abort.ts";
 import { wakefulClock } from "../../rpc/clock.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
-import { type Call, untimed } from "./call.ts";
+import { maxRequests, untimed } from "../calls/call.ts";
+import type { Call, InputAnswers } from "../core.ts";
+import type { ConnectOptions } from "../options.ts";
+import { inputRequests } from "./input-requests.ts";
 
-/** Maximum number of input requests, or of URLs to visit, in one message of the server. */
-export const maxRequests = 100;
+/** Makes the functions that answer the requests of a server for input. `report` receives errors that reject nothing. */
+export function inputAnswers(options: ConnectOptions, report: (error: Error) => void): InputAnswers {
+  return { answer: inputRequests(options, report), answersTo };
+}
 
 /** Answers the input requests in a result. Returns the params of the next round: the answers and the unchanged state. */
-export async function answersTo(call: Call, result: JsonObject, round: number): Promise<JsonObject> {
+async function answersTo(call: Call, result: JsonObject, round: number): Promise<JsonObject> {
   const { core, options } = call;
   const { inputRequests, requestState } = result;
   if (requestState !== undefined && typeof requestState !== "string") {
@@ -48,7 +53,7 @@ async function answerOne(call: Call, request: unknown, signal: AbortSignal): Pro
   if (!isObject(request) || typeof request.method !== "string")
     throw invalidInput(call, "an input request has no method");
   const { method, params } = request;
-  const answer = await call.core.inputRequests();
+  const { answer } = await call.core.input();
   try {
     return await answer(method, isObject(params) ? params : {}, call.core.inputSource(call.what, signal));
   } catch (error) {

@@ -4,11 +4,11 @@ import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { latestModern } from "../../mcp/revisions/index.ts";
-import type { Call, ClientCore } from "../calls/call.ts";
-import { forgetRevision } from "./find-revision.ts";
-import { discover } from "./handshake.ts";
-import { isModernError, statusOf, supportedBy } from "./revision-errors.ts";
-import type { Session } from "./session.ts";
+import type { Call, ClientCore } from "../core.ts";
+import { forgetRevision } from "../connect/remembered-revisions.ts";
+import { discover } from "../connect/handshake.ts";
+import { isModernError, statusOf, supportedBy } from "../connect/revision-errors.ts";
+import type { Session } from "../connect/session.ts";
 
 interface Doubt {
   error: unknown;

@@ -3,11 +3,19 @@ import { Backoff, retryAfterOf } from "../../rpc/backoff.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import type { Implementation } from "../../mcp/capabilities.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import { findRevision, latestLegacy } from "../../mcp/revisions/index.ts";
+import { findRevision, latestLegacy, legacyEncoderOf } from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { Connection } from "./connection.ts";
-import { type Opened, type Opening, remember } from "./find-revision.ts";
-import { type Handshake, type Negotiated, discover, negotiated } from "./handshake.ts";
+import type { ClientConnection } from "../connect/client-connection.ts";
+import { remember } from "../connect/remembered-revisions.ts";
+import {
+  type Opened,
+  type Opening,
+  type Handshake,
+  type Negotiated,
+  discover,
+  negotiated,
+} from "../connect/handshake.ts";
+import { acceptRequests } from "./incoming-requests.ts";
 import {
   isBusy,
   isLegacyAnswer,
@@ -16,7 +24,7 @@ import {
   statusOf,
   supportedBy,
   unsupported,
-} from "./revision-errors.ts";
+} from "../connect/revision-errors.ts";
 
 /** The number of times that a request of a handshake is repeated. */
 const maxRetries = 3;
@@ -24,7 +32,7 @@ const maxRetries = 3;
 /** Opens a connection and runs a handshake on it. Closes the connection if that fails. */
 export function openWith(
   opening: Opening,
-  connection: Connection,
+  connection: ClientConnection,
   handshake: () => Promise<Negotiated>,
 ): Promise<Opened> {
   return closedOnFailure(opening, connection, async () => {
@@ -33,12 +41,13 @@ export function openWith(
   });
 }
 
-/** Runs a handshake on an open connection. Closes the connection if that fails. */
+/** Runs a handshake on an open connection, on which the server may send requests. Closes the connection if that fails. */
 export async function closedOnFailure(
-  { signal, closing }: Opening,
-  connection: Connection,
+  { core, signal, closing }: Opening,
+  connection: ClientConnection,
   handshake: () => Promise<Negotiated>,
 ): Promise<Opened> {
+  acceptRequests(core, connection);
   try {
     return { ...(await handshake()), connection };
   } catch (error) {
@@ -54,7 +63,11 @@ export async function closedOnFailure(
  * Continues a handshake after `server/discover` has failed with `error`: in a revision that the server names, or with
  * `initialize` if only a legacy server can have sent the error. Throws other errors again.
  */
-export async function continueAfter(error: unknown, connection: Connection, opening: Opening): Promise<Negotiated> {
+export async function continueAfter(
+  error: unknown,
+  connection: ClientConnection,
+  opening: Opening,
+): Promise<Negotiated> {
   const supported = supportedBy(error);
   const revision = supported ? newestOf(supported) : latestLegacy;
   if (revision.kind === "modern") return discoverWithRetries(connection, { ...opening, revision });
@@ -75,7 +88,7 @@ type HandshakeWithRetries = Handshake & Omit<Opening, "revision">;
 
 /** Sends `server/discover`, and again if the server is busy. */
 export function discoverWithRetries(
-  connection: Connection,
+  connection: ClientConnection,
   { sent, ...opening }: HandshakeWithRetries & Attempt,
 ): Promise<Negotiated> {
   return withRetries(opening, (timeout) => discover(connection, { ...opening, timeout }), sent);
@@ -83,7 +96,7 @@ export function discoverWithRetries(
 
 /** Sends `initialize`, and again if the server is busy. */
 export function initializeWithRetries(
-  connection: Connection,
+  connection: ClientConnection,
   opening: HandshakeWithRetries & { exactly?: boolean },
 ): Promise<Negotiated> {
   return withRetries(opening, (timeout) => initialize(connection, { ...opening, timeout }));
@@ -129,13 +142,13 @@ function retriesAfter(error: unknown): number {
  * only the offered one.
  */
 export async function initialize(
-  connection: Connection,
+  connection: ClientConnection,
   { revision, exactly = false, offer, timeout, signal }: Handshake & { exactly?: boolean },
 ): Promise<Negotiated> {
   const params = {
     protocolVersion: revision.version,
     capabilities: offer.capabilities("legacy"),
-    clientInfo: await encodeInfo(revision, offer.info),
+    clientInfo: encodeInfo(revision, offer.info),
   };
   const options = { what: "Connecting", idleTimeout: timeout, signal, silent: true };
   const result = await connection.exchange(Method.initialize, params, options);
@@ -148,8 +161,6 @@ export async function initialize(
 }
 
 /** Returns the client's description with the members that the revision defines. All define the name and the version. */
-async function encodeInfo(revision: Revision, info: Implementation): Promise<Implementation> {
-  if (Object.keys(info).length <= 2) return info;
-  const { legacyEncoderOf } = await import("./on-demand.ts");
-  return legacyEncoderOf(revision).implementation(info);
+function encodeInfo(revision: Revision, info: Implementation): Implementation {
+  return Object.keys(info).length <= 2 ? info : legacyEncoderOf(revision).implementation(info);
 }

@@ -1,37 +1,75 @@
+import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
+import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { ErrorCode } from "../../mcp/errors.ts";
-import { isObject } from "../../rpc/messages.ts";
 import { Method } from "../../mcp/methods.ts";
 import { elicitModesOf, isExtensionList } from "../client-capabilities.ts";
 import { doubtOf } from "../connect/revision-errors.ts";
 import type { Session } from "../connect/session.ts";
-import { visitUrls } from "../input/url-visits.ts";
-import type { Call } from "./call.ts";
+import type { Call, Next } from "../core.ts";
+import { loadLegacy } from "../legacy/load.ts";
+import { sessionFor } from "./call.ts";
 import { findAgain } from "./find-tool.ts";
 
+/** Sends a call again after a failure that can be repaired. In all these cases the server has not run the call. */
+export async function repair(call: Call, next: Next): Promise<JsonObject> {
+  // Not a set, because almost no call needs it.
+  const repaired: string[] = [];
+  for (;;) {
+    // In a later round of input requests the server has run a part of the call.
+    call.isSent = call.answers !== undefined;
+    const opened = openFor(call);
+    call.session = isPromise(opened) ? await opened : opened;
+    try {
+      return await next.step(call, next.next);
+    } catch (error) {
+      // The next step may have opened another session.
+      const possible = repairOf(call, call.session, error);
+      if (!possible || repaired.includes(possible.kind)) {
+        possible?.giveUp?.();
+        throw explain(call, error);
+      }
+      repaired.push(possible.kind);
+      await possible.run();
+    }
+  }
+}
+
+/** Returns the session of a call. An error has `safeToRepeat`. */
+export function openFor(call: Call): Awaitable<Session> {
+  const opened = sessionFor(call);
+  if (!isPromise(opened)) return opened;
+  return opened.catch((error: unknown) => {
+    throw explain(call, error);
+  });
+}
+
 /** A reason to send a request again. */
-export interface Repair {
+interface Repair {
   /** Each kind is tried once in a round. */
-  kind: "session" | "revision" | "headers" | "visits";
+  kind: "session" | "params" | "revision" | "headers" | "visits";
   run(): unknown;
   /** Called if the same failure follows the repair. */
   giveUp?(): void;
 }
 
 /** Returns the repair for an error of a call. Undefined if the call cannot be sent again. */
-export function repairOf(call: Call, session: Session, error: unknown): Repair | undefined {
+function repairOf(call: Call, session: Session, error: unknown): Repair | undefined {
   const { core, method } = call;
   const { sessions, options } = core;
   if (error instanceof LocalError && error.code === "session_lost") {
     const drop = (): void => sessions.drop(session);
     return { kind: "session", run: drop, giveUp: drop };
   }
+  const { paramsOfCaller } = call;
+  if (paramsOfCaller && error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound) {
+    // The server refuses the params that extensions have added, for example because the tool cannot be a task.
+    return { kind: "params", run: () => Object.assign(call, { params: paramsOfCaller, paramsOfCaller: undefined }) };
+  }
   const doubt = doubtOf(error, call, session);
   if (doubt) {
-    const run = async (): Promise<void> => {
-      const { replaceIfChanged } = await import("../connect/on-demand.ts");
-      return replaceIfChanged(call, session, { error, isCertain: doubt === "certain" });
-    };
+    const run = async (): Promise<void> =>
+      (await loadLegacy()).replaceIfChanged(call, session, { error, isCertain: doubt === "certain" });
     return { kind: "revision", run };
   }
   if (!(error instanceof ProtocolError)) return undefined;
@@ -40,7 +78,7 @@ export function repairOf(call: Call, session: Session, error: unknown): Repair |
     return { kind: "headers", run: () => findAgain(call, call.listed) };
   }
   if (error.code === ErrorCode.UrlElicitationRequired && !isModern && elicitModesOf(options).includes("url")) {
-    return { kind: "visits", run: () => visitUrls(call, error) };
+    return { kind: "visits", run: async () => (await loadLegacy()).visitUrls(call, error) };
   }
   return undefined;
 }

@@ -17,7 +17,7 @@ interface ConnectionOptions extends ConnectionLimits {
 }
 
 /** A connection to an origin, which sends one request at a time. It is opened with the first request, and again after a close. */
-export class Connection {
+export class OriginConnection {
   readonly #client: Client;
   /** The last attempt to connect. The client does not end it. */
   #attempt: ReturnType<Connector> | undefined;

@@ -1,10 +1,10 @@
 import { link, pause, routineEnd } from "../../rpc/abort.ts";
 import { latestLegacy, latestModern } from "../../mcp/revisions/index.ts";
-import type { Connection } from "./connection.ts";
-import { type Opening, remember } from "./find-revision.ts";
-import { type Negotiated, discover } from "./handshake.ts";
+import type { ClientConnection } from "../connect/client-connection.ts";
+import { remember } from "../connect/remembered-revisions.ts";
+import { type Opening, type Negotiated, discover } from "../connect/handshake.ts";
 import { continueAfter, initializeWithRetries } from "./handshake-retries.ts";
-import { isLegacyAnswer, isModernError } from "./revision-errors.ts";
+import { isLegacyAnswer, isModernError } from "../connect/revision-errors.ts";
 
 /** The outcome of a handshake. */
 type Outcome = { result: Negotiated } | { error: unknown };
@@ -23,7 +23,11 @@ const outcomeOf = (handshake: Promise<Negotiated>): Promise<Outcome> =>
  * requests are sent, and the first good answer counts. A server that was modern before only receives `server/discover`.
  * All of it takes at most `timeout`.
  */
-export async function probeStream(connection: Connection, opening: Opening, wasModern: boolean): Promise<Negotiated> {
+export async function probeStream(
+  connection: ClientConnection,
+  opening: Opening,
+  wasModern: boolean,
+): Promise<Negotiated> {
   const { clock, timeout } = opening;
   // A short limit leaves half of its time to `initialize`.
   const probeTimeout = opening.probeTimeout === Infinity ? Infinity : Math.min(opening.probeTimeout, timeout / 2);
@@ -55,7 +59,7 @@ export async function probeStream(connection: Connection, opening: Opening, wasM
 /** Sends `initialize` while `server/discover` is still open. Returns the first good answer. */
 async function firstOfBoth(
   discovering: Promise<Outcome>,
-  connection: Connection,
+  connection: ClientConnection,
   opening: Opening,
 ): Promise<Negotiated> {
   const initializing = outcomeOf(initializeWithRetries(connection, { ...opening, revision: latestLegacy }));

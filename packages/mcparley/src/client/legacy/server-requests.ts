@@ -3,16 +3,16 @@ import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { type JsonObject, type JsonRpcRequest, isObject } from "../../rpc/messages.ts";
 import { Cancelled, Declined, ErrorCode } from "../../mcp/errors.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
-import type { Call, CallWatcher, ClientCore } from "../calls/call.ts";
+import type { Call, CallWatcher, ClientCore } from "../core.ts";
 import type { InputRequestSource, ConnectOptions } from "../options.ts";
-import type { Connection } from "../connect/connection.ts";
+import type { ClientConnection } from "../connect/client-connection.ts";
 import { visitsOf } from "./url-visits.ts";
 
 /** Answers a request of a legacy server. Modern servers send none. */
 export async function answerRequest(
   core: ClientCore,
   { method, params = {} }: JsonRpcRequest,
-  { signal, connection }: { signal: AbortSignal; connection: Connection },
+  { signal, connection }: { signal: AbortSignal; connection: ClientConnection },
 ): Promise<JsonObject> {
   if (method === Method.ping) return {};
   // Only a request that a handler answers may stop the time limits of calls.
@@ -21,7 +21,7 @@ export async function answerRequest(
   const { elicitationId } = params;
   if (method === Method.elicit && typeof elicitationId === "string") visitsOf(core).requested(elicitationId);
   try {
-    const answer = await core.inputRequests();
+    const { answer } = await core.input();
     const progress = progressOf(params, connection, signal);
     return await answer(method, params, { ...core.inputSource(calls.only, calls.signal), progress });
   } catch (error) {
@@ -47,7 +47,7 @@ function hasHandler({ elicit, sample, roots }: ConnectOptions, method: string): 
 /** Returns the function that reports the progress of an answer, if the server has asked for it. */
 function progressOf(
   { _meta: meta }: JsonObject,
-  connection: Connection,
+  connection: ClientConnection,
   signal: AbortSignal,
 ): InputRequestSource["progress"] {
   const progressToken = isObject(meta) ? meta.progressToken : undefined;

@@ -4,8 +4,8 @@ import { guarded } from "../../rpc/guarded.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { Cancelled, Declined } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
-import { type Call, type ClientCore, untimed } from "../calls/call.ts";
-import { maxRequests } from "../calls/input-rounds.ts";
+import { maxRequests, untimed } from "../calls/call.ts";
+import type { Call, ClientCore } from "../core.ts";
 
 /** Maximum number of ids of each kind that are remembered. One more displaces the oldest. */
 const maxIds = 100;
@@ -67,12 +67,16 @@ function remember(ids: Set<string>, id: string): void {
   if (ids.size > maxIds && oldest !== undefined) ids.delete(oldest);
 }
 
+const visitsOfClients = new WeakMap<ClientCore, UrlVisits>();
+
 /** Returns the visits that the server of a client has requested. */
 export function visitsOf(core: ClientCore): UrlVisits {
-  core.visits ??= new UrlVisits((id) => {
-    guarded(() => core.options.onElicitationComplete?.(id), core.report);
-  });
-  return core.visits;
+  let visits = visitsOfClients.get(core);
+  if (!visits) {
+    visits = new UrlVisits((id) => guarded(() => core.options.onElicitationComplete?.(id), core.report));
+    visitsOfClients.set(core, visits);
+  }
+  return visits;
 }
 
 /**
@@ -81,14 +85,14 @@ export function visitsOf(core: ClientCore): UrlVisits {
  */
 export async function visitUrls(call: Call, refused: ProtocolError): Promise<void> {
   const { core, what } = call;
-  const wanted = readVisits(refused);
-  const answer = await core.inputRequests();
+  const requests = readVisits(refused);
+  const { answer } = await core.input();
   const linked = link(call.options.signal, core.closing);
   // Expected before the user is asked, since a visit may be complete before the last answer.
   const announced = visitsOf(core);
-  const visits = Promise.all(wanted.map(({ elicitationId }) => announced.expect(elicitationId)));
+  const visits = Promise.all(requests.map(({ elicitationId }) => announced.expect(elicitationId)));
   try {
-    for (const params of wanted) {
+    for (const params of requests) {
       const answered = answer(Method.elicit, { ...params }, core.inputSource(what, linked.signal));
       const { action } = await untimed(call, answered);
       if (action === "decline") throw new Declined();
@@ -103,16 +107,16 @@ export async function visitUrls(call: Call, refused: ProtocolError): Promise<voi
   } finally {
     linked.abort(routineEnd);
     linked.unlink();
-    for (const { elicitationId } of wanted) announced.cancel(elicitationId);
+    for (const { elicitationId } of requests) announced.cancel(elicitationId);
   }
 }
 
 type Visit = JsonObject & { elicitationId: string };
 
 function readVisits(refused: ProtocolError): readonly Visit[] {
-  const wanted: unknown = isObject(refused.data) ? refused.data.elicitations : undefined;
-  if (Array.isArray(wanted) && wanted.length > 0 && wanted.length <= maxRequests && wanted.every(isVisit))
-    return wanted;
+  const requests: unknown = isObject(refused.data) ? refused.data.elicitations : undefined;
+  if (Array.isArray(requests) && requests.length > 0 && requests.length <= maxRequests && requests.every(isVisit))
+    return requests;
   throw refused;
 }
 
