@@ -51,6 +51,7 @@ const packages = [
         neededBy: ["server.ts", "client.ts"],
         with: [
           "mcp/content.ts",
+          "mcp/logging.ts",
           "mcp/observe.ts",
           // Also imported by `index.ts`, which must not load the server.
           "mcp/other-imports.ts",
@@ -59,6 +60,8 @@ const packages = [
           "mcp/checks/safe-url.ts",
           "net/loopback.ts",
           "rpc/abort.ts",
+          // For the notifications that MCP does not define, of servers and clients.
+          "rpc/bounded-queue.ts",
           // Used on pipes, and by the HTTP client of Node.
           "rpc/collected-bytes.ts",
           "rpc/encode-large.ts",
@@ -81,8 +84,8 @@ const packages = [
         neededBy: ["schema/json-schema/document.ts"],
         with: [
           "schema/json-schema/document.ts",
-          "server/check-definition.ts",
-          "server/other-libraries.ts",
+          "server/checks/check-definition.ts",
+          "server/core/other-libraries.ts",
           "mcp/checks/check-metadata.ts",
           "mcp/custom-notifications.ts",
         ],
@@ -100,13 +103,7 @@ const packages = [
       legacy: { neededBy: ["server/protocol/legacy.ts"] },
       // Also imported by `auth.ts`, which clients load as well.
       refusal: { neededBy: ["http/server/refusal.ts"], with: ["http/server/refusal.ts"] },
-      endpoint: { neededBy: ["http/server/endpoint.ts"] },
-      // Used by sealed state, the cluster and the OAuth flow, each of which is loaded without the others.
-      digest: { neededBy: ["rpc/digest.ts"], with: ["rpc/digest.ts"] },
-      // Loaded by a server with the first warning for its author, and by input requests.
-      warnings: { neededBy: ["server/warnings.ts"], with: ["server/warnings.ts"] },
-      // Loaded by a server with the first result that is more than plain text, and by input requests.
-      "content-checks": { neededBy: ["mcp/checks/check-content.ts"], with: ["mcp/checks/check-content.ts"] },
+      endpoint: { neededBy: ["http/server/endpoint.ts"], with: ["http/server/health.ts"] },
       // The next two are loaded by a client after a failed request, and by the OAuth flow.
       "connection-error": {
         neededBy: ["http/client/connection-error.ts"],

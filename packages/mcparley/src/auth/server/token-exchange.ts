@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../rpc/clock.ts";
 import { digest } from "../../rpc/digest.ts";
-import type { Principal } from "../../server/dispatch/context.ts";
+import type { Principal } from "../../server/core/context.ts";
 import { type ClientCredential, checkProvable } from "../client-credential.ts";
 import type { ExchangeToken } from "./exchange.ts";
 import { checkUrl, checkIdentifier, invalid } from "./option-checks.ts";
