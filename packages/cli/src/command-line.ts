@@ -1,8 +1,8 @@
 import { exitCodes } from "./client/report-error.ts";
-import { type CommandIo, UsageError, version } from "./client/io.ts";
-import { paragraph, viewOf } from "./client/screen.ts";
-import { didYouMean } from "./did-you-mean.ts";
-import { writeText } from "./output.ts";
+import { type CommandIo, UsageError, version } from "./terminal/io.ts";
+import { paragraph, viewOf } from "./terminal/screen.ts";
+import { didYouMean } from "./terminal/did-you-mean.ts";
+import { writeText } from "./terminal/output.ts";
 import type { ServeIo } from "./serve/serve.ts";
 
 export type ProgramIo = CommandIo & ServeIo;

@@ -1,4 +1,4 @@
-import { processIo } from "./client/io.ts";
+import { processIo } from "./terminal/io.ts";
 import { exitCodes } from "./client/report-error.ts";
 import { run } from "./command-line.ts";
 

@@ -9,7 +9,7 @@ import {
   createHost,
 } from "@mcparley/host";
 import type { SignIn } from "mcparley/auth";
-import { type CommandIo, version } from "../client/io.ts";
+import { type CommandIo, version } from "../terminal/io.ts";
 import type { ClientOptions } from "../client/options.ts";
 import { configFolder, credentialsPlace, openStorage } from "../client/sign-in/credentials.ts";
 import { type ChatServer, readRoot } from "./servers/chat-servers.ts";

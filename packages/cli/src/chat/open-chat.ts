@@ -1,5 +1,5 @@
 import { type ApprovalRequest, type Conversation, type Host, type Renderer, estimateTokens } from "@mcparley/host";
-import type { CommandIo } from "../client/io.ts";
+import type { CommandIo } from "../terminal/io.ts";
 import type { ClientOptions } from "../client/options.ts";
 import { chatHost } from "./chat-host.ts";
 import { isDestructive } from "./dialogs/approve.ts";
@@ -16,7 +16,7 @@ import type { DialogQueue } from "./session/dialog-queue.ts";
 import { keepConversation, restoredConversation } from "./session/keep-conversation.ts";
 import { noticeListener } from "./session/notices.ts";
 import { showError } from "./session/show-error.ts";
-import type { ChatTerminal } from "./terminal/terminal.ts";
+import type { ChatTerminal } from "../terminal/interactive/terminal.ts";
 
 type RecordedModel = ReturnType<typeof recordRequests>;
 

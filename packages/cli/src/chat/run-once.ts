@@ -9,7 +9,7 @@ import { type NamedText, messageWith, readNamedTexts, stdinWord } from "./sessio
 import { findMentions } from "./session/mentions.ts";
 import { keepConversation, restoredConversation } from "./session/keep-conversation.ts";
 import { optionsOfTarget, withTarget } from "../client/config/known-target.ts";
-import { UsageError } from "../client/io.ts";
+import { UsageError } from "../terminal/io.ts";
 
 /** Runs `mcparley chat --prompt`: one message and its answer, without questions. Returns the exit code. */
 export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise<number> {

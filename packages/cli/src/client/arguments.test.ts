@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readArguments } from "./arguments.ts";
-import { UsageError } from "./io.ts";
+import { UsageError } from "../terminal/io.ts";
 
 const files = new Map([
   ["a.txt", "text\n"],

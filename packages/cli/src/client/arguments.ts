@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Prompt } from "mcparley";
-import { didYouMean } from "../did-you-mean.ts";
-import { type CommandIo, UsageError } from "./io.ts";
-import { isObject } from "./json.ts";
-import { decodeText, readText } from "./read-text.ts";
+import { didYouMean } from "../terminal/did-you-mean.ts";
+import { type CommandIo, UsageError } from "../terminal/io.ts";
+import { isObject } from "../terminal/json.ts";
+import { decodeText, readText } from "../terminal/read-text.ts";
 
 /** One `key=value` of the command line, after its file or stdin is read. */
 export interface Given {

@@ -1,7 +1,7 @@
 import { exitCodeMeanings } from "./report-error.ts";
 import { type OptionDefinition, hasOption, isSpecific, optionDefinitions } from "./option-definitions.ts";
 import type { AnyCommand } from "./session.ts";
-import { wrap } from "./terminal-text.ts";
+import { wrap } from "../terminal/text.ts";
 
 const targetHelp = [
   "TARGET is one of",

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
 import { type LoggingLevel, loggingLevels, supportedVersions } from "mcparley";
-import { didYouMean, nearest } from "../did-you-mean.ts";
+import { didYouMean, nearest } from "../terminal/did-you-mean.ts";
 import type { NetworkOptions } from "./config/network.ts";
-import { UsageError } from "./io.ts";
+import { UsageError } from "../terminal/io.ts";
 import { commandsOf, hasOption, isEditing, optionDefinitions } from "./option-definitions.ts";
 
 export interface ClientOptions {

@@ -1,6 +1,6 @@
 import { LocalError } from "mcparley";
 import type { KnownTarget } from "./config/known-target.ts";
-import { isObject } from "./json.ts";
+import { isObject } from "../terminal/json.ts";
 
 interface Failure {
   /** The message of the error, and the end of the stderr of the server. */

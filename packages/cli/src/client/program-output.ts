@@ -1,6 +1,6 @@
 import { LocalError, printable, redact } from "mcparley";
-import type { Screen } from "./screen.ts";
-import { visibleLine } from "./terminal-text.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { visibleLine } from "../terminal/text.ts";
 
 const keptCharacters = 8_192;
 const shownLines = 12;

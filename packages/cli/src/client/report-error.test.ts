@@ -1,8 +1,8 @@
 import { LocalError, ProtocolError, ToolError } from "mcparley";
 import { describe, expect, test } from "vitest";
 import { exitCodeMeanings, exitCodeOf, errorDocument, exitCodes, reportError } from "./report-error.ts";
-import { UsageError } from "./io.ts";
-import { Screen } from "./screen.ts";
+import { UsageError } from "../terminal/io.ts";
+import { Screen } from "../terminal/screen.ts";
 import { fakeIo } from "./testing/fake-io.ts";
 
 describe("exit codes", () => {

@@ -1,14 +1,14 @@
 import { LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } from "mcparley";
-import { UsageError } from "./io.ts";
-import { isObject } from "./json.ts";
+import { UsageError } from "../terminal/io.ts";
+import { isObject } from "../terminal/json.ts";
 import { withOptionNames } from "./config/network.ts";
 import { largestReply } from "./options.ts";
 import { type KnownTarget, withTarget } from "./config/known-target.ts";
 import { accessHint, isDeniedByUser, missingScopes, notRevokedHint, signInHint } from "./sign-in/refused-access.ts";
-import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
+import { type JsonForm, type Screen, paragraph, printJson } from "../terminal/screen.ts";
 import { programHint } from "./program-hint.ts";
 import type { ProgramOutput } from "./program-output.ts";
-import { visibleLine } from "./terminal-text.ts";
+import { visibleLine } from "../terminal/text.ts";
 
 interface Reporting {
   screen: Screen;

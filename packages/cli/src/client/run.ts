@@ -1,4 +1,4 @@
-import { didYouMean } from "../did-you-mean.ts";
+import { didYouMean } from "../terminal/did-you-mean.ts";
 import { loginCommand, logoutCommand, whoamiCommand } from "./commands/account.ts";
 import { addCommand, removeCommand } from "./commands/add.ts";
 import { callCommand } from "./commands/call.ts";
@@ -13,13 +13,13 @@ import { programOutput } from "./program-output.ts";
 import { Reported, exitCodes, reportError } from "./report-error.ts";
 import { commandHelp } from "./help.ts";
 import { isEditing, yesNotice } from "./option-definitions.ts";
-import { type CommandIo, UsageError } from "./io.ts";
+import { type CommandIo, UsageError } from "../terminal/io.ts";
 import { type Action, type AnyCommand, type Connected, type Session, authOf, openSession } from "./session.ts";
 import { optionsOfTarget } from "./config/known-target.ts";
 import { readConnection } from "./config/network.ts";
 import { readWords } from "./options.ts";
-import { type JsonForm, Screen, printText } from "./screen.ts";
-import { type Stop, createStop } from "./stop.ts";
+import { type JsonForm, Screen, printText } from "../terminal/screen.ts";
+import { type Stop, createStop } from "../terminal/stop.ts";
 import { resolveTarget } from "./config/target.ts";
 
 /** The commands that use a server, by name. */

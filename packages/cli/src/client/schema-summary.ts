@@ -1,5 +1,5 @@
 import type { JsonObject } from "mcparley";
-import { isObject } from "./json.ts";
+import { isObject } from "../terminal/json.ts";
 import { resolveReference, typesOf } from "./schema-types.ts";
 
 /** The summary of an argument of a tool or a prompt, or of a field of such an argument. */

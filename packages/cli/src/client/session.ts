@@ -3,17 +3,17 @@ import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type LoggingMessage, loggingLevels } from "mcparley";
 import type { Client, CommandTarget, HttpTarget, ReceivedPart, RequestOptions, Root } from "mcparley/client";
-import { type CommandIo, UsageError, version } from "./io.ts";
+import { type CommandIo, UsageError, version } from "../terminal/io.ts";
 import type { ClientOptions } from "./options.ts";
 import { type Questions, createQuestions } from "./questions/questions.ts";
-import { type Screen, paragraph } from "./screen.ts";
+import { type Screen, paragraph } from "../terminal/screen.ts";
 import { type SessionAuth, sessionAuth } from "./sign-in/session-auth.ts";
 import type { ProgramOutput } from "./program-output.ts";
-import type { Stop } from "./stop.ts";
+import type { Stop } from "../terminal/stop.ts";
 import { type TaskSupport, taskSupport } from "./task-status.ts";
 import type { Target } from "./config/config-target.ts";
 import type { KnownTarget } from "./config/known-target.ts";
-import { visibleLine } from "./terminal-text.ts";
+import { visibleLine } from "../terminal/text.ts";
 
 /** An open connection, with the options and the terminal of a command. */
 export interface Session {

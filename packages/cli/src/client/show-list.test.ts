@@ -1,8 +1,8 @@
 import type { Tool } from "mcparley";
 import { expect, test } from "vitest";
-import type { View } from "./screen.ts";
+import type { View } from "../terminal/screen.ts";
 import { showToolLines } from "./show-list.ts";
-import { styleFor } from "./terminal-text.ts";
+import { styleFor } from "../terminal/text.ts";
 
 const view: View = { terminal: true, width: 40, style: styleFor(false, {}) };
 const tool = (name: string, others: Partial<Tool> = {}): Tool => ({ name, inputSchema: { type: "object" }, ...others });

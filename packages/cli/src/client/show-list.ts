@@ -1,8 +1,8 @@
 import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley";
 import { type ArgumentSummary, summarizeArguments } from "./schema-summary.ts";
-import { type View, paragraph } from "./screen.ts";
-import { showSize } from "./show-content.ts";
-import { cut, visibleLine, widthOf, wrap } from "./terminal-text.ts";
+import { type View, paragraph } from "../terminal/screen.ts";
+import { showSize } from "../terminal/show-content.ts";
+import { cut, visibleLine, widthOf, wrap } from "../terminal/text.ts";
 
 /** The requested lists of a server: the members of `list --json`. */
 export interface Offer {

@@ -1,8 +1,8 @@
 import { LocalError } from "mcparley";
 import type { Client, ClientExtension } from "mcparley/client";
 import type { Task } from "mcparley/tasks";
-import type { Screen } from "./screen.ts";
-import { visibleLine } from "./terminal-text.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { visibleLine } from "../terminal/text.ts";
 
 /** The support of a command for tools that run as tasks. */
 export interface TaskSupport {

@@ -1,7 +1,7 @@
 import type { JsonObject, Tool } from "mcparley";
 import { describe, expect, test } from "vitest";
 import type { Given } from "./arguments.ts";
-import { UsageError } from "./io.ts";
+import { UsageError } from "../terminal/io.ts";
 import { toolArguments } from "./tool-arguments.ts";
 
 function toolWith(properties: JsonObject, more: JsonObject = {}): Tool {

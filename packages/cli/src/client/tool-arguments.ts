@@ -1,9 +1,9 @@
 import type { JsonObject, Tool } from "mcparley";
 import type { Given } from "./arguments.ts";
-import { didYouMean } from "../did-you-mean.ts";
-import { UsageError } from "./io.ts";
+import { didYouMean } from "../terminal/did-you-mean.ts";
+import { UsageError } from "../terminal/io.ts";
 import { resolveReference, typesOf } from "./schema-types.ts";
-import { isObject } from "./json.ts";
+import { isObject } from "../terminal/json.ts";
 
 /**
  * Converts typed arguments to the arguments of a tool call, by the tool's input schema.

@@ -1,6 +1,6 @@
 import { LocalError } from "mcparley";
 import { runWorkers } from "mcparley/node";
-import { UsageError } from "../client/io.ts";
+import { UsageError } from "../terminal/io.ts";
 import { type FolderService, type Serving, startHttp } from "./serve.ts";
 
 /**

@@ -1,9 +1,9 @@
 import type { HostServer } from "@mcparley/host";
 import { printable } from "mcparley";
-import { UsageError } from "../../client/io.ts";
-import { paragraph } from "../../client/screen.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
-import { unlessAborted } from "../../client/unless-aborted.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { paragraph } from "../../terminal/screen.ts";
+import { visibleLine } from "../../terminal/text.ts";
+import { unlessAborted } from "../../terminal/abort.ts";
 import { type Chat, interruptible } from "../session/chat.ts";
 import type { ChatCommand } from "./command.ts";
 import { requireNamed, splitWords, wordMenu } from "./words.ts";

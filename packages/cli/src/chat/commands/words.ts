@@ -1,6 +1,6 @@
-import type { Menu, MenuEntry } from "../../client/questions/prompter.ts";
-import { UsageError } from "../../client/io.ts";
-import { didYouMean } from "../../did-you-mean.ts";
+import type { Menu, MenuEntry } from "../../terminal/questions/prompter.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 
 /**
  * Splits the words after a command. Single and double quotes enclose a word with spaces. JSON that starts with `{` is one word.

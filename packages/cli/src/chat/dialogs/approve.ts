@@ -1,10 +1,10 @@
 import type { ApprovalAnswer, ApprovalRequest } from "@mcparley/host";
 import { type JsonObject, printableJson } from "mcparley";
 import type { Tool, ToolAnnotations } from "mcparley/client";
-import { type Talk, choose } from "../../client/questions/choose.ts";
-import { ownLines, quoted, row, serverLines, shortLine } from "../../client/questions/server-text.ts";
-import type { View } from "../../client/screen.ts";
-import { type Question, type Shown, chooseOrView, heading, present, stack } from "../../client/questions/dialog.ts";
+import { type Talk, choose } from "../../terminal/questions/choose.ts";
+import { ownLines, quoted, row, serverLines, shortLine } from "../../terminal/questions/server-text.ts";
+import type { View } from "../../terminal/screen.ts";
+import { type Question, type Shown, chooseOrView, heading, present, stack } from "../../terminal/questions/dialog.ts";
 import { editJson } from "./edit-json.ts";
 import { shortJson, wholeJson } from "./json-text.ts";
 

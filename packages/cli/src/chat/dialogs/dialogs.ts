@@ -1,7 +1,7 @@
 import type { ApprovalRequest, Renderer } from "@mcparley/host";
-import type { Talk } from "../../client/questions/choose.ts";
-import { Dismissed, type Prompter } from "../../client/questions/prompter.ts";
-import type { View } from "../../client/screen.ts";
+import type { Talk } from "../../terminal/questions/choose.ts";
+import { Dismissed, type Prompter } from "../../terminal/questions/prompter.ts";
+import type { View } from "../../terminal/screen.ts";
 import { askApproval, isDestructive } from "./approve.ts";
 import { askFields } from "./form.ts";
 import { askReview } from "./review.ts";

@@ -1,9 +1,9 @@
 import type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "@mcparley/host";
 import type { CreateMessageParams } from "mcparley/client";
-import type { Talk } from "../../client/questions/choose.ts";
-import { excerpt, ownLines, quoted, row, shortLine } from "../../client/questions/server-text.ts";
-import type { View } from "../../client/screen.ts";
-import { chooseOrView, present, stack } from "../../client/questions/dialog.ts";
+import type { Talk } from "../../terminal/questions/choose.ts";
+import { excerpt, ownLines, quoted, row, shortLine } from "../../terminal/questions/server-text.ts";
+import type { View } from "../../terminal/screen.ts";
+import { chooseOrView, present, stack } from "../../terminal/questions/dialog.ts";
 import { requestHeading } from "./dialog.ts";
 import { editRequest, editText, replaceText, textOf } from "./edit-text.ts";
 import { contentLines, conversationLines, requestLines } from "./show-messages.ts";

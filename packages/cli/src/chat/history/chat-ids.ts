@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
-import { nearest } from "../../did-you-mean.ts";
-import { UsageError } from "../../client/io.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { nearest } from "../../terminal/did-you-mean.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import type { ChatSummary } from "./chat-file.ts";
 
 /** Lower-case letters and digits without those that look alike. File names of some systems ignore the case. */

@@ -2,9 +2,9 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { AssistantPart, FilePart, Message, TextPart, ToolResultPart } from "@mcparley/host";
 import { printable, printableJson } from "mcparley";
-import { UsageError } from "../../client/io.ts";
-import { showSize } from "../../client/show-content.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { showSize } from "../../terminal/show-content.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import { fileText, partText } from "./message-text.ts";
 
 /** The facts of a conversation that its transcript names. */

@@ -1,6 +1,6 @@
 import { LocalError, redact } from "mcparley";
-import { isObject } from "../../client/json.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { isObject } from "../../terminal/json.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** Maximum number of characters of an endpoint's message. */

@@ -1,6 +1,6 @@
 import type { LanguageModel, ProviderName } from "@mcparley/host";
-import { UsageError } from "../../client/io.ts";
-import { nearest } from "../../did-you-mean.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { nearest } from "../../terminal/did-you-mean.ts";
 import { type ChatSettings, isVariableName, readChatSettings } from "../settings/chat-settings.ts";
 import { type BaseUrl, readBaseUrl } from "./base-url.ts";
 import { type BuiltInProvider, addressOf, builtInProviders, schemasOf } from "./built-in-providers.ts";

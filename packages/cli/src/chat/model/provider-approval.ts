@@ -1,6 +1,6 @@
 import { Declined } from "mcparley";
 import { readApprovals } from "../../client/config/approval.ts";
-import { type CommandIo, UsageError } from "../../client/io.ts";
+import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import type { FoundPackage } from "./find-package.ts";
 import type { PackageExport } from "./package-export.ts";
 

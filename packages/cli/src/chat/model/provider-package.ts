@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { LanguageModel } from "@mcparley/host";
-import { UsageError } from "../../client/io.ts";
-import { quotedWord } from "../../client/quoted-word.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { quotedWord } from "../../terminal/quoted-word.ts";
 import { configFolder } from "../../client/sign-in/credentials.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
-import { didYouMean } from "../../did-you-mean.ts";
+import { visibleLine } from "../../terminal/text.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type FoundPackage, findPackage } from "./find-package.ts";
 import type { PackageExport } from "./package-export.ts";
 import { type ModelSurroundings, approveProvider } from "./provider-approval.ts";

@@ -1,5 +1,5 @@
-import type { Screen } from "../../client/screen.ts";
-import { showText } from "../../client/show-content.ts";
+import type { Screen } from "../../terminal/screen.ts";
+import { showText } from "../../terminal/show-content.ts";
 
 /** Writes the text of the model to stdout while it arrives. */
 interface AnswerOutput {

@@ -1,8 +1,8 @@
 import type { Conversation, Host, RunEnd, RunEvent, RunOptions, Usage } from "@mcparley/host";
 import { printableJson } from "mcparley";
-import { UsageError } from "../../client/io.ts";
-import { type Screen, paragraph } from "../../client/screen.ts";
-import { cut, visibleLine } from "../../client/terminal-text.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { type Screen, paragraph } from "../../terminal/screen.ts";
+import { cut, visibleLine } from "../../terminal/text.ts";
 import { answerOutput } from "./answer-output.ts";
 import { type CallRecorder, type ScriptCall, recordCalls } from "./script-calls.ts";
 import { hasAnswer } from "../session/has-answer.ts";

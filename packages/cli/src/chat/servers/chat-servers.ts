@@ -9,15 +9,15 @@ import { type Origin, approve } from "../../client/config/approval.ts";
 import type { Target } from "../../client/config/config-target.ts";
 import { readConnection } from "../../client/config/network.ts";
 import { findConfigured, findTarget, withWords } from "../../client/config/target.ts";
-import { type CommandIo, UsageError } from "../../client/io.ts";
+import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import type { ClientOptions } from "../../client/options.ts";
 import { readGivenFile } from "../../client/hosts/config-file.ts";
 import { problemError } from "../../client/hosts/config-problem.ts";
 import { inProjects, readAll } from "../../client/hosts/find-server.ts";
-import { isAttended } from "../../client/questions/prompter.ts";
-import type { Screen } from "../../client/screen.ts";
-import type { Stop } from "../../client/stop.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { isAttended } from "../../terminal/questions/prompter.ts";
+import type { Screen } from "../../terminal/screen.ts";
+import type { Stop } from "../../terminal/stop.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import { serverName, uniqueName, usableName } from "./server-names.ts";
 
 /** The words and the options that name the servers of a chat. */

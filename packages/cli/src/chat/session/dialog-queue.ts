@@ -1,7 +1,7 @@
-import { withAnySignal } from "../../client/unless-aborted.ts";
-import { Dismissed, type Prompter } from "../../client/questions/prompter.ts";
-import type { View } from "../../client/screen.ts";
-import type { ChatTerminal } from "../terminal/terminal.ts";
+import { withAnySignal } from "../../terminal/abort.ts";
+import { Dismissed, type Prompter } from "../../terminal/questions/prompter.ts";
+import type { View } from "../../terminal/screen.ts";
+import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 
 /** Runs a dialog when no other one is open. Rejects with `Dismissed` if it was withdrawn or the user closed it. */
 export type RunDialog = <T>(signal: AbortSignal, run: (prompter: Prompter, view: View) => Promise<T>) => Promise<T>;

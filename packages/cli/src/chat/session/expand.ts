@@ -1,9 +1,9 @@
 import { type CataloguePrompt, type CompletionRequest, templateVariables } from "@mcparley/host";
-import type { Suggest } from "../../client/questions/prompter.ts";
+import type { Suggest } from "../../terminal/questions/prompter.ts";
 import { type Given } from "../../client/arguments.ts";
-import { UsageError } from "../../client/io.ts";
-import { didYouMean } from "../../did-you-mean.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import { type AskedValue, askValues } from "./ask-values.ts";
 import type { Chat } from "./chat.ts";
 

@@ -1,7 +1,7 @@
 import type { CatalogueChange, HostEvent } from "@mcparley/host";
 import { type LoggingLevel, loggingLevels, printable } from "mcparley";
-import { paragraph } from "../../client/screen.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { paragraph } from "../../terminal/screen.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import { countsText } from "../commands/servers.ts";
 import type { ServerOutputs } from "../servers/server-outputs.ts";
 import type { Chat } from "./chat.ts";

@@ -1,8 +1,8 @@
 import { LocalError, printable, printableJson } from "mcparley";
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import { isClientRefusal, missingScopes, registerClient } from "../../client/sign-in/refused-access.ts";
-import { paragraph } from "../../client/screen.ts";
-import type { ChatTerminal } from "../terminal/terminal.ts";
+import { paragraph } from "../../terminal/screen.ts";
+import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 
 /** Shows why a command or a message failed, with the cure if it is known. */
 export function showError(error: unknown, { terminal }: { terminal: Pick<ChatTerminal, "view" | "note"> }): void {

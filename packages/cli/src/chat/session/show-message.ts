@@ -1,7 +1,7 @@
 import type { FilePart, Message, TextPart, ToolResultPart } from "@mcparley/host";
 import { printable, printableJson } from "mcparley";
-import { showSize } from "../../client/show-content.ts";
-import { cut, visibleLine } from "../../client/terminal-text.ts";
+import { showSize } from "../../terminal/show-content.ts";
+import { cut, visibleLine } from "../../terminal/text.ts";
 import { partText } from "../history/message-text.ts";
 import type { Chat } from "./chat.ts";
 

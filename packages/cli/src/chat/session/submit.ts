@@ -1,9 +1,9 @@
 import type { CataloguePrompt } from "@mcparley/host";
 import { readArguments, sourcesOf } from "../../client/arguments.ts";
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import { exitCodes } from "../../client/report-error.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
-import { didYouMean } from "../../did-you-mean.ts";
+import { visibleLine } from "../../terminal/text.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { chatCommands } from "../commands/commands.ts";
 import { splitWords } from "../commands/words.ts";
 import { findWhenReady, untilDefined } from "./await-definitions.ts";

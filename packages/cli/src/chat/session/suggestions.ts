@@ -1,5 +1,5 @@
 import type { Catalogue } from "@mcparley/host";
-import type { Menu, MenuEntry, Suggest } from "../../client/questions/prompter.ts";
+import type { Menu, MenuEntry, Suggest } from "../../terminal/questions/prompter.ts";
 import { chatCommands } from "../commands/commands.ts";
 import { matching } from "../commands/words.ts";
 import type { Chat } from "./chat.ts";

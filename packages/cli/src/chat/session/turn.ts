@@ -1,6 +1,6 @@
 import type { CallActivity, Message, RunEnd, RunEvent } from "@mcparley/host";
 import { printable } from "mcparley";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import { recordCalls } from "../script/script-calls.ts";
 import { exitCodeOfRun } from "../script/script-exit.ts";
 import { type Chat, duringRun } from "./chat.ts";

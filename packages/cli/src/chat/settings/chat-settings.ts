@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { readTrustedFile } from "@mcparley/config";
 import { withUsageErrors } from "../../client/hosts/config-problem.ts";
-import { type CommandIo, UsageError } from "../../client/io.ts";
-import { JsonSyntaxError, type ParsedJson, isObject, parseJsonWithComments } from "../../client/json.ts";
+import { type CommandIo, UsageError } from "../../terminal/io.ts";
+import { JsonSyntaxError, type ParsedJson, isObject, parseJsonWithComments } from "../../terminal/json.ts";
 import { configFolder } from "../../client/sign-in/credentials.ts";
-import { didYouMean } from "../../did-you-mean.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type PackageExport, readPackageExport } from "../model/package-export.ts";
 
 /** The user's settings for the chat, from the file `chat.json` in the configuration folder of the command. */

@@ -1,14 +1,14 @@
 import type { LanguageModel, ServerEntry } from "@mcparley/host";
 import { onTestFinished } from "vitest";
-import type { CommandIo } from "../../client/io.ts";
-import { Screen } from "../../client/screen.ts";
+import type { CommandIo } from "../../terminal/io.ts";
+import { Screen } from "../../terminal/screen.ts";
 import { readWords } from "../../client/options.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../../client/testing/fake-io.ts";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { openHistory } from "../history/stored-chats.ts";
 import { runInteractive } from "../interactive.ts";
 import { serverOutputs } from "../servers/server-outputs.ts";
-import { type EmulatedTerminal, emulatedTerminal, keys } from "./emulated-terminal.ts";
+import { type EmulatedTerminal, emulatedTerminal, keys } from "../../terminal/testing/emulated-terminal.ts";
 
 /** The parts of a chat under test. */
 export interface TestChatOptions {

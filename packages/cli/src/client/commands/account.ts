@@ -1,12 +1,12 @@
 import { LocalError, ProtocolError } from "mcparley";
 import type { OAuth, SignedInAccount } from "mcparley/auth";
 import { requireNoMore } from "../arguments.ts";
-import { version } from "../io.ts";
-import { type View, printJson, printText } from "../screen.ts";
+import { version } from "../../terminal/io.ts";
+import { type View, printJson, printText } from "../../terminal/screen.ts";
 import { type AccountCommand, type AccountSetting, showConnection } from "../session.ts";
 import { type HttpServer, type OpenAuthorization, openAuthorization, serverOf } from "../sign-in/authorization.ts";
 import { rememberClient } from "../sign-in/credentials.ts";
-import { visibleLine } from "../terminal-text.ts";
+import { visibleLine } from "../../terminal/text.ts";
 
 export const loginCommand: AccountCommand = {
   usage: "TARGET",

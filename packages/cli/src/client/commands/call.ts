@@ -9,18 +9,18 @@ import {
 } from "mcparley";
 import { matchesGlob } from "@mcparley/internal/glob";
 import { readContent } from "mcparley/client";
-import { didYouMean } from "../../did-you-mean.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type Given, readArguments, requireWord, sourcesOf } from "../arguments.ts";
 import { mayHide } from "../hidden-entries.ts";
-import { UsageError } from "../io.ts";
-import { isObject } from "../json.ts";
-import { jsonText } from "../json-text.ts";
-import { quotedWord } from "../quoted-word.ts";
-import { type View, paragraph, printJson, printText } from "../screen.ts";
-import { binaryOf, saveBinaries, saveText, showContent, showJson } from "../show-content.ts";
-import { whyUnasked } from "../questions/prompter.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { isObject } from "../../terminal/json.ts";
+import { jsonText } from "../../terminal/json-text.ts";
+import { quotedWord } from "../../terminal/quoted-word.ts";
+import { type View, paragraph, printJson, printText } from "../../terminal/screen.ts";
+import { binaryOf, saveBinaries, saveText, showContent, showJson } from "../../terminal/show-content.ts";
+import { whyUnasked } from "../../terminal/questions/prompter.ts";
 import type { ClientCommand, Session } from "../session.ts";
-import { visibleLine } from "../terminal-text.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import { toolArguments } from "../tool-arguments.ts";
 
 export const callCommand: ClientCommand = {

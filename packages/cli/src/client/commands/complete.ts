@@ -1,9 +1,9 @@
 import { type CompletionReference, LocalError } from "mcparley";
 import { readArguments, requireWord, sourcesOf, textArguments } from "../arguments.ts";
-import { UsageError } from "../io.ts";
-import { printJson, printText } from "../screen.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { printJson, printText } from "../../terminal/screen.ts";
 import type { ClientCommand, Session } from "../session.ts";
-import { visibleLine } from "../terminal-text.ts";
+import { visibleLine } from "../../terminal/text.ts";
 
 export const completeCommand: ClientCommand = {
   usage: "TARGET prompt:NAME|URI-TEMPLATE ARGUMENT VALUE [key=text ...]",

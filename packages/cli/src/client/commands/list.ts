@@ -1,12 +1,12 @@
 import { ErrorCode, ProtocolError } from "mcparley";
-import { didYouMean } from "../../did-you-mean.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { mayHide } from "../hidden-entries.ts";
-import { UsageError } from "../io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import { Reported, errorDocument, exitCodeOf, reportError } from "../report-error.ts";
-import { paragraph, printJson, printText } from "../screen.ts";
+import { paragraph, printJson, printText } from "../../terminal/screen.ts";
 import type { ClientCommand, Session } from "../session.ts";
 import { type Offer, showOffer } from "../show-list.ts";
-import { visibleLine } from "../terminal-text.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import { requireNoMore } from "../arguments.ts";
 
 const kinds = {

@@ -1,12 +1,12 @@
 import { type Prompt, type PromptMessage, readPromptMessages } from "mcparley/client";
-import { didYouMean } from "../../did-you-mean.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type Given, promptArguments, readArguments, requireWord, sourcesOf } from "../arguments.ts";
 import { mayHide } from "../hidden-entries.ts";
-import { UsageError } from "../io.ts";
-import { type View, printJson, printText } from "../screen.ts";
-import { binaryOf, saveBinaries, saveText, showContent } from "../show-content.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { type View, printJson, printText } from "../../terminal/screen.ts";
+import { binaryOf, saveBinaries, saveText, showContent } from "../../terminal/show-content.ts";
 import type { ClientCommand, Session } from "../session.ts";
-import { visibleLine } from "../terminal-text.ts";
+import { visibleLine } from "../../terminal/text.ts";
 
 export const promptCommand: ClientCommand = {
   usage: "TARGET NAME [key=text | key=@file ...]",

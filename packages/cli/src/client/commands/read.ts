@@ -1,11 +1,11 @@
 import { type ResourceContents, isResourceNotFound } from "mcparley";
 import { readResourceContents } from "mcparley/client";
-import { nearest } from "../../did-you-mean.ts";
-import { UsageError } from "../io.ts";
-import { printJson, printText } from "../screen.ts";
-import { binaryIn, saveBinaries, saveText, showText, summarize } from "../show-content.ts";
+import { nearest } from "../../terminal/did-you-mean.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { printJson, printText } from "../../terminal/screen.ts";
+import { binaryIn, saveBinaries, saveText, showText, summarize } from "../../terminal/show-content.ts";
 import type { ClientCommand, Session } from "../session.ts";
-import { decodedSlices, encodedSlices } from "../slices.ts";
+import { decodedSlices, encodedSlices } from "../../terminal/slices.ts";
 import { requireNoMore, requireWord } from "../arguments.ts";
 
 export const readCommand: ClientCommand = {

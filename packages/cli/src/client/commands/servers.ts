@@ -1,5 +1,5 @@
 import { requireNoMore } from "../arguments.ts";
-import { UsageError } from "../io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import type { EditCommand } from "../session.ts";
 
 export const serversCommand: EditCommand = {

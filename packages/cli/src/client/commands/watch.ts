@@ -1,8 +1,8 @@
 import { LocalError } from "mcparley";
 import type { ServerChange, ListenFilter, Subscription } from "mcparley/client";
-import { printJson } from "../screen.ts";
+import { printJson } from "../../terminal/screen.ts";
 import type { ClientCommand, Session } from "../session.ts";
-import { visibleLine } from "../terminal-text.ts";
+import { visibleLine } from "../../terminal/text.ts";
 
 export const watchCommand: ClientCommand = {
   usage: "TARGET [URI ...]",

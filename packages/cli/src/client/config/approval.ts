@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { homeFolder } from "@mcparley/internal/home-folder";
 import { type EntryIdentity, type Scope, readTrustedFile } from "@mcparley/config";
 import { Declined } from "mcparley";
-import type { CommandIo } from "../io.ts";
+import type { CommandIo } from "../../terminal/io.ts";
 import type { ClientOptions } from "../options.ts";
-import { type TalkSetting, isAttended, talk, whyUnasked } from "../questions/prompter.ts";
+import { type TalkSetting, isAttended, talk, whyUnasked } from "../../terminal/questions/prompter.ts";
 import { withUsageErrors } from "../hosts/config-problem.ts";
 import { askTrust } from "./ask-trust.ts";
 

@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import type { ReadResult } from "@mcparley/config";
 import type { HttpConnection } from "mcparley/client";
 import { type Target, isHttpUrl } from "./config-target.ts";
-import { didYouMean, nearest } from "../../did-you-mean.ts";
-import { UsageError } from "../io.ts";
-import { quotedWord } from "../quoted-word.ts";
+import { didYouMean, nearest } from "../../terminal/did-you-mean.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { quotedWord } from "../../terminal/quoted-word.ts";
 
 /** The words of the command line that choose the server. */
 export interface TargetWords {

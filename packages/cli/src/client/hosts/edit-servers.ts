@@ -9,8 +9,8 @@ import {
   planRemove,
   planUpdate,
 } from "@mcparley/config";
-import { didYouMean } from "../../did-you-mean.ts";
-import { UsageError } from "../io.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
+import { UsageError } from "../../terminal/io.ts";
 import type { EditSetting, EditWords } from "../session.ts";
 import { withUsageErrors } from "./config-problem.ts";
 import { findInFile, findServer, readAll } from "./find-server.ts";

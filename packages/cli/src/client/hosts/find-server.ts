@@ -9,8 +9,8 @@ import {
 } from "@mcparley/config";
 import { homeFolder } from "@mcparley/internal/home-folder";
 import type { Target } from "../config/config-target.ts";
-import { didYouMean } from "../../did-you-mean.ts";
-import { UsageError } from "../io.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
+import { UsageError } from "../../terminal/io.ts";
 import { type Machine, readGivenFile } from "./config-file.ts";
 import { asUsageError, problemError } from "./config-problem.ts";
 import { splitHost } from "./host-ids.ts";

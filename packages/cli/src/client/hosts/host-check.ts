@@ -1,7 +1,7 @@
 import { type ConfigPlan, hosts } from "@mcparley/config";
 import { redact } from "mcparley";
 import type { EditSetting } from "../session.ts";
-import { cut, visibleLine } from "../terminal-text.ts";
+import { cut, visibleLine } from "../../terminal/text.ts";
 import { runTool } from "./run-tool.ts";
 
 /** The time limit of the check of a host in milliseconds. Some hosts start all their servers in it. */

@@ -1,5 +1,5 @@
 import { type ConfigValue, type HostId, type Reference, type ServerTarget, hosts } from "@mcparley/config";
-import { UsageError } from "../io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import { hasSecret } from "./new-target.ts";
 import { isSecretName, isSecretValue, safeWords } from "@mcparley/internal/secret-values";
 

@@ -1,9 +1,9 @@
 import { homeFolder } from "@mcparley/internal/home-folder";
 import { type ConfiguredServer, type Problem, type ReadResult, type Scope } from "@mcparley/config";
 import { Reported, exitCodes } from "../report-error.ts";
-import { type View, paragraph, printJson, printText } from "../screen.ts";
+import { type View, paragraph, printJson, printText } from "../../terminal/screen.ts";
 import type { EditSetting } from "../session.ts";
-import { visibleLine, widthOf } from "../terminal-text.ts";
+import { visibleLine, widthOf } from "../../terminal/text.ts";
 import { readGivenFile } from "./config-file.ts";
 import { withoutCure } from "./config-problem.ts";
 import { readAll } from "./find-server.ts";

@@ -1,5 +1,5 @@
 import type { CommandTarget, ConfigValue, ConfiguredServer, ServerTarget } from "@mcparley/config";
-import { UsageError } from "../io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import type { EditSetting } from "../session.ts";
 import { type PackageWord, readRunner } from "./package-runner.ts";
 import { runTool } from "./run-tool.ts";

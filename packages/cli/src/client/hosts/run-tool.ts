@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { homeFolder } from "@mcparley/internal/home-folder";
-import type { CommandIo } from "../io.ts";
+import type { CommandIo } from "../../terminal/io.ts";
 
 /** The outcome of an installed program. `code` is undefined if it did not end in time. */
 export interface ToolResult {

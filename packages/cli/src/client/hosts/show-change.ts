@@ -1,7 +1,7 @@
 import { type ConfigPlan, type ConfigValue, changedLines, hosts, readServers } from "@mcparley/config";
 import { printable, redact } from "mcparley";
-import type { View } from "../screen.ts";
-import { cut, visibleLine } from "../terminal-text.ts";
+import type { View } from "../../terminal/screen.ts";
+import { cut, visibleLine } from "../../terminal/text.ts";
 import type { Machine } from "./config-file.ts";
 
 /** A change of a file as it is shown, without the secrets of the file. */

@@ -1,8 +1,8 @@
 import type { FieldProblem, FormContent, FormField, FormOption } from "@mcparley/host";
 import type { JsonObject, RequestedSchema } from "mcparley";
 import type { InputRequestSource } from "mcparley/client";
-import { isObject } from "../json.ts";
-import { type Field, type FieldValue, typedField } from "./form-fields.ts";
+import { isObject } from "../../terminal/json.ts";
+import { type Field, type FieldValue, typedField } from "../../terminal/questions/form-fields.ts";
 
 type CheckForm = NonNullable<InputRequestSource["check"]>;
 

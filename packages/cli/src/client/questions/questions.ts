@@ -1,17 +1,23 @@
 import type { FieldProblem } from "@mcparley/host";
 import type { CreateMessageParams, CreateMessageResult, ElicitFormParams, ElicitParams, ElicitResult } from "mcparley";
 import type { InputRequestSource, ElicitHandler, SampleHandler } from "mcparley/client";
-import type { CommandIo } from "../io.ts";
+import type { CommandIo } from "../../terminal/io.ts";
 import type { ClientOptions } from "../options.ts";
-import { type Screen, paragraph } from "../screen.ts";
-import type { Stop } from "../stop.ts";
-import { visibleLine } from "../terminal-text.ts";
-import { askForm } from "./ask-form.ts";
-import { askUrl } from "./ask-url.ts";
-import { choose } from "./choose.ts";
-import { type Field, type FieldValue, InvalidChoice, InvalidField, listChoices } from "./form-fields.ts";
+import { type Screen, paragraph } from "../../terminal/screen.ts";
+import type { Stop } from "../../terminal/stop.ts";
+import { visibleLine } from "../../terminal/text.ts";
+import { askForm } from "../../terminal/questions/ask-form.ts";
+import { askUrl } from "../../terminal/questions/ask-url.ts";
+import { choose } from "../../terminal/questions/choose.ts";
+import {
+  type Field,
+  type FieldValue,
+  InvalidChoice,
+  InvalidField,
+  listChoices,
+} from "../../terminal/questions/form-fields.ts";
 import { fieldsOf, formProblems } from "./form-schema.ts";
-import { type Prompter, isAttended, talk, whyUnasked } from "./prompter.ts";
+import { type Prompter, isAttended, talk, whyUnasked } from "../../terminal/questions/prompter.ts";
 
 /** Answers the server's requests with the options or with the user at the terminal. */
 export interface Questions {

@@ -1,9 +1,9 @@
 import { Cancelled, Declined } from "mcparley";
 import type { SignInPurpose } from "mcparley/auth";
-import { askUrl } from "../questions/ask-url.ts";
-import type { Talk } from "../questions/choose.ts";
-import { paragraph } from "../screen.ts";
-import { visibleLine } from "../terminal-text.ts";
+import { askUrl } from "../../terminal/questions/ask-url.ts";
+import type { Talk } from "../../terminal/questions/choose.ts";
+import { paragraph } from "../../terminal/screen.ts";
+import { visibleLine } from "../../terminal/text.ts";
 
 interface SignInPage {
   readonly url: URL;

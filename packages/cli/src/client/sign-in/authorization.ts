@@ -1,12 +1,12 @@
 import { Declined } from "mcparley";
 import type { CredentialStorage, OAuth, ResourceOffer } from "mcparley/auth";
 import type { HttpConnection } from "mcparley/client";
-import { UsageError } from "../io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import type { ClientOptions } from "../options.ts";
-import { choose } from "../questions/choose.ts";
-import { isAttended, talk } from "../questions/prompter.ts";
-import { paragraph } from "../screen.ts";
-import { visibleLine } from "../terminal-text.ts";
+import { choose } from "../../terminal/questions/choose.ts";
+import { isAttended, talk } from "../../terminal/questions/prompter.ts";
+import { paragraph } from "../../terminal/screen.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import type { Target } from "../config/config-target.ts";
 import { withTarget } from "../config/known-target.ts";
 import { type ChosenClient, type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";

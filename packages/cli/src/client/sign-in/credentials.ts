@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { homeFolder } from "@mcparley/internal/home-folder";
 import type { CredentialStorage, RegisteredClient } from "mcparley/auth";
-import type { CommandIo } from "../io.ts";
-import type { Screen } from "../screen.ts";
+import type { CommandIo } from "../../terminal/io.ts";
+import type { Screen } from "../../terminal/screen.ts";
 
 type Surroundings = Pick<CommandIo, "env" | "platform">;
 

@@ -1,6 +1,6 @@
 import { LocalError } from "mcparley";
 import { describe, expect, test } from "vitest";
-import type { CommandIo } from "../io.ts";
+import type { CommandIo } from "../../terminal/io.ts";
 import { withTarget } from "../config/known-target.ts";
 import { runWith } from "../testing/fake-io.ts";
 

@@ -1,8 +1,8 @@
 import { LocalError } from "mcparley";
-import { isObject } from "../json.ts";
+import { isObject } from "../../terminal/json.ts";
 import type { KnownTarget } from "../config/known-target.ts";
-import { quotedWord } from "../quoted-word.ts";
-import { visibleLine } from "../terminal-text.ts";
+import { quotedWord } from "../../terminal/quoted-word.ts";
+import { visibleLine } from "../../terminal/text.ts";
 
 /** The names of headers that do not identify the user. */
 const harmless: ReadonlySet<string> = new Set(["accept", "accept-language", "user-agent"]);

@@ -1,9 +1,9 @@
 import type { SignInAttempt, SignInPurpose } from "mcparley/auth";
 import { flushPromises } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import { Screen } from "../screen.ts";
-import { createStop } from "../stop.ts";
-import { manualClock } from "../testing/manual-clock.ts";
+import { Screen } from "../../terminal/screen.ts";
+import { createStop } from "../../terminal/stop.ts";
+import { manualClock } from "../../terminal/testing/manual-clock.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../testing/fake-io.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 

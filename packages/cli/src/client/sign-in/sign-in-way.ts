@@ -1,8 +1,8 @@
 import { Cancelled, LocalError } from "mcparley";
 import type { SignIn, SignInPurpose } from "mcparley/auth";
 import type { ClientOptions } from "../options.ts";
-import { paragraph, printJson } from "../screen.ts";
-import { type TalkSetting, isAttended, talk, whyUnasked } from "../questions/prompter.ts";
+import { paragraph, printJson } from "../../terminal/screen.ts";
+import { type TalkSetting, isAttended, talk, whyUnasked } from "../../terminal/questions/prompter.ts";
 import { askToSignIn } from "./ask-to-sign-in.ts";
 
 export interface SignInSetting extends TalkSetting {

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from "node:stream";
 import { type InProcessServer, type ConnectTarget, connect } from "mcparley/client";
 import { openUrl } from "mcparley/node";
-import type { CommandIo } from "../io.ts";
+import type { CommandIo } from "../../terminal/io.ts";
 import { runClientCommand } from "../run.ts";
 
 export interface FakeOptions {

@@ -1,6 +1,6 @@
 import { type ConnectOptions, connect } from "mcparley/client";
 import { type JsonObject, type ScriptedPeer, discoverResult, scriptedPeer } from "mcparley/testing";
-import type { CommandIo } from "../io.ts";
+import type { CommandIo } from "../../terminal/io.ts";
 
 /** The error or the result with which a scripted server answers a method. */
 export type Scripted = { error: { code: number; message: string } } | { result: JsonObject };

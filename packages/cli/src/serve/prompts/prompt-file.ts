@@ -1,7 +1,7 @@
 import type { Liquid, Template } from "liquidjs";
 import { ErrorCode, ProtocolError } from "mcparley";
 import { type Prompt, type PromptArgumentDefinition, prompt } from "mcparley/server";
-import { didYouMean } from "../../did-you-mean.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { partsBelow } from "../files/inside-folder.ts";
 import { PlacedMark } from "./placed-mark.ts";
 import { FolderProblem, type Loaded } from "../problem.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Annotations, Icon, Role } from "mcparley";
-import { nearest } from "../../did-you-mean.ts";
+import { nearest } from "../../terminal/did-you-mean.ts";
 import { icons } from "../yaml/values.ts";
 import { type Problem, orProblem } from "../problem.ts";
 import { type Field, members, number, readYaml, text, texts, wrong } from "../yaml/yaml-fields.ts";

@@ -1,7 +1,7 @@
 import type { Store } from "mcparley/server";
 import type * as StorePackage from "@mcparley/redis";
 import type * as RedisPackage from "redis";
-import { UsageError, version } from "../../client/io.ts";
+import { UsageError, version } from "../../terminal/io.ts";
 
 export interface OpenStore {
   store: Store;

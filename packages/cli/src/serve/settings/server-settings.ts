@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import type { Icon } from "mcparley";
 import type { RateLimitOptions, ServerLimits } from "mcparley/server";
-import { didYouMean } from "../../did-you-mean.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type AuthSettings, readAuth } from "./auth-settings.ts";
 import { bytes, duration, icons } from "../yaml/values.ts";
 import { type ServedRoot, readRoots, resourcesRoot } from "../files/inside-folder.ts";

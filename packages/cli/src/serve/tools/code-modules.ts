@@ -3,7 +3,7 @@ import { join, sep } from "node:path";
 import type { Jiti } from "jiti";
 import * as mcparley from "mcparley";
 import * as server from "mcparley/server";
-import { quotedWord } from "../../client/quoted-word.ts";
+import { quotedWord } from "../../terminal/quoted-word.ts";
 import { FolderProblem, type Problem } from "../problem.ts";
 
 /** Loads the folder's TypeScript and JavaScript, without a build step. */

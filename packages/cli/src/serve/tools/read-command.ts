@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import type { JsonObject } from "mcparley";
-import { didYouMean } from "../../did-you-mean.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type Element, placeholdersIn } from "./command-template.ts";
 import { schemaOf } from "./check-schema.ts";
 import { requireProgram } from "./find-program.ts";

@@ -10,7 +10,7 @@ import {
   isSeq,
   parseDocument,
 } from "yaml";
-import { didYouMean } from "../../did-you-mean.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { FolderProblem, type Problem } from "../problem.ts";
 
 export interface YamlSource {
