@@ -11,7 +11,7 @@ import {
 import type { SignIn } from "mcparley/auth";
 import { type CommandIo, version } from "../terminal/io.ts";
 import type { ClientOptions } from "../client/options.ts";
-import { configFolder, credentialsPlace, openStorage } from "../client/sign-in/credentials.ts";
+import { configFolder, credentialsPlace, openStorage } from "../targets/sign-in/credentials.ts";
 import { type ChatServer, readRoot } from "./servers/chat-servers.ts";
 
 /** The parts of the host of a chat. */

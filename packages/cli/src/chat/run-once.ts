@@ -8,7 +8,7 @@ import { retryText } from "./session/notices.ts";
 import { type NamedText, messageWith, readNamedTexts, stdinWord } from "./session/named-texts.ts";
 import { findMentions } from "./session/mentions.ts";
 import { keepConversation, restoredConversation } from "./session/keep-conversation.ts";
-import { optionsOfTarget, withTarget } from "../client/config/known-target.ts";
+import { optionsOfTarget, withTarget } from "../targets/known-target.ts";
 import { UsageError } from "../terminal/io.ts";
 
 /** Runs `mcparley chat --prompt`: one message and its answer, without questions. Returns the exit code. */

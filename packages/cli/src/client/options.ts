@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { type LoggingLevel, loggingLevels, supportedVersions } from "mcparley";
 import { didYouMean, nearest } from "../terminal/did-you-mean.ts";
-import type { NetworkOptions } from "./config/network.ts";
+import type { NetworkOptions } from "../targets/network.ts";
 import { UsageError } from "../terminal/io.ts";
 import { commandsOf, hasOption, isEditing, optionDefinitions } from "./option-definitions.ts";
 

@@ -1,5 +1,5 @@
 import { LocalError } from "mcparley";
-import type { KnownTarget } from "./config/known-target.ts";
+import type { KnownTarget } from "../targets/known-target.ts";
 import { isObject } from "../terminal/json.ts";
 
 interface Failure {

@@ -1,10 +1,16 @@
 import { LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } from "mcparley";
 import { UsageError } from "../terminal/io.ts";
 import { isObject } from "../terminal/json.ts";
-import { withOptionNames } from "./config/network.ts";
+import { withOptionNames } from "../targets/network.ts";
 import { largestReply } from "./options.ts";
-import { type KnownTarget, withTarget } from "./config/known-target.ts";
-import { accessHint, isDeniedByUser, missingScopes, notRevokedHint, signInHint } from "./sign-in/refused-access.ts";
+import { type KnownTarget, withTarget } from "../targets/known-target.ts";
+import {
+  accessHint,
+  isDeniedByUser,
+  missingScopes,
+  notRevokedHint,
+  signInHint,
+} from "../targets/sign-in/refused-access.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "../terminal/screen.ts";
 import { programHint } from "./program-hint.ts";
 import type { ProgramOutput } from "./program-output.ts";

@@ -15,12 +15,12 @@ import { commandHelp } from "./help.ts";
 import { isEditing, yesNotice } from "./option-definitions.ts";
 import { type CommandIo, UsageError } from "../terminal/io.ts";
 import { type Action, type AnyCommand, type Connected, type Session, authOf, openSession } from "./session.ts";
-import { optionsOfTarget } from "./config/known-target.ts";
-import { readConnection } from "./config/network.ts";
+import { optionsOfTarget } from "../targets/known-target.ts";
+import { readConnection } from "../targets/network.ts";
 import { readWords } from "./options.ts";
 import { type JsonForm, Screen, printText } from "../terminal/screen.ts";
 import { type Stop, createStop } from "../terminal/stop.ts";
-import { resolveTarget } from "./config/target.ts";
+import { resolveTarget } from "../targets/find-target.ts";
 
 /** The commands that use a server, by name. */
 export const clientCommands: ReadonlyMap<string, AnyCommand> = new Map<string, AnyCommand>([
@@ -125,7 +125,7 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   if (target.kind === "url") connected.target = { ...connected.target, headerNames: Object.keys(target.headers) };
   if (target.origin) {
     // Other targets do not wait for the package that reads the configurations.
-    const { approve } = await import("./config/approval.ts");
+    const { approve } = await import("../targets/approval.ts");
     await approve(target.origin, { io, screen, options, stop });
   }
   if ("run" in command) {

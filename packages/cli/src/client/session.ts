@@ -7,12 +7,12 @@ import { type CommandIo, UsageError, version } from "../terminal/io.ts";
 import type { ClientOptions } from "./options.ts";
 import { type Questions, createQuestions } from "./questions/questions.ts";
 import { type Screen, paragraph } from "../terminal/screen.ts";
-import { type SessionAuth, sessionAuth } from "./sign-in/session-auth.ts";
+import { type SessionAuth, sessionAuth } from "../targets/sign-in/session-auth.ts";
 import type { ProgramOutput } from "./program-output.ts";
 import type { Stop } from "../terminal/stop.ts";
 import { type TaskSupport, taskSupport } from "./task-status.ts";
-import type { Target } from "./config/config-target.ts";
-import type { KnownTarget } from "./config/known-target.ts";
+import type { Target } from "../targets/target.ts";
+import type { KnownTarget } from "../targets/known-target.ts";
 import { visibleLine } from "../terminal/text.ts";
 
 /** An open connection, with the options and the terminal of a command. */

@@ -1,5 +1,5 @@
 import { Declined } from "mcparley";
-import { readApprovals } from "../../client/config/approval.ts";
+import { readApprovals } from "../../targets/approval.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import type { FoundPackage } from "./find-package.ts";
 import type { PackageExport } from "./package-export.ts";

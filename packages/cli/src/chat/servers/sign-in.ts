@@ -1,5 +1,5 @@
 import type { SignIn } from "mcparley/auth";
-import { askToSignIn, describePurpose } from "../../client/sign-in/ask-to-sign-in.ts";
+import { askToSignIn, describePurpose } from "../../targets/sign-in/ask-to-sign-in.ts";
 import type { RunDialog } from "../session/dialog-queue.ts";
 
 interface SignInSetting {

@@ -1,6 +1,6 @@
 import { LocalError, printable, printableJson } from "mcparley";
 import { UsageError } from "../../terminal/io.ts";
-import { isClientRefusal, missingScopes, registerClient } from "../../client/sign-in/refused-access.ts";
+import { isClientRefusal, missingScopes, registerClient } from "../../targets/sign-in/refused-access.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { readTrustedFile } from "@mcparley/config";
-import { withUsageErrors } from "../../client/hosts/config-problem.ts";
+import { withUsageErrors } from "../../targets/config-problem.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import { JsonSyntaxError, type ParsedJson, isObject, parseJsonWithComments } from "../../terminal/json.ts";
-import { configFolder } from "../../client/sign-in/credentials.ts";
+import { configFolder } from "../../targets/sign-in/credentials.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type PackageExport, readPackageExport } from "../model/package-export.ts";
 

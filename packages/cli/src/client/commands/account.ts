@@ -4,8 +4,13 @@ import { requireNoMore } from "../arguments.ts";
 import { version } from "../../terminal/io.ts";
 import { type View, printJson, printText } from "../../terminal/screen.ts";
 import { type AccountCommand, type AccountSetting, showConnection } from "../session.ts";
-import { type HttpServer, type OpenAuthorization, openAuthorization, serverOf } from "../sign-in/authorization.ts";
-import { rememberClient } from "../sign-in/credentials.ts";
+import {
+  type HttpServer,
+  type OpenAuthorization,
+  openAuthorization,
+  serverOf,
+} from "../../targets/sign-in/authorization.ts";
+import { rememberClient } from "../../targets/sign-in/credentials.ts";
 import { visibleLine } from "../../terminal/text.ts";
 
 export const loginCommand: AccountCommand = {

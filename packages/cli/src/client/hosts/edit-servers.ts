@@ -12,9 +12,9 @@ import {
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { UsageError } from "../../terminal/io.ts";
 import type { EditSetting, EditWords } from "../session.ts";
-import { withUsageErrors } from "./config-problem.ts";
-import { findInFile, findServer, readAll } from "./find-server.ts";
-import { readHost } from "./host-ids.ts";
+import { withUsageErrors } from "../../targets/config-problem.ts";
+import { findInFile, findServer, readAll } from "../../targets/find-server.ts";
+import { readHost } from "../../targets/host-ids.ts";
 import { forHost, withoutSecrets } from "./host-target.ts";
 import { commandTarget, urlTarget, withAbsolutePaths } from "./new-target.ts";
 import { pinPackages } from "./pin-packages.ts";

@@ -4,9 +4,9 @@ import { Reported, exitCodes } from "../report-error.ts";
 import { type View, paragraph, printJson, printText } from "../../terminal/screen.ts";
 import type { EditSetting } from "../session.ts";
 import { visibleLine, widthOf } from "../../terminal/text.ts";
-import { readGivenFile } from "./config-file.ts";
-import { withoutCure } from "./config-problem.ts";
-import { readAll } from "./find-server.ts";
+import { readGivenFile } from "../../targets/config-file.ts";
+import { withoutCure } from "../../targets/config-problem.ts";
+import { readAll } from "../../targets/find-server.ts";
 import { describeTarget } from "./safe-target.ts";
 
 /** Prints the servers of all hosts, or of the file of `--config`. Ends with exit code 1 if a file or an entry is invalid. */

@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { ConfigValue, Reference, ServerTarget } from "@mcparley/config";
-import { isHttpUrl } from "../config/config-target.ts";
+import { isHttpUrl } from "../../targets/target.ts";
 import { UsageError } from "../../terminal/io.ts";
 import type { ClientOptions } from "../options.ts";
-import { readRunner } from "./package-runner.ts";
+import { readRunner } from "../../targets/package-runner.ts";
 import { hasReference, isSecretName, isSecretValue, safeWords } from "@mcparley/internal/secret-values";
 
 type Words = Pick<ClientOptions, "env" | "headers">;

@@ -1,7 +1,7 @@
 import type { CommandTarget, ConfigValue, ConfiguredServer, ServerTarget } from "@mcparley/config";
 import { UsageError } from "../../terminal/io.ts";
 import type { EditSetting } from "../session.ts";
-import { type PackageWord, readRunner } from "./package-runner.ts";
+import { type PackageWord, readRunner } from "../../targets/package-runner.ts";
 import { runTool } from "./run-tool.ts";
 import { approveSource } from "./try-server.ts";
 

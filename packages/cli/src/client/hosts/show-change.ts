@@ -2,7 +2,7 @@ import { type ConfigPlan, type ConfigValue, changedLines, hosts, readServers } f
 import { printable, redact } from "mcparley";
 import type { View } from "../../terminal/screen.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
-import type { Machine } from "./config-file.ts";
+import type { Machine } from "../../targets/config-file.ts";
 
 /** A change of a file as it is shown, without the secrets of the file. */
 export interface ShownChange {

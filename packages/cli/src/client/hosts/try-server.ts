@@ -1,11 +1,11 @@
 import { type ConfiguredServer, type ServerTarget, referencesIn } from "@mcparley/config";
 import { LocalError } from "mcparley";
-import { approve } from "../config/approval.ts";
-import type { Target } from "../config/config-target.ts";
-import { readConnection } from "../config/network.ts";
+import { approve } from "../../targets/approval.ts";
+import type { Target } from "../../targets/target.ts";
+import { readConnection } from "../../targets/network.ts";
 import { programOutput } from "../program-output.ts";
 import { type EditSetting, openSession } from "../session.ts";
-import { targetOf } from "./find-server.ts";
+import { targetOf } from "../../targets/find-server.ts";
 
 /**
  * Asks for the consent to a server of a configuration file, before a program looks for its packages. References need no values, because

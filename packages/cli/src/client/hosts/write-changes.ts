@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { type AppliedPlan, type ConfigPlan, applyPlan } from "@mcparley/config";
 import { Declined } from "mcparley";
-import { stateFolder } from "../config/approval.ts";
+import { stateFolder } from "../../targets/approval.ts";
 import { choose } from "../../terminal/questions/choose.ts";
 import { isAttended, talk, whyUnasked } from "../../terminal/questions/prompter.ts";
 import { printJson, printText } from "../../terminal/screen.ts";
 import type { EditSetting } from "../session.ts";
 import { visibleLine } from "../../terminal/text.ts";
-import { withUsageErrors } from "./config-problem.ts";
+import { withUsageErrors } from "../../targets/config-problem.ts";
 import { type HostCheck, checkHost, describeCheck } from "./host-check.ts";
 import { type ShownChange, describeChange, shownChange } from "./show-change.ts";
 

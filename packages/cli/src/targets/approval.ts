@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { homeFolder } from "@mcparley/internal/home-folder";
 import { type EntryIdentity, type Scope, readTrustedFile } from "@mcparley/config";
 import { Declined } from "mcparley";
-import type { CommandIo } from "../../terminal/io.ts";
-import type { ClientOptions } from "../options.ts";
-import { type TalkSetting, isAttended, talk, whyUnasked } from "../../terminal/questions/prompter.ts";
-import { withUsageErrors } from "../hosts/config-problem.ts";
+import type { CommandIo } from "../terminal/io.ts";
+import type { ClientOptions } from "../client/options.ts";
+import { type TalkSetting, isAttended, talk, whyUnasked } from "../terminal/questions/prompter.ts";
+import { withUsageErrors } from "./config-problem.ts";
 import { askTrust } from "./ask-trust.ts";
 
 /** The entry of a configuration file from which a target comes. */

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { basename, dirname, extname, resolve } from "node:path";
 import { type HostId, type ReadResult, readConfigFile, readServers } from "@mcparley/config";
-import { UsageError } from "../../terminal/io.ts";
+import { UsageError } from "../terminal/io.ts";
 
 /** The folders of hosts in a project. A file in one of them applies to the folder above. */
 const hostFolders: ReadonlySet<string> = new Set([".vscode", ".cursor", ".zed", ".codex", ".gemini"]);

@@ -1,11 +1,11 @@
 import type { EntryIdentity } from "@mcparley/config";
 import { hasReference, safeUrl, shownValue, shownVariable, shownWords } from "@mcparley/internal/secret-values";
 import { printable } from "mcparley";
-import { hasSimilarLetters, highlightHost } from "../../terminal/questions/ask-url.ts";
-import type { Talk } from "../../terminal/questions/choose.ts";
-import { chooseOrView, heading, present, remarkLines, stack } from "../../terminal/questions/dialog.ts";
-import { excerpt, ownLines, quoted, row } from "../../terminal/questions/server-text.ts";
-import type { View } from "../../terminal/screen.ts";
+import { hasSimilarLetters, highlightHost } from "../terminal/questions/ask-url.ts";
+import type { Talk } from "../terminal/questions/choose.ts";
+import { chooseOrView, heading, present, remarkLines, stack } from "../terminal/questions/dialog.ts";
+import { excerpt, ownLines, quoted, row } from "../terminal/questions/server-text.ts";
+import type { View } from "../terminal/screen.ts";
 
 /** A server of a configuration file that the user has not trusted. */
 export interface TrustQuestion {

@@ -1,6 +1,6 @@
 import { type HostId, hosts } from "@mcparley/config";
-import { didYouMean } from "../../terminal/did-you-mean.ts";
-import { UsageError } from "../../terminal/io.ts";
+import { didYouMean } from "../terminal/did-you-mean.ts";
+import { UsageError } from "../terminal/io.ts";
 
 /** Returns the host with an id. Throws `UsageError` with the most similar id. */
 export function readHost(word: string): HostId {

@@ -1,5 +1,5 @@
 import { ConfigError, type Problem } from "@mcparley/config";
-import { UsageError } from "../../terminal/io.ts";
+import { UsageError } from "../terminal/io.ts";
 
 /** Returns an error of the package as an error of the command line, with the cure as its hint. Returns other errors unchanged. */
 export function asUsageError(error: unknown): unknown {

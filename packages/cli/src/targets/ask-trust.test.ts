@@ -1,7 +1,7 @@
 import type { EntryIdentity } from "@mcparley/config";
 import { describe, expect, test } from "vitest";
-import { hostile, plainView, scriptedPrompter } from "../../terminal/testing/scripted-prompter.ts";
-import { styleFor } from "../../terminal/text.ts";
+import { hostile, plainView, scriptedPrompter } from "../terminal/testing/scripted-prompter.ts";
+import { styleFor } from "../terminal/text.ts";
 import { askTrust, shellWord } from "./ask-trust.ts";
 
 const files: EntryIdentity = {

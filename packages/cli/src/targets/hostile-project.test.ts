@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { run } from "../../command-line.ts";
-import { configFolder } from "../sign-in/credentials.ts";
+import { run } from "../command-line.ts";
+import { configFolder } from "./sign-in/credentials.ts";
 import { stateFolder } from "./approval.ts";
-import { type FakeIo, type FakeOptions, fakeIo } from "../testing/fake-io.ts";
+import { type FakeIo, type FakeOptions, fakeIo } from "../client/testing/fake-io.ts";
 import {
   type HostileProject,
   hostileProject,
@@ -11,7 +11,7 @@ import {
   projectNames,
   serverFiles,
   urlName,
-} from "../testing/hostile-project.ts";
+} from "./testing/hostile-project.ts";
 
 /*
  * Each command in the folder of a cloned repository whose files are hostile. Nothing is started or contacted before a yes.

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { HttpConnection } from "mcparley/client";
-import { type CommandIo, UsageError } from "../../terminal/io.ts";
+import { type CommandIo, UsageError } from "../terminal/io.ts";
 
 /** The options for the proxy and the certificates. Files are relative to the folder of the command. */
 export interface NetworkOptions {

@@ -1,6 +1,6 @@
 import { LocalError } from "mcparley";
 import { isObject } from "../../terminal/json.ts";
-import type { KnownTarget } from "../config/known-target.ts";
+import type { KnownTarget } from "../known-target.ts";
 import { quotedWord } from "../../terminal/quoted-word.ts";
 import { visibleLine } from "../../terminal/text.ts";
 

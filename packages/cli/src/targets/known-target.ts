@@ -1,5 +1,5 @@
-import type { ClientOptions } from "../options.ts";
-import { quotedWord } from "../../terminal/quoted-word.ts";
+import type { ClientOptions } from "../client/options.ts";
+import { quotedWord } from "../terminal/quoted-word.ts";
 
 /** The target of a command, as far as error messages may show it. */
 export interface KnownTarget {

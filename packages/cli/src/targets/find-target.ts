@@ -2,10 +2,10 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ReadResult } from "@mcparley/config";
 import type { HttpConnection } from "mcparley/client";
-import { type Target, isHttpUrl } from "./config-target.ts";
-import { didYouMean, nearest } from "../../terminal/did-you-mean.ts";
-import { UsageError } from "../../terminal/io.ts";
-import { quotedWord } from "../../terminal/quoted-word.ts";
+import { type Target, isHttpUrl } from "./target.ts";
+import { didYouMean, nearest } from "../terminal/did-you-mean.ts";
+import { UsageError } from "../terminal/io.ts";
+import { quotedWord } from "../terminal/quoted-word.ts";
 
 /** The words of the command line that choose the server. */
 export interface TargetWords {
@@ -105,7 +105,7 @@ export async function findConfigured(
   surroundings: Surroundings,
 ): Promise<Target> {
   // Other targets do not wait for the package that reads the configurations.
-  const { findInFile, findServer, readAll, targetOf } = await import("../hosts/find-server.ts");
+  const { findInFile, findServer, readAll, targetOf } = await import("./find-server.ts");
   if (config !== undefined) return targetOf(findInFile(word, config, surroundings), surroundings);
   const found = readAll(surroundings);
   const server = findServer(word, found);
@@ -121,7 +121,7 @@ function started([command, ...args]: readonly string[], cwd: string): Target {
 }
 
 async function missingTarget(surroundings: Surroundings): Promise<UsageError> {
-  const { readAll } = await import("../hosts/find-server.ts");
+  const { readAll } = await import("./find-server.ts");
   const names = new Set(readAll(surroundings).servers.flatMap(({ name, isDisabled }) => (isDisabled ? [] : [name])));
   const known = names.size > 0 ? ` Names known here: ${[...names].join(", ")}.` : "";
   return new UsageError(

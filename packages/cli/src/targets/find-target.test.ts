@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Target } from "./config-target.ts";
-import { resolveTarget } from "./target.ts";
+import type { Target } from "./target.ts";
+import { resolveTarget } from "./find-target.ts";
 
 let root: string;
 

@@ -8,9 +8,9 @@ import {
   readServers,
 } from "@mcparley/config";
 import { homeFolder } from "@mcparley/internal/home-folder";
-import type { Target } from "../config/config-target.ts";
-import { didYouMean } from "../../terminal/did-you-mean.ts";
-import { UsageError } from "../../terminal/io.ts";
+import type { Target } from "./target.ts";
+import { didYouMean } from "../terminal/did-you-mean.ts";
+import { UsageError } from "../terminal/io.ts";
 import { type Machine, readGivenFile } from "./config-file.ts";
 import { asUsageError, problemError } from "./config-problem.ts";
 import { splitHost } from "./host-ids.ts";
