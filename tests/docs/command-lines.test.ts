@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { hasOption, optionDefinitions } from "../../packages/cli/src/client/option-definitions.ts";
+import { hasOption, optionDefinitions } from "../../packages/cli/src/commands/options/option-definitions.ts";
 import { command } from "../interop/handbook.ts";
 import { documents } from "./extract-samples.ts";
 

@@ -630,7 +630,7 @@ export const readers = [
     name: "command: list of tools",
     ...terminal,
     load: async () => {
-      const { showToolLines } = await import("../../packages/cli/src/client/show-list.ts");
+      const { showToolLines } = await import("../../packages/cli/src/commands/connection/show-list.ts");
       return (text) => showToolLines([{ name: text, description: text, inputSchema: { type: "object" } }], view);
     },
   },
@@ -696,7 +696,7 @@ export const readers = [
   {
     name: "command: hint for a program",
     load: async () => {
-      const { programHint } = await import("../../packages/cli/src/client/program-hint.ts");
+      const { programHint } = await import("../../packages/cli/src/commands/connection/program-hint.ts");
       const { LocalError } = await import("mcparley");
       return (text) =>
         programHint(new LocalError("exited", "a", { data: { exitCode: 1, stderr: text.slice(-8_192) } }), {
@@ -709,7 +709,7 @@ export const readers = [
     name: "command: output of a program",
     ...chunk,
     load: async () => {
-      const { programOutput } = await import("../../packages/cli/src/client/program-output.ts");
+      const { programOutput } = await import("../../packages/cli/src/commands/connection/program-output.ts");
       return (text) => {
         const output = programOutput({ note() {}, err: view }, { isLive: true });
         output.write(text);

@@ -1,4 +1,4 @@
-import { exitCodes } from "./client/report-error.ts";
+import { exitCodes } from "./commands/connection/report-error.ts";
 import { type CommandIo, UsageError, version } from "./terminal/io.ts";
 import { paragraph, viewOf } from "./terminal/screen.ts";
 import { didYouMean } from "./terminal/did-you-mean.ts";
@@ -72,7 +72,7 @@ export async function run(argv: readonly string[], io: ProgramIo): Promise<numbe
     if (command === "serve") return await (await import("./serve/serve.ts")).runServe(rest, io);
     if (command === "chat") return await (await import("./chat/run-chat.ts")).runChat(rest, io);
     if (clientCommandNames.includes(command)) {
-      return await (await import("./client/run.ts")).runClientCommand(command, rest, io);
+      return await (await import("./commands/run.ts")).runClientCommand(command, rest, io);
     }
     throw new UsageError(`There is no command "${command}".`, didYouMean(command, commandNames));
   } catch (error) {
@@ -83,7 +83,7 @@ export async function run(argv: readonly string[], io: ProgramIo): Promise<numbe
 /** Prints the help of a command or a topic. */
 async function printHelp(word: string, io: ProgramIo): Promise<number> {
   if (commandNames.includes(word)) return run([word, "--help"], io);
-  const { helpTopics } = await import("./client/help.ts");
+  const { helpTopics } = await import("./commands/options/help.ts");
   const topic = helpTopics.get(word);
   if (!topic) {
     const known = [...commandNames, ...helpTopics.keys()];

@@ -1,5 +1,5 @@
 import { processIo } from "./terminal/io.ts";
-import { exitCodes } from "./client/report-error.ts";
+import { exitCodes } from "./commands/connection/report-error.ts";
 import { run } from "./command-line.ts";
 
 const code = await run(process.argv.slice(2), {

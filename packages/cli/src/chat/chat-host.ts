@@ -10,7 +10,7 @@ import {
 } from "@mcparley/host";
 import type { SignIn } from "mcparley/auth";
 import { type CommandIo, version } from "../terminal/io.ts";
-import type { ClientOptions } from "../client/options.ts";
+import type { ClientOptions } from "../commands/options/options.ts";
 import { configFolder, credentialsPlace, openStorage } from "../targets/sign-in/credentials.ts";
 import { type ChatServer, readRoot } from "./servers/chat-servers.ts";
 

@@ -1,6 +1,6 @@
 import { type ApprovalRequest, type Conversation, type Host, type Renderer, estimateTokens } from "@mcparley/host";
 import type { CommandIo } from "../terminal/io.ts";
-import type { ClientOptions } from "../client/options.ts";
+import type { ClientOptions } from "../commands/options/options.ts";
 import { chatHost } from "./chat-host.ts";
 import { isDestructive } from "./dialogs/approve.ts";
 import { chatRenderer } from "./dialogs/dialogs.ts";

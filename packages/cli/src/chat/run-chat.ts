@@ -1,12 +1,12 @@
-import type { AnyCommand } from "../client/session.ts";
+import type { AnyCommand } from "../commands/connection/session.ts";
 import type { ProgramIo } from "../command-line.ts";
-import { commandHelp } from "../client/help.ts";
+import { commandHelp } from "../commands/options/help.ts";
 import { UsageError } from "../terminal/io.ts";
-import { yesNotice } from "../client/option-definitions.ts";
-import { readWords } from "../client/options.ts";
+import { yesNotice } from "../commands/options/option-definitions.ts";
+import { readWords } from "../commands/options/options.ts";
 import { choose } from "../terminal/questions/choose.ts";
 import { isAttended, talk } from "../terminal/questions/prompter.ts";
-import { exitCodes, reportError } from "../client/report-error.ts";
+import { exitCodes, reportError } from "../commands/connection/report-error.ts";
 import { Screen, printText } from "../terminal/screen.ts";
 import { createStop } from "../terminal/stop.ts";
 import { visibleLine } from "../terminal/text.ts";

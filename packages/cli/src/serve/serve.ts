@@ -6,7 +6,7 @@ import type { ProtectedResource } from "mcparley/auth";
 import { type RunningHttpServer, listen } from "mcparley/node";
 import { type Store, auditTo, localUser } from "mcparley/server";
 import { serveStdio } from "mcparley/stdio";
-import { exitCodes } from "../client/report-error.ts";
+import { exitCodes } from "../commands/connection/report-error.ts";
 import { type CommandIo, UsageError } from "../terminal/io.ts";
 import { styleFor } from "../terminal/text.ts";
 import { writeText } from "../terminal/output.ts";

@@ -2,9 +2,9 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { addFiles, temporaryFolder } from "../serve/testing/temporary-folder.ts";
-import { exampleServer } from "../client/testing/example-server.ts";
+import { exampleServer } from "../commands/testing/example-server.ts";
 import { shellWord } from "./ask-trust.ts";
-import { type FakeIo, type FakeOptions, runWith } from "../client/testing/fake-io.ts";
+import { type FakeIo, type FakeOptions, runWith } from "../commands/testing/fake-io.ts";
 
 const server = exampleServer();
 

@@ -5,7 +5,7 @@ import { homeFolder } from "@mcparley/internal/home-folder";
 import { type EntryIdentity, type Scope, readTrustedFile } from "@mcparley/config";
 import { Declined } from "mcparley";
 import type { CommandIo } from "../terminal/io.ts";
-import type { ClientOptions } from "../client/options.ts";
+import type { ClientOptions } from "../commands/options/options.ts";
 import { type TalkSetting, isAttended, talk, whyUnasked } from "../terminal/questions/prompter.ts";
 import { withUsageErrors } from "./config-problem.ts";
 import { askTrust } from "./ask-trust.ts";

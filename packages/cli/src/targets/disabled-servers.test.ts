@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { readWords } from "../client/options.ts";
+import { readWords } from "../commands/options/options.ts";
 import { Screen } from "../terminal/screen.ts";
 import { createStop } from "../terminal/stop.ts";
 import { chatServers } from "../chat/servers/chat-servers.ts";
 import { temporaryFolder } from "../serve/testing/temporary-folder.ts";
-import { exampleServer } from "../client/testing/example-server.ts";
-import { type FakeIo, fakeIo, runWith } from "../client/testing/fake-io.ts";
+import { exampleServer } from "../commands/testing/example-server.ts";
+import { type FakeIo, fakeIo, runWith } from "../commands/testing/fake-io.ts";
 
 let home: string;
 let cwd: string;

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { addFiles, temporaryFolder } from "../serve/testing/temporary-folder.ts";
 import { entryFiles, memberRows } from "./testing/entry-members.ts";
-import { exampleServer } from "../client/testing/example-server.ts";
-import { type FakeIo, runWith } from "../client/testing/fake-io.ts";
+import { exampleServer } from "../commands/testing/example-server.ts";
+import { type FakeIo, runWith } from "../commands/testing/fake-io.ts";
 
 /*
  * Each member of each file format is changed after a consent. `tests/docs/entry-members.test.ts` compares the list with the hosts.

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { run } from "../command-line.ts";
 import { configFolder } from "./sign-in/credentials.ts";
 import { stateFolder } from "./approval.ts";
-import { type FakeIo, type FakeOptions, fakeIo } from "../client/testing/fake-io.ts";
+import { type FakeIo, type FakeOptions, fakeIo } from "../commands/testing/fake-io.ts";
 import {
   type HostileProject,
   hostileProject,

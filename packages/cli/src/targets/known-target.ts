@@ -1,4 +1,4 @@
-import type { ClientOptions } from "../client/options.ts";
+import type { ClientOptions } from "../commands/options/options.ts";
 import { quotedWord } from "../terminal/quoted-word.ts";
 
 /** The target of a command, as far as error messages may show it. */

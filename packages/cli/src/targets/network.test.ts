@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LocalError } from "mcparley";
-import { runWith } from "../client/testing/fake-io.ts";
-import { exampleServer } from "../client/testing/example-server.ts";
+import { runWith } from "../commands/testing/fake-io.ts";
+import { exampleServer } from "../commands/testing/example-server.ts";
 import { type NetworkOptions, readConnection } from "./network.ts";
 
 const url = "https://notes.example/mcp";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Screen } from "./screen.ts";
-import { fakeIo } from "../client/testing/fake-io.ts";
+import { fakeIo } from "../commands/testing/fake-io.ts";
 
 describe("Screen", () => {
   test("writes notes that arrive during a question after its answer", async () => {

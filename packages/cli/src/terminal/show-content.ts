@@ -4,7 +4,7 @@ import { type ContentBlock, type ResourceContents, printable, printableJson, wel
 import { UsageError } from "./io.ts";
 import { jsonText } from "./json-text.ts";
 import type { View } from "./screen.ts";
-import type { Session } from "../client/session.ts";
+import type { Session } from "../commands/connection/session.ts";
 import { decodedSlices, encodedSlices } from "./slices.ts";
 import { visibleLine } from "./text.ts";
 

@@ -1,11 +1,11 @@
 import { type ConnectOptions, type Timeouts, connect } from "mcparley/client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { talk } from "./questions/prompter.ts";
-import { runClientCommand } from "../client/run.ts";
+import { runClientCommand } from "../commands/run.ts";
 import { Screen } from "./screen.ts";
 import { createStop } from "./stop.ts";
-import { exampleServer } from "../client/testing/example-server.ts";
-import { fakeIo } from "../client/testing/fake-io.ts";
+import { exampleServer } from "../commands/testing/example-server.ts";
+import { fakeIo } from "../commands/testing/fake-io.ts";
 
 const server = exampleServer();
 const url = "http://127.0.0.1:1/mcp";

@@ -1,13 +1,13 @@
 import type { Catalogue, CatalogueTool } from "@mcparley/host";
 import type { JsonObject } from "mcparley";
-import { type Given, readArguments, sourcesOf } from "../../client/arguments.ts";
+import { type Given, readArguments, sourcesOf } from "../../commands/arguments/arguments.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "../../terminal/json.ts";
 import type { Suggest } from "../../terminal/questions/prompter.ts";
-import { resolveReference, typesOf } from "../../client/schema-types.ts";
-import { summarizeArguments } from "../../client/schema-summary.ts";
+import { resolveReference, typesOf } from "../../commands/arguments/schema-types.ts";
+import { summarizeArguments } from "../../commands/arguments/schema-summary.ts";
 import { visibleLine } from "../../terminal/text.ts";
-import { toolArguments } from "../../client/tool-arguments.ts";
+import { toolArguments } from "../../commands/arguments/tool-arguments.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { askValues } from "../session/ask-values.ts";
 import { findWhenReady } from "../session/await-definitions.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fakeIo } from "../../client/testing/fake-io.ts";
+import { fakeIo } from "../../commands/testing/fake-io.ts";
 import { Screen } from "../../terminal/screen.ts";
 import { answerOutput } from "./answer-output.ts";
 

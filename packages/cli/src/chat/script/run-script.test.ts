@@ -22,7 +22,7 @@ import { UsageError } from "../../terminal/io.ts";
 import { EndpointError } from "../model/endpoint-error.ts";
 import { openHistory, titleOf } from "../history/stored-chats.ts";
 import { Screen } from "../../terminal/screen.ts";
-import { type FakeIo, fakeIo } from "../../client/testing/fake-io.ts";
+import { type FakeIo, fakeIo } from "../../commands/testing/fake-io.ts";
 import { type ChatResult, type ScriptResult, type ScriptSetting, runScript } from "./run-script.ts";
 
 const number = z.object({ number: z.number() });

@@ -1,6 +1,6 @@
 import type { RunEnd } from "@mcparley/host";
 import { LocalError, ProtocolError } from "mcparley";
-import { exitCodeOf, exitCodes } from "../../client/report-error.ts";
+import { exitCodeOf, exitCodes } from "../../commands/connection/report-error.ts";
 
 /** Returns the exit code of a run. `isDenied` is whether a call was denied. */
 export function exitCodeOfRun({ reason, error }: RunEnd, isDenied: boolean): number {

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { UsageError } from "../../terminal/io.ts";
-import { readWords } from "../../client/options.ts";
+import { readWords } from "../../commands/options/options.ts";
 import { Screen } from "../../terminal/screen.ts";
 import { createStop } from "../../terminal/stop.ts";
-import { fakeIo } from "../../client/testing/fake-io.ts";
+import { fakeIo } from "../../commands/testing/fake-io.ts";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { type ChatServer, chatServers, readRoot } from "./chat-servers.ts";
 

@@ -10,7 +10,7 @@ import type { Target } from "../../targets/target.ts";
 import { readConnection } from "../../targets/network.ts";
 import { findConfigured, findTarget, withWords } from "../../targets/find-target.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
-import type { ClientOptions } from "../../client/options.ts";
+import type { ClientOptions } from "../../commands/options/options.ts";
 import { readGivenFile } from "../../targets/config-file.ts";
 import { problemError } from "../../targets/config-problem.ts";
 import { inProjects, readAll } from "../../targets/find-server.ts";

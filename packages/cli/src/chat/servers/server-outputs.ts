@@ -1,4 +1,4 @@
-import { type ProgramOutput, programOutput } from "../../client/program-output.ts";
+import { type ProgramOutput, programOutput } from "../../commands/connection/program-output.ts";
 import type { Screen } from "../../terminal/screen.ts";
 import { visibleLine } from "../../terminal/text.ts";
 

@@ -1,6 +1,6 @@
 import { type CataloguePrompt, type CompletionRequest, templateVariables } from "@mcparley/host";
 import type { Suggest } from "../../terminal/questions/prompter.ts";
-import { type Given } from "../../client/arguments.ts";
+import { type Given } from "../../commands/arguments/arguments.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { visibleLine } from "../../terminal/text.ts";

@@ -2,7 +2,7 @@ import { Declined } from "mcparley";
 import type { CredentialStorage, OAuth, ResourceOffer } from "mcparley/auth";
 import type { HttpConnection } from "mcparley/client";
 import { UsageError } from "../../terminal/io.ts";
-import type { ClientOptions } from "../../client/options.ts";
+import type { ClientOptions } from "../../commands/options/options.ts";
 import { choose } from "../../terminal/questions/choose.ts";
 import { isAttended, talk } from "../../terminal/questions/prompter.ts";
 import { paragraph } from "../../terminal/screen.ts";

@@ -2,7 +2,7 @@ import { LocalError } from "mcparley";
 import { describe, expect, test } from "vitest";
 import type { CommandIo } from "../../terminal/io.ts";
 import { withTarget } from "../known-target.ts";
-import { runWith } from "../../client/testing/fake-io.ts";
+import { runWith } from "../../commands/testing/fake-io.ts";
 
 const url = "https://notes.example/mcp";
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { Screen } from "../../terminal/screen.ts";
 import { createStop } from "../../terminal/stop.ts";
 import { manualClock } from "../../terminal/testing/manual-clock.ts";
-import { type FakeIo, type FakeOptions, fakeIo } from "../../client/testing/fake-io.ts";
+import { type FakeIo, type FakeOptions, fakeIo } from "../../commands/testing/fake-io.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 
 const authorizationUrl = new URL("https://issuer.example/authorize?client_id=c&state=s1");

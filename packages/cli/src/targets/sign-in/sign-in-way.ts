@@ -1,6 +1,6 @@
 import { Cancelled, LocalError } from "mcparley";
 import type { SignIn, SignInPurpose } from "mcparley/auth";
-import type { ClientOptions } from "../../client/options.ts";
+import type { ClientOptions } from "../../commands/options/options.ts";
 import { paragraph, printJson } from "../../terminal/screen.ts";
 import { type TalkSetting, isAttended, talk, whyUnasked } from "../../terminal/questions/prompter.ts";
 import { askToSignIn } from "./ask-to-sign-in.ts";

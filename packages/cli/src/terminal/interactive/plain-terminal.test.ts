@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Dismissed } from "../questions/prompter.ts";
-import { type FakeIo, fakeIo } from "../../client/testing/fake-io.ts";
+import { type FakeIo, fakeIo } from "../../commands/testing/fake-io.ts";
 import { manualClock } from "../testing/manual-clock.ts";
 import { openPlainTerminal } from "./plain-terminal.ts";
 import type { ChatTerminal } from "./terminal.ts";

@@ -1,8 +1,8 @@
 import type { RequestedSchema } from "mcparley";
 import { describe, expect, test } from "vitest";
 import { type Field, InvalidField } from "./form-fields.ts";
-import { fieldsOf, formProblems } from "../../client/questions/form-schema.ts";
-import { readAnswers, withDefaults } from "../../client/questions/questions.ts";
+import { fieldsOf, formProblems } from "../../commands/connection/form-schema.ts";
+import { readAnswers, withDefaults } from "../../commands/connection/questions.ts";
 
 function form(properties: RequestedSchema["properties"], required: string[] = []): Field[] {
   return fieldsOf({ type: "object", properties, required });

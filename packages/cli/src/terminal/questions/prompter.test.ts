@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { fakeIo } from "../../client/testing/fake-io.ts";
+import { fakeIo } from "../../commands/testing/fake-io.ts";
 import { manualClock } from "../testing/manual-clock.ts";
 import { type AskOptions, Dismissed, openPrompter } from "./prompter.ts";
 

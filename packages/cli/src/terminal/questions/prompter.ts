@@ -4,7 +4,7 @@ import type { ReadStream } from "node:tty";
 import { forTerminal, writeFrame, writeText } from "../output.ts";
 import { withAnySignal } from "../abort.ts";
 import type { CommandIo } from "../io.ts";
-import type { ClientOptions } from "../../client/options.ts";
+import type { ClientOptions } from "../../commands/options/options.ts";
 import type { Screen } from "../screen.ts";
 import type { Stop } from "../stop.ts";
 import { KeyGuard } from "./key-guard.ts";

@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from "node:stream";
 import { Terminal } from "@xterm/headless";
-import { fakeIo } from "../../client/testing/fake-io.ts";
+import { fakeIo } from "../../commands/testing/fake-io.ts";
 import type { CommandIo } from "../io.ts";
 
 /** An emulated terminal, with the streams of a command that runs in it. */

@@ -1,0 +1,23 @@
+import { requireNoMore } from "./arguments/arguments.ts";
+import { UsageError } from "../terminal/io.ts";
+import type { EditCommand } from "./connection/session.ts";
+
+export const serversCommand: EditCommand = {
+  usage: "[--config FILE]",
+  summary: "list the servers of all hosts and of this folder",
+  details: [
+    "Reads the configurations of Claude Code, Claude Desktop, VS Code, Cursor, Windsurf, Zed, Codex, Gemini CLI, goose and " +
+      "opencode, of the user, of this folder and of the folders above it. An mcp.json belongs to the host mcparley. A name " +
+      "is a target for each command, unless the server is disabled. If several hosts have different servers of one name, " +
+      "write HOST:NAME.",
+    "Values of variables and headers are not shown. Nothing is started. Exits with 1 if a file or an entry is invalid; the " +
+      "other servers are listed.",
+  ],
+  examples: ["mcparley servers", "mcparley servers --json", "mcparley servers --config other.toml"],
+  async edit({ positionals, command }, setting) {
+    requireNoMore(positionals, "servers accepts no words");
+    if (command) throw new UsageError("servers starts no program.", "Leave out -- and the words after it.");
+    const { listServers } = await import("./configurations/list-servers.ts");
+    await listServers(setting);
+  },
+};
