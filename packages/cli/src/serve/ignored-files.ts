@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isShown } from "./files/inside-folder.ts";
 import { listFiles } from "./files/load-files.ts";
-import type { Problem } from "./problem.ts";
+import type { Problem } from "./yaml/problem.ts";
 
 /** The folders that are served, in the order in which messages name them. */
 const served = ["prompts", "resources", "skills", "tools"];

@@ -11,7 +11,7 @@ import {
 import { type Skills, skills } from "mcparley/skills";
 import { changeVersions } from "./change-versions.ts";
 import { type FolderContents, type LoaderOptions, folderLoader } from "./load-folder.ts";
-import type { Loaded, Problem } from "./problem.ts";
+import type { Loaded, Problem } from "./yaml/problem.ts";
 
 export interface LiveOptions extends LoaderOptions {
   /**

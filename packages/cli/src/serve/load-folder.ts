@@ -8,7 +8,7 @@ import { findIgnored } from "./ignored-files.ts";
 import type { ServedRoot } from "./files/inside-folder.ts";
 import { listFiles, loadEach, readText } from "./files/load-files.ts";
 import { type FoundTools, loadTools } from "./tools/load-tools.ts";
-import type { Loaded, Problem } from "./problem.ts";
+import type { Loaded, Problem } from "./yaml/problem.ts";
 import { suggest } from "./prompts/prompt-arguments.ts";
 import { promptEngine } from "./prompts/prompt-engine.ts";
 import { type PromptScope, filePrompt } from "./prompts/prompt-file.ts";

@@ -1,4 +1,4 @@
-import { isLoopback } from "./loopback.ts";
+import { isLoopback } from "./settings/loopback.ts";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { LocalError, printableJson } from "mcparley";
@@ -12,7 +12,7 @@ import { styleFor } from "../terminal/text.ts";
 import { writeText } from "../terminal/output.ts";
 import { banner, commandName } from "./banner.ts";
 import { type LiveFolder, openFolder } from "./live-folder.ts";
-import { FolderProblem, type ProblemReport, formatProblem, problemReport } from "./problem.ts";
+import { FolderProblem, type ProblemReport, formatProblem, problemReport } from "./yaml/problem.ts";
 import type { OpenStore } from "./settings/open-store.ts";
 import { type ServeOptions, readServeOptions, serveHelp } from "./serve-options.ts";
 import { settingsFile } from "./settings/server-settings.ts";

@@ -5,7 +5,7 @@ import { resourceNotFound } from "mcparley/server";
 import { FrontMatterError, type Skill, type SkillFile, readFrontMatter, skill } from "mcparley/skills";
 import { type ServedRoot, resolveInside, skillsRoot } from "./files/inside-folder.ts";
 import { loadEach } from "./files/load-files.ts";
-import { FolderProblem, type Loaded, type Problem } from "./problem.ts";
+import { FolderProblem, type Loaded, type Problem } from "./yaml/problem.ts";
 import { showBytes } from "./yaml/values.ts";
 import { readBytes } from "./files/read-contents.ts";
 import { type ResourceFile, findResourceFiles, nameOf } from "./resources/resource-files.ts";

@@ -1,7 +1,7 @@
 import type { LanguageModel, ProviderName } from "@mcparley/host";
 import { UsageError } from "../../terminal/io.ts";
 import { nearest } from "../../terminal/did-you-mean.ts";
-import { type ChatSettings, isVariableName, readChatSettings } from "../settings/chat-settings.ts";
+import { type ChatSettings, isVariableName, readChatSettings } from "./chat-settings.ts";
 import { type BaseUrl, readBaseUrl } from "./base-url.ts";
 import { type BuiltInProvider, addressOf, builtInProviders, schemasOf } from "./built-in-providers.ts";
 import { withReadableFiles } from "./endpoint-files.ts";

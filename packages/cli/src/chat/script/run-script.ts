@@ -5,7 +5,7 @@ import { type Screen, paragraph } from "../../terminal/screen.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
 import { answerOutput } from "./answer-output.ts";
 import { type CallRecorder, type ScriptCall, recordCalls } from "./script-calls.ts";
-import { hasAnswer } from "../session/has-answer.ts";
+import { hasAnswer } from "./has-answer.ts";
 import { exitCodeOfRun } from "./script-exit.ts";
 
 /** The settings of one run of `mcparley chat --prompt`. */

@@ -2,7 +2,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeText } from "./file-types.ts";
 import { isShown } from "./inside-folder.ts";
-import { FolderProblem, type Loaded, type Problem, orProblem } from "../problem.ts";
+import { FolderProblem, type Loaded, type Problem, orProblem } from "../yaml/problem.ts";
 
 /** Loads files in order. A file with a problem is reported and skipped. */
 export async function loadEach<D>(

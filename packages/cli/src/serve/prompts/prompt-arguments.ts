@@ -1,6 +1,6 @@
 import type { CompletionHandler } from "mcparley/server";
 import { type CodeModules, codeFile } from "../tools/code-modules.ts";
-import { FolderProblem } from "../problem.ts";
+import { FolderProblem } from "../yaml/problem.ts";
 import { type LinkScope, nameFile } from "./prompt-links.ts";
 import type { ResourceFile } from "../resources/resource-files.ts";
 import { type Field, boolean, isAbsent, isList, isMapping, members, text, texts, wrong } from "../yaml/yaml-fields.ts";

@@ -4,7 +4,7 @@ import { type Prompt, type PromptArgumentDefinition, prompt } from "mcparley/ser
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { partsBelow } from "../files/inside-folder.ts";
 import { PlacedMark } from "./placed-mark.ts";
-import { FolderProblem, type Loaded } from "../problem.ts";
+import { FolderProblem, type Loaded } from "../yaml/problem.ts";
 import { type CompletionScope, type PromptArgument, readArguments } from "./prompt-arguments.ts";
 import { templateProblem } from "./prompt-engine.ts";
 import { findLinked } from "./prompt-links.ts";

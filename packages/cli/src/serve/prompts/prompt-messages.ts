@@ -5,7 +5,7 @@ import type { Liquid, Template } from "liquidjs";
 import { mimeTypeOf } from "../files/file-types.ts";
 import type { MarkCollector, RenderedMark } from "./placed-mark.ts";
 import { type LinkScope, findLinked } from "./prompt-links.ts";
-import { FolderProblem } from "../problem.ts";
+import { FolderProblem } from "../yaml/problem.ts";
 import { templateProblem } from "./prompt-engine.ts";
 import { nameOf } from "../resources/resource-files.ts";
 import { readFile } from "../resources/resources.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Annotations, Icon, Role } from "mcparley";
 import { nearest } from "../../terminal/did-you-mean.ts";
 import { icons } from "../yaml/values.ts";
-import { type Problem, orProblem } from "../problem.ts";
+import { type Problem, orProblem } from "../yaml/problem.ts";
 import { type Field, members, number, readYaml, text, texts, wrong } from "../yaml/yaml-fields.ts";
 
 /** The metadata of a file in `resources.yaml`. */

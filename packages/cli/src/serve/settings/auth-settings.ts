@@ -1,4 +1,4 @@
-import { isLoopback } from "../loopback.ts";
+import { isLoopback } from "./loopback.ts";
 import { type Field, isList, isMapping, items, members, oneOf, text, texts, wrong } from "../yaml/yaml-fields.ts";
 
 /** One authorization server whose tokens are accepted. */

@@ -6,7 +6,7 @@ import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type AuthSettings, readAuth } from "./auth-settings.ts";
 import { bytes, duration, icons } from "../yaml/values.ts";
 import { type ServedRoot, readRoots, resourcesRoot } from "../files/inside-folder.ts";
-import { type Problem, orProblem } from "../problem.ts";
+import { type Problem, orProblem } from "../yaml/problem.ts";
 import {
   type Field,
   boolean,

@@ -11,7 +11,7 @@ import {
   parseDocument,
 } from "yaml";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
-import { FolderProblem, type Problem } from "../problem.ts";
+import { FolderProblem, type Problem } from "./problem.ts";
 
 export interface YamlSource {
   file: string;

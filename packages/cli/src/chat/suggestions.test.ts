@@ -1,8 +1,8 @@
 import { createServer, prompt, resource } from "mcparley/server";
 import { expect, test } from "vitest";
-import { keys } from "../../terminal/testing/emulated-terminal.ts";
-import { notesServer } from "../testing/notes-server.ts";
-import { type TestChat, openTestChat } from "../testing/open-test-chat.ts";
+import { keys } from "../terminal/testing/emulated-terminal.ts";
+import { notesServer } from "./testing/notes-server.ts";
+import { type TestChat, openTestChat } from "./testing/open-test-chat.ts";
 
 async function openNotes(): Promise<TestChat> {
   const chat = await openTestChat({ servers: { notes: notesServer().server } });

@@ -5,7 +5,7 @@ import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import { JsonSyntaxError, type ParsedJson, isObject, parseJsonWithComments } from "../../terminal/json.ts";
 import { configFolder } from "../../targets/sign-in/credentials.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
-import { type PackageExport, readPackageExport } from "../model/package-export.ts";
+import { type PackageExport, readPackageExport } from "./package-export.ts";
 
 /** The user's settings for the chat, from the file `chat.json` in the configuration folder of the command. */
 export interface ChatSettings {

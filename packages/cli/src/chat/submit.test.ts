@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { scriptedModel, textStep } from "../../../../host/src/testing/scripted-model.ts";
-import { keys } from "../../terminal/testing/emulated-terminal.ts";
-import { notesServer, revisions } from "../testing/notes-server.ts";
-import { type TestChat, openTestChat } from "../testing/open-test-chat.ts";
+import { scriptedModel, textStep } from "../../../host/src/testing/scripted-model.ts";
+import { keys } from "../terminal/testing/emulated-terminal.ts";
+import { notesServer, revisions } from "./testing/notes-server.ts";
+import { type TestChat, openTestChat } from "./testing/open-test-chat.ts";
 
 type NotesChat = TestChat & { readonly notes: ReturnType<typeof notesServer> };
 

@@ -1,9 +1,9 @@
 import type { Catalogue } from "@mcparley/host";
-import type { Menu, MenuEntry, Suggest } from "../../terminal/questions/prompter.ts";
-import { chatCommands } from "../commands/commands.ts";
-import { matching } from "../commands/words.ts";
-import type { Chat } from "./chat.ts";
-import { mentionText } from "./mentions.ts";
+import type { Menu, MenuEntry, Suggest } from "../terminal/questions/prompter.ts";
+import { chatCommands } from "./commands/commands.ts";
+import { matching } from "./commands/words.ts";
+import type { Chat } from "./session/chat.ts";
+import { mentionText } from "./session/mentions.ts";
 
 /** Returns the menus of the message input: commands and prompts after `/`, resources after `@`. */
 export function messageMenu(chat: Chat): Suggest {

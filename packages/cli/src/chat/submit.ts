@@ -1,19 +1,19 @@
 import type { CataloguePrompt } from "@mcparley/host";
-import { readArguments, sourcesOf } from "../../commands/arguments/arguments.ts";
-import { UsageError } from "../../terminal/io.ts";
-import { exitCodes } from "../../commands/connection/report-error.ts";
-import { visibleLine } from "../../terminal/text.ts";
-import { didYouMean } from "../../terminal/did-you-mean.ts";
-import { chatCommands } from "../commands/commands.ts";
-import { splitWords } from "../commands/words.ts";
-import { findWhenReady, untilDefined } from "./await-definitions.ts";
-import { type Chat, interruptible } from "./chat.ts";
-import { promptValues, templateValues } from "./expand.ts";
-import { type Mention, findMentions, mentionText, replaceMentions } from "./mentions.ts";
-import { messageWith, readNamedTexts, stdinWord } from "./named-texts.ts";
-import { showError } from "./show-error.ts";
-import { showForModel } from "./show-message.ts";
-import { type SentText, runTurn } from "./turn.ts";
+import { readArguments, sourcesOf } from "../commands/arguments/arguments.ts";
+import { UsageError } from "../terminal/io.ts";
+import { exitCodes } from "../commands/connection/report-error.ts";
+import { visibleLine } from "../terminal/text.ts";
+import { didYouMean } from "../terminal/did-you-mean.ts";
+import { chatCommands } from "./commands/commands.ts";
+import { splitWords } from "./commands/words.ts";
+import { findWhenReady, untilDefined } from "./session/await-definitions.ts";
+import { type Chat, interruptible } from "./session/chat.ts";
+import { promptValues, templateValues } from "./session/expand.ts";
+import { type Mention, findMentions, mentionText, replaceMentions } from "./session/mentions.ts";
+import { messageWith, readNamedTexts, stdinWord } from "./session/named-texts.ts";
+import { showError } from "./session/show-error.ts";
+import { showForModel } from "./session/show-message.ts";
+import { type SentText, runTurn } from "./session/turn.ts";
 
 /**
  * Runs a text that the user submitted: a command, a prompt of a server, or a message. Throws if it could not be sent; the conversation
