@@ -10,7 +10,7 @@ import { clientCommands } from "../run.ts";
 import { fakeIo, runWith } from "../testing/fake-io.ts";
 
 const names = [...clientCommands.keys()];
-const handbook = fileURLToPath(new URL("../../../../examples/handbook", import.meta.url));
+const handbook = fileURLToPath(new URL("../../../../../examples/handbook", import.meta.url));
 
 async function helpOf(name: string): Promise<string> {
   const { code, io } = await runWith({ terminal: true }, `${name} --help`);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { didYouMean, nearest } from "./terminal/did-you-mean.ts";
+import { didYouMean, nearest } from "./did-you-mean.ts";
 
 test("nearest ignores case, and returns undefined if no word is similar", () => {
   expect(nearest("Titel", ["title", "table"])).toBe("title");
