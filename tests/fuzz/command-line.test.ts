@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { readArguments } from "../../packages/cli/src/commands/arguments/arguments.ts";
 import { UsageError } from "../../packages/cli/src/terminal/io.ts";
 import { JsonSyntaxError, parseJsonWithComments } from "../../packages/cli/src/terminal/json.ts";
-import { readWords } from "../../packages/cli/src/commands/options/options.ts";
+import { readChat } from "../../packages/cli/src/commands/testing/read-command.ts";
 import { ConfigError } from "../../packages/config/src/config-error.ts";
 import { expandTarget } from "../../packages/config/src/expand.ts";
 import type { ConfiguredServer } from "../../packages/config/src/model.ts";
@@ -142,7 +142,7 @@ const commandLine = fc.array(
 );
 
 holds("command lines: any words are parsed, or rejected with a cure", commandLine, async (words) => {
-  for (const read of [readWords, readServeOptions]) {
+  for (const read of [readChat, readServeOptions]) {
     const understood = await onlyOwnErrors(() => read(words), UsageError);
     if ("error" in understood) expect(understood.error.message).not.toBe("");
   }

@@ -630,7 +630,7 @@ export const readers = [
     name: "command: list of tools",
     ...terminal,
     load: async () => {
-      const { showToolLines } = await import("../../packages/cli/src/commands/connection/show-list.ts");
+      const { showToolLines } = await import("../../packages/cli/src/commands/output/show-list.ts");
       return (text) => showToolLines([{ name: text, description: text, inputSchema: { type: "object" } }], view);
     },
   },

@@ -10,14 +10,17 @@ import {
 } from "@mcparley/host";
 import type { SignIn } from "mcparley/auth";
 import { type CommandIo, version } from "../terminal/io.ts";
-import type { ClientOptions } from "../commands/options/options.ts";
-import { configFolder, credentialsPlace, openStorage } from "../targets/sign-in/credentials.ts";
-import { type ChatServer, readRoot } from "./servers/chat-servers.ts";
+import type { ChatOptions } from "../commands/chat.ts";
+import { readRoot } from "../targets/roots.ts";
+import { credentialsPlace } from "../targets/sign-in/credentials-place.ts";
+import { openStorage } from "../targets/sign-in/credentials.ts";
+import { configFolder } from "../terminal/user-folders.ts";
+import type { ChatServer } from "./servers/chat-servers.ts";
 
 /** The parts of the host of a chat. */
 export interface ChatHostSetting {
   readonly io: CommandIo;
-  readonly options: ClientOptions;
+  readonly options: ChatOptions;
   readonly servers: readonly ChatServer[];
   readonly model: LanguageModel | undefined;
   readonly schemas: ProviderName;

@@ -1,6 +1,7 @@
 import { printable } from "mcparley";
 import { Dismissed } from "../terminal/questions/prompter.ts";
-import { exitCodeOf, exitCodes } from "../commands/connection/report-error.ts";
+import { exitCodeOf } from "../commands/connection/report-error.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
 import { unlessAborted } from "../terminal/abort.ts";
 import { type ChatSetting, openChat } from "./open-chat.ts";
 import type { Chat } from "./session/chat.ts";

@@ -1,6 +1,6 @@
 import { type ApprovalRequest, type Conversation, type Host, type Renderer, estimateTokens } from "@mcparley/host";
 import type { CommandIo } from "../terminal/io.ts";
-import type { ClientOptions } from "../commands/options/options.ts";
+import type { ChatOptions } from "../commands/chat.ts";
 import { chatHost } from "./chat-host.ts";
 import { isDestructive } from "./dialogs/approve.ts";
 import { chatRenderer } from "./dialogs/dialogs.ts";
@@ -8,7 +8,8 @@ import type { ChatHistory, StoredChat } from "./history/stored-chats.ts";
 import { type ManualModel, manualModel } from "./model/manual-model.ts";
 import type { ChosenModel } from "./model/open-model.ts";
 import { recordRequests } from "./model/sent-request.ts";
-import { type ChatServer, readRoot } from "./servers/chat-servers.ts";
+import { readRoot } from "../targets/roots.ts";
+import type { ChatServer } from "./servers/chat-servers.ts";
 import type { ServerOutputs } from "./servers/server-outputs.ts";
 import { chatSignIn } from "./servers/sign-in.ts";
 import type { Chat } from "./session/chat.ts";
@@ -23,7 +24,7 @@ type RecordedModel = ReturnType<typeof recordRequests>;
 /** The parts of a chat that exist before its terminal is opened. */
 export interface ChatSetting {
   readonly io: CommandIo;
-  readonly options: ClientOptions;
+  readonly options: ChatOptions;
   /** Undefined for a chat without a model. */
   readonly model: ChosenModel | undefined;
   readonly servers: readonly ChatServer[];
@@ -56,7 +57,7 @@ export async function openChat(setting: ChatSetting, front: ChatFront): Promise<
   const recorded = recordRequests(setting.model?.model ?? manual.model, estimateTokens);
   // Events can arrive before the chat exists, such as those of servers that connect at once.
   let open: Chat | undefined;
-  const { logLevel = "warning", verbose } = setting.options;
+  const { verbose, logLevel = verbose ? "debug" : "warning" } = setting.options;
   const listener = noticeListener(() => open, { logLevel, isVerbose: verbose, outputs: setting.outputs });
   const host = await createHost(setting, { front, recorded, onEvent: listener, chat: () => open });
   const keeping = keepConversation({ ...setting, model: setting.model?.name });

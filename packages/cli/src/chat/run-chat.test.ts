@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { listen } from "mcparley/node";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { exitCodes } from "../commands/connection/report-error.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../commands/testing/fake-io.ts";
 import { temporaryFolder } from "../serve/testing/temporary-folder.ts";
 import { runChat } from "./run-chat.ts";

@@ -1,7 +1,7 @@
 import type { CataloguePrompt } from "@mcparley/host";
 import { readArguments, sourcesOf } from "../commands/arguments/arguments.ts";
 import { UsageError } from "../terminal/io.ts";
-import { exitCodes } from "../commands/connection/report-error.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { chatCommands } from "./commands/commands.ts";

@@ -1,9 +1,13 @@
 import { requireNoMore } from "./arguments/arguments.ts";
-import type { EditCommand } from "./connection/session.ts";
+import { addOptions } from "./configurations/options.ts";
+import type { Command } from "./connection/command.ts";
+import { loadConfigurations } from "./servers.ts";
 
-export const addCommand: EditCommand = {
+export const addCommand: Command<typeof addOptions> = {
+  kind: "other",
   usage: "TARGET --to HOST",
   summary: "add a server to the configuration of a host",
+  options: addOptions,
   details: [
     "TARGET is a URL, a name of another host's configuration, or a command after --. The server is connected to once. The " +
       "change is shown, and written if you agree. Then the host's own check is run, if it is installed. A server of the " +
@@ -16,23 +20,10 @@ export const addCommand: EditCommand = {
     "mcparley add notes --to cursor --to codex",
     "mcparley add https://example.com/mcp --to vscode --scope project",
   ],
-  async edit(words, setting) {
+  async run(words, setting) {
     requireNoMore(words.positionals.slice(words.command ? 0 : 1), "add accepts one TARGET");
-    const { addServer } = await import("./configurations/edit-servers.ts");
+    setting.stop.limit(setting.options.timeout);
+    const { addServer } = await loadConfigurations();
     await addServer(words, setting);
-  },
-};
-
-export const removeCommand: EditCommand = {
-  usage: "NAME --from HOST",
-  summary: "remove a server from the configuration of a host",
-  details: [
-    "The change is shown, and written if you agree. The previous file is kept as a backup, whose path is printed.",
-  ],
-  examples: ["mcparley remove notes --from cursor", "mcparley remove notes --from claude-code --scope local --dry-run"],
-  async edit(words, setting) {
-    requireNoMore(words.positionals.slice(1), "remove accepts one NAME");
-    const { removeServer } = await import("./configurations/edit-servers.ts");
-    await removeServer(words, setting);
   },
 };

@@ -10,23 +10,45 @@ import {
 import { matchesGlob } from "@mcparley/internal/glob";
 import { readContent } from "mcparley/client";
 import { didYouMean } from "../terminal/did-you-mean.ts";
-import { type Given, readArguments, requireWord, sourcesOf } from "./arguments/arguments.ts";
-import { mayHide } from "./connection/hidden-entries.ts";
+import { type TypedArgument, readArguments, requireWord, sourcesOf } from "./arguments/arguments.ts";
 import { UsageError } from "../terminal/io.ts";
 import { isObject } from "../terminal/json.ts";
 import { jsonText } from "../terminal/json-text.ts";
 import { quotedWord } from "../terminal/quoted-word.ts";
 import { type View, paragraph, printJson, printText } from "../terminal/screen.ts";
-import { binaryOf, saveBinaries, saveText, showContent, showJson } from "../terminal/show-content.ts";
+import { binaryOf, showContent, showJson } from "../terminal/show-content.ts";
+import { saveBinaries, saveText } from "./output/save-output.ts";
 import { whyUnasked } from "../terminal/questions/prompter.ts";
-import type { ClientCommand, Session } from "./connection/session.ts";
+import { type OptionValues, type Options, allTexts } from "../terminal/options.ts";
+import type { Command } from "./connection/command.ts";
+import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
+import { type Session, chooseTarget, useServer } from "./connection/session.ts";
+import { mayHide } from "./output/show-list.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { toolArguments } from "./arguments/tool-arguments.ts";
 
-export const callCommand: ClientCommand = {
+const { sendAnswers, ...answers } = answerOptions;
+
+const options = {
+  output,
+  ...answers,
+  allow: {
+    name: "allow",
+    value: "PATTERN",
+    description: "call these tools without asking, even destructive ones; * stands for any characters; repeatable",
+    read: allTexts,
+  },
+  sendAnswers,
+  yes: formerYes,
+  ...serverOptions,
+} as const satisfies Options;
+
+type CallSession = Session<OptionValues<typeof options>>;
+
+export const callCommand: Command<typeof options> = {
   usage: "TARGET TOOL [key=text | key:=json | key=@file | JSON ...]",
   summary: "call a tool",
-  callsTools: true,
+  options,
   details: [
     "key=text becomes a number, boolean, null, array or object if the tool's schema does not accept a string. For an " +
       "array, repeat the key. key:=json passes JSON, key=@file the text of a file, key:=@file.json its JSON; @- is stdin.",
@@ -37,18 +59,19 @@ export const callCommand: ClientCommand = {
     `mcparley call handbook search_documents '{"query": "rollback"}'`,
     "mcparley call add a=1 b=2 -- node server.js",
   ],
-  async prepare(words, io) {
-    const [word, ...rest] = words;
+  async run(words, setting) {
+    const { target, rest } = await chooseTarget(words, setting);
+    const [word, ...others] = rest;
     const name = requireWord(word, "Which tool? TOOL is missing.", "mcparley list TARGET tools shows them.");
-    const given = await readArguments(rest, sourcesOf(io));
-    return (session) => call(name, given, session);
+    const args = await readArguments(others, sourcesOf(setting.io));
+    await useServer(target, { ...setting, callsTools: true }, (session) => call(name, args, session));
   },
 };
 
-async function call(name: string, given: readonly Given[], session: Session): Promise<void> {
+async function call(name: string, args: readonly TypedArgument[], session: CallSession): Promise<void> {
   const { options } = session;
   const { tool, names } = await findTool(name, session);
-  const received = tool ? await callFound(tool, given, session) : await callHidden(name, given, session);
+  const received = tool ? await callFound(tool, args, session) : await callHidden(name, args, session);
   session.screen.endProgress();
   if (!received)
     throw new UsageError(
@@ -65,7 +88,7 @@ async function call(name: string, given: readonly Given[], session: Session): Pr
 /** Returns the tool with this name, and the names of the tools listed before it. */
 async function findTool(
   name: string,
-  { client, request }: Session,
+  { client, request }: CallSession,
 ): Promise<{ tool: Tool | undefined; names: string[] }> {
   if (!client.server.capabilities.tools) throw new UsageError("This server offers no tools.");
   const names: string[] = [];
@@ -76,8 +99,8 @@ async function findTool(
   return { tool: undefined, names };
 }
 
-async function callFound(tool: Tool, given: readonly Given[], session: Session): Promise<CallToolResult> {
-  const values = toolArguments(tool, given);
+async function callFound(tool: Tool, args: readonly TypedArgument[], session: CallSession): Promise<CallToolResult> {
+  const values = toolArguments(tool, args);
   await confirmDestructive(tool, session);
   return session.client
     .callToolResult(tool.name, values, session.request)
@@ -88,7 +111,7 @@ async function callFound(tool: Tool, given: readonly Given[], session: Session):
  * Returns the result in the error for one that does not match the output schema of its tool. The structured content is left out, unless the
  * result has nothing else. The server has run the call, so it is no failure.
  */
-function uncheckedResult(error: unknown, { screen }: Session): CallToolResult {
+function uncheckedResult(error: unknown, { screen }: CallSession): CallToolResult {
   const data = error instanceof LocalError && error.code === "invalid_result" ? error.data : undefined;
   if (!isObject(data) || !isObject(data.result)) throw error;
   const { structuredContent, ...result } = data.result;
@@ -114,12 +137,12 @@ function uncheckedResult(error: unknown, { screen }: Session): CallToolResult {
  */
 async function callHidden(
   name: string,
-  given: readonly Given[],
-  session: Session,
+  args: readonly TypedArgument[],
+  session: CallSession,
 ): Promise<CallToolResult | undefined> {
   const { auth, client, request } = session;
   if (!auth?.isSignedIn()) return undefined;
-  const values = toolArguments({ name, inputSchema: { type: "object" } }, given);
+  const values = toolArguments({ name, inputSchema: { type: "object" } }, args);
   try {
     const result = await auth.askForMore(() => client.callToolResult(name, values, request));
     if (result) return result;
@@ -128,7 +151,7 @@ async function callHidden(
     throw error;
   }
   const { tool } = await findTool(name, session);
-  return tool && callFound(tool, given, session);
+  return tool && callFound(tool, args, session);
 }
 
 /**
@@ -136,7 +159,7 @@ async function callHidden(
  *
  * The hint is a claim of the server, so this protects against accidents and not against a hostile server.
  */
-async function confirmDestructive({ name, annotations }: Tool, { options, questions }: Session): Promise<void> {
+async function confirmDestructive({ name, annotations }: Tool, { options, questions }: CallSession): Promise<void> {
   if (!annotations?.destructiveHint || annotations.readOnlyHint) return;
   if (options.allow.some((pattern) => matchesGlob(pattern, name))) return;
   const agreed = await questions.confirm(`The tool "${visibleLine(name)}" may make destructive changes. Call it?`);
@@ -159,13 +182,13 @@ function hasBinary({ content }: CallToolResult): boolean {
   return content.some((block) => binaryOf(block) !== undefined);
 }
 
-async function save(result: CallToolResult, file: string, session: Session): Promise<void> {
+async function save(result: CallToolResult, file: string, session: CallSession): Promise<void> {
   const binaries = result.content.map(binaryOf).filter((binary) => binary !== undefined);
   if (binaries.length > 0) await saveBinaries(binaries, file, session);
   else await saveText(`${resultText(result, { ...session.screen.out, terminal: false })}\n`, file, session);
 }
 
-function showResult(result: CallToolResult, { options, screen }: Session): string {
+function showResult(result: CallToolResult, { options, screen }: CallSession): string {
   if (options.output === undefined) return resultText(result, screen.out);
   const rest = result.content.filter((block) => binaryOf(block) === undefined);
   return resultText({ ...result, content: rest }, screen.out);

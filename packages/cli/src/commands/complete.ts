@@ -2,28 +2,35 @@ import { type CompletionReference, LocalError } from "mcparley";
 import { readArguments, requireWord, sourcesOf, textArguments } from "./arguments/arguments.ts";
 import { UsageError } from "../terminal/io.ts";
 import { printJson, printText } from "../terminal/screen.ts";
-import type { ClientCommand, Session } from "./connection/session.ts";
+import type { Options } from "../terminal/options.ts";
+import type { Command } from "./connection/command.ts";
+import { formerYes, serverOptions } from "./connection/options.ts";
+import { type Session, chooseTarget, useServer } from "./connection/session.ts";
 import { visibleLine } from "../terminal/text.ts";
 
-export const completeCommand: ClientCommand = {
+const options = { yes: formerYes, ...serverOptions } as const satisfies Options;
+
+export const completeCommand: Command<typeof options> = {
   usage: "TARGET prompt:NAME|URI-TEMPLATE ARGUMENT VALUE [key=text ...]",
   summary: "complete an argument of a prompt or a resource template",
+  options,
   details: [
     "VALUE is the text typed so far. It can be empty: ''. key=text passes an argument that already has a value. " +
       "The values are printed one per line, the best first.",
   ],
   examples: ["mcparley complete handbook prompt:code_review language py"],
-  async prepare(words, io) {
-    const [target, argument, value, ...rest] = words;
+  async run(words, setting) {
+    const { target, rest } = await chooseTarget(words, setting);
+    const [word, argument, value, ...others] = rest;
     const hint = "Such as: mcparley complete handbook prompt:code_review language py";
     const reference = readReference(
-      requireWord(target, "Which prompt or resource template? prompt:NAME or URI-TEMPLATE is missing.", hint),
+      requireWord(word, "Which prompt or resource template? prompt:NAME or URI-TEMPLATE is missing.", hint),
     );
     const name = requireWord(argument, "Which argument? ARGUMENT is missing.", hint);
     if (value === undefined)
       throw new UsageError("Which text was typed so far? VALUE is missing.", "VALUE can be empty: ''");
-    const context = Object.fromEntries(textArguments(await readArguments(rest, sourcesOf(io))));
-    return (session) => complete({ reference, argument: { name, value }, context }, session);
+    const context = Object.fromEntries(textArguments(await readArguments(others, sourcesOf(setting.io))));
+    await useServer(target, setting, (session) => complete({ reference, argument: { name, value }, context }, session));
   },
 };
 

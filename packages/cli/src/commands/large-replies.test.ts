@@ -5,7 +5,7 @@ import { connect } from "mcparley/client";
 import { type RunningHttpServer, listen } from "mcparley/node";
 import { createServer, image, resource, tool } from "mcparley/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { decodedSlices, encodedSlices } from "../terminal/slices.ts";
+import { decodedSlices, encodedSlices } from "./output/save-output.ts";
 import { runWith } from "./testing/fake-io.ts";
 
 const bytes = Buffer.alloc(3 * 1_048_576 + 1, "0123456789");

@@ -1,11 +1,13 @@
 import { ErrorCode, ProtocolError } from "mcparley";
 import { didYouMean } from "../terminal/did-you-mean.ts";
-import { mayHide } from "./connection/hidden-entries.ts";
 import { UsageError } from "../terminal/io.ts";
 import { Reported, errorDocument, exitCodeOf, reportError } from "./connection/report-error.ts";
 import { paragraph, printJson, printText } from "../terminal/screen.ts";
-import type { ClientCommand, Session } from "./connection/session.ts";
-import { type Offer, showOffer } from "./connection/show-list.ts";
+import { type OptionValues, type Options, isTyped } from "../terminal/options.ts";
+import type { Command } from "./connection/command.ts";
+import { formerYes, serverOptions } from "./connection/options.ts";
+import { type Session, chooseTarget, useServer } from "./connection/session.ts";
+import { type Offer, mayHide, showOffer } from "./output/show-list.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { requireNoMore } from "./arguments/arguments.ts";
 
@@ -16,19 +18,33 @@ const kinds = {
   templates: "resourceTemplates",
 } as const;
 
-export const listCommand: ClientCommand = {
+const options = {
+  instructions: {
+    name: "instructions",
+    description: "show all instructions of the server, not only their start",
+    read: isTyped,
+  },
+  yes: formerYes,
+  ...serverOptions,
+} as const satisfies Options;
+
+type ListSession = Session<OptionValues<typeof options>>;
+
+export const listCommand: Command<typeof options> = {
   usage: "TARGET [tools|prompts|resources|templates]",
   summary: "show what a server offers",
+  options,
   details: [
     "Without a kind, everything that the server declares is listed. A list that the server refuses is reported on stderr, and " +
       "the others are printed.",
   ],
   examples: ["mcparley list http://127.0.0.1:3333/mcp", "mcparley list handbook tools --json"],
-  prepare(words) {
-    const [word, ...more] = words;
+  async run(words, setting) {
+    const { target, rest } = await chooseTarget(words, setting);
+    const [word, ...more] = rest;
     requireNoMore(more, "list accepts one kind");
     const kind = word === undefined ? undefined : readKind(word);
-    return (session) => list(kind, session);
+    await useServer(target, setting, (session) => list(kind, session));
   },
 };
 
@@ -37,7 +53,7 @@ function readKind(word: string): keyof Offer {
   throw new UsageError(`${JSON.stringify(word)} is not a kind of list.`, didYouMean(word, Object.keys(kinds)));
 }
 
-async function list(kind: keyof Offer | undefined, session: Session): Promise<void> {
+async function list(kind: keyof Offer | undefined, session: ListSession): Promise<void> {
   const { client, options, screen } = session;
   const { offer, failures, emptyLists } = await fetchOffer(kind, session);
   const [first] = failures;
@@ -79,7 +95,7 @@ interface Fetched {
 }
 
 /** Reads the requested lists. The failure of one does not affect the others. */
-async function fetchOffer(kind: keyof Offer | undefined, { client, request }: Session): Promise<Fetched> {
+async function fetchOffer(kind: keyof Offer | undefined, { client, request }: ListSession): Promise<Fetched> {
   const { tools, prompts, resources } = client.server.capabilities;
   const parts = [
     { name: "tools", method: "tools/list", isOffered: tools, list: () => client.listTools(request) },
@@ -117,7 +133,7 @@ function isUnknownMethod(error: unknown): boolean {
   return error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound;
 }
 
-function header(session: Session): string {
+function header(session: ListSession): string {
   const { client, screen } = session;
   const { info, revision, instructions } = client.server;
   const { bold, dim } = screen.out.style;
@@ -134,7 +150,7 @@ function header(session: Session): string {
 const shortest = { length: 240, lines: 3 };
 
 /** Returns the instructions for the model, or their start. They are often much longer than the lists. */
-function showInstructions(instructions: string, { options, screen }: Session): string[] {
+function showInstructions(instructions: string, { options, screen }: ListSession): string[] {
   const whole = paragraph(instructions, screen.out);
   const start = paragraph(cutAtWord(instructions.trim()), screen.out).split("\n").slice(0, shortest.lines).join("\n");
   if (options.instructions || start === whole) return [whole];

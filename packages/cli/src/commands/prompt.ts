@@ -1,33 +1,43 @@
 import { type Prompt, type PromptMessage, readPromptMessages } from "mcparley/client";
 import { didYouMean } from "../terminal/did-you-mean.ts";
-import { type Given, promptArguments, readArguments, requireWord, sourcesOf } from "./arguments/arguments.ts";
-import { mayHide } from "./connection/hidden-entries.ts";
+import { type TypedArgument, promptArguments, readArguments, requireWord, sourcesOf } from "./arguments/arguments.ts";
 import { UsageError } from "../terminal/io.ts";
 import { type View, printJson, printText } from "../terminal/screen.ts";
-import { binaryOf, saveBinaries, saveText, showContent } from "../terminal/show-content.ts";
-import type { ClientCommand, Session } from "./connection/session.ts";
+import { binaryOf, showContent } from "../terminal/show-content.ts";
+import { saveBinaries, saveText } from "./output/save-output.ts";
+import type { OptionValues, Options } from "../terminal/options.ts";
+import type { Command } from "./connection/command.ts";
+import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
+import { type Session, chooseTarget, useServer } from "./connection/session.ts";
+import { mayHide } from "./output/show-list.ts";
 import { visibleLine } from "../terminal/text.ts";
 
-export const promptCommand: ClientCommand = {
+const options = { output, ...answerOptions, yes: formerYes, ...serverOptions } as const satisfies Options;
+
+type PromptSession = Session<OptionValues<typeof options>>;
+
+export const promptCommand: Command<typeof options> = {
   usage: "TARGET NAME [key=text | key=@file ...]",
   summary: "get a prompt",
+  options,
   details: [
     "The arguments of a prompt are text. A single user message is printed unchanged, for use in a pipe. " +
       "Several messages are printed with their roles.",
   ],
   examples: ["mcparley prompt handbook code_review code=@main.ts"],
-  async prepare(words, io) {
-    const [word, ...rest] = words;
+  async run(words, setting) {
+    const { target, rest } = await chooseTarget(words, setting);
+    const [word, ...others] = rest;
     const name = requireWord(word, "Which prompt? NAME is missing.", "mcparley list TARGET prompts shows them.");
-    const given = await readArguments(rest, sourcesOf(io));
-    return (session) => getPrompt(name, given, session);
+    const args = await readArguments(others, sourcesOf(setting.io));
+    await useServer(target, setting, (session) => getPrompt(name, args, session));
   },
 };
 
-async function getPrompt(name: string, given: readonly Given[], session: Session): Promise<void> {
+async function getPrompt(name: string, args: readonly TypedArgument[], session: PromptSession): Promise<void> {
   const { client, request, options, screen } = session;
   const prompt = await findPrompt(name, session);
-  const result = await client.getPrompt(prompt.name, promptArguments(prompt, given), request);
+  const result = await client.getPrompt(prompt.name, promptArguments(prompt, args), request);
   screen.endProgress();
   const messages = readPromptMessages(result.messages);
   if (options.output !== undefined) await save(messages, options.output, session);
@@ -35,7 +45,7 @@ async function getPrompt(name: string, given: readonly Given[], session: Session
   else if (options.output === undefined) await printText(promptText(messages, screen.out), session);
 }
 
-async function findPrompt(name: string, { client, request }: Session): Promise<Prompt> {
+async function findPrompt(name: string, { client, request }: PromptSession): Promise<Prompt> {
   if (!client.server.capabilities.prompts) throw new UsageError("This server offers no prompts.");
   const names: string[] = [];
   for await (const prompt of client.listPrompts(request)) {
@@ -48,7 +58,7 @@ async function findPrompt(name: string, { client, request }: Session): Promise<P
   );
 }
 
-async function save(messages: readonly PromptMessage[], file: string, session: Session): Promise<void> {
+async function save(messages: readonly PromptMessage[], file: string, session: PromptSession): Promise<void> {
   const binaries = messages.map(({ content }) => binaryOf(content)).filter((binary) => binary !== undefined);
   if (binaries.length > 0) await saveBinaries(binaries, file, session);
   else await saveText(`${promptText(messages, { ...session.screen.out, terminal: false })}\n`, file, session);

@@ -3,14 +3,22 @@ import { readResourceContents } from "mcparley/client";
 import { nearest } from "../terminal/did-you-mean.ts";
 import { UsageError } from "../terminal/io.ts";
 import { printJson, printText } from "../terminal/screen.ts";
-import { binaryIn, saveBinaries, saveText, showText, summarize } from "../terminal/show-content.ts";
-import type { ClientCommand, Session } from "./connection/session.ts";
-import { decodedSlices, encodedSlices } from "../terminal/slices.ts";
+import { binaryIn, showText, summarize } from "../terminal/show-content.ts";
+import { decodedSlices, encodedSlices, saveBinaries, saveText } from "./output/save-output.ts";
+import type { OptionValues, Options } from "../terminal/options.ts";
+import type { Command } from "./connection/command.ts";
+import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
+import { type Session, chooseTarget, useServer } from "./connection/session.ts";
 import { requireNoMore, requireWord } from "./arguments/arguments.ts";
 
-export const readCommand: ClientCommand = {
+const options = { output, ...answerOptions, yes: formerYes, ...serverOptions } as const satisfies Options;
+
+type ReadSession = Session<OptionValues<typeof options>>;
+
+export const readCommand: Command<typeof options> = {
   usage: "TARGET URI",
   summary: "read a resource",
+  options,
   details: [
     "Text goes to stdout unchanged. Binary data goes to stdout only if that is a file or a pipe; at a terminal, save it " +
       "with --output FILE.",
@@ -20,15 +28,16 @@ export const readCommand: ClientCommand = {
     "mcparley read handbook handbook://resources/on-call.md",
     "mcparley read handbook handbook://resources/incidents.csv -o incidents.csv",
   ],
-  prepare(words) {
-    const [word, ...more] = words;
+  async run(words, setting) {
+    const { target, rest } = await chooseTarget(words, setting);
+    const [word, ...more] = rest;
     const uri = requireWord(word, "Which resource? URI is missing.", "mcparley list TARGET resources shows them.");
     requireNoMore(more, "read accepts one URI");
-    return (session) => read(uri, session);
+    await useServer(target, setting, (session) => read(uri, session));
   },
 };
 
-async function read(uri: string, session: Session): Promise<void> {
+async function read(uri: string, session: ReadSession): Promise<void> {
   const { client, request, options, screen } = session;
   if (!client.server.capabilities.resources) throw new UsageError("This server offers no resources.");
   const result = await client.readResource(uri, request).catch((error: unknown) => explain(error, uri, session));
@@ -39,7 +48,7 @@ async function read(uri: string, session: Session): Promise<void> {
   else if (options.output === undefined) for (const part of contents) await print(part, session);
 }
 
-async function print(contents: ResourceContents, session: Session): Promise<void> {
+async function print(contents: ResourceContents, session: ReadSession): Promise<void> {
   const { out } = session.screen;
   const binary = binaryIn(contents);
   if (binary && out.terminal) await printText(summarize(binary, `resource ${contents.uri}`, out), session);
@@ -48,7 +57,7 @@ async function print(contents: ResourceContents, session: Session): Promise<void
   else if ("text" in contents) await session.screen.printAll(encodedSlices(contents.text));
 }
 
-async function save(contents: readonly ResourceContents[], file: string, session: Session): Promise<void> {
+async function save(contents: readonly ResourceContents[], file: string, session: ReadSession): Promise<void> {
   const binaries = contents.map(binaryIn).filter((binary) => binary !== undefined);
   if (binaries.length > 0) return saveBinaries(binaries, file, session);
   const texts = contents.flatMap((part) => ("text" in part ? [part.text] : []));
@@ -56,7 +65,7 @@ async function save(contents: readonly ResourceContents[], file: string, session
 }
 
 /** Adds a suggestion to the error for an unknown URI, because the cause is most often a typing error. */
-async function explain(error: unknown, uri: string, { client, request }: Session): Promise<never> {
+async function explain(error: unknown, uri: string, { client, request }: ReadSession): Promise<never> {
   if (!isResourceNotFound(error)) throw error;
   // The suggestion is optional: a server that cannot list its resources has no effect on the error.
   const listed = await client

@@ -1,36 +1,32 @@
+import { LocalError } from "mcparley";
 import { didYouMean } from "../terminal/did-you-mean.ts";
-import { loginCommand, logoutCommand, whoamiCommand } from "./account.ts";
-import { addCommand, removeCommand } from "./add.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { type CommandIo, UsageError } from "../terminal/io.ts";
+import { type Words, hasOption, readOptions, readWords } from "../terminal/options.ts";
+import { Screen, printText } from "../terminal/screen.ts";
+import { type Stop, createStop } from "../terminal/stop.ts";
+import { addCommand } from "./add.ts";
 import { callCommand } from "./call.ts";
+import { chatCommand } from "./chat.ts";
 import { completeCommand } from "./complete.ts";
+import type { Command, CommandDeclaration, CommandSetting } from "./connection/command.ts";
+import { commonOptions, formerYes, verbose, yesNotice } from "./connection/options.ts";
+import { type FailureFacts, reportError } from "./connection/report-error.ts";
+import { commandHelp } from "./help.ts";
 import { listCommand } from "./list.ts";
+import { loginCommand } from "./login.ts";
+import { logoutCommand } from "./logout.ts";
 import { promptCommand } from "./prompt.ts";
 import { readCommand } from "./read.ts";
+import { removeCommand } from "./remove.ts";
 import { serversCommand } from "./servers.ts";
 import { watchCommand } from "./watch.ts";
-import { LocalError } from "mcparley";
-import { programOutput } from "./connection/program-output.ts";
-import { Reported, exitCodes, reportError } from "./connection/report-error.ts";
-import { commandHelp } from "./options/help.ts";
-import { isEditing, yesNotice } from "./options/option-definitions.ts";
-import { type CommandIo, UsageError } from "../terminal/io.ts";
-import {
-  type Action,
-  type AnyCommand,
-  type Connected,
-  type Session,
-  authOf,
-  openSession,
-} from "./connection/session.ts";
-import { optionsOfTarget } from "../targets/known-target.ts";
-import { readConnection } from "../targets/network.ts";
-import { readWords } from "./options/options.ts";
-import { type JsonForm, Screen, printText } from "../terminal/screen.ts";
-import { type Stop, createStop } from "../terminal/stop.ts";
-import { resolveTarget } from "../targets/find-target.ts";
+import { whoamiCommand } from "./whoami.ts";
 
-/** The commands that use a server, by name. */
-export const clientCommands: ReadonlyMap<string, AnyCommand> = new Map<string, AnyCommand>([
+export { helpTopics } from "./help.ts";
+
+/** The commands that use a server or configurations, by name. */
+export const clientCommands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["list", listCommand],
   ["call", callCommand],
   ["prompt", promptCommand],
@@ -45,8 +41,11 @@ export const clientCommands: ReadonlyMap<string, AnyCommand> = new Map<string, A
   ["remove", removeCommand],
 ]);
 
-/** The commands that print lines of JSON while they run. */
-const inLines: ReadonlySet<string> = new Set(["watch", "login"]);
+/** All commands whose options are declared. */
+export const declaredCommands: ReadonlyMap<string, CommandDeclaration> = new Map<string, CommandDeclaration>([
+  ...clientCommands,
+  ["chat", chatCommand],
+]);
 
 /**
  * Runs one of the commands that use a server and returns the exit code. Reports errors and does not throw them.
@@ -55,20 +54,20 @@ const inLines: ReadonlySet<string> = new Set(["watch", "login"]);
  * with handles still open. The caller then ends the process.
  */
 export async function runClientCommand(name: string, argv: readonly string[], io: CommandIo): Promise<number> {
-  const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
-  const json: JsonForm | undefined = own.includes("--json") ? (inLines.has(name) ? "line" : "document") : undefined;
-  const shown = { json, verbose: own.includes("--verbose") || own.includes("-v") };
-  const connected: Connected = {};
+  const command = clientCommands.get(name);
+  const words = readWords(argv, command?.options ?? commonOptions);
+  const json = hasOption(words, commonOptions.json) ? (command?.printsLines ? "line" : "document") : undefined;
+  const facts: FailureFacts = {};
   const screen = new Screen(io, () => stop.breakPipe());
   const stop = createStop(io, () => {
     screen.endProgress();
     screen.note("Stopping. Press Ctrl-C again to exit immediately.");
   });
+  const report = { screen, json, verbose: hasOption(words, verbose) } as const;
   try {
-    const work = runCommand(name, argv, { io, screen, stop, connected }).then(
+    const work = runCommand(name, words, { io, screen, stop, facts }).then(
       () => (stop.reason === "interrupted" ? exitCodes.interrupted : exitCodes.ok),
-      (error: unknown) =>
-        endedBy(error, stop) ?? reportError(inTime(error, connected, stop), { screen, ...shown, ...connected }),
+      (error: unknown) => endedBy(error, stop) ?? reportError(inTime(error, facts, stop), { ...report, ...facts }),
     );
     return await Promise.race([work, stop.ended.then(() => exitCodes.interrupted)]);
   } catch (error) {
@@ -87,96 +86,28 @@ function endedBy(error: unknown, stop: Stop): number | undefined {
   return undefined;
 }
 
-interface Context {
-  readonly io: CommandIo;
-  readonly screen: Screen;
-  readonly stop: Stop;
-  readonly connected: Connected;
-}
-
 /** Returns the error of a command. After the end of `--timeout`, the reason is the time and not its consequence. */
-function inTime(error: unknown, { program, timeout = 0 }: Connected, { reason }: Stop): unknown {
+function inTime(error: unknown, { program, timeout = 0 }: FailureFacts, { reason }: Stop): unknown {
   if (reason !== "timeout" || error instanceof UsageError) return error;
   const stray = program?.strayLine === undefined ? "" : ` The server printed to stdout. ${program.strayLine}`;
   return new LocalError("timeout", `The command did not finish within ${timeout} ms.${stray}`, { cause: error });
 }
 
-async function runCommand(name: string, argv: readonly string[], context: Context): Promise<void> {
-  const { io, screen, stop, connected } = context;
+async function runCommand(name: string, words: Words, setting: Omit<CommandSetting, "options">): Promise<void> {
+  const { screen, facts } = setting;
   const command = clientCommands.get(name);
   if (!command)
     throw new UsageError(`There is no command ${JSON.stringify(name)}.`, didYouMean(name, clientCommands.keys()));
-  const { positionals, command: started, options } = readWords(argv, name);
-  if (options.yes && !isEditing(name)) screen.noteParagraph(yesNotice);
+  const options = readOptions(words, { name, options: command.options }, declaredCommands);
+  const isFormerYes = options.yes === true && command.options.yes === formerYes;
+  if (isFormerYes) screen.noteParagraph(yesNotice);
   if (options.help) {
     await printText(commandHelp(name, command, screen.out.terminal ? screen.out.width : 80), { screen });
     return;
   }
-  if (options.timeout !== undefined) connected.timeout = options.timeout;
-  if ("edit" in command) {
-    stop.limit(options.timeout);
-    await command.edit({ positionals, command: started }, { io, screen, options, stop, connected });
-    return;
-  }
-  // A command after `--` replaces TARGET.
-  const [word, rest] = started === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
-  const { headers, env, envAll, config } = options;
-  connected.target = {
-    word,
-    command: started,
-    headerNames: Object.keys(headers),
-    options: optionsOfTarget(options),
-  };
-  const connection = readConnection(options.network, io);
-  const target = await resolveTarget({ word, command: started, headers, env, envAll, config, connection }, io);
-  if (target.kind === "url") connected.target = { ...connected.target, headerNames: Object.keys(target.headers) };
-  if (target.origin) {
-    // Other targets do not wait for the package that reads the configurations.
-    const { approve } = await import("../targets/approval.ts");
-    await approve(target.origin, { io, screen, options, stop });
-  }
-  if ("run" in command) {
-    await command.run(rest, { target, io, screen, options, stop });
-    return;
-  }
-  const action = await command.prepare(rest, io);
-  const onRefused = (method: string): void => void (connected.method = method);
-  const setting = { io, screen, options, stop, onRefused, callsTools: command.callsTools ?? false };
-  const auth = authOf(target, setting);
-  const program = target.kind === "command" ? programOutput(screen, { isLive: options.verbose }) : undefined;
-  if (target.kind === "command") connected.hidden = Object.keys(io.env).filter((name) => !isPassed(name, target.env));
-  if (program) connected.program = program;
-  stop.limit(options.timeout);
-  try {
-    const session = await openSession(target, { ...setting, auth, program });
-    connected.revisionKind = session.client.server.revisionKind;
-    await useSession(session, action);
-  } finally {
-    // An unfinished sign-in holds a lock that the next command would wait for.
-    await auth?.settled();
-  }
-}
-
-/** Whether a started server receives a variable. The library passes some, of which these may occur in its messages. */
-function isPassed(name: string, env: Readonly<Record<string, string>>): boolean {
-  return Object.hasOwn(env, name) || /^(?:LC_|XDG_|SSL_CERT_|NODE_EXTRA_CA_CERTS$)/.test(name);
-}
-
-async function useSession(session: Session, action: Action): Promise<void> {
-  const { screen, questions, client } = session;
-  try {
-    await action(session);
-    for (const name of questions.unasked())
-      screen.note(`--answer ${name}=... was not used, because no question asked for it.`);
-  } catch (error) {
-    await session.tasks?.cancelAfter(error, client);
-    throw error;
-  } finally {
-    screen.endProgress();
-    const closed = client.close();
-    // A process may take seconds to end, and the time of the command is over.
-    if (session.stop.reason !== "timeout") await closed;
-  }
-  // The result is printed, but the server did not receive the answers of the command line.
-  if (questions.hasRejectedAnswers()) throw new Reported(exitCodes.declined);
+  if (typeof options.timeout === "number") facts.timeout = options.timeout;
+  await command.run(words, {
+    ...setting,
+    options: isFormerYes ? { ...options, trust: true, sendAnswers: true, allow: ["*"] } : options,
+  });
 }

@@ -1,10 +1,21 @@
 import { requireNoMore } from "./arguments/arguments.ts";
 import { UsageError } from "../terminal/io.ts";
-import type { EditCommand } from "./connection/session.ts";
+import { configurationOptions } from "../targets/options.ts";
+import type { Options } from "../terminal/options.ts";
+import type { Command } from "./connection/command.ts";
+import { commonOptions } from "./connection/options.ts";
 
-export const serversCommand: EditCommand = {
+const { json, help } = commonOptions;
+const options = { json, config: configurationOptions.config, help } as const satisfies Options;
+
+/** Loads the commands that need the package of configurations. */
+export const loadConfigurations = () => import("./configurations/configurations.ts");
+
+export const serversCommand: Command<typeof options> = {
+  kind: "other",
   usage: "[--config FILE]",
   summary: "list the servers of all hosts and of this folder",
+  options,
   details: [
     "Reads the configurations of Claude Code, Claude Desktop, VS Code, Cursor, Windsurf, Zed, Codex, Gemini CLI, goose and " +
       "opencode, of the user, of this folder and of the folders above it. An mcp.json belongs to the host mcparley. A name " +
@@ -14,10 +25,10 @@ export const serversCommand: EditCommand = {
       "other servers are listed.",
   ],
   examples: ["mcparley servers", "mcparley servers --json", "mcparley servers --config other.toml"],
-  async edit({ positionals, command }, setting) {
+  async run({ positionals, command }, setting) {
     requireNoMore(positionals, "servers accepts no words");
     if (command) throw new UsageError("servers starts no program.", "Leave out -- and the words after it.");
-    const { listServers } = await import("./configurations/list-servers.ts");
+    const { listServers } = await loadConfigurations();
     await listServers(setting);
   },
 };

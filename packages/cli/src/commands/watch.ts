@@ -1,19 +1,28 @@
 import { LocalError } from "mcparley";
-import type { ServerChange, ListenFilter, Subscription } from "mcparley/client";
+import type { ServerChange, ListenFilter } from "mcparley/client";
 import { printJson } from "../terminal/screen.ts";
-import type { ClientCommand, Session } from "./connection/session.ts";
+import type { Options } from "../terminal/options.ts";
+import { unlessAborted } from "../terminal/abort.ts";
+import type { Command } from "./connection/command.ts";
+import { formerYes, serverOptions } from "./connection/options.ts";
+import { type Session, chooseTarget, useServer } from "./connection/session.ts";
 import { visibleLine } from "../terminal/text.ts";
 
-export const watchCommand: ClientCommand = {
+const options = { yes: formerYes, ...serverOptions } as const satisfies Options;
+
+export const watchCommand: Command<typeof options> = {
   usage: "TARGET [URI ...]",
   summary: "print changes as they occur, until Ctrl-C",
+  printsLines: true,
+  options,
   details: [
     "With URIs, prints changes of these resources; without, changes of the lists of tools, prompts and resources. " +
       'With --json each change is one line: {"at", "kind", "uri"}.',
   ],
   examples: ["mcparley watch handbook", "mcparley watch handbook handbook://resources/on-call.md"],
-  prepare(words) {
-    return (session) => watch(words, session);
+  async run(words, setting) {
+    const { target, rest } = await chooseTarget(words, setting);
+    await useServer(target, setting, (session) => watch(rest, session));
   },
 };
 
@@ -36,7 +45,9 @@ async function watch(uris: readonly string[], session: Session): Promise<void> {
   // `--timeout` limits the time until the watch is active.
   stop.limit(undefined);
   screen.note(`Watching ${describe(subscription.acknowledged)}. Press Ctrl-C to stop.`);
-  await untilEnd(subscription, request.signal);
+  await unlessAborted(subscription.closed, stop.signal);
+  if (!stop.signal.aborted) throw new LocalError("closed", "The server ended the subscription.");
+  await subscription.close();
   if (failure) throw failure;
 }
 
@@ -64,14 +75,4 @@ async function report(change: ServerChange, { options, screen }: Session): Promi
   if (options.json) return printJson({ at: at.toISOString(), ...change }, { screen }, "line");
   const what = change.kind === "updated" ? `updated ${visibleLine(change.uri)}` : `${change.kind} changed`;
   return screen.print(`${at.toTimeString().slice(0, 8)} ${what}\n`);
-}
-
-async function untilEnd(subscription: Subscription, signal: AbortSignal | undefined): Promise<void> {
-  const aborted = new Promise<"aborted">((resolve) => {
-    signal?.addEventListener("abort", () => resolve("aborted"), { once: true });
-    if (signal?.aborted) resolve("aborted");
-  });
-  const how = await Promise.race([aborted, subscription.closed.then(() => "closed" as const)]);
-  if (how === "closed" && !signal?.aborted) throw new LocalError("closed", "The server ended the subscription.");
-  await subscription.close();
 }

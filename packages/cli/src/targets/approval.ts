@@ -1,11 +1,10 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { homeFolder } from "@mcparley/internal/home-folder";
 import { type EntryIdentity, type Scope, readTrustedFile } from "@mcparley/config";
 import { Declined } from "mcparley";
 import type { CommandIo } from "../terminal/io.ts";
-import type { ClientOptions } from "../commands/options/options.ts";
+import { stateFolder } from "../terminal/user-folders.ts";
 import { type TalkSetting, isAttended, talk, whyUnasked } from "../terminal/questions/prompter.ts";
 import { withUsageErrors } from "./config-problem.ts";
 import { askTrust } from "./ask-trust.ts";
@@ -17,8 +16,8 @@ export interface Origin {
   readonly entry: EntryIdentity;
 }
 
-interface Setting extends TalkSetting {
-  readonly options: Pick<ClientOptions, "trust" | "noInput">;
+export interface ApprovalSetting extends TalkSetting {
+  readonly options: { readonly trust: boolean; readonly noInput: boolean };
 }
 
 /** The list of the trusted servers, in the user's folder for state. */
@@ -31,7 +30,7 @@ const trustedServers = "trusted-servers";
  * A URL of the user's own file is only asked for if it receives variables of the environment or files. Throws `Declined` on a no, and if
  * nobody can be asked and `--trust` is not given.
  */
-export async function approve({ name, scope, entry }: Origin, setting: Setting): Promise<void> {
+export async function approve({ name, scope, entry }: Origin, setting: ApprovalSetting): Promise<void> {
   const isOwnUrl = scope !== "project" && entry.kind === "url" && entry.sends.length === 0;
   if (setting.options.trust || isOwnUrl) return;
   const approvals = readApprovals(trustedServers, setting.io);
@@ -99,13 +98,4 @@ function newKey(folder: string): string {
     rmSync(temporary);
   }
   return readTrustedFile(file)!;
-}
-
-/** Returns the user's folder for state. */
-export function stateFolder({ env, platform }: Pick<CommandIo, "env" | "platform">): string {
-  const home = homeFolder(env);
-  if (platform === "win32") return env.LOCALAPPDATA || join(env.USERPROFILE || home, "AppData", "Local");
-  if (platform === "darwin") return join(home, "Library", "Application Support");
-  // A relative path must be ignored (XDG Base Directory Specification).
-  return env.XDG_STATE_HOME?.startsWith("/") ? env.XDG_STATE_HOME : join(home, ".local", "state");
 }

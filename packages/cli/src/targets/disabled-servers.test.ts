@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { readWords } from "../commands/options/options.ts";
+import { readChat } from "../commands/testing/read-command.ts";
 import { Screen } from "../terminal/screen.ts";
 import { createStop } from "../terminal/stop.ts";
 import { chatServers } from "../chat/servers/chat-servers.ts";
@@ -127,7 +127,7 @@ describe.each(files)("a server that is disabled by %s", (_what, content, place, 
     writeAll();
     const io = fakeIo({ cwd, env: { HOME: home } });
     const serversOf = (words: readonly string[]): Promise<unknown> => {
-      const { positionals, command, options } = readWords(words, "chat");
+      const { positionals, command, options } = readChat(words);
       const setting = { io, screen: new Screen(io, () => {}), options, stop: createStop(io, () => {}) };
       return chatServers({ targets: positionals, command }, setting, () => {});
     };

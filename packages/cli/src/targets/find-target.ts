@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ReadResult } from "@mcparley/config";
 import type { HttpConnection } from "mcparley/client";
+import type { ApprovalSetting } from "./approval.ts";
 import { type Target, isHttpUrl } from "./target.ts";
 import { didYouMean, nearest } from "../terminal/did-you-mean.ts";
 import { UsageError } from "../terminal/io.ts";
@@ -40,6 +41,14 @@ export interface Surroundings {
  */
 export async function resolveTarget(words: TargetWords, surroundings: Surroundings): Promise<Target> {
   return withWords(await findTarget(words, surroundings), words, surroundings);
+}
+
+/** Loads the code that needs the package of configurations. */
+const configured = () => import("./configured.ts");
+
+/** Asks whether the server of a configuration may be started or connected to. Throws `Declined` on a no. */
+export async function approveTarget({ origin }: Target, setting: ApprovalSetting): Promise<void> {
+  if (origin) await (await configured()).approve(origin, setting);
 }
 
 /** The words of the command line that add to a target. */
@@ -104,8 +113,7 @@ export async function findConfigured(
   config: string | undefined,
   surroundings: Surroundings,
 ): Promise<Target> {
-  // Other targets do not wait for the package that reads the configurations.
-  const { findInFile, findServer, readAll, targetOf } = await import("./find-server.ts");
+  const { findInFile, findServer, readAll, targetOf } = await configured();
   if (config !== undefined) return targetOf(findInFile(word, config, surroundings), surroundings);
   const found = readAll(surroundings);
   const server = findServer(word, found);
@@ -121,7 +129,7 @@ function started([command, ...args]: readonly string[], cwd: string): Target {
 }
 
 async function missingTarget(surroundings: Surroundings): Promise<UsageError> {
-  const { readAll } = await import("./find-server.ts");
+  const { readAll } = await configured();
   const names = new Set(readAll(surroundings).servers.flatMap(({ name, isDisabled }) => (isDisabled ? [] : [name])));
   const known = names.size > 0 ? ` Names known here: ${[...names].join(", ")}.` : "";
   return new UsageError(

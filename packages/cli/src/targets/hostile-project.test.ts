@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { run } from "../command-line.ts";
-import { configFolder } from "./sign-in/credentials.ts";
-import { stateFolder } from "./approval.ts";
+import { configFolder, stateFolder } from "../terminal/user-folders.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../commands/testing/fake-io.ts";
 import {
   type HostileProject,

@@ -1,4 +1,4 @@
-import type { ClientOptions } from "../commands/options/options.ts";
+import type { NetworkOptions } from "./options.ts";
 import { quotedWord } from "../terminal/quoted-word.ts";
 
 /** The target of a command, as far as error messages may show it. */
@@ -14,12 +14,10 @@ export interface KnownTarget {
 }
 
 /** Returns the options of a command that select a server and the connection to it. A proxy with a password is left out. */
-export function optionsOfTarget({
-  config,
-  network,
-  trust,
-}: Pick<ClientOptions, "config" | "network" | "trust">): string[] {
-  const { proxy, cacert, cert, key, keyPassphraseEnv } = network;
+export function optionsOfTarget(
+  options: Partial<NetworkOptions> & { readonly config: string | undefined; readonly trust: boolean },
+): string[] {
+  const { config, trust, proxy, cacert = [], cert, key, keyPassphraseEnv } = options;
   const values: [string, string | undefined][] = [
     ["--config", config],
     ["--proxy", proxy !== undefined && hasSecret(proxy) ? undefined : proxy],

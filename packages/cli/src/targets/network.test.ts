@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LocalError } from "mcparley";
 import { runWith } from "../commands/testing/fake-io.ts";
 import { exampleServer } from "../commands/testing/example-server.ts";
-import { type NetworkOptions, readConnection } from "./network.ts";
+import { readConnection } from "./network.ts";
+import type { NetworkOptions } from "./options.ts";
 
 const url = "https://notes.example/mcp";
 let cwd: string;
@@ -18,16 +19,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(cwd, { recursive: true }));
 
-const none: NetworkOptions = {
-  proxy: undefined,
-  cacert: [],
-  cert: undefined,
-  key: undefined,
-  keyPassphraseEnv: undefined,
-};
-
 function read(options: Partial<NetworkOptions>): unknown {
-  return readConnection({ ...none, ...options }, { cwd, env: { PASSPHRASE: "open sesame", EMPTY: "" } });
+  return readConnection(options, { cwd, env: { PASSPHRASE: "open sesame", EMPTY: "" } });
 }
 
 describe("the options for the network", () => {

@@ -2,16 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { HttpConnection } from "mcparley/client";
 import { type CommandIo, UsageError } from "../terminal/io.ts";
-
-/** The options for the proxy and the certificates. Files are relative to the folder of the command. */
-export interface NetworkOptions {
-  readonly proxy: string | undefined;
-  readonly cacert: readonly string[];
-  readonly cert: string | undefined;
-  readonly key: string | undefined;
-  /** The name of an environment variable. */
-  readonly keyPassphraseEnv: string | undefined;
-}
+import type { NetworkOptions } from "./options.ts";
 
 /**
  * Returns the connection settings that the options name. Returns undefined without such options.
@@ -19,7 +10,7 @@ export interface NetworkOptions {
  * Throws `UsageError` for a file that cannot be read, and for options that need another one.
  */
 export function readConnection(
-  { proxy, cacert, cert, key, keyPassphraseEnv }: NetworkOptions,
+  { proxy, cacert = [], cert, key, keyPassphraseEnv }: Partial<NetworkOptions>,
   { cwd, env }: Pick<CommandIo, "cwd" | "env">,
 ): HttpConnection | undefined {
   if (cert !== undefined && key === undefined) {

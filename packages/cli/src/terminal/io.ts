@@ -22,6 +22,8 @@ export interface CommandIo {
   columns(): number | undefined;
   /** Calls `listener` on each Ctrl-C until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
+  /** Calls `listener` when the process receives a termination request, until the returned function is called. */
+  onTerminate(listener: () => void): () => void;
   /**
    * Calls `run` after a number of milliseconds, when the keys that were pressed in this time have been read. Returns a function that
    * cancels the call.
@@ -61,14 +63,17 @@ export function processIo(): CommandIo {
     isTerminal: { stdin: isatty(0), stdout: isatty(1), stderr: isatty(2) },
     hasSocketStdin,
     columns: () => [stdout, stderr].find((stream) => stream.isTTY)?.columns,
-    onInterrupt: (listener) => {
-      process.on("SIGINT", listener);
-      return () => process.off("SIGINT", listener);
-    },
+    onInterrupt: (listener) => onSignal("SIGINT", listener),
+    onTerminate: (listener) => onSignal("SIGTERM", listener),
     after: afterKeys,
     openUrl: loadAndOpen,
     connect: loadAndConnect as typeof connect,
   };
+}
+
+function onSignal(signal: NodeJS.Signals, listener: () => void): () => void {
+  process.on(signal, listener);
+  return () => process.off(signal, listener);
 }
 
 function afterKeys(ms: number, run: () => void): () => void {

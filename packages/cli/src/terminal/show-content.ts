@@ -1,15 +1,10 @@
-import { open } from "node:fs/promises";
-import { extname, resolve } from "node:path";
 import { type ContentBlock, type ResourceContents, printable, printableJson, wellFormedJson } from "mcparley";
-import { UsageError } from "./io.ts";
 import { jsonText } from "./json-text.ts";
 import type { View } from "./screen.ts";
-import type { Session } from "../commands/connection/session.ts";
-import { decodedSlices, encodedSlices } from "./slices.ts";
 import { visibleLine } from "./text.ts";
 
 /** Binary data of a result in base64, with its type. */
-interface Binary {
+export interface Binary {
   readonly data: string;
   readonly mimeType: string | undefined;
 }
@@ -74,45 +69,4 @@ export function showSize(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
   const [amount, unit] = bytes < 1024 ** 2 ? [bytes / 1024, "KiB"] : [bytes / 1024 ** 2, "MiB"];
   return `${Math.round(amount * 10) / 10} ${unit}`;
-}
-
-/** Writes binary data to `--output`. Several files get a number before the extension: `chart-1.png`, `chart-2.png`. */
-export async function saveBinaries(binaries: readonly Binary[], file: string, session: Session): Promise<void> {
-  for (const [index, binary] of binaries.entries()) {
-    const path = binaries.length === 1 ? file : numbered(file, index + 1);
-    await save(path, { slices: decodedSlices(binary.data), mimeType: binary.mimeType }, session);
-  }
-}
-
-/** Writes text to `--output`. */
-export async function saveText(text: string, file: string, session: Session): Promise<void> {
-  await save(file, { slices: encodedSlices(text) }, session);
-}
-
-async function save(
-  path: string,
-  { slices, mimeType }: { slices: Iterable<Buffer>; mimeType?: string | undefined },
-  session: Session,
-): Promise<void> {
-  let size = 0;
-  try {
-    const file = await open(resolve(session.io.cwd, path), "w");
-    try {
-      for (const bytes of slices) {
-        await file.writeFile(bytes);
-        size += bytes.length;
-      }
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
-  }
-  const type = mimeType === undefined ? "" : `, ${visibleLine(mimeType)}`;
-  session.screen.note(`Wrote ${path} (${showSize(size)}${type}).`);
-}
-
-function numbered(file: string, number: number): string {
-  const ending = extname(file);
-  return `${file.slice(0, file.length - ending.length)}-${number}${ending}`;
 }

@@ -1,11 +1,11 @@
 import type { Catalogue, CatalogueTool } from "@mcparley/host";
 import type { JsonObject } from "mcparley";
-import { type Given, readArguments, sourcesOf } from "../../commands/arguments/arguments.ts";
+import { type TypedArgument, readArguments, sourcesOf } from "../../commands/arguments/arguments.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "../../terminal/json.ts";
 import type { Suggest } from "../../terminal/questions/prompter.ts";
 import { resolveReference, typesOf } from "../../commands/arguments/schema-types.ts";
-import { summarizeArguments } from "../../commands/arguments/schema-summary.ts";
+import { summarizeArguments } from "../../commands/output/schema-summary.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { toolArguments } from "../../commands/arguments/tool-arguments.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
@@ -68,7 +68,7 @@ async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<
     prompter.say(view.style.bold(visibleLine(`Arguments of ${name}`)));
     return askValues(values, { prompter, view, suggestFor: (argument) => choices(tool.inputSchema, argument) });
   });
-  const given = Object.entries(answers).map(([key, value]): Given => ({ key, form: "text", value }));
+  const given = Object.entries(answers).map(([key, value]): TypedArgument => ({ key, form: "text", value }));
   return toolArguments(tool, given);
 }
 

@@ -1,7 +1,7 @@
 import type { Catalogue, CatalogueResource, CatalogueTemplate } from "@mcparley/host";
 import { printableJson } from "mcparley";
 import { UsageError } from "../../terminal/io.ts";
-import { type Offer, showOffer, showToolLines } from "../../commands/connection/show-list.ts";
+import { type Offer, showOffer, showToolLines } from "../../commands/output/show-list.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { findWhenReady } from "../session/await-definitions.ts";

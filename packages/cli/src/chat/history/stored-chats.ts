@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import type { Message } from "@mcparley/host";
-import { stateFolder } from "../../targets/approval.ts";
+import { stateFolder } from "../../terminal/user-folders.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
 import { type ChatSummary, type StoredChat, decodeChat, encodeChat, headBytes, readHead } from "./chat-file.ts";

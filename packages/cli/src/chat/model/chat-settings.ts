@@ -3,7 +3,7 @@ import { readTrustedFile } from "@mcparley/config";
 import { withUsageErrors } from "../../targets/config-problem.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import { JsonSyntaxError, type ParsedJson, isObject, parseJsonWithComments } from "../../terminal/json.ts";
-import { configFolder } from "../../targets/sign-in/credentials.ts";
+import { configFolder } from "../../terminal/user-folders.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type PackageExport, readPackageExport } from "./package-export.ts";
 

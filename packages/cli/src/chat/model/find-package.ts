@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { homeFolder } from "@mcparley/internal/home-folder";
 import type { CommandIo } from "../../terminal/io.ts";
 import { isObject } from "../../terminal/json.ts";
-import { configFolder } from "../../targets/sign-in/credentials.ts";
+import { configFolder } from "../../terminal/user-folders.ts";
 
 /** A package on this machine. */
 export interface FoundPackage {

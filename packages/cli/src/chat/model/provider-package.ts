@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import type { LanguageModel } from "@mcparley/host";
 import { UsageError } from "../../terminal/io.ts";
 import { quotedWord } from "../../terminal/quoted-word.ts";
-import { configFolder } from "../../targets/sign-in/credentials.ts";
+import { configFolder } from "../../terminal/user-folders.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type FoundPackage, findPackage } from "./find-package.ts";

@@ -1,22 +1,16 @@
-import { statSync } from "node:fs";
-import { basename, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Problem, ReadResult } from "@mcparley/config";
 import type { ServerEntry } from "@mcparley/host";
 import { Declined } from "mcparley";
-import type { Root } from "mcparley/client";
 import { type Origin, approve } from "../../targets/approval.ts";
 import type { Target } from "../../targets/target.ts";
 import { readConnection } from "../../targets/network.ts";
 import { findConfigured, findTarget, withWords } from "../../targets/find-target.ts";
 import { type CommandIo, UsageError } from "../../terminal/io.ts";
-import type { ClientOptions } from "../../commands/options/options.ts";
+import type { ChatOptions } from "../../commands/chat.ts";
 import { readGivenFile } from "../../targets/config-file.ts";
 import { problemError } from "../../targets/config-problem.ts";
 import { inProjects, readAll } from "../../targets/find-server.ts";
-import { isAttended } from "../../terminal/questions/prompter.ts";
-import type { Screen } from "../../terminal/screen.ts";
-import type { Stop } from "../../terminal/stop.ts";
+import { type TalkSetting, isAttended } from "../../terminal/questions/prompter.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { serverName, uniqueName, usableName } from "./server-names.ts";
 
@@ -29,11 +23,8 @@ export interface ServerWords {
 }
 
 /** The terminal before the chat is shown. */
-export interface StartSetting {
-  readonly io: CommandIo;
-  readonly screen: Screen;
-  readonly options: ClientOptions;
-  readonly stop: Stop;
+export interface StartSetting extends TalkSetting {
+  readonly options: ChatOptions;
 }
 
 /** A server of a chat, by its name. */
@@ -156,7 +147,7 @@ function noteOwnServer({ name, scope, entry }: Origin, { options, screen }: Star
 }
 
 /** Throws `UsageError` if an option with a possible secret would be sent to several servers. */
-function checkShared(targets: readonly Target[], { headers, env, envAll }: ClientOptions): void {
+function checkShared(targets: readonly Target[], { headers, env, envAll }: ChatOptions): void {
   const urls = targets.filter(({ kind }) => kind === "url").length;
   const commands = targets.length - urls;
   const cure = "Write it into the configuration of the server that needs it.";
@@ -170,9 +161,9 @@ function checkShared(targets: readonly Target[], { headers, env, envAll }: Clien
 
 /** Returns a target with the options that apply to its kind. */
 function withOptions(target: Target, { io, options }: StartSetting): Target {
-  const { headers, env, envAll, network } = options;
+  const { headers, env, envAll } = options;
   if (target.kind === "url")
-    return withWords(target, { headers, env: {}, connection: readConnection(network, io) }, io);
+    return withWords(target, { headers, env: {}, connection: readConnection(options, io) }, io);
   return withWords(target, { headers: {}, env, envAll }, io);
 }
 
@@ -193,17 +184,4 @@ function toEntry(name: string, target: Target, { setting, onStderr }: EntryParts
   const limit = maxReply === undefined ? {} : { maxLineBytes: maxReply };
   const stderr = (chunk: string): void => onStderr(name, chunk);
   return { target: { command, args, env, cwd, stderr, ...limit }, ...settings };
-}
-
-/** Returns the folder as a root. Throws `UsageError` for a path that is not a folder. */
-export function readRoot(folder: string, { cwd }: Pick<CommandIo, "cwd">): Root {
-  const path = resolve(cwd, folder);
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found?.isDirectory()) {
-    throw new UsageError(
-      `${folder} ${found ? "is a file, not a folder" : "does not exist"}.`,
-      "Name a folder, such as . for this one.",
-    );
-  }
-  return { uri: pathToFileURL(path).href, name: basename(path) || path };
 }

@@ -1,6 +1,6 @@
 import { type CataloguePrompt, type CompletionRequest, templateVariables } from "@mcparley/host";
 import type { Suggest } from "../../terminal/questions/prompter.ts";
-import { type Given } from "../../commands/arguments/arguments.ts";
+import { type TypedArgument } from "../../commands/arguments/arguments.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { visibleLine } from "../../terminal/text.ts";
@@ -10,7 +10,7 @@ import type { Chat } from "./chat.ts";
 /** Asks for the arguments of a prompt that were not given, with the suggestions of the server. */
 export async function promptValues(
   { name, server, prompt }: CataloguePrompt,
-  given: readonly Given[],
+  given: readonly TypedArgument[],
   chat: Chat,
 ): Promise<Record<string, string>> {
   const known = prompt.arguments ?? [];

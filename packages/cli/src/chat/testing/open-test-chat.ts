@@ -2,7 +2,7 @@ import type { LanguageModel, ServerEntry } from "@mcparley/host";
 import { onTestFinished } from "vitest";
 import type { CommandIo } from "../../terminal/io.ts";
 import { Screen } from "../../terminal/screen.ts";
-import { readWords } from "../../commands/options/options.ts";
+import { readChat } from "../../commands/testing/read-command.ts";
 import { type FakeIo, type FakeOptions, fakeIo } from "../../commands/testing/fake-io.ts";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { openHistory } from "../history/stored-chats.ts";
@@ -145,7 +145,7 @@ async function startChat(
   terminations = new Set<() => void>(),
 ): Promise<number> {
   const { servers = {}, model, argv = [], targets = [] } = options;
-  const read = readWords(argv, "chat").options;
+  const read = readChat(argv).options;
   let exit: Promise<number> | undefined;
   onTestFinished(async () => {
     for (const terminate of terminations) terminate();

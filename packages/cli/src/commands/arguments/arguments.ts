@@ -7,7 +7,7 @@ import { isObject } from "../../terminal/json.ts";
 import { decodeText, readText } from "../../terminal/read-text.ts";
 
 /** One `key=value` of the command line, after its file or stdin is read. */
-export interface Given {
+export interface TypedArgument {
   readonly key: string;
   /** `text` was written as `key=`, `json` as `key:=`. */
   readonly form: "text" | "json";
@@ -27,13 +27,13 @@ interface Sources {
  * A key is everything before the first `=`. Dots in it do not nest. Keys keep their order and may repeat. The schema
  * decides whether a repeated key is an array. `key=value` replaces a member of the JSON object.
  */
-export async function readArguments(words: readonly string[], sources: Sources): Promise<Given[]> {
+export async function readArguments(words: readonly string[], sources: Sources): Promise<TypedArgument[]> {
   if (words.filter((word) => /^(?:[^=]+=)?@-$/s.test(word)).length > 1) {
     throw new UsageError("stdin can be read once: only one argument may be @-.");
   }
   const objects = words.filter(isObjectWord);
   if (objects.length > 1) throw new UsageError("There can be only one JSON object of arguments.");
-  const given: Given[] = [];
+  const given: TypedArgument[] = [];
   for (const word of words) if (!isObjectWord(word)) given.push(await readArgument(word, sources));
   const replaced = new Set(given.map(({ key }) => key));
   const members = objects[0] === undefined ? [] : await readObject(objects[0], sources);
@@ -45,7 +45,7 @@ function isObjectWord(word: string): boolean {
   return /^\s*\{|^\s*\[[^=]*$|^@[^=]*$/s.test(word);
 }
 
-async function readObject(word: string, sources: Sources): Promise<Given[]> {
+async function readObject(word: string, sources: Sources): Promise<TypedArgument[]> {
   const text = word.startsWith("@") ? await readSource(word.slice(1), word, sources) : word;
   let value: unknown;
   try {
@@ -59,7 +59,7 @@ async function readObject(word: string, sources: Sources): Promise<Given[]> {
 
 const objectForm = "Write it as '{\"a\": 1}', @arguments.json, or @- for stdin.";
 
-async function readArgument(word: string, sources: Sources): Promise<Given> {
+async function readArgument(word: string, sources: Sources): Promise<TypedArgument> {
   const [, key, colon, raw] = /^(?!:=)([^=]+?)(:?)=(.*)$/s.exec(word) ?? [];
   if (key === undefined || raw === undefined) throw notAnArgument(word);
   const text = raw.startsWith("@") ? await readSource(raw.slice(1), word, sources) : raw;
@@ -117,7 +117,7 @@ export function sourcesOf(io: CommandIo): Sources {
  *
  * Throws `UsageError` for an argument that is not text, occurs twice, is unknown, or is required and missing.
  */
-export function promptArguments(prompt: Prompt, given: readonly Given[]): Record<string, string> {
+export function promptArguments(prompt: Prompt, given: readonly TypedArgument[]): Record<string, string> {
   const known = prompt.arguments ?? [];
   const values = textArguments(given);
   for (const key of values.keys()) requireKnown(prompt, key);
@@ -132,7 +132,7 @@ export function promptArguments(prompt: Prompt, given: readonly Given[]): Record
 }
 
 /** Returns the typed arguments by key. Each must be text and occur once. */
-export function textArguments(given: readonly Given[]): Map<string, string> {
+export function textArguments(given: readonly TypedArgument[]): Map<string, string> {
   const values = new Map<string, string>();
   for (const { key, value } of given) {
     if (values.has(key)) throw new UsageError(`${key} is given twice. It accepts one value.`);

@@ -1,6 +1,6 @@
 import type { JsonObject, Tool } from "mcparley";
 import { describe, expect, test } from "vitest";
-import type { Given } from "./arguments.ts";
+import type { TypedArgument } from "./arguments.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { toolArguments } from "./tool-arguments.ts";
 
@@ -8,8 +8,8 @@ function toolWith(properties: JsonObject, more: JsonObject = {}): Tool {
   return { name: "t", inputSchema: { type: "object", properties, ...more } };
 }
 
-const text = (key: string, value: string): Given => ({ key, form: "text", value });
-const json = (key: string, value: unknown): Given => ({ key, form: "json", value });
+const text = (key: string, value: string): TypedArgument => ({ key, form: "text", value });
+const json = (key: string, value: unknown): TypedArgument => ({ key, form: "json", value });
 
 function coerced(schema: unknown, typed: string, root: JsonObject = {}): unknown {
   return toolArguments(toolWith({ x: schema }, root), [text("x", typed)]).x;

@@ -1,5 +1,5 @@
 import type { JsonObject, Tool } from "mcparley";
-import type { Given } from "./arguments.ts";
+import type { TypedArgument } from "./arguments.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { resolveReference, typesOf } from "./schema-types.ts";
@@ -14,7 +14,7 @@ import { isObject } from "../../terminal/json.ts";
  *
  * Throws `UsageError` for an argument that the tool does not have, and for a missing required argument.
  */
-export function toolArguments(tool: Tool, given: readonly Given[]): JsonObject {
+export function toolArguments(tool: Tool, given: readonly TypedArgument[]): JsonObject {
   const schema = tool.inputSchema;
   const properties = isObject(schema.properties) ? schema.properties : {};
   const groups = groupByKey(given);
@@ -28,8 +28,8 @@ export function toolArguments(tool: Tool, given: readonly Given[]): JsonObject {
   return Object.fromEntries(values);
 }
 
-function groupByKey(given: readonly Given[]): Map<string, Given[]> {
-  const groups = new Map<string, Given[]>();
+function groupByKey(given: readonly TypedArgument[]): Map<string, TypedArgument[]> {
+  const groups = new Map<string, TypedArgument[]>();
   for (const one of given) groups.set(one.key, [...(groups.get(one.key) ?? []), one]);
   return groups;
 }
@@ -39,7 +39,7 @@ interface Typed {
   readonly root: JsonObject;
 }
 
-function valueOf(key: string, group: readonly Given[], { property, root }: Typed): unknown {
+function valueOf(key: string, group: readonly TypedArgument[], { property, root }: Typed): unknown {
   const types = typesOf(property, root);
   const [first] = group;
   if (group.length > 1) {
@@ -66,7 +66,7 @@ function coerce(text: string, typed: Typed): unknown {
   return text;
 }
 
-function itemOf(one: Given, typed: Typed): unknown {
+function itemOf(one: TypedArgument, typed: Typed): unknown {
   return one.form === "json" ? one.value : coerce(String(one.value), itemsOf(typed));
 }
 

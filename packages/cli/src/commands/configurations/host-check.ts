@@ -1,6 +1,6 @@
 import { type ConfigPlan, hosts } from "@mcparley/config";
 import { redact } from "mcparley";
-import type { EditSetting } from "../connection/session.ts";
+import type { TalkSetting } from "../../terminal/questions/prompter.ts";
 import { cut, visibleLine } from "../../terminal/text.ts";
 import { runTool } from "./run-tool.ts";
 
@@ -21,7 +21,7 @@ export interface HostCheck {
  */
 export async function checkHost(
   { host, name, scope }: Pick<ConfigPlan, "host" | "name" | "scope">,
-  setting: EditSetting,
+  setting: TalkSetting,
 ): Promise<HostCheck | undefined> {
   const words = hosts.find(({ id }) => id === host)?.check;
   if (!words) return undefined;

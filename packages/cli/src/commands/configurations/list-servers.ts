@@ -1,8 +1,9 @@
 import { homeFolder } from "@mcparley/internal/home-folder";
 import { type ConfiguredServer, type Problem, type ReadResult, type Scope } from "@mcparley/config";
-import { Reported, exitCodes } from "../connection/report-error.ts";
+import { exitCodes } from "../../terminal/exit-codes.ts";
+import { Reported } from "../connection/report-error.ts";
 import { type View, paragraph, printJson, printText } from "../../terminal/screen.ts";
-import type { EditSetting } from "../connection/session.ts";
+import type { CommandSetting } from "../connection/command.ts";
 import { visibleLine, widthOf } from "../../terminal/text.ts";
 import { readGivenFile } from "../../targets/config-file.ts";
 import { withoutCure } from "../../targets/config-problem.ts";
@@ -10,7 +11,11 @@ import { readAll } from "../../targets/find-server.ts";
 import { describeTarget } from "./safe-target.ts";
 
 /** Prints the servers of all hosts, or of the file of `--config`. Ends with exit code 1 if a file or an entry is invalid. */
-export async function listServers({ io, screen, options }: EditSetting): Promise<void> {
+export async function listServers({
+  io,
+  screen,
+  options,
+}: CommandSetting<{ readonly json: boolean; readonly config: string | undefined }>): Promise<void> {
   const found = options.config === undefined ? readAll(io) : readGivenFile(options.config, io);
   const servers = found.servers.toSorted(compareServers);
   const problems = problemsOf(found);
@@ -109,7 +114,7 @@ function shorten(file: string, home: string): string {
   return file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;
 }
 
-function showProblem({ message, cure }: Problem, { screen }: Pick<EditSetting, "screen">): void {
+function showProblem({ message, cure }: Problem, { screen }: Pick<CommandSetting, "screen">): void {
   screen.note(paragraph(`mcparley: ${withoutCure(message, cure)}`, screen.err));
   if (cure !== undefined) screen.note(paragraph(cure, screen.err, "  "));
 }

@@ -1,13 +1,20 @@
 import { statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import type { ConfigValue, Reference, ServerTarget } from "@mcparley/config";
-import { isHttpUrl } from "../../targets/target.ts";
-import { UsageError } from "../../terminal/io.ts";
-import type { ClientOptions } from "../options/options.ts";
+import type { ConfigValue, ConfiguredServer, Reference, ServerTarget } from "@mcparley/config";
+import { type Target, isHttpUrl } from "../../targets/target.ts";
+import { type CommandIo, UsageError } from "../../terminal/io.ts";
+import type { AddOptions } from "./options.ts";
 import { readRunner } from "../../targets/package-runner.ts";
 import { hasReference, isSecretName, isSecretValue, safeWords } from "@mcparley/internal/secret-values";
 
-type Words = Pick<ClientOptions, "env" | "headers">;
+type Words = Pick<AddOptions, "env" | "headers">;
+
+/** A server to add to hosts. */
+export interface NewServer {
+  readonly target: ServerTarget;
+  /** The entry of another configuration that is copied. Undefined for a server of the command line. */
+  readonly origin?: ConfiguredServer;
+}
 
 /** Returns a text of the command line with its references, `${env:NAME}` or `${NAME}`. */
 function parseReferences(text: string): ConfigValue {
@@ -100,4 +107,19 @@ export function withAbsolutePaths(words: readonly string[], cwd: string): string
     const path = resolve(cwd, word);
     return statSync(path, { throwIfNoEntry: false })?.isFile() ? path : word;
   });
+}
+
+/** Returns a server of the command line with the values of its variables, as it is connected to. */
+export function expandNew(target: ServerTarget, { cwd, env: variables }: Pick<CommandIo, "cwd" | "env">): Target {
+  const expand = (value: ConfigValue): string => {
+    if (typeof value === "string") return value;
+    return value
+      .map((part) => (typeof part === "string" ? part : part.kind === "env" ? variables[part.name] : ""))
+      .join("");
+  };
+  const expandTable = (table: ReadonlyMap<string, ConfigValue>): Record<string, string> =>
+    Object.fromEntries([...table].map(([name, value]) => [name, expand(value)]));
+  if (target.kind === "url") return { kind: "url", url: expand(target.url), headers: expandTable(target.headers) };
+  const { command, args, env } = target;
+  return { kind: "command", command: expand(command), args: args.map(expand), env: expandTable(env), cwd };
 }

@@ -1,9 +1,12 @@
-import type { CommandTarget, ConfigValue, ConfiguredServer, ServerTarget } from "@mcparley/config";
+import type { CommandTarget, ConfigValue, ServerTarget } from "@mcparley/config";
 import { UsageError } from "../../terminal/io.ts";
-import type { EditSetting } from "../connection/session.ts";
+import type { TalkSetting } from "../../terminal/questions/prompter.ts";
+import type { CommandSetting } from "../connection/command.ts";
+import type { NewServer } from "./new-target.ts";
+import type { AddOptions } from "./options.ts";
 import { type PackageWord, readRunner } from "../../targets/package-runner.ts";
 import { runTool } from "./run-tool.ts";
-import { approveSource } from "./try-server.ts";
+import { approveOrigin } from "./try-server.ts";
 
 /** The time for a question to a registry in milliseconds. */
 const timeout = 30_000;
@@ -16,9 +19,8 @@ const timeout = 30_000;
  * Throws `UsageError` if a version cannot be determined.
  */
 export async function pinPackages(
-  source: ConfiguredServer,
-  target: ServerTarget,
-  setting: EditSetting,
+  { target, origin }: NewServer,
+  setting: CommandSetting<AddOptions>,
 ): Promise<ServerTarget> {
   if (target.kind === "url") return target;
   const words = [target.command, ...target.args];
@@ -27,7 +29,7 @@ export async function pinPackages(
   if (runner.unknown !== undefined) {
     throw unpinned(`The package of ${JSON.stringify(words[0])} cannot be found in its words (${runner.unknown}).`);
   }
-  await approveSource(source, setting);
+  if (origin) await approveOrigin(origin, setting);
   const pinned = new Map<number, string>();
   for (const word of runner.packages) {
     const spec = runner.registry === "npm" ? await pinNpm(word, setting) : await pinPypi(word, setting);
@@ -43,7 +45,7 @@ function withWords(target: CommandTarget, [command = "", ...args]: readonly Conf
   return { ...target, command, args };
 }
 
-async function pinNpm({ spec }: PackageWord, setting: EditSetting): Promise<string> {
+async function pinNpm({ spec }: PackageWord, setting: TalkSetting): Promise<string> {
   const [, name, version] = /^((?:@[\w.~-]+\/)?\w[\w.~-]*)(?:@([^@\s]+))?$/.exec(spec) ?? [];
   if (name === undefined) throw unpinned(`${JSON.stringify(spec)} is not a package of the npm registry.`);
   if (version !== undefined && /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/.test(version)) return spec;
@@ -67,7 +69,7 @@ function newest(result: Answer): string | undefined {
   }
 }
 
-async function pinPypi({ spec, isPositional }: PackageWord, setting: EditSetting): Promise<string> {
+async function pinPypi({ spec, isPositional }: PackageWord, setting: TalkSetting): Promise<string> {
   const [, name, extras = "", version] = /^(\w[\w.-]*)(\[[\w,.-]+\])?(?:(?:==|@)([\w.+!-]+))?$/.exec(spec) ?? [];
   if (name === undefined) throw unpinned(`${JSON.stringify(spec)} is not a package of PyPI.`);
   if (version !== undefined && /^\d/.test(version)) return spec;
@@ -76,7 +78,7 @@ async function pinPypi({ spec, isPositional }: PackageWord, setting: EditSetting
   return isPositional && extras === "" ? `${name}@${found}` : `${name}${extras}==${found}`;
 }
 
-async function versionOfPypi(name: string, setting: EditSetting): Promise<string> {
+async function versionOfPypi(name: string, setting: TalkSetting): Promise<string> {
   const words = ["uv", "pip", "compile", "--no-deps", "--no-header", "--no-annotate", "--quiet", "-"];
   const compiled = await ask(words, setting, `${name}\n`);
   const [, ofUv] = /^[\w.-]+==([\w.+!-]+)\s*$/m.exec(compiled?.code === 0 ? compiled.out : "") ?? [];
@@ -87,7 +89,7 @@ async function versionOfPypi(name: string, setting: EditSetting): Promise<string
   throw unpinned(`The version of ${name} cannot be determined: ${reasonOf(compiled ?? listed, "uv")}.`);
 }
 
-function ask(words: readonly string[], { io, stop }: EditSetting, input = ""): Promise<Answer> {
+function ask(words: readonly string[], { io, stop }: TalkSetting, input = ""): Promise<Answer> {
   return runTool(words, { io, signal: stop.signal, timeout, input });
 }
 

@@ -3,17 +3,19 @@ import { LocalError } from "mcparley";
 import { approve } from "../../targets/approval.ts";
 import type { Target } from "../../targets/target.ts";
 import { readConnection } from "../../targets/network.ts";
+import { type NewServer, expandNew } from "./new-target.ts";
+import type { AddOptions } from "./options.ts";
+import type { CommandSetting } from "../connection/command.ts";
 import { programOutput } from "../connection/program-output.ts";
-import { type EditSetting, openSession } from "../connection/session.ts";
+import { openSession } from "../connection/session.ts";
 import { targetOf } from "../../targets/find-server.ts";
 
 /**
  * Asks for the consent to a server of a configuration file, before a program looks for its packages. References need no values, because
- * nothing is started. The words of the command line need no consent.
+ * nothing is started.
  */
-export async function approveSource(server: ConfiguredServer, setting: EditSetting): Promise<void> {
+export async function approveOrigin(server: ConfiguredServer, setting: CommandSetting<AddOptions>): Promise<void> {
   const { io } = setting;
-  if (server.file === "") return;
   const references = server.target ? referencesIn(server.target) : [];
   const blank = Object.fromEntries(references.flatMap((one) => (one.kind === "env" ? [[one.name, ""]] : [])));
   const { origin } = await targetOf(server, { cwd: io.cwd, env: { ...blank, ...io.env } }, () => "");
@@ -26,21 +28,23 @@ export async function approveSource(server: ConfiguredServer, setting: EditSetti
  * Returns undefined, with a note, if a value of its references is unknown here, or if it requires a sign-in. Rejects if the connection
  * fails. A program of a configuration needs the approval of the user.
  */
-export async function tryServer(server: ConfiguredServer, setting: EditSetting): Promise<string | undefined> {
-  const { io, screen, options, connected } = setting;
-  const missing = server.target && unknownValue(server.target, io.env);
+export async function tryServer(
+  { target, origin }: NewServer,
+  setting: CommandSetting<AddOptions>,
+): Promise<string | undefined> {
+  const { io, screen, options, facts } = setting;
+  const missing = unknownValue(target, io.env);
   if (missing !== undefined) {
     screen.noteParagraph(`The server was not checked, because ${missing} has no value here.`);
     return undefined;
   }
-  const { origin, ...target } = await targetOf(server, io);
-  // Without a file, the words of the command line are the server.
-  if (origin && server.file !== "") await approve(origin, setting);
-  connected.target = { word: undefined, command: undefined, headerNames: [] };
-  const program = target.kind === "command" ? programOutput(screen, { isLive: options.verbose }) : undefined;
-  if (program) connected.program = program;
+  const server = origin ? await targetOf({ ...origin, target }, io) : expandNew(target, io);
+  if (server.origin) await approve(server.origin, setting);
+  facts.target = { word: undefined, command: undefined, headerNames: [] };
+  const program = server.kind === "command" ? programOutput(screen, { isLive: options.verbose }) : undefined;
+  if (program) facts.program = program;
   try {
-    return await show(target, { ...setting, program });
+    return await show(server, { ...setting, program });
   } catch (error) {
     if (error instanceof LocalError && (error.code === "unauthorized" || error.code === "sign_in_required")) {
       screen.noteParagraph("The server requires a sign-in, so its tools were not checked. Sign in with the host.");
@@ -53,20 +57,15 @@ export async function tryServer(server: ConfiguredServer, setting: EditSetting):
   }
 }
 
-interface ShowSetting extends EditSetting {
+interface ShowSetting extends CommandSetting<AddOptions> {
   readonly program: ReturnType<typeof programOutput> | undefined;
 }
 
 async function show(target: Target, setting: ShowSetting): Promise<string | undefined> {
   const { io, screen, options, stop } = setting;
-  const connection = target.kind === "url" ? readConnection(options.network, io) : undefined;
+  const connection = target.kind === "url" ? readConnection(options, io) : undefined;
   const reached = connection ? { ...target, connection } : target;
-  const { client } = await openSession(reached, {
-    ...setting,
-    auth: undefined,
-    callsTools: false,
-    onRefused: () => {},
-  });
+  const { client } = await openSession(reached, { ...setting, auth: undefined });
   try {
     const tools = client.server.capabilities.tools ? await client.listTools({ signal: stop.signal }).all() : [];
     const { info, revision } = client.server;

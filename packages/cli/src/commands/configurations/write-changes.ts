@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { type AppliedPlan, type ConfigPlan, applyPlan } from "@mcparley/config";
 import { Declined } from "mcparley";
-import { stateFolder } from "../../targets/approval.ts";
+import { stateFolder } from "../../terminal/user-folders.ts";
 import { choose } from "../../terminal/questions/choose.ts";
 import { isAttended, talk, whyUnasked } from "../../terminal/questions/prompter.ts";
 import { printJson, printText } from "../../terminal/screen.ts";
-import type { EditSetting } from "../connection/session.ts";
+import type { CommandSetting } from "../connection/command.ts";
+import type { WriteOptions } from "./options.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { withUsageErrors } from "../../targets/config-problem.ts";
 import { type HostCheck, checkHost, describeCheck } from "./host-check.ts";
@@ -22,7 +23,7 @@ interface Change {
  *
  * Throws `Declined` on a no, and if nobody can be asked and `--yes` is not given. Nothing is written then.
  */
-export async function writeChanges(plans: readonly ConfigPlan[], setting: EditSetting): Promise<void> {
+export async function writeChanges(plans: readonly ConfigPlan[], setting: CommandSetting<WriteOptions>): Promise<void> {
   const { io, screen, options } = setting;
   const changes = plans
     .filter(({ before, after }) => before !== after)
@@ -44,7 +45,7 @@ export async function writeChanges(plans: readonly ConfigPlan[], setting: EditSe
   if (options.json) await printJson({ dryRun: false, changes: written }, { screen });
 }
 
-async function confirm(count: number, setting: EditSetting): Promise<void> {
+async function confirm(count: number, setting: CommandSetting<WriteOptions>): Promise<void> {
   const { options, stop } = setting;
   if (options.yes) return;
   if (!isAttended(setting)) {
@@ -57,7 +58,7 @@ async function confirm(count: number, setting: EditSetting): Promise<void> {
   if (!agreed) throw new Declined("Nothing was written.");
 }
 
-async function write(change: Change, setting: EditSetting): Promise<object> {
+async function write(change: Change, setting: CommandSetting<WriteOptions>): Promise<object> {
   const { io, screen, options } = setting;
   const { plan } = change;
   const applied = withUsageErrors(() => applyPlan(plan, { backups: join(stateFolder(io), "mcparley", "backups") }));

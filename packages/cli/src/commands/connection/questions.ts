@@ -1,10 +1,8 @@
 import type { FieldProblem } from "@mcparley/host";
 import type { CreateMessageParams, CreateMessageResult, ElicitFormParams, ElicitParams, ElicitResult } from "mcparley";
 import type { InputRequestSource, ElicitHandler, SampleHandler } from "mcparley/client";
-import type { CommandIo } from "../../terminal/io.ts";
-import type { ClientOptions } from "../options/options.ts";
 import { type Screen, paragraph } from "../../terminal/screen.ts";
-import type { Stop } from "../../terminal/stop.ts";
+import type { ConnectionOptions } from "./options.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { askForm } from "../../terminal/questions/ask-form.ts";
 import { askUrl } from "../../terminal/questions/ask-url.ts";
@@ -17,7 +15,7 @@ import {
   listChoices,
 } from "../../terminal/questions/form-fields.ts";
 import { fieldsOf, formProblems } from "./form-schema.ts";
-import { type Prompter, isAttended, talk, whyUnasked } from "../../terminal/questions/prompter.ts";
+import { type Prompter, type TalkSetting, isAttended, talk, whyUnasked } from "../../terminal/questions/prompter.ts";
 
 /** Answers the server's requests with the options or with the user at the terminal. */
 export interface Questions {
@@ -32,15 +30,14 @@ export interface Questions {
   hasRejectedAnswers(): boolean;
 }
 
-interface Setting {
-  readonly io: CommandIo;
-  readonly screen: Screen;
-  readonly options: ClientOptions;
-  readonly stop: Stop;
+/** The terminal of the questions, and the answers of the command line. */
+interface Setting extends TalkSetting {
+  readonly options: Pick<ConnectionOptions, "noInput" | "answers" | "sample" | "sendAnswers">;
 }
 
 export function createQuestions(setting: Setting): Questions {
-  const { options, stop } = setting;
+  const { stop } = setting;
+  const { answers = {}, sample } = setting.options;
   const canAsk = isAttended(setting);
   const asked = new Set<string>();
   let hasRejected = false;
@@ -51,8 +48,8 @@ export function createQuestions(setting: Setting): Questions {
       for (const name of Object.keys(question.requestedSchema.properties)) asked.add(name);
       return elicitForm(question, asker, asking);
     },
-    sample: options.sample === undefined ? undefined : (request) => cannedSample(request, options.sample!, setting),
-    unasked: () => Object.keys(options.answers).filter((name) => !asked.has(name)),
+    sample: sample === undefined ? undefined : (request) => cannedSample(request, sample, setting),
+    unasked: () => Object.keys(answers).filter((name) => !asked.has(name)),
     hasRejectedAnswers: () => hasRejected,
     confirm: (message) => (canAsk ? confirm(message, asking, stop.signal) : undefined),
   };
@@ -70,8 +67,9 @@ async function elicitForm(
   asking: Asking,
 ): Promise<ElicitResult> {
   const { options, screen } = asking;
+  const { answers = {} } = options;
   const fields = fieldsOf(question.requestedSchema, asker.check);
-  const given = readAnswers(fields, options.answers);
+  const given = readAnswers(fields, answers);
   for (const problem of given.problems) screen.noteParagraph(problem, screen.err.style.yellow);
   const complete = given.missing.length === 0 && given.problems.length === 0 && fields.length > 0;
   const mayAnswer = options.sendAnswers || (!asking.canAsk && given.values.size > 0);
@@ -81,7 +79,7 @@ async function elicitForm(
   }
   if (!asking.canAsk) {
     if (given.values.size > 0 || given.problems.length > 0) asking.onRejected();
-    const open = fields.filter(({ name }) => given.missing.includes(name) && !Object.hasOwn(options.answers, name));
+    const open = fields.filter(({ name }) => given.missing.includes(name) && !Object.hasOwn(answers, name));
     const why = given.problems.length > 0 ? "an --answer is not valid" : whyUnasked(options);
     return declineUnseen(question, { why, cure: cureFor(open) }, { asker, screen });
   }

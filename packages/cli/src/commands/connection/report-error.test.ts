@@ -1,6 +1,7 @@
 import { LocalError, ProtocolError, ToolError } from "mcparley";
 import { describe, expect, test } from "vitest";
-import { exitCodeMeanings, exitCodeOf, errorDocument, exitCodes, reportError } from "./report-error.ts";
+import { exitCodeMeanings, exitCodes } from "../../terminal/exit-codes.ts";
+import { errorDocument, exitCodeOf, reportError } from "./report-error.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { Screen } from "../../terminal/screen.ts";
 import { fakeIo } from "../testing/fake-io.ts";

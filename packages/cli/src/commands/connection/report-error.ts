@@ -1,8 +1,9 @@
 import { LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } from "mcparley";
+import { exitCodes } from "../../terminal/exit-codes.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "../../terminal/json.ts";
 import { withOptionNames } from "../../targets/network.ts";
-import { largestReply } from "../options/options.ts";
+import { largestReply } from "./options.ts";
 import { type KnownTarget, withTarget } from "../../targets/known-target.ts";
 import {
   accessHint,
@@ -16,20 +17,26 @@ import { programHint } from "./program-hint.ts";
 import type { ProgramOutput } from "./program-output.ts";
 import { visibleLine } from "../../terminal/text.ts";
 
-interface Reporting {
-  screen: Screen;
-  json: JsonForm | undefined;
-  verbose: boolean;
+/** The facts that explain an error of a command. */
+export interface FailureFacts {
   /** The kind of revision of the connection. Undefined if none was opened. */
-  revisionKind?: "modern" | "legacy" | undefined;
-  /** The method of the request that failed, if known. */
-  method?: string | undefined;
+  revisionKind?: "modern" | "legacy";
+  /** The method of the request that failed last. */
+  method?: string;
   /** The output of a server that the command started. */
-  program?: Pick<ProgramOutput, "tail"> | undefined;
+  program?: Pick<ProgramOutput, "tail" | "strayLine">;
   /** The variables of this environment that a started server does not receive. */
-  hidden?: readonly string[] | undefined;
-  /** Undefined if the words of the command could not be read. */
-  target?: KnownTarget | undefined;
+  hidden?: readonly string[];
+  /** Undefined until the words of the command are read. */
+  target?: KnownTarget;
+  /** `--timeout` in milliseconds. */
+  timeout?: number;
+}
+
+interface Reporting extends FailureFacts {
+  readonly screen: Screen;
+  readonly json: JsonForm | undefined;
+  readonly verbose: boolean;
 }
 
 /** Ends a command with an exit code. Its errors are already reported. */
@@ -68,14 +75,11 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
   return exitCode;
 }
 
-/** The facts that explain an error. */
-type ErrorContext = Pick<Reporting, "revisionKind" | "method" | "target" | "program" | "hidden">;
-
 /** Returns an error as the member `error` of a JSON document. */
-export function errorDocument(error: unknown, context: ErrorContext): object {
-  const message = messageOf(error, context.method);
-  const stderr = stderrOf(error, context) || undefined;
-  const base = { message, hint: hintOf(error, context), exitCode: exitCodeOf(error), stderr };
+export function errorDocument(error: unknown, facts: FailureFacts): object {
+  const message = messageOf(error, facts.method);
+  const stderr = stderrOf(error, facts) || undefined;
+  const base = { message, hint: hintOf(error, facts), exitCode: exitCodeOf(error), stderr };
   if (error instanceof UsageError) return { code: "usage", ...base };
   if (error instanceof ToolError) return { code: error.code, ...base, result: error.result };
   if (error instanceof ProtocolError) return { code: error.code, ...base, data: error.data };
@@ -84,7 +88,7 @@ export function errorDocument(error: unknown, context: ErrorContext): object {
 }
 
 /** Returns the end of the stderr of a started server, if it may name the cause of the error. */
-function stderrOf(error: unknown, { program }: Pick<Reporting, "program">): string {
+function stderrOf(error: unknown, { program }: FailureFacts): string {
   return failures.has(exitCodeOf(error)) ? (program?.tail() ?? "") : "";
 }
 
@@ -95,10 +99,10 @@ function messageOf(error: unknown, method: string | undefined): string {
   return `The server answered ${method === undefined ? "" : `${method} with `}${error.code}: ${text}`;
 }
 
-function hintOf(error: unknown, context: ErrorContext): string | undefined {
-  const { revisionKind, target, method } = context;
-  const output = `${messageOf(error, method)}\n${stderrOf(error, context)}`;
-  const program = failures.has(exitCodeOf(error)) ? programHint(error, { ...context, output }) : undefined;
+function hintOf(error: unknown, facts: FailureFacts): string | undefined {
+  const { revisionKind, target, method } = facts;
+  const output = `${messageOf(error, method)}\n${stderrOf(error, facts)}`;
+  const program = failures.has(exitCodeOf(error)) ? programHint(error, { ...facts, output }) : undefined;
   const hint = program ?? (revisionKind === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error, target));
   return hint === undefined ? undefined : withTarget(hint, target);
 }
@@ -174,36 +178,6 @@ function details(error: unknown): string {
   }
   return lines.join("\n");
 }
-
-/** The exit codes of the client commands. A code never changes its meaning. */
-export const exitCodes = {
-  ok: 0,
-  usage: 1,
-  protocol: 2,
-  authorization: 3,
-  unreachable: 4,
-  toolError: 5,
-  timeout: 6,
-  declined: 7,
-  incomplete: 8,
-  internal: 70,
-  interrupted: 130,
-} as const;
-
-/** One line for each exit code, as `--help` shows them. */
-export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
-  [exitCodes.ok, "done"],
-  [exitCodes.usage, "the command line, or a file it names, is wrong; no call was made"],
-  [exitCodes.protocol, "the server refused the request, or broke the protocol"],
-  [exitCodes.authorization, "the server wants you to sign in, or gives you too few rights"],
-  [exitCodes.unreachable, "no connection, or it was lost"],
-  [exitCodes.toolError, "the tool ran and failed"],
-  [exitCodes.timeout, "no answer in time"],
-  [exitCodes.declined, "you said no, a yes was needed and nobody could be asked, or --answer did not answer a form"],
-  [exitCodes.incomplete, "chat: a limit or the model's provider ended the answer early"],
-  [exitCodes.internal, "mcparley itself failed: please report it"],
-  [exitCodes.interrupted, "ended with Ctrl-C"],
-];
 
 const localCodes: Record<LocalErrorCode, number> = {
   timeout: exitCodes.timeout,

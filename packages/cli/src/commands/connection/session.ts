@@ -1,28 +1,28 @@
-import { statSync } from "node:fs";
-import { basename, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { type LoggingMessage, loggingLevels } from "mcparley";
-import type { Client, CommandTarget, HttpTarget, ReceivedPart, RequestOptions, Root } from "mcparley/client";
-import { type CommandIo, UsageError, version } from "../../terminal/io.ts";
-import type { ClientOptions } from "../options/options.ts";
-import { type Questions, createQuestions } from "./questions.ts";
-import { type Screen, paragraph } from "../../terminal/screen.ts";
+import type { Client, CommandTarget, HttpTarget, ReceivedPart, RequestOptions } from "mcparley/client";
+import { approveTarget, resolveTarget } from "../../targets/find-target.ts";
+import { optionsOfTarget } from "../../targets/known-target.ts";
+import { readConnection } from "../../targets/network.ts";
+import type { NetworkOptions } from "../../targets/options.ts";
+import { readRoot } from "../../targets/roots.ts";
 import { type SessionAuth, sessionAuth } from "../../targets/sign-in/session-auth.ts";
-import type { ProgramOutput } from "./program-output.ts";
-import type { Stop } from "../../terminal/stop.ts";
-import { type TaskSupport, taskSupport } from "./task-status.ts";
 import type { Target } from "../../targets/target.ts";
-import type { KnownTarget } from "../../targets/known-target.ts";
+import { exitCodes } from "../../terminal/exit-codes.ts";
+import { version } from "../../terminal/io.ts";
+import type { Words } from "../../terminal/options.ts";
+import { type Screen, paragraph } from "../../terminal/screen.ts";
 import { visibleLine } from "../../terminal/text.ts";
+import type { CommandSetting } from "./command.ts";
+import type { ConnectionOptions } from "./options.ts";
+import { type ProgramOutput, programOutput } from "./program-output.ts";
+import { type Questions, createQuestions } from "./questions.ts";
+import { Reported } from "./report-error.ts";
+import { type TaskSupport, taskSupport } from "./task-status.ts";
 
 /** An open connection, with the options and the terminal of a command. */
-export interface Session {
+export interface Session<V = ConnectionOptions> extends CommandSetting<V> {
   readonly client: Client;
-  readonly io: CommandIo;
-  readonly screen: Screen;
-  readonly options: ClientOptions;
   readonly questions: Questions;
-  readonly stop: Stop;
   /** Authorizes the requests. Undefined for a program, and if the user sets the `Authorization` header. */
   readonly auth: SessionAuth | undefined;
   /** The options of every request: its cancellation and its progress display. */
@@ -31,110 +31,116 @@ export interface Session {
   readonly tasks: TaskSupport | undefined;
 }
 
-/** The part of a command that runs after the connection is open. */
-export type Action = (session: Session) => Promise<void>;
+/** The words and the options that choose a target. */
+type TargetOptions = Partial<NetworkOptions> & {
+  readonly config: string | undefined;
+  readonly trust: boolean;
+  readonly noInput: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly envAll?: boolean;
+};
 
-/** The help of a command. */
-interface Described {
-  /** Its words after the name, as the help shows them. */
-  readonly usage: string;
-  readonly summary: string;
-  /** Paragraphs for its own help. */
-  readonly details: readonly string[];
-  readonly examples: readonly string[];
+/** Returns the target of a command, which the user has approved, and the words after TARGET. A command after `--` replaces TARGET. */
+export async function chooseTarget(
+  { positionals, command }: Words,
+  setting: CommandSetting<TargetOptions>,
+): Promise<{ target: Target; rest: readonly string[] }> {
+  const { io, options, facts } = setting;
+  const [word, rest] = command === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
+  const { headers = {}, env = {}, envAll = false, config } = options;
+  facts.target = { word, command, headerNames: Object.keys(headers), options: optionsOfTarget(options) };
+  const connection = readConnection(options, io);
+  const target = await resolveTarget({ word, command, headers, env, envAll, config, connection }, io);
+  if (target.kind === "url") facts.target = { ...facts.target, headerNames: Object.keys(target.headers) };
+  await approveTarget(target, setting);
+  return { target, rest };
 }
 
-/** A command that uses a server. */
-export interface ClientCommand extends Described {
-  /** Reads the words after TARGET, before anything is connected. Throws `UsageError`. */
-  prepare(words: readonly string[], io: CommandIo): Action | Promise<Action>;
-  /** Whether the command calls tools. Default: false. */
+interface SessionSetting<V> extends CommandSetting<V> {
+  /** Whether the command calls tools, which may be tasks. Default: false. */
   readonly callsTools?: boolean;
 }
 
-/** The context of a command that opens no connection. */
-export interface AccountSetting {
-  readonly target: Target;
-  readonly io: CommandIo;
-  readonly screen: Screen;
-  readonly options: ClientOptions;
-  readonly stop: Stop;
+/**
+ * Connects to a server, runs an action, and closes the connection. Ends the command with exit code 7 if the server did not receive the
+ * answers of the command line.
+ */
+export async function useServer<V extends ConnectionOptions>(
+  target: Target,
+  setting: SessionSetting<V>,
+  action: (session: Session<V>) => Promise<void>,
+): Promise<void> {
+  const { io, options, screen, stop, facts } = setting;
+  const auth = authOf(target, setting);
+  const program = target.kind === "command" ? programOutput(screen, { isLive: options.verbose }) : undefined;
+  if (target.kind === "command") facts.hidden = Object.keys(io.env).filter((name) => !isPassed(name, target.env));
+  if (program) facts.program = program;
+  stop.limit(options.timeout);
+  try {
+    const session = await openSession(target, { ...setting, auth, program });
+    facts.revisionKind = session.client.server.revisionKind;
+    await runAction(session, action);
+  } finally {
+    // An unfinished sign-in holds a lock that the next command would wait for.
+    await auth?.settled();
+  }
 }
 
-/** A command about the user's account at a server. */
-export interface AccountCommand extends Described {
-  run(words: readonly string[], setting: AccountSetting): Promise<void>;
+/** Whether a started server receives a variable. The library passes some, of which these may occur in its messages. */
+function isPassed(name: string, env: Readonly<Record<string, string>>): boolean {
+  return Object.hasOwn(env, name) || /^(?:LC_|XDG_|SSL_CERT_|NODE_EXTRA_CA_CERTS$)/.test(name);
 }
 
-/** The connection of a command, for the report of its error. */
-export interface Connected {
-  revisionKind?: "modern" | "legacy";
-  /** The method of the last request that failed. */
-  method?: string;
-  /** Undefined until the words of the command are read. */
-  target?: KnownTarget;
-  program?: ProgramOutput;
-  /** The variables of this environment that a started server does not receive. */
-  hidden?: readonly string[];
-  /** `--timeout` in milliseconds. */
-  timeout?: number;
-}
-
-/** The context of a command that reads or edits configurations. */
-export interface EditSetting {
-  readonly io: CommandIo;
-  readonly screen: Screen;
-  readonly options: ClientOptions;
-  readonly stop: Stop;
-  readonly connected: Connected;
-}
-
-/** The words of a command that reads or edits configurations. */
-export interface EditWords {
-  readonly positionals: readonly string[];
-  /** The words after `--`. Undefined without `--`. */
-  readonly command: readonly string[] | undefined;
-}
-
-/** A command about the configurations of hosts. */
-export interface EditCommand extends Described {
-  edit(words: EditWords, setting: EditSetting): Promise<void>;
-}
-
-export type AnyCommand = ClientCommand | AccountCommand | EditCommand;
-
-interface Setting {
-  readonly io: CommandIo;
-  readonly screen: Screen;
-  readonly options: ClientOptions;
-  readonly stop: Stop;
-  /** Called with the method of each request that fails. */
-  readonly onRefused: (method: string) => void;
-  /** Whether the command calls tools, which may be tasks. */
-  readonly callsTools: boolean;
-}
-
-/** The setting of a session. */
-export interface SessionSetting extends Setting {
-  readonly auth: SessionAuth | undefined;
-  /** Receives the output of a server that is started. */
-  readonly program: ProgramOutput | undefined;
+async function runAction<V extends ConnectionOptions>(
+  session: Session<V>,
+  action: (session: Session<V>) => Promise<void>,
+): Promise<void> {
+  const { screen, questions, client, stop } = session;
+  try {
+    await action(session);
+    for (const name of questions.unasked())
+      screen.note(`--answer ${name}=... was not used, because no question asked for it.`);
+  } catch (error) {
+    await session.tasks?.cancelAfter(error, client);
+    throw error;
+  } finally {
+    screen.endProgress();
+    const closed = client.close();
+    // A process may take seconds to end, and the time of the command is over.
+    if (stop.reason !== "timeout") await closed;
+  }
+  // The result is printed, but the server did not receive the answers of the command line.
+  if (questions.hasRejectedAnswers()) throw new Reported(exitCodes.declined);
 }
 
 /** The lowest level of log messages that are shown, and requested if the revision supports it. */
 const usualLogLevel = "warning";
 
+interface OpenSetting<V> extends SessionSetting<V> {
+  readonly auth: SessionAuth | undefined;
+  /** Receives the output of a server that is started. */
+  readonly program: ProgramOutput | undefined;
+}
+
 /** Connects to a target. The caller closes the session's client and waits until `auth` has settled. */
-export async function openSession(target: Target, setting: SessionSetting): Promise<Session> {
-  const { io, screen, options, stop, auth, program } = setting;
+export async function openSession<V extends ConnectionOptions>(
+  target: Target,
+  setting: OpenSetting<V>,
+): Promise<Session<V>> {
+  const { io, screen, stop, auth, program, facts, options } = setting;
+  const { verbose, revision, timeout } = options;
+  const logLevel = options.logLevel ?? (verbose ? "debug" : undefined);
+  // With `--timeout`, the limit of the command ends first. These remain for `watch`, whose command has no limit after its start.
+  const limits = timeout === undefined ? {} : { timeout: { idle: 2 * timeout, total: 2 * timeout } };
   const questions = createQuestions(setting);
   const request = {
     signal: stop.signal,
-    logLevel: options.logLevel ?? usualLogLevel,
-    ...limits(options),
+    logLevel: logLevel ?? usualLogLevel,
+    ...limits,
     onProgress: (progress: Parameters<Screen["progress"]>[0]) => screen.progress(progress),
   } as const;
-  const roots = readRoots(options.roots, io);
+  const roots = (options.roots ?? []).map((folder) => readRoot(folder, io, "--root "));
   const tasks = setting.callsTools ? await taskSupport(screen) : undefined;
   const client = await io.connect(connectTarget(target, setting), {
     ...(auth && { auth }),
@@ -143,23 +149,25 @@ export async function openSession(target: Target, setting: SessionSetting): Prom
     ...(questions.sample ? { sample: questions.sample } : {}),
     ...(roots.length > 0 && { roots }),
     ...(tasks && { extensions: [tasks.extension] }),
-    ...(options.revision === undefined ? {} : { revision: options.revision }),
-    ...limits(options),
+    ...(revision === undefined ? {} : { revision }),
+    ...limits,
     signal: stop.signal,
-    onLog: (message) => showLog(message, setting),
+    onLog: (message) => {
+      if (loggingLevels.indexOf(message.level) >= loggingLevels.indexOf(request.logLevel)) showLog(message, screen);
+    },
     onCall: ({ outcome, method }) => {
-      if (outcome === "error") setting.onRefused(method);
+      if (outcome === "error") facts.method = method;
     },
     onError: (error) => {
       program?.problem(error);
-      if (options.verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
+      if (verbose) screen.note(screen.err.style.dim(visibleLine(error.message)));
     },
   });
-  if (options.verbose) showConnection(client, screen);
+  if (verbose) showConnection(client, screen);
   const { revisionKind, capabilities } = client.server;
   // Legacy servers choose a level until it is set. Modern servers receive it with each request.
-  if (options.logLevel && revisionKind === "legacy" && capabilities.logging) await client.setLogLevel(options.logLevel);
-  return { client, io, screen, options, questions, stop, auth, request, tasks };
+  if (logLevel && revisionKind === "legacy" && capabilities.logging) await client.setLogLevel(logLevel);
+  return { ...setting, client, questions, auth, request, tasks };
 }
 
 /** Shows the server of a new connection, for `--verbose`. */
@@ -170,38 +178,20 @@ export function showConnection({ server, target }: Client, screen: Screen): void
   screen.note(screen.err.style.dim(visibleLine(text)));
 }
 
-/** Returns the folders of `--root` as roots. Throws `UsageError` for one that is not a folder. */
-function readRoots(folders: readonly string[], { cwd }: Pick<CommandIo, "cwd">): readonly Root[] {
-  return folders.map((folder) => {
-    const path = resolve(cwd, folder);
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (!found?.isDirectory()) {
-      const what = found ? "is a file, not a folder" : "does not exist";
-      throw new UsageError(`--root ${folder} ${what}.`, "Name a folder, such as --root . for this one.");
-    }
-    return { uri: pathToFileURL(path).href, name: basename(path) || path };
-  });
-}
-
-/**
- * Returns the limits of single calls. With `--timeout`, the limit of the command ends first, and these only remain for `watch`,
- * whose command has no limit after its start.
- */
-function limits({ timeout }: ClientOptions): Pick<RequestOptions, "timeout"> {
-  return timeout === undefined ? {} : { timeout: { idle: 2 * timeout, total: 2 * timeout } };
-}
-
 /** Returns the authorization of the requests to a target. Undefined if the user sets the `Authorization` header. */
-export function authOf(target: Target, setting: Setting): SessionAuth | undefined {
+function authOf(target: Target, setting: CommandSetting<ConnectionOptions>): SessionAuth | undefined {
   if (target.kind !== "url") return undefined;
   if (Object.keys(target.headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
   return sessionAuth({ ...setting, server: target.url, connection: target.connection, isAskedFor: false });
 }
 
-function connectTarget(target: Target, { io, screen, options, program }: SessionSetting): HttpTarget | CommandTarget {
+function connectTarget(
+  target: Target,
+  { io, screen, options, program }: OpenSetting<ConnectionOptions>,
+): HttpTarget | CommandTarget {
   const { maxReply, json } = options;
-  const shown = io.isTerminal.stderr && !json;
-  const common = shown ? { onReceived: (received: ReceivedPart) => screen.received(received) } : {};
+  const showsArrival = io.isTerminal.stderr && !json;
+  const common = showsArrival ? { onReceived: (received: ReceivedPart) => screen.received(received) } : {};
   if (target.kind === "url") {
     const limits = maxReply === undefined ? {} : { limits: { message: maxReply } };
     const { url, headers, connection } = target;
@@ -212,9 +202,7 @@ function connectTarget(target: Target, { io, screen, options, program }: Session
   return { command, args, env, cwd, stderr: (chunk: string) => program?.write(chunk), ...limit, ...common };
 }
 
-function showLog({ level, logger, data }: LoggingMessage, { screen, options }: Setting): void {
-  const least = options.logLevel ?? usualLogLevel;
-  if (loggingLevels.indexOf(level) < loggingLevels.indexOf(least)) return;
+function showLog({ level, logger, data }: LoggingMessage, screen: Screen): void {
   const { red, yellow, dim } = screen.err.style;
   const colour = ["debug", "info", "notice"].includes(level) ? dim : level === "warning" ? yellow : red;
   const from = logger === undefined ? "" : ` ${visibleLine(logger)}:`;

@@ -70,6 +70,7 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
       interrupts.add(listener);
       return () => interrupts.delete(listener);
     },
+    onTerminate: () => () => {},
     after: options.after ?? callAtOnce,
     openUrl: (url) =>
       openUrl(url, {

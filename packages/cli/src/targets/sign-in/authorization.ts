@@ -1,20 +1,20 @@
 import { Declined } from "mcparley";
-import type { CredentialStorage, OAuth, ResourceOffer } from "mcparley/auth";
+import { type OAuth, type ResourceOffer, oauth } from "mcparley/auth";
 import type { HttpConnection } from "mcparley/client";
 import { UsageError } from "../../terminal/io.ts";
-import type { ClientOptions } from "../../commands/options/options.ts";
 import { choose } from "../../terminal/questions/choose.ts";
 import { isAttended, talk } from "../../terminal/questions/prompter.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import { visibleLine } from "../../terminal/text.ts";
-import type { Target } from "../target.ts";
 import { withTarget } from "../known-target.ts";
-import { type ChosenClient, type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";
+import { type CredentialsPlace, credentialsPlace } from "./credentials-place.ts";
+import { type ChosenClient, openStorage, readClient, rememberClient } from "./credentials.ts";
+import type { SignInOptions } from "./options.ts";
 import { isClientRefusal } from "./refused-access.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 
 export interface AuthorizationSetting extends SignInSetting {
-  readonly options: ClientOptions;
+  readonly options: SignInSetting["options"] & SignInOptions & { readonly verbose: boolean };
   readonly server: string;
   /** The proxy and the certificates of the options. */
   readonly connection: HttpConnection | undefined;
@@ -23,29 +23,29 @@ export interface AuthorizationSetting extends SignInSetting {
 export interface OpenAuthorization {
   readonly oauth: OAuth;
   readonly place: CredentialsPlace;
-  readonly storage: CredentialStorage;
-  /** The client from the options or from the login. Undefined for a dynamically registered client. */
-  readonly client: ChosenClient | undefined;
+  /** Remembers the client from the options or from the login. A dynamically registered client is not remembered. */
+  rememberClient(this: void): Promise<void>;
+  forgetClient(this: void): Promise<void>;
 }
 
 /** Opens the authorization at a server, with the client from the options or from the login. */
 export async function openAuthorization(setting: AuthorizationSetting): Promise<OpenAuthorization> {
   const { io, screen, options, server, connection } = setting;
-  const given = givenClient(setting);
+  const typedClient = clientOfOptions(setting);
   const place = credentialsPlace(io, options.keychain);
   const noteDetail = (text: string): void => screen.note(screen.err.style.dim(visibleLine(text)));
-  const [{ oauth }, storage] = await Promise.all([import("mcparley/auth"), openStorage(place, screen)]);
-  const client = given ?? (options.newClient ? undefined : await readClient(storage, server));
+  const storage = await openStorage(place, screen);
+  const client = typedClient ?? (options.newClient ? undefined : await readClient(storage, server));
   const redirectUri = client?.redirectUri;
   const waitingHint = client
     ? undefined
     : withTarget(newClientHint, { word: server, command: undefined, headerNames: [] });
-  const signIn = await signInWay({ ...setting, redirectUri, waitingHint });
+  const signIn = signInWay({ ...setting, redirectUri, waitingHint });
   const { issuer = client?.issuer, scope } = options;
   return {
     place,
-    storage,
-    client,
+    rememberClient: () => rememberClient(storage, server, client),
+    forgetClient: () => rememberClient(storage, server, undefined),
     oauth: oauth({
       storage,
       signIn,
@@ -53,7 +53,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       ...(redirectUri !== undefined && { redirectUri }),
       ...(issuer !== undefined && { issuer }),
       ...(scope !== undefined && { scope }),
-      offlineAccess: options.offlineAccess,
+      offlineAccess: !options.noOffline,
       // The library binds the tokens of later sign-ins if the stored tokens are bound.
       ...(options.dpop && { dpop: true }),
       ...(connection && { connection }),
@@ -73,7 +73,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
 const newClientHint =
   "Nothing has returned from the browser yet. If its page shows an error, press Ctrl-C and register another client: mcparley login TARGET --new-client";
 
-function givenClient({ io, options }: AuthorizationSetting): ChosenClient | undefined {
+function clientOfOptions({ io, options }: AuthorizationSetting): ChosenClient | undefined {
   const { clientId: id, clientSecretEnv, redirectUri, issuer, newClient } = options;
   if (id !== undefined && newClient) {
     throw new UsageError("--new-client registers a client, so it cannot be used with --client-id.");
@@ -116,18 +116,4 @@ async function acceptResource({ server, resource }: ResourceOffer, setting: Auth
   });
   if (accepted) return true;
   throw new Declined(`You declined a token for all of ${visibleLine(resource)}.`);
-}
-
-/** A server that an account command connects to. */
-export interface HttpServer extends Pick<AuthorizationSetting, "server" | "connection"> {
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** Returns the server of an account command. Throws `UsageError` for a program. */
-export function serverOf(target: Target, command: string): HttpServer {
-  if (target.kind === "url") return { server: target.url, headers: target.headers, connection: target.connection };
-  throw new UsageError(
-    `${command} applies to servers at a URL. "${target.command}" is a program to start.`,
-    "Pass its credentials as environment variables: --env NAME=VALUE",
-  );
 }

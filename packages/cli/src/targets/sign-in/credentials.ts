@@ -1,37 +1,8 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { homeFolder } from "@mcparley/internal/home-folder";
 import type { CredentialStorage, RegisteredClient } from "mcparley/auth";
-import type { CommandIo } from "../../terminal/io.ts";
+import { fileCredentials, keychain } from "mcparley/node";
 import type { Screen } from "../../terminal/screen.ts";
-
-type Surroundings = Pick<CommandIo, "env" | "platform">;
-
-/** The folder of the stored credentials. */
-export interface CredentialsPlace {
-  readonly folder: string;
-  /** Whether its key is in the system's keychain, and not in a file beside it. */
-  readonly usesKeychain: boolean;
-}
-
-/** Returns the place to use. If one with a key in the keychain exists, it is used from then on. */
-export function credentialsPlace(io: Surroundings, wantsKeychain: boolean): CredentialsPlace {
-  const folder = configFolder(io);
-  const withKeychain = join(folder, "keychain-credentials");
-  const usesKeychain = wantsKeychain || existsSync(withKeychain);
-  return { folder: usesKeychain ? withKeychain : join(folder, "credentials"), usesKeychain };
-}
-
-/** Returns the user's folder for the settings of this command, by the conventions of the system. */
-export function configFolder({ env, platform }: Surroundings): string {
-  const home = homeFolder(env);
-  if (platform === "win32")
-    return join(env.LOCALAPPDATA || join(env.USERPROFILE || home, "AppData", "Local"), "mcparley");
-  if (platform === "darwin") return join(home, "Library", "Application Support", "mcparley");
-  // A relative path must be ignored (XDG Base Directory Specification).
-  const given = env.XDG_CONFIG_HOME;
-  return join(given?.startsWith("/") ? given : join(home, ".config"), "mcparley");
-}
+import type { CredentialsPlace } from "./credentials-place.ts";
 
 /** Milliseconds of waiting for another process after which a note is shown to the user. */
 const patience = 1_500;
@@ -60,7 +31,6 @@ export async function openStorage(place: CredentialsPlace, screen: Pick<Screen, 
 }
 
 async function openFolder({ folder, usesKeychain }: CredentialsPlace): Promise<CredentialStorage> {
-  const { fileCredentials, keychain } = await import("mcparley/node");
   if (!usesKeychain) return fileCredentials(folder);
   const key = keychain();
   // An existing folder selects the keychain for later commands, so it must not be created if the keychain does not work.

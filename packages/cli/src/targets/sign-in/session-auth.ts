@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import type { OAuth } from "mcparley/auth";
 import type { HttpAuth } from "mcparley/client";
-import { type AuthorizationSetting, openAuthorization } from "./authorization.ts";
-import { credentialsPlace } from "./credentials.ts";
+import type { AuthorizationSetting, OpenAuthorization } from "./authorization.ts";
+import { credentialsPlace } from "./credentials-place.ts";
 
 /** The authorization of a session's requests. */
 export interface SessionAuth extends HttpAuth {
@@ -17,11 +17,13 @@ export interface SessionAuth extends HttpAuth {
   settled(): Promise<void>;
 }
 
-/**
- * Authorizes the requests of a session, and signs in when the server requires it.
- *
- * The code is loaded when credentials are stored or a sign-in is required.
- */
+/** Opens the authorization at a server. Other commands do not wait for its code. */
+export async function openAuthorization(setting: AuthorizationSetting): Promise<OpenAuthorization> {
+  const code = await import("./authorization.ts");
+  return code.openAuthorization(setting);
+}
+
+/** Authorizes the requests of a session, and signs in when the server requires it. */
 export function sessionAuth(setting: AuthorizationSetting): SessionAuth {
   const { folder } = credentialsPlace(setting.io, setting.options.keychain);
   let isSignedIn = false;

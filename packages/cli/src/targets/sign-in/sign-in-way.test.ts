@@ -26,7 +26,7 @@ async function signIn(circumstances: Circumstances): Promise<Outcome> {
   const io = { ...fakeIo(fake), ...(openUrl && { openUrl }) };
   const screen = new Screen(io, () => {});
   const stop = createStop(io, () => {});
-  const way = await signInWay({
+  const way = signInWay({
     io,
     screen,
     stop,
@@ -176,7 +176,7 @@ describe("a hint for a user who does not return", () => {
     const io = fakeIo({ terminal: true, after: clock.after });
     const stop = createStop(io, () => {});
     const options = { noInput: false, noBrowser: false, timeout: undefined, json: false };
-    const way = await signInWay({ io, screen: new Screen(io, () => {}), stop, isAskedFor: true, waitingHint, options });
+    const way = signInWay({ io, screen: new Screen(io, () => {}), stop, isAskedFor: true, waitingHint, options });
     const attempt = await way.prepare(undefined);
     for (let round = 0; round < 2; round++) {
       const back = attempt.visit(authorizationUrl, stop.signal);

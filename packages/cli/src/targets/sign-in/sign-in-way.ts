@@ -1,12 +1,18 @@
 import { Cancelled, LocalError } from "mcparley";
-import type { SignIn, SignInPurpose } from "mcparley/auth";
-import type { ClientOptions } from "../../commands/options/options.ts";
+import { type SignIn, type SignInPurpose, pastedSignIn } from "mcparley/auth";
+import { loopbackSignIn } from "mcparley/node";
 import { paragraph, printJson } from "../../terminal/screen.ts";
 import { type TalkSetting, isAttended, talk, whyUnasked } from "../../terminal/questions/prompter.ts";
 import { askToSignIn } from "./ask-to-sign-in.ts";
 
 export interface SignInSetting extends TalkSetting {
-  readonly options: Pick<ClientOptions, "noInput" | "noBrowser" | "timeout" | "json">;
+  readonly options: {
+    readonly json: boolean;
+    readonly noInput: boolean;
+    readonly noBrowser?: boolean;
+    /** Milliseconds. */
+    readonly timeout: number | undefined;
+  };
   /** Whether the user asked for the sign-in. If so, no confirmation is needed. */
   readonly isAskedFor: boolean;
   /** The redirect URI with which the client is registered. Default: any free port of this machine. */
@@ -22,10 +28,10 @@ const HINT_MS = 30_000;
  * Returns the sign-in method: with a redirect to this machine, with a pasted address, or an error if no user is present. `login`
  * needs no terminal, because it prints the URL and waits for the redirect.
  */
-export async function signInWay(setting: SignInSetting): Promise<SignIn> {
+export function signInWay(setting: SignInSetting): SignIn {
   const attended = isAttended(setting);
   if (!attended && !setting.isAskedFor) return { prepare: (_, purpose) => Promise.reject(required(setting, purpose)) };
-  const method = await (attended && setting.options.noBrowser ? pasted(setting) : redirected(setting));
+  const method = attended && setting.options.noBrowser ? pasted(setting) : redirected(setting);
   return {
     prepare(previous, purpose) {
       // `login` opens one page. A server that requires more scopes at its end must not open another one.
@@ -60,8 +66,7 @@ function required({ options, isAskedFor }: SignInSetting, purpose: SignInPurpose
   return new LocalError("sign_in_required", message, { data: { scopes, missingScopes } });
 }
 
-async function redirected(setting: SignInSetting): Promise<SignIn> {
-  const { loopbackSignIn } = await import("mcparley/node");
+function redirected(setting: SignInSetting): SignIn {
   const { stop, options, isAskedFor } = setting;
   const { timeout } = options;
   return {
@@ -125,8 +130,7 @@ async function openAtOnce(url: URL, setting: SignInSetting): Promise<void> {
   );
 }
 
-async function pasted(setting: SignInSetting): Promise<SignIn> {
-  const { pastedSignIn } = await import("mcparley/auth");
+function pasted(setting: SignInSetting): SignIn {
   const { screen, redirectUri } = setting;
   // A URL is not wrapped, so that it can be copied.
   const print = (line: string): void => screen.note(URL.canParse(line) ? line : paragraph(line, screen.err));

@@ -4,7 +4,6 @@ import type { ReadStream } from "node:tty";
 import { forTerminal, writeFrame, writeText } from "../output.ts";
 import { withAnySignal } from "../abort.ts";
 import type { CommandIo } from "../io.ts";
-import type { ClientOptions } from "../../commands/options/options.ts";
 import type { Screen } from "../screen.ts";
 import type { Stop } from "../stop.ts";
 import { KeyGuard } from "./key-guard.ts";
@@ -219,12 +218,12 @@ export interface TalkSetting {
 }
 
 /** Returns whether a user can be asked. */
-export function isAttended({ io, options }: { io: CommandIo; options: Pick<ClientOptions, "noInput"> }): boolean {
+export function isAttended({ io, options }: { io: CommandIo; options: { readonly noInput: boolean } }): boolean {
   return io.isTerminal.stdin && io.isTerminal.stderr && !options.noInput;
 }
 
 /** Returns why no user can be asked, as a clause. */
-export function whyUnasked({ noInput }: Pick<ClientOptions, "noInput">): string {
+export function whyUnasked({ noInput }: { readonly noInput: boolean }): string {
   return noInput ? "--no-input was given" : "there is no terminal to ask at";
 }
 

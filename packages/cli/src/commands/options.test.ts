@@ -1,9 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { readWords } from "./options.ts";
+import { callCommand } from "./call.ts";
+import { readCommand } from "./testing/read-command.ts";
 
-describe("readWords", () => {
+/** Reads words with the options of `mcparley call`. */
+function readCall(argv: readonly string[]) {
+  return readCommand(argv, { name: "call", options: callCommand.options });
+}
+
+describe("readOptions", () => {
   test("separates words, options and the command after --", () => {
-    const words = readWords([
+    const words = readCall([
       "t",
       "--json",
       "tool",
@@ -27,7 +33,7 @@ describe("readWords", () => {
     ["500ms", 500],
     ["1h", 3_600_000],
   ])("reads --timeout %s", (text, timeout) => {
-    expect(readWords(["--timeout", text]).options.timeout).toBe(timeout);
+    expect(readCall(["--timeout", text]).options.timeout).toBe(timeout);
   });
 
   test.each([
@@ -36,21 +42,15 @@ describe("readWords", () => {
     ["1.5m", 1_572_864],
     ["512MiB", 536_870_912],
   ])("reads --max-reply %s", (text, maxReply) => {
-    expect(readWords(["--max-reply", text]).options.maxReply).toBe(maxReply);
+    expect(readCall(["--max-reply", text]).options.maxReply).toBe(maxReply);
   });
 
   test.each(["2026-07-28", "2024-11-05", "2024-10-07"])("accepts --revision %s", (version) => {
-    expect(readWords(["--revision", version]).options.revision).toBe(version);
-  });
-
-  test("shows every log message with --verbose, unless a level is given", () => {
-    expect(readWords(["-v"]).options.logLevel).toBe("debug");
-    expect(readWords(["-v", "--log-level", "error"]).options.logLevel).toBe("error");
-    expect(readWords([]).options.logLevel).toBeUndefined();
+    expect(readCall(["--revision", version]).options.revision).toBe(version);
   });
 
   test("collects the values of repeated options", () => {
-    const { options } = readWords(["-e", "A=1", "--env", "B=x=y", "--answer", "ok=yes", "--answer=n=1"]);
+    const { options } = readCall(["-e", "A=1", "--env", "B=x=y", "--answer", "ok=yes", "--answer=n=1"]);
     expect(options.env).toEqual({ A: "1", B: "x=y" });
     expect(options.answers).toEqual({ ok: "yes", n: "1" });
   });
@@ -73,12 +73,12 @@ describe("readWords", () => {
   ])("%j is refused", (argv, message, hint) => {
     const wanted = { name: "UsageError", message: expect.stringContaining(message) };
     const withHint = hint === undefined ? wanted : { ...wanted, hint: expect.stringContaining(hint) };
-    expect(() => readWords(argv)).toThrow(expect.objectContaining(withHint));
+    expect(() => readCall(argv)).toThrow(expect.objectContaining(withHint));
   });
 
   test("does not repeat an invalid header in the error, because it may contain a token", () => {
     for (const text of ["Bearer secret", "X-A: secret\r\nX-B: c", ": secret"]) {
-      expect(() => readWords(["--header", text])).toThrow(
+      expect(() => readCall(["--header", text])).toThrow(
         expect.objectContaining({ message: "--header is not a header." }),
       );
     }

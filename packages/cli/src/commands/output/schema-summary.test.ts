@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { JsonObject, Tool } from "mcparley";
 import { type ArgumentSummary, summarizeArguments } from "./schema-summary.ts";
-import { showOffer } from "../connection/show-list.ts";
+import { showOffer } from "./show-list.ts";
 import { styleFor } from "../../terminal/text.ts";
 
 const view = { terminal: false, width: Infinity, style: styleFor(false, {}) };

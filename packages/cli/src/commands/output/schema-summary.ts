@@ -1,6 +1,6 @@
 import type { JsonObject } from "mcparley";
 import { isObject } from "../../terminal/json.ts";
-import { resolveReference, typesOf } from "./schema-types.ts";
+import { resolveReference, typesOf } from "../arguments/schema-types.ts";
 
 /** The summary of an argument of a tool or a prompt, or of a field of such an argument. */
 export interface ArgumentSummary {

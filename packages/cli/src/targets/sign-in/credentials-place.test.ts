@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { credentialsPlace } from "./credentials.ts";
+import { credentialsPlace } from "./credentials-place.ts";
 
 test.each([
   ["linux", { HOME: "/home/a" }, "/home/a/.config/mcparley/credentials"],

@@ -1,5 +1,5 @@
 import type { Prompt, Resource, ResourceTemplate, Tool } from "mcparley";
-import { type ArgumentSummary, summarizeArguments } from "../arguments/schema-summary.ts";
+import { type ArgumentSummary, summarizeArguments } from "./schema-summary.ts";
 import { type View, paragraph } from "../../terminal/screen.ts";
 import { showSize } from "../../terminal/show-content.ts";
 import { cut, visibleLine, widthOf, wrap } from "../../terminal/text.ts";
@@ -26,6 +26,11 @@ const titles = {
   resources: "Resources",
   resourceTemplates: "Resource templates",
 } as const;
+
+/** The reason why a list can be empty, and the cure. */
+export const mayHide: string =
+  "A server can hide entries from callers that lack scopes. With a URL, sign in or send a token that has them. A program on stdio " +
+  'has the scopes that its author sets: the option "principal" of serveStdio.';
 
 /** Returns one line for each tool: its name, its marks, and the start of its description. */
 export function showToolLines(tools: readonly Tool[], { width, style }: View): string {

@@ -1,7 +1,10 @@
-import { exitCodeMeanings } from "../connection/report-error.ts";
-import { type OptionDefinition, hasOption, isSpecific, optionDefinitions } from "./option-definitions.ts";
-import type { AnyCommand } from "../connection/session.ts";
-import { wrap } from "../../terminal/text.ts";
+import { networkOptions } from "../targets/options.ts";
+import { exitCodeMeanings } from "../terminal/exit-codes.ts";
+import type { Option, Options } from "../terminal/options.ts";
+import { wrap } from "../terminal/text.ts";
+import type { CommandDeclaration } from "./connection/command.ts";
+import { answerOptions, connectOptions, formerYes, noInput } from "./connection/options.ts";
+import { loginCommand } from "./login.ts";
 
 const targetHelp = [
   "TARGET is one of",
@@ -45,28 +48,18 @@ export const helpTopics: ReadonlyMap<string, (columns: number) => string> = new 
   [
     "options",
     (columns) =>
-      `Options of all commands that use a server\n${optionTable((one) => !isSpecific(one) && !one.topic, columns)}`,
+      `Options of all commands that use a server\n${optionTable(optionsOf(connectOptions, "options"), columns)}`,
   ],
   [
     "questions",
     (columns) => {
-      const own = ["answer", "sample", "root", "yes", "no-input"];
-      const options = optionTable((one) => own.includes(one.name) && hasOption("call", one), columns);
-      return (
-        [questionsHelp, capabilitiesHelp].map((text) => wrap(text, columns).join("\n")).join("\n\n") + `\n\n${options}`
-      );
+      const { answers, sample } = answerOptions;
+      const options = [connectOptions.roots, answers, sample, formerYes, noInput];
+      return page([questionsHelp, capabilitiesHelp], options, columns);
     },
   ],
-  [
-    "network",
-    (columns) =>
-      `${wrap(networkHelp, columns).join("\n")}\n\n${optionTable(({ topic }) => topic === "network", columns)}`,
-  ],
-  [
-    "signing-in",
-    (columns) =>
-      `${wrap(signInHelp, columns).join("\n")}\n\n${optionTable((one) => one.topic === "sign-in" && hasOption("login", one), columns)}`,
-  ],
+  ["network", (columns) => page([networkHelp], Object.values(networkOptions), columns)],
+  ["signing-in", (columns) => page([signInHelp], optionsOf(loginCommand.options, "signing-in"), columns)],
   [
     "exit-codes",
     (columns) => {
@@ -77,33 +70,36 @@ export const helpTopics: ReadonlyMap<string, (columns: number) => string> = new 
 ]);
 
 /** Returns the output of `mcparley COMMAND --help`, wrapped to `width` columns. */
-export function commandHelp(name: string, command: AnyCommand, width: number): string {
+export function commandHelp(name: string, command: CommandDeclaration, width: number): string {
   const columns = Math.min(width, 100);
-  const isAboutAccount = "run" in command;
-  const isEdit = "edit" in command;
-  const has = (one: OptionDefinition): boolean => hasOption(name, one);
-  const isOwn = (one: OptionDefinition): boolean =>
-    has(one) && (isSpecific(one) || (isAboutAccount && one.topic === "sign-in"));
-  const own = optionTable(isOwn, columns);
-  const common = optionDefinitions.filter((one) => has(one) && !isOwn(one) && !one.topic).map(optionLabel);
+  const { kind = "server", options } = command;
+  const own = [...optionsOf(options, undefined), ...(kind === "account" ? optionsOf(options, "signing-in") : [])];
   // No line ends between an option and its value.
-  const commonLabels = common.map((label) => label.trim().replaceAll(" ", noBreakSpace)).join("   ");
-  const hasTopic = (topic: string): boolean => optionDefinitions.some((one) => one.topic === topic && has(one));
+  const labels = optionsOf(options, "options").map((one) => optionLabel(one).trim().replaceAll(" ", noBreakSpace));
   const topics = [...helpTopics.keys()].filter((topic) => {
-    if (topic === "network") return hasTopic(topic);
-    if (topic === "signing-in") return hasTopic("sign-in");
-    if (topic === "options") return !isEdit;
-    return topic !== "questions" || !(isEdit || isAboutAccount);
+    if (topic === "network" || topic === "signing-in") return optionsOf(options, topic).length > 0;
+    if (topic === "options") return kind !== "other";
+    return topic !== "questions" || kind === "server";
   });
   return [
     wrap(`mcparley ${name} ${command.usage}`, columns).join("\n"),
-    sentence(command.summary),
+    `${command.summary.charAt(0).toUpperCase()}${command.summary.slice(1)}.`,
     ...command.details.map((text) => wrap(text, columns).join("\n")),
     `Examples\n${command.examples.map((line) => `  ${line}`).join("\n")}`,
-    ...(own === "" ? [] : [`Options\n${own}`]),
-    `Common options\n${indented(commonLabels, columns).replaceAll(noBreakSpace, " ")}`,
+    ...(own.length === 0 ? [] : [`Options\n${optionTable(own, columns)}`]),
+    `Common options\n${indented(labels.join("   "), columns).replaceAll(noBreakSpace, " ")}`,
     wrap(`More: mcparley help TOPIC, where TOPIC is ${topics.join(", ")}.`, columns).join("\n"),
   ].join("\n\n");
+}
+
+/** Returns the options that a page of the help describes, or the help of their command if the page is undefined. */
+function optionsOf(options: Options, topic: Option["topic"]): Option[] {
+  return Object.values(options).filter((option) => option.topic === topic);
+}
+
+/** Returns paragraphs and a table of options. */
+function page(texts: readonly string[], options: readonly Option[], columns: number): string {
+  return [...texts.map((text) => wrap(text, columns).join("\n")), optionTable(options, columns)].join("\n\n");
 }
 
 function indented(text: string, columns: number): string {
@@ -112,14 +108,14 @@ function indented(text: string, columns: number): string {
     .join("\n");
 }
 
-function optionTable(isWanted: (option: OptionDefinition) => boolean, columns: number): string {
-  const rows = optionDefinitions
-    .filter(isWanted)
-    .map((option): [string, string] => [optionLabel(option), option.description]);
-  return table(rows, columns);
+function optionTable(options: readonly Option[], columns: number): string {
+  return table(
+    options.map((option) => [optionLabel(option), option.description]),
+    columns,
+  );
 }
 
-function optionLabel({ name, short, value }: OptionDefinition): string {
+function optionLabel({ name, short, value }: Option): string {
   const long = value === undefined ? `--${name}` : `--${name} ${value}`;
   return short === undefined ? `    ${long}` : `-${short}, ${long}`;
 }
@@ -131,8 +127,4 @@ function table(rows: readonly (readonly [string, string])[], columns: number): s
       wrap(text, columns - left).map((line, index) => `  ${(index === 0 ? label : "").padEnd(left - 2)}${line}`),
     )
     .join("\n");
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

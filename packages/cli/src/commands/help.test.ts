@@ -1,16 +1,18 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { run } from "../../command-line.ts";
-import { openFolder } from "../../serve/live-folder.ts";
-import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
+import { run } from "../command-line.ts";
+import { openFolder } from "../serve/live-folder.ts";
+import { temporaryFolder } from "../serve/testing/temporary-folder.ts";
 import { helpTopics } from "./help.ts";
-import { hasOption, optionDefinitions } from "./option-definitions.ts";
-import { readWords } from "./options.ts";
-import { clientCommands } from "../run.ts";
-import { fakeIo, runWith } from "../testing/fake-io.ts";
+import { clientCommands, declaredCommands } from "./run.ts";
+import { readCommand } from "./testing/read-command.ts";
+import { fakeIo, runWith } from "./testing/fake-io.ts";
 
 const names = [...clientCommands.keys()];
-const handbook = fileURLToPath(new URL("../../../../../examples/handbook", import.meta.url));
+const optionsOf = (name: string) => Object.values(declaredCommands.get(name)!.options);
+/** The options of all commands. Several can have one name. */
+const allOptions = [...new Set([...declaredCommands.keys()].flatMap(optionsOf))];
+const handbook = fileURLToPath(new URL("../../../../examples/handbook", import.meta.url));
 
 async function helpOf(name: string): Promise<string> {
   const { code, io } = await runWith({ terminal: true }, `${name} --help`);
@@ -35,12 +37,9 @@ test("the help of a command names a topic exactly if the command has its options
   const pages = new Map(await Promise.all(names.map(async (name) => [name, await helpOf(name)] as const)));
   for (const [name, page] of pages.set("chat", await helpOfChat())) {
     const [, topics = ""] = /TOPIC is ([^.]*)\./.exec(page.replaceAll("\n", " ")) ?? [];
-    for (const [topic, word] of [
-      ["network", "network"],
-      ["sign-in", "signing-in"],
-    ] as const) {
-      const hasOptions = optionDefinitions.some((one) => one.topic === topic && hasOption(name, one));
-      expect(topics.split(", ").includes(word), `${name} ${word}`).toBe(hasOptions);
+    for (const topic of ["network", "signing-in"] as const) {
+      const hasOptions = optionsOf(name).some((option) => option.topic === topic);
+      expect(topics.split(", ").includes(topic), `${name} ${topic}`).toBe(hasOptions);
     }
   }
 });
@@ -52,7 +51,7 @@ test("no line of the help ends between an option and its value", async () => {
 describe.each(names)("mcparley %s --help", (name) => {
   test("is at most 50 lines of 80 columns", async () => {
     const lines = (await helpOf(name)).split("\n");
-    const usesTarget = !("edit" in clientCommands.get(name)!);
+    const usesTarget = clientCommands.get(name)!.kind !== "other";
     expect(lines[0]).toContain(`mcparley ${name} ${usesTarget ? "TARGET" : ""}`);
     expect(lines.length).toBeLessThanOrEqual(50);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
@@ -61,14 +60,14 @@ describe.each(names)("mcparley %s --help", (name) => {
   test("shows only options of the command", async () => {
     const shown = new Set((await helpOf(name)).match(/--[a-z-]+(?=[ ,\n])/g));
     expect(shown).toContain("--json");
-    for (const definition of optionDefinitions) {
-      const words = [`--${definition.name}`, ...(definition.value === undefined ? [] : [valueOf(definition.name)])];
-      // The same name can be another option in other commands.
-      const isOption = optionDefinitions.some((one) => one.name === definition.name && hasOption(name, one));
-      if (isOption) expect(() => readWords(words, name)).not.toThrow();
+    const names = new Set(optionsOf(name).map((option) => option.name));
+    for (const option of allOptions) {
+      const words = [`--${option.name}`, ...(option.value === undefined ? [] : [valueOf(option.name)])];
+      const read = (): unknown => readCommand(words, { name, options: clientCommands.get(name)!.options });
+      if (names.has(option.name)) expect(read).not.toThrow();
       else {
-        expect(shown).not.toContain(`--${definition.name}`);
-        expect(() => readWords(words, name)).toThrow(`mcparley ${name} has no option --${definition.name}.`);
+        expect(shown).not.toContain(`--${option.name}`);
+        expect(read).toThrow(`mcparley ${name} has no option --${option.name}.`);
       }
     }
   });
@@ -90,7 +89,7 @@ function valueOf(option: string): string {
 test("describes each option in one place", async () => {
   const pages = await Promise.all([...names.map(helpOf), helpOfChat()]);
   const topics = [...helpTopics.values()].map((topic) => topic(80));
-  for (const { name, description } of optionDefinitions) {
+  for (const { name, description } of allOptions) {
     const start = description.slice(0, 20);
     const inTopics = topics.filter((page) => page.includes(start)).length;
     const inCommands = pages.filter((page) => page.includes(start)).length;

@@ -1,0 +1,152 @@
+import { parseArgs } from "node:util";
+import { nearest } from "./did-you-mean.ts";
+import { UsageError } from "./io.ts";
+
+/** An option of a command. The parser, the help and the hints are made from its declaration. */
+export interface Option<T = unknown> {
+  readonly name: string;
+  readonly short?: string;
+  /** The placeholder of its value in the help. Undefined for a switch. */
+  readonly value?: string;
+  readonly description: string;
+  /** The page of `mcparley help` that describes it. Default: the help of its command. */
+  readonly topic?: "options" | "network" | "signing-in";
+  /** Returns its value for the typed texts. The text of a switch is empty. Throws `UsageError`. */
+  read(this: void, texts: readonly string[]): T;
+}
+
+/** The options of a command by the names of their values. */
+export type Options = Readonly<Record<string, Option>>;
+
+/** The values of the options of a command. */
+export type OptionValues<O extends Options> = { readonly [K in keyof O]: ReturnType<O[K]["read"]> };
+
+/** Reads a switch. */
+export function isTyped(texts: readonly string[]): boolean {
+  return texts.length > 0;
+}
+
+/** Reads an option whose last text replaces those before. */
+export function lastText(texts: readonly string[]): string | undefined {
+  return texts.at(-1);
+}
+
+/** Reads an option that can be repeated. */
+export function allTexts(texts: readonly string[]): readonly string[] {
+  return texts;
+}
+
+/** Reads the last text of an option with a function. */
+export function lastAs<T>(read: (text: string) => T): (texts: readonly string[]) => T | undefined {
+  return (texts) => {
+    const text = texts.at(-1);
+    return text === undefined ? undefined : read(text);
+  };
+}
+
+/** Reads the texts of an option as the members of an object. */
+export function membersAs<T>(read: (text: string) => readonly [name: string, value: T]) {
+  return (texts: readonly string[]): Readonly<Record<string, T>> => Object.fromEntries(texts.map(read));
+}
+
+/** An option as it was typed. It can be unknown. */
+interface TypedOption {
+  readonly name: string;
+  /** The word with its dashes, such as `-o`. */
+  readonly word: string;
+  /** Undefined for a switch, and if the value is missing. */
+  readonly text: string | undefined;
+}
+
+/** The words after the name of a command. */
+export interface Words {
+  readonly positionals: readonly string[];
+  /** The words after `--`. Undefined without `--`. */
+  readonly command: readonly string[] | undefined;
+  readonly options: readonly TypedOption[];
+}
+
+/** Divides the words after the name of a command. Does not fail, so that errors can be reported in the form that the options ask for. */
+export function readWords(argv: readonly string[], declared: Options): Words {
+  const end = argv.indexOf("--");
+  const positionals: string[] = [];
+  const options: TypedOption[] = [];
+  const kinds = Object.values(declared).map(({ name, short, value }) => {
+    const type = value === undefined ? ("boolean" as const) : ("string" as const);
+    return [name, { type, multiple: true, ...(short !== undefined && { short }) }] as const;
+  });
+  const read = (args: string[]): void => {
+    const settings = {
+      options: Object.fromEntries(kinds),
+      strict: false,
+      allowPositionals: true,
+      tokens: true,
+    } as const;
+    for (const token of parseArgs({ args, ...settings }).tokens) {
+      if (token.kind === "positional") positionals.push(token.value);
+      if (token.kind !== "option") continue;
+      const { name, rawName: word, value, inlineValue } = token;
+      // A forgotten value would otherwise swallow the next option.
+      const isForgotten = value !== undefined && !inlineValue && /^--?[a-z]/i.test(value);
+      options.push({ name, word, text: isForgotten ? undefined : value });
+      if (isForgotten) read([value]);
+    }
+  };
+  read(argv.slice(0, end === -1 ? argv.length : end));
+  return { positionals, command: end === -1 ? undefined : argv.slice(end + 1), options };
+}
+
+/** Returns whether an option was typed. */
+export function hasOption({ options }: Words, { name }: Option): boolean {
+  return options.some((typed) => typed.name === name);
+}
+
+/** The commands with their options, by name. */
+export type OptionsOfCommands = ReadonlyMap<string, { readonly options: Options }>;
+
+/**
+ * Returns the values of the options of a command. Throws `UsageError` for a missing or invalid value, and for an option that the command does
+ * not have. `commands` are those that may have it.
+ */
+export function readOptions<O extends Options>(
+  { options: typed }: Words,
+  { name: command, options }: { readonly name: string; readonly options: O },
+  commands: OptionsOfCommands,
+): OptionValues<O> {
+  const texts = new Map<string, string[]>();
+  for (const { name, word, text } of typed) {
+    const option = Object.values(options).find((one) => one.name === name);
+    if (!option) throw unknownOption({ name, word }, command, commands);
+    if (option.value === undefined && text !== undefined)
+      throw new UsageError(`${word} takes no value; "${text}" was given.`);
+    if (option.value !== undefined && text === undefined)
+      throw new UsageError(`${word} needs a value: ${word} ${option.value}`);
+    texts.set(name, [...(texts.get(name) ?? []), text ?? ""]);
+  }
+  const values = Object.entries(options).map(([key, option]) => [key, option.read(texts.get(option.name) ?? [])]);
+  return Object.fromEntries(values) as OptionValues<O>;
+}
+
+function unknownOption(
+  { name, word }: Pick<TypedOption, "name" | "word">,
+  command: string,
+  commands: OptionsOfCommands,
+): UsageError {
+  const isMeant = (option: Option): boolean => option.name === name || option.short === name;
+  const others = [...commands].filter(([, { options }]) => Object.values(options).some(isMeant));
+  if (others.length > 0) {
+    const names = others.map(([other]) => `mcparley ${other}`).join(", ");
+    return new UsageError(`mcparley ${command} has no option ${word}.`, `It is an option of ${names}.`);
+  }
+  const names = [...commands.values()].flatMap(({ options }) => Object.values(options).map((option) => option.name));
+  const near = nearest(name, names);
+  const hint = near === undefined ? "--help shows the options." : `Did you mean --${near}?`;
+  return new UsageError(`There is no option ${word}.`, `${hint} Options of the server's program go after --.`);
+}
+
+/** Reads `NAME=VALUE`. */
+export function readPair(text: string, option: string): readonly [string, string] {
+  const at = text.indexOf("=");
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw new UsageError(`${option} needs NAME=VALUE.`, `Such as ${option} NAME=VALUE`);
+}
