@@ -44,7 +44,7 @@ export async function chatHost(setting: ChatHostSetting): Promise<Host> {
     info: { name: "mcparley", version },
     provider: schemas,
     folder: join(configFolder(io), "host"),
-    roots: options.roots.map((folder) => readRoot(folder, io)),
+    roots: options.root.map((folder) => readRoot(folder, io)),
     policy: { trust: "configured", review: "changes", rules: options.allow.map(allowRule) },
     credentials: await openStorage(place, { note }),
     ...(model && { model }),

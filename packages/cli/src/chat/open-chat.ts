@@ -73,7 +73,7 @@ export async function openChat(setting: ChatSetting, front: ChatFront): Promise<
       return terminal.view;
     },
     conversation: await restored(host, setting.resumed),
-    roots: setting.options.roots.map((folder) => readRoot(folder, setting.io)),
+    roots: setting.options.root.map((folder) => readRoot(folder, setting.io)),
     sentRequest: () => sentRequest(chat, recorded, manual),
     composed: undefined,
     work: undefined,
@@ -122,7 +122,7 @@ async function createHost(setting: ChatSetting, { front, recorded, onEvent, chat
     schemas: model?.schemas ?? "common",
     renderer,
     signIn: front.isAttended
-      ? await chatSignIn({ talk: dialogs.talk, openUrl, noBrowser: options.noBrowser, note })
+      ? chatSignIn({ talk: dialogs.talk, openUrl, noBrowser: options.noBrowser, note })
       : undefined,
     onEvent,
     note,

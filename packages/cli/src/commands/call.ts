@@ -19,7 +19,7 @@ import { type View, paragraph, printJson, printText } from "../terminal/screen.t
 import { binaryOf, showContent, showJson } from "../terminal/show-content.ts";
 import { saveBinaries, saveText } from "./output/save-output.ts";
 import { whyUnasked } from "../terminal/questions/prompter.ts";
-import { type OptionValues, type Options, allTexts } from "../terminal/options.ts";
+import { type OptionValues, options, texts } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
 import { type Session, chooseTarget, useServer } from "./connection/session.ts";
@@ -29,26 +29,26 @@ import { toolArguments } from "./arguments/tool-arguments.ts";
 
 const { sendAnswers, ...answers } = answerOptions;
 
-const options = {
+const callOptions = {
   output,
   ...answers,
-  allow: {
-    name: "allow",
-    value: "PATTERN",
-    description: "call these tools without asking, even destructive ones; * stands for any characters; repeatable",
-    read: allTexts,
-  },
+  ...options({
+    allow: texts(
+      "PATTERN",
+      "call these tools without asking, even destructive ones; * stands for any characters; repeatable",
+    ),
+  }),
   sendAnswers,
   yes: formerYes,
   ...serverOptions,
-} as const satisfies Options;
+} as const;
 
-type CallSession = Session<OptionValues<typeof options>>;
+type CallSession = Session<OptionValues<typeof callOptions>>;
 
-export const callCommand: Command<typeof options> = {
+export const callCommand: Command<typeof callOptions> = {
   usage: "TARGET TOOL [key=text | key:=json | key=@file | JSON ...]",
   summary: "call a tool",
-  options,
+  options: callOptions,
   details: [
     "key=text becomes a number, boolean, null, array or object if the tool's schema does not accept a string. For an " +
       "array, repeat the key. key:=json passes JSON, key=@file the text of a file, key:=@file.json its JSON; @- is stdin.",

@@ -1,85 +1,52 @@
-import { keychain } from "../targets/sign-in/options.ts";
-import { type OptionValues, type Options, allTexts, isTyped, lastText } from "../terminal/options.ts";
+import { signInOptions } from "../targets/sign-in/options.ts";
+import { type OptionValues, flag, options, text, texts } from "../terminal/options.ts";
 import type { CommandDeclaration } from "./connection/command.ts";
 import { connectOptions } from "./connection/options.ts";
 
-const options = {
+const chatOptions = {
   ...connectOptions,
-  model: {
-    name: "model",
-    short: "m",
-    value: "PROVIDER/NAME",
-    description: "the model: ollama/NAME, lmstudio/NAME, vllm/NAME, openai/NAME, or NAME at --base-url",
-    read: lastText,
-  },
-  baseUrl: {
-    name: "base-url",
-    value: "URL",
-    description: "an endpoint in the format of OpenAI's chat completions",
-    read: lastText,
-  },
-  apiKeyEnv: {
-    name: "api-key-env",
-    value: "NAME",
-    description: "the environment variable with the key of the endpoint of --base-url",
-    read: lastText,
-  },
-  provider: {
-    name: "provider",
-    value: "PACKAGE#EXPORT",
-    description: "an installed provider package of the AI SDK, such as @ai-sdk/anthropic#anthropic",
-    read: lastText,
-  },
-  system: {
-    name: "system",
-    value: "TEXT",
-    description: "instructions for the model, before those of the servers",
-    read: lastText,
-  },
-  prompt: {
-    name: "prompt",
-    short: "p",
-    value: "TEXT",
-    description:
+  ...options({
+    model: text(
+      "PROVIDER/NAME",
+      "the model: ollama/NAME, lmstudio/NAME, vllm/NAME, openai/NAME, or NAME at --base-url",
+      "m",
+    ),
+    baseUrl: text("URL", "an endpoint in the format of OpenAI's chat completions"),
+    apiKeyEnv: text("NAME", "the environment variable with the key of the endpoint of --base-url"),
+    provider: text(
+      "PACKAGE#EXPORT",
+      "an installed provider package of the AI SDK, such as @ai-sdk/anthropic#anthropic",
+    ),
+    system: text("TEXT", "instructions for the model, before those of the servers"),
+    prompt: text(
+      "TEXT",
       "send this message, print the answer and end; nothing is asked; - reads it from stdin, @FILE from a file",
-    read: lastText,
-  },
-  lines: {
-    name: "lines",
-    description: "without --prompt: read each line of a pipe as a message or a command",
-    read: isTyped,
-  },
-  allow: {
-    name: "allow",
-    value: "PATTERN",
-    description: "call these tools without asking: NAME or SERVER:NAME, * stands for any characters; repeatable",
-    read: allTexts,
-  },
-  resume: {
-    name: "resume",
-    value: "ID",
-    description: "continue a stored conversation, or the last one: --resume last",
-    read: lastText,
-  },
-  noHistory: { name: "no-history", description: "do not store the conversation", read: isTyped },
-  yes: { name: "yes", short: "y", description: "the same as --trust; it will be removed", read: isTyped },
-  noBrowser: {
-    name: "no-browser",
-    topic: "signing-in",
-    description: "show the address of a sign-in, and ask for the address at which the browser ends",
-    read: isTyped,
-  },
-  keychain,
-} as const satisfies Options;
+      "p",
+    ),
+    lines: flag("without --prompt: read each line of a pipe as a message or a command"),
+    allow: texts(
+      "PATTERN",
+      "call these tools without asking: NAME or SERVER:NAME, * stands for any characters; repeatable",
+    ),
+    resume: text("ID", "continue a stored conversation, or the last one: --resume last"),
+    noHistory: flag("do not store the conversation"),
+    yes: flag("the same as --trust; it will be removed", "y"),
+  }),
+  ...options(
+    { noBrowser: flag("show the address of a sign-in, and ask for the address at which the browser ends") },
+    "signing-in",
+  ),
+  keychain: signInOptions.keychain,
+} as const;
 
-export type ChatOptions = OptionValues<typeof options>;
+export type ChatOptions = OptionValues<typeof chatOptions>;
 
 /** The declaration of `mcparley chat`. `runChat` runs it. */
-export const chatCommand: CommandDeclaration<typeof options> = {
+export const chatCommand: CommandDeclaration<typeof chatOptions> = {
   kind: "other",
   usage: "[TARGET ...]",
   summary: "talk to a model that uses the tools, prompts and resources of servers",
-  options,
+  options: chatOptions,
   details: [
     "Without a TARGET, the servers of the nearest configuration file of this folder or one above it are used. A command after -- is one " +
       "more server.",

@@ -2,18 +2,17 @@ import { type CompletionReference, LocalError } from "mcparley";
 import { readArguments, requireWord, sourcesOf, textArguments } from "./arguments/arguments.ts";
 import { UsageError } from "../terminal/io.ts";
 import { printJson, printText } from "../terminal/screen.ts";
-import type { Options } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { formerYes, serverOptions } from "./connection/options.ts";
 import { type Session, chooseTarget, useServer } from "./connection/session.ts";
 import { visibleLine } from "../terminal/text.ts";
 
-const options = { yes: formerYes, ...serverOptions } as const satisfies Options;
+const completeOptions = { yes: formerYes, ...serverOptions } as const;
 
-export const completeCommand: Command<typeof options> = {
+export const completeCommand: Command<typeof completeOptions> = {
   usage: "TARGET prompt:NAME|URI-TEMPLATE ARGUMENT VALUE [key=text ...]",
   summary: "complete an argument of a prompt or a resource template",
-  options,
+  options: completeOptions,
   details: [
     "VALUE is the text typed so far. It can be empty: ''. key=text passes an argument that already has a value. " +
       "The values are printed one per line, the best first.",

@@ -1,10 +1,10 @@
 import { networkOptions } from "../targets/options.ts";
+import { signInOptions } from "../targets/sign-in/options.ts";
 import { exitCodeMeanings } from "../terminal/exit-codes.ts";
 import type { Option, Options } from "../terminal/options.ts";
 import { wrap } from "../terminal/text.ts";
 import type { CommandDeclaration } from "./connection/command.ts";
-import { answerOptions, connectOptions, formerYes, noInput } from "./connection/options.ts";
-import { loginCommand } from "./login.ts";
+import { answerOptions, connectOptions, formerYes } from "./connection/options.ts";
 
 const targetHelp = [
   "TARGET is one of",
@@ -53,13 +53,13 @@ export const helpTopics: ReadonlyMap<string, (columns: number) => string> = new 
   [
     "questions",
     (columns) => {
-      const { answers, sample } = answerOptions;
-      const options = [connectOptions.roots, answers, sample, formerYes, noInput];
+      const { answer, sample } = answerOptions;
+      const options = [connectOptions.root, answer, sample, formerYes, connectOptions.noInput];
       return page([questionsHelp, capabilitiesHelp], options, columns);
     },
   ],
   ["network", (columns) => page([networkHelp], Object.values(networkOptions), columns)],
-  ["signing-in", (columns) => page([signInHelp], optionsOf(loginCommand.options, "signing-in"), columns)],
+  ["signing-in", (columns) => page([signInHelp], Object.values(signInOptions), columns)],
   [
     "exit-codes",
     (columns) => {

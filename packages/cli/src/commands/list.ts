@@ -3,7 +3,7 @@ import { didYouMean } from "../terminal/did-you-mean.ts";
 import { UsageError } from "../terminal/io.ts";
 import { Reported, errorDocument, exitCodeOf, reportError } from "./connection/report-error.ts";
 import { paragraph, printJson, printText } from "../terminal/screen.ts";
-import { type OptionValues, type Options, isTyped } from "../terminal/options.ts";
+import { type OptionValues, flag, options } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { formerYes, serverOptions } from "./connection/options.ts";
 import { type Session, chooseTarget, useServer } from "./connection/session.ts";
@@ -18,22 +18,18 @@ const kinds = {
   templates: "resourceTemplates",
 } as const;
 
-const options = {
-  instructions: {
-    name: "instructions",
-    description: "show all instructions of the server, not only their start",
-    read: isTyped,
-  },
+const listOptions = {
+  ...options({ instructions: flag("show all instructions of the server, not only their start") }),
   yes: formerYes,
   ...serverOptions,
-} as const satisfies Options;
+} as const;
 
-type ListSession = Session<OptionValues<typeof options>>;
+type ListSession = Session<OptionValues<typeof listOptions>>;
 
-export const listCommand: Command<typeof options> = {
+export const listCommand: Command<typeof listOptions> = {
   usage: "TARGET [tools|prompts|resources|templates]",
   summary: "show what a server offers",
-  options,
+  options: listOptions,
   details: [
     "Without a kind, everything that the server declares is listed. A list that the server refuses is reported on stderr, and " +
       "the others are printed.",

@@ -4,7 +4,7 @@ import { openAuthorization } from "../targets/sign-in/session-auth.ts";
 import { signInOptions } from "../targets/sign-in/options.ts";
 import { networkOptions } from "../targets/options.ts";
 import { version } from "../terminal/io.ts";
-import { type OptionValues, type Options, isTyped } from "../terminal/options.ts";
+import type { OptionValues } from "../terminal/options.ts";
 import { printJson, printText } from "../terminal/screen.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { type HttpServer, accountAt, chooseHttpServer } from "./connection/account.ts";
@@ -12,25 +12,14 @@ import type { Command, CommandSetting } from "./connection/command.ts";
 import { formerYes, targetOptions } from "./connection/options.ts";
 import { showConnection } from "./connection/session.ts";
 
-const { noBrowser, scope, noOffline, ...otherOptions } = signInOptions;
+const loginOptions = { ...targetOptions, yes: formerYes, ...networkOptions, ...signInOptions } as const;
 
-const options = {
-  ...targetOptions,
-  yes: formerYes,
-  ...networkOptions,
-  noBrowser,
-  scope,
-  noOffline,
-  newClient: { name: "new-client", topic: "signing-in", description: "register another client", read: isTyped },
-  ...otherOptions,
-} as const satisfies Options;
-
-export const loginCommand: Command<typeof options> = {
+export const loginCommand: Command<typeof loginOptions> = {
   kind: "account",
   usage: "TARGET",
   summary: "sign in to a server",
   printsLines: true,
-  options,
+  options: loginOptions,
   details: [
     "Opens a browser, waits until it is redirected to a port of this machine, and sends a request to the server with the new " +
       "tokens. With --no-browser, you visit the address on any machine and paste the one at which the browser ends. Without a " +
@@ -64,7 +53,7 @@ export const loginCommand: Command<typeof options> = {
 async function sendAuthorized(
   auth: OAuth,
   { server: url, headers, connection }: HttpServer,
-  { io, stop, screen, options: { verbose: isVerbose } }: CommandSetting<OptionValues<typeof options>>,
+  { io, stop, screen, options: { verbose: isVerbose } }: CommandSetting<OptionValues<typeof loginOptions>>,
 ): Promise<void> {
   try {
     const info = { name: "mcparley", version };

@@ -2,16 +2,15 @@ import { LocalError } from "mcparley";
 import type { SignedInAccount } from "mcparley/auth";
 import { networkOptions } from "../targets/options.ts";
 import type { OpenAuthorization } from "../targets/sign-in/authorization.ts";
-import { keychain } from "../targets/sign-in/options.ts";
+import { signInOptions } from "../targets/sign-in/options.ts";
 import { openAuthorization } from "../targets/sign-in/session-auth.ts";
-import type { Options } from "../terminal/options.ts";
 import { printJson, printText } from "../terminal/screen.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { chooseHttpServer } from "./connection/account.ts";
 import type { Command } from "./connection/command.ts";
 import { targetOptions } from "./connection/options.ts";
 
-const options = { ...targetOptions, ...networkOptions, keychain } as const satisfies Options;
+const logoutOptions = { ...targetOptions, ...networkOptions, keychain: signInOptions.keychain } as const;
 
 const outcomes = {
   revoked: "Signed out of SERVER. The tokens were revoked.",
@@ -20,11 +19,11 @@ const outcomes = {
   not_signed_in: "You were not signed in to SERVER.",
 } as const;
 
-export const logoutCommand: Command<typeof options> = {
+export const logoutCommand: Command<typeof logoutOptions> = {
   kind: "account",
   usage: "TARGET",
   summary: "sign out of a server",
-  options,
+  options: logoutOptions,
   details: [
     "Revokes the tokens at the authorization server, if it supports that, and deletes them here. The registration of the client " +
       "is deleted too, unless you are signed in to another server with it. Your browser may stay signed in at the authorization server.",

@@ -24,7 +24,7 @@ describe("readOptions", () => {
     ]);
     expect(words.positionals).toEqual(["t", "tool", "a=--b"]);
     expect(words.command).toEqual(["node", "--json"]);
-    expect(words.options).toMatchObject({ json: true, timeout: 120_000, headers: { "X-A": "b: c" }, yes: false });
+    expect(words.options).toMatchObject({ json: true, timeout: 120_000, header: { "X-A": "b: c" }, yes: false });
   });
 
   test.each([
@@ -52,7 +52,7 @@ describe("readOptions", () => {
   test("collects the values of repeated options", () => {
     const { options } = readCall(["-e", "A=1", "--env", "B=x=y", "--answer", "ok=yes", "--answer=n=1"]);
     expect(options.env).toEqual({ A: "1", B: "x=y" });
-    expect(options.answers).toEqual({ ok: "yes", n: "1" });
+    expect(options.answer).toEqual({ ok: "yes", n: "1" });
   });
 
   test.each([

@@ -5,21 +5,21 @@ import { UsageError } from "../terminal/io.ts";
 import { type View, printJson, printText } from "../terminal/screen.ts";
 import { binaryOf, showContent } from "../terminal/show-content.ts";
 import { saveBinaries, saveText } from "./output/save-output.ts";
-import type { OptionValues, Options } from "../terminal/options.ts";
+import type { OptionValues } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
 import { type Session, chooseTarget, useServer } from "./connection/session.ts";
 import { mayHide } from "./output/show-list.ts";
 import { visibleLine } from "../terminal/text.ts";
 
-const options = { output, ...answerOptions, yes: formerYes, ...serverOptions } as const satisfies Options;
+const promptOptions = { output, ...answerOptions, yes: formerYes, ...serverOptions } as const;
 
-type PromptSession = Session<OptionValues<typeof options>>;
+type PromptSession = Session<OptionValues<typeof promptOptions>>;
 
-export const promptCommand: Command<typeof options> = {
+export const promptCommand: Command<typeof promptOptions> = {
   usage: "TARGET NAME [key=text | key=@file ...]",
   summary: "get a prompt",
-  options,
+  options: promptOptions,
   details: [
     "The arguments of a prompt are text. A single user message is printed unchanged, for use in a pipe. " +
       "Several messages are printed with their roles.",

@@ -5,20 +5,20 @@ import { UsageError } from "../terminal/io.ts";
 import { printJson, printText } from "../terminal/screen.ts";
 import { binaryIn, showText, summarize } from "../terminal/show-content.ts";
 import { decodedSlices, encodedSlices, saveBinaries, saveText } from "./output/save-output.ts";
-import type { OptionValues, Options } from "../terminal/options.ts";
+import type { OptionValues } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
 import { type Session, chooseTarget, useServer } from "./connection/session.ts";
 import { requireNoMore, requireWord } from "./arguments/arguments.ts";
 
-const options = { output, ...answerOptions, yes: formerYes, ...serverOptions } as const satisfies Options;
+const readOptions = { output, ...answerOptions, yes: formerYes, ...serverOptions } as const;
 
-type ReadSession = Session<OptionValues<typeof options>>;
+type ReadSession = Session<OptionValues<typeof readOptions>>;
 
-export const readCommand: Command<typeof options> = {
+export const readCommand: Command<typeof readOptions> = {
   usage: "TARGET URI",
   summary: "read a resource",
-  options,
+  options: readOptions,
   details: [
     "Text goes to stdout unchanged. Binary data goes to stdout only if that is a file or a pipe; at a terminal, save it " +
       "with --output FILE.",

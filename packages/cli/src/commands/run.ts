@@ -10,7 +10,7 @@ import { callCommand } from "./call.ts";
 import { chatCommand } from "./chat.ts";
 import { completeCommand } from "./complete.ts";
 import type { Command, CommandDeclaration, CommandSetting } from "./connection/command.ts";
-import { commonOptions, formerYes, verbose, yesNotice } from "./connection/options.ts";
+import { commonOptions, formerYes, yesNotice } from "./connection/options.ts";
 import { type FailureFacts, reportError } from "./connection/report-error.ts";
 import { commandHelp } from "./help.ts";
 import { listCommand } from "./list.ts";
@@ -63,7 +63,7 @@ export async function runClientCommand(name: string, argv: readonly string[], io
     screen.endProgress();
     screen.note("Stopping. Press Ctrl-C again to exit immediately.");
   });
-  const report = { screen, json, verbose: hasOption(words, verbose) } as const;
+  const report = { screen, json, verbose: hasOption(words, commonOptions.verbose) } as const;
   try {
     const work = runCommand(name, words, { io, screen, stop, facts }).then(
       () => (stop.reason === "interrupted" ? exitCodes.interrupted : exitCodes.ok),

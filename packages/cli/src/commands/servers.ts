@@ -1,21 +1,20 @@
 import { requireNoMore } from "./arguments/arguments.ts";
 import { UsageError } from "../terminal/io.ts";
 import { configurationOptions } from "../targets/options.ts";
-import type { Options } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { commonOptions } from "./connection/options.ts";
 
 const { json, help } = commonOptions;
-const options = { json, config: configurationOptions.config, help } as const satisfies Options;
+const serversOptions = { json, config: configurationOptions.config, help } as const;
 
 /** Loads the commands that need the package of configurations. */
 export const loadConfigurations = () => import("./configurations/configurations.ts");
 
-export const serversCommand: Command<typeof options> = {
+export const serversCommand: Command<typeof serversOptions> = {
   kind: "other",
   usage: "[--config FILE]",
   summary: "list the servers of all hosts and of this folder",
-  options,
+  options: serversOptions,
   details: [
     "Reads the configurations of Claude Code, Claude Desktop, VS Code, Cursor, Windsurf, Zed, Codex, Gemini CLI, goose and " +
       "opencode, of the user, of this folder and of the folders above it. An mcp.json belongs to the host mcparley. A name " +

@@ -1,20 +1,19 @@
 import { LocalError } from "mcparley";
 import type { ServerChange, ListenFilter } from "mcparley/client";
 import { printJson } from "../terminal/screen.ts";
-import type { Options } from "../terminal/options.ts";
 import { unlessAborted } from "../terminal/abort.ts";
 import type { Command } from "./connection/command.ts";
 import { formerYes, serverOptions } from "./connection/options.ts";
 import { type Session, chooseTarget, useServer } from "./connection/session.ts";
 import { visibleLine } from "../terminal/text.ts";
 
-const options = { yes: formerYes, ...serverOptions } as const satisfies Options;
+const watchOptions = { yes: formerYes, ...serverOptions } as const;
 
-export const watchCommand: Command<typeof options> = {
+export const watchCommand: Command<typeof watchOptions> = {
   usage: "TARGET [URI ...]",
   summary: "print changes as they occur, until Ctrl-C",
   printsLines: true,
-  options,
+  options: watchOptions,
   details: [
     "With URIs, prints changes of these resources; without, changes of the lists of tools, prompts and resources. " +
       'With --json each change is one line: {"at", "kind", "uri"}.',

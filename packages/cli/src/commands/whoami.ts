@@ -1,19 +1,18 @@
-import { keychain } from "../targets/sign-in/options.ts";
+import { signInOptions } from "../targets/sign-in/options.ts";
 import { openAuthorization } from "../targets/sign-in/session-auth.ts";
-import type { Options } from "../terminal/options.ts";
 import { type View, printJson, printText } from "../terminal/screen.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { type Account, accountAt, chooseHttpServer } from "./connection/account.ts";
 import type { Command } from "./connection/command.ts";
 import { targetOptions } from "./connection/options.ts";
 
-const options = { ...targetOptions, keychain } as const satisfies Options;
+const whoamiOptions = { ...targetOptions, keychain: signInOptions.keychain } as const;
 
-export const whoamiCommand: Command<typeof options> = {
+export const whoamiCommand: Command<typeof whoamiOptions> = {
   kind: "account",
   usage: "TARGET",
   summary: "show your account at a server",
-  options,
+  options: whoamiOptions,
   details: [
     "Shows what was stored when you signed in, without a request to the server. Tokens are never shown. Exits with 3 if you " +
       "are not signed in.",

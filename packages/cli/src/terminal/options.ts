@@ -3,14 +3,20 @@ import { nearest } from "./did-you-mean.ts";
 import { UsageError } from "./io.ts";
 
 /** An option of a command. The parser, the help and the hints are made from its declaration. */
-export interface Option<T = unknown> {
+export interface Option<T = unknown> extends OptionKind<T> {
   readonly name: string;
-  readonly short?: string;
+  /** The page of `mcparley help` that describes it. Default: the help of its command. */
+  readonly topic: Topic | undefined;
+}
+
+type Topic = "options" | "network" | "signing-in";
+
+/** The declaration of an option, apart from its name and its page. */
+interface OptionKind<T> {
+  readonly short?: string | undefined;
   /** The placeholder of its value in the help. Undefined for a switch. */
   readonly value?: string;
   readonly description: string;
-  /** The page of `mcparley help` that describes it. Default: the help of its command. */
-  readonly topic?: "options" | "network" | "signing-in";
   /** Returns its value for the typed texts. The text of a switch is empty. Throws `UsageError`. */
   read(this: void, texts: readonly string[]): T;
 }
@@ -21,32 +27,45 @@ export type Options = Readonly<Record<string, Option>>;
 /** The values of the options of a command. */
 export type OptionValues<O extends Options> = { readonly [K in keyof O]: ReturnType<O[K]["read"]> };
 
-/** Reads a switch. */
-export function isTyped(texts: readonly string[]): boolean {
-  return texts.length > 0;
+/** Declares options, whose names are those of their values: `maxReply` is `--max-reply`. */
+export function options<O extends Readonly<Record<string, OptionKind<unknown>>>>(
+  kinds: O,
+  topic?: Topic,
+): { readonly [K in keyof O]: Option<ReturnType<O[K]["read"]>> } {
+  const entries = Object.entries(kinds).map(([key, kind]) => {
+    const name = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return [key, { ...kind, name, topic }] as const;
+  });
+  return Object.fromEntries(entries) as ReturnType<typeof options<O>>;
 }
 
-/** Reads an option whose last text replaces those before. */
-export function lastText(texts: readonly string[]): string | undefined {
-  return texts.at(-1);
+/** A switch. */
+export function flag(description: string, short?: string): OptionKind<boolean> {
+  return { description, short, read: (texts) => texts.length > 0 };
 }
 
-/** Reads an option that can be repeated. */
-export function allTexts(texts: readonly string[]): readonly string[] {
-  return texts;
+/** An option with a text. If it is typed again, the last text counts. */
+export function text(value: string, description: string, short?: string): OptionKind<string | undefined> {
+  return { value, description, short, read: (texts) => texts.at(-1) };
 }
 
-/** Reads the last text of an option with a function. */
-export function lastAs<T>(read: (text: string) => T): (texts: readonly string[]) => T | undefined {
-  return (texts) => {
-    const text = texts.at(-1);
-    return text === undefined ? undefined : read(text);
+/** An option with a text that can be repeated. */
+export function texts(value: string, description: string): OptionKind<readonly string[]> {
+  return { value, description, read: (all) => all };
+}
+
+/** An option whose last text is read with a function. */
+export function textAs<T>(value: string, description: string, read: (text: string) => T): OptionKind<T | undefined> {
+  const readLast = (all: readonly string[]): T | undefined => {
+    const last = all.at(-1);
+    return last === undefined ? undefined : read(last);
   };
+  return { value, description, read: readLast };
 }
 
-/** Reads the texts of an option as the members of an object. */
+/** Returns the function that reads the texts of an option as the members of an object. */
 export function membersAs<T>(read: (text: string) => readonly [name: string, value: T]) {
-  return (texts: readonly string[]): Readonly<Record<string, T>> => Object.fromEntries(texts.map(read));
+  return (all: readonly string[]): Readonly<Record<string, T>> => Object.fromEntries(all.map(read));
 }
 
 /** An option as it was typed. It can be unknown. */
@@ -55,7 +74,7 @@ interface TypedOption {
   /** The word with its dashes, such as `-o`. */
   readonly word: string;
   /** Undefined for a switch, and if the value is missing. */
-  readonly text: string | undefined;
+  readonly value: string | undefined;
 }
 
 /** The words after the name of a command. */
@@ -70,7 +89,7 @@ export interface Words {
 export function readWords(argv: readonly string[], declared: Options): Words {
   const end = argv.indexOf("--");
   const positionals: string[] = [];
-  const options: TypedOption[] = [];
+  const typed: TypedOption[] = [];
   const kinds = Object.values(declared).map(({ name, short, value }) => {
     const type = value === undefined ? ("boolean" as const) : ("string" as const);
     return [name, { type, multiple: true, ...(short !== undefined && { short }) }] as const;
@@ -88,12 +107,12 @@ export function readWords(argv: readonly string[], declared: Options): Words {
       const { name, rawName: word, value, inlineValue } = token;
       // A forgotten value would otherwise swallow the next option.
       const isForgotten = value !== undefined && !inlineValue && /^--?[a-z]/i.test(value);
-      options.push({ name, word, text: isForgotten ? undefined : value });
+      typed.push({ name, word, value: isForgotten ? undefined : value });
       if (isForgotten) read([value]);
     }
   };
   read(argv.slice(0, end === -1 ? argv.length : end));
-  return { positionals, command: end === -1 ? undefined : argv.slice(end + 1), options };
+  return { positionals, command: end === -1 ? undefined : argv.slice(end + 1), options: typed };
 }
 
 /** Returns whether an option was typed. */
@@ -110,20 +129,20 @@ export type OptionsOfCommands = ReadonlyMap<string, { readonly options: Options 
  */
 export function readOptions<O extends Options>(
   { options: typed }: Words,
-  { name: command, options }: { readonly name: string; readonly options: O },
+  { name: command, options: declared }: { readonly name: string; readonly options: O },
   commands: OptionsOfCommands,
 ): OptionValues<O> {
-  const texts = new Map<string, string[]>();
-  for (const { name, word, text } of typed) {
-    const option = Object.values(options).find((one) => one.name === name);
+  const textsOf = new Map<string, string[]>();
+  for (const { name, word, value } of typed) {
+    const option = Object.values(declared).find((one) => one.name === name);
     if (!option) throw unknownOption({ name, word }, command, commands);
-    if (option.value === undefined && text !== undefined)
-      throw new UsageError(`${word} takes no value; "${text}" was given.`);
-    if (option.value !== undefined && text === undefined)
+    if (option.value === undefined && value !== undefined)
+      throw new UsageError(`${word} takes no value; "${value}" was given.`);
+    if (option.value !== undefined && value === undefined)
       throw new UsageError(`${word} needs a value: ${word} ${option.value}`);
-    texts.set(name, [...(texts.get(name) ?? []), text ?? ""]);
+    textsOf.set(name, [...(textsOf.get(name) ?? []), value ?? ""]);
   }
-  const values = Object.entries(options).map(([key, option]) => [key, option.read(texts.get(option.name) ?? [])]);
+  const values = Object.entries(declared).map(([key, option]) => [key, option.read(textsOf.get(option.name) ?? [])]);
   return Object.fromEntries(values) as OptionValues<O>;
 }
 
@@ -133,12 +152,12 @@ function unknownOption(
   commands: OptionsOfCommands,
 ): UsageError {
   const isMeant = (option: Option): boolean => option.name === name || option.short === name;
-  const others = [...commands].filter(([, { options }]) => Object.values(options).some(isMeant));
+  const others = [...commands].filter(([, other]) => Object.values(other.options).some(isMeant));
   if (others.length > 0) {
     const names = others.map(([other]) => `mcparley ${other}`).join(", ");
     return new UsageError(`mcparley ${command} has no option ${word}.`, `It is an option of ${names}.`);
   }
-  const names = [...commands.values()].flatMap(({ options }) => Object.values(options).map((option) => option.name));
+  const names = [...commands.values()].flatMap((other) => Object.values(other.options).map((option) => option.name));
   const near = nearest(name, names);
   const hint = near === undefined ? "--help shows the options." : `Did you mean --${near}?`;
   return new UsageError(`There is no option ${word}.`, `${hint} Options of the server's program go after --.`);

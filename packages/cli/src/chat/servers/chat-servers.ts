@@ -147,11 +147,11 @@ function noteOwnServer({ name, scope, entry }: Origin, { options, screen }: Star
 }
 
 /** Throws `UsageError` if an option with a possible secret would be sent to several servers. */
-function checkShared(targets: readonly Target[], { headers, env, envAll }: ChatOptions): void {
+function checkShared(targets: readonly Target[], { header, env, envAll }: ChatOptions): void {
   const urls = targets.filter(({ kind }) => kind === "url").length;
   const commands = targets.length - urls;
   const cure = "Write it into the configuration of the server that needs it.";
-  if (Object.keys(headers).length > 0 && urls !== 1) {
+  if (Object.keys(header).length > 0 && urls !== 1) {
     throw new UsageError(`--header needs exactly one server at a URL; there are ${urls}.`, cure);
   }
   if ((envAll || Object.keys(env).length > 0) && commands !== 1) {
@@ -161,7 +161,7 @@ function checkShared(targets: readonly Target[], { headers, env, envAll }: ChatO
 
 /** Returns a target with the options that apply to its kind. */
 function withOptions(target: Target, { io, options }: StartSetting): Target {
-  const { headers, env, envAll } = options;
+  const { header: headers, env, envAll } = options;
   if (target.kind === "url")
     return withWords(target, { headers, env: {}, connection: readConnection(options, io) }, io);
   return withWords(target, { headers: {}, env, envAll }, io);

@@ -1,8 +1,7 @@
-import type { CatalogueChange, HostEvent } from "@mcparley/host";
+import type { CatalogueChange, HostEvent, HostServer } from "@mcparley/host";
 import { type LoggingLevel, loggingLevels, printable } from "mcparley";
 import { paragraph } from "../../terminal/screen.ts";
 import { visibleLine } from "../../terminal/text.ts";
-import { countsText } from "../commands/servers.ts";
 import type { ServerOutputs } from "../servers/server-outputs.ts";
 import type { Chat } from "./chat.ts";
 
@@ -115,4 +114,18 @@ function showUpdate({ server, uri }: HostEvent & { type: "updated" }, { terminal
   terminal.note(
     view.style.dim(visibleLine(`${server}:${uri} has changed. Its new content is sent with the next message.`)),
   );
+}
+
+/** Returns the number of definitions of each kind, such as `3 tools, 1 prompt`. */
+export function countsText({ tools, prompts, resources, templates }: NonNullable<HostServer["lists"]>): string {
+  const counts: [number, string][] = [
+    [tools.length, "tool"],
+    [prompts.length, "prompt"],
+    [resources.length, "resource"],
+    [templates.length, "template"],
+  ];
+  const texts = counts
+    .filter(([count]) => count > 0)
+    .map(([count, noun]) => `${count} ${noun}${count === 1 ? "" : "s"}`);
+  return texts.length === 0 ? "no tools, prompts or resources" : texts.join(", ");
 }

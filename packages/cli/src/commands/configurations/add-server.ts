@@ -48,7 +48,7 @@ function readSource(
     );
   }
   if (/^https?:\/\//i.test(word)) return { target: urlTarget(word, options) };
-  if (Object.keys(options.env).length + Object.keys(options.headers).length > 0) {
+  if (Object.keys(options.env).length + Object.keys(options.header).length > 0) {
     throw new UsageError(
       "--env and --header do not apply to a server that is copied.",
       "Leave them out, or give its URL or command.",

@@ -7,7 +7,7 @@ import type { AddOptions } from "./options.ts";
 import { readRunner } from "../../targets/package-runner.ts";
 import { hasReference, isSecretName, isSecretValue, safeWords } from "@mcparley/internal/secret-values";
 
-type Words = Pick<AddOptions, "env" | "headers">;
+type Words = Pick<AddOptions, "env" | "header">;
 
 /** A server to add to hosts. */
 export interface NewServer {
@@ -29,7 +29,7 @@ function parseReferences(text: string): ConfigValue {
 }
 
 /** Returns the target of a URL. Throws `UsageError` for a secret in the URL or in a header. */
-export function urlTarget(url: string, { env, headers }: Words): ServerTarget {
+export function urlTarget(url: string, { env, header }: Words): ServerTarget {
   if (!isHttpUrl(url.replaceAll(/\$\{[^{}]*\}/g, "x")))
     throw new UsageError("TARGET is not a valid http or https URL.");
   if (Object.keys(env).length > 0)
@@ -40,7 +40,7 @@ export function urlTarget(url: string, { env, headers }: Words): ServerTarget {
       "Write a reference in its place, in single quotes: '${env:NAME}'",
     );
   }
-  const values = Object.entries(headers).map(([name, value]) => [name, headerValue(name, value)] as const);
+  const values = Object.entries(header).map(([name, value]) => [name, headerValue(name, value)] as const);
   return { kind: "url", url: parseReferences(url), transport: "http", headers: new Map(values) };
 }
 
@@ -65,12 +65,12 @@ function headerValue(name: string, value: string): ConfigValue {
 }
 
 /** Returns the target of a command. Throws `UsageError` for a secret in its words or in `--env`. */
-export function commandTarget(words: readonly string[], { env, headers }: Words): ServerTarget {
+export function commandTarget(words: readonly string[], { env, header }: Words): ServerTarget {
   const [command, ...args] = words;
   if (command === undefined || command === "") {
     throw new UsageError("There is no command after --.", "Such as: mcparley add --to cursor -- node server.js");
   }
-  if (Object.keys(headers).length > 0) throw new UsageError("--header applies to servers at a URL.");
+  if (Object.keys(header).length > 0) throw new UsageError("--header applies to servers at a URL.");
   requireNoSecrets(words);
   const values = Object.entries(env).map(([name, value]) => [name, variable(name, value)] as const);
   return { kind: "command", command: parseReferences(command), args: args.map(parseReferences), env: new Map(values) };

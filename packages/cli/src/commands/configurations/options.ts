@@ -1,64 +1,48 @@
-import { addedOptions, networkOptions } from "../../targets/options.ts";
-import { type OptionValues, type Options, allTexts, isTyped, lastText } from "../../terminal/options.ts";
-import { commonOptions, noInput, targetOptions, verbose } from "../connection/options.ts";
+import { networkOptions, readHeaders, readVariables } from "../../targets/options.ts";
+import { type OptionValues, flag, options, text, texts } from "../../terminal/options.ts";
+import { commonOptions, targetOptions } from "../connection/options.ts";
 
 const hosts =
   "claude-code, claude-desktop, vscode, cursor, windsurf, zed, codex, gemini-cli, goose, opencode or mcparley; repeatable";
-const scope = {
-  name: "scope",
-  value: "SCOPE",
-  description: "user (all folders), project (this folder, for everyone) or local (this folder, for you)",
-  read: lastText,
-} as const;
-const dryRun = { name: "dry-run", description: "show the change, and write nothing", read: isTyped } as const;
-const yes = { name: "yes", short: "y", description: "write the change without asking", read: isTyped } as const;
+
+const { to, from, scope, dryRun, yes } = options({
+  to: texts("HOST", hosts),
+  from: texts("HOST", hosts),
+  scope: text("SCOPE", "user (all folders), project (this folder, for everyone) or local (this folder, for you)"),
+  dryRun: flag("show the change, and write nothing"),
+  yes: flag("write the change without asking", "y"),
+});
 
 export const addOptions = {
   ...targetOptions,
-  to: { name: "to", value: "HOST", description: hosts, read: allTexts },
+  to,
   scope,
-  name: { name: "name", value: "NAME", description: "the name of the entry (that of the server)", read: lastText },
-  env: {
-    name: "env",
-    short: "e",
-    value: "NAME[=VALUE]",
-    description: "write a reference to this variable, or VALUE if it is no secret; repeatable",
-    read: addedOptions.env.read,
-  },
-  headers: {
-    name: "header",
-    short: "H",
-    value: '"NAME: VALUE"',
-    description: "write this HTTP header; a secret as '${env:NAME}'; repeatable",
-    read: addedOptions.headers.read,
-  },
-  noPin: {
-    name: "no-pin",
-    description: "do not replace a package of npx or uvx by its exact version",
-    read: isTyped,
-  },
-  noCheck: {
-    name: "no-check",
-    description: "do not connect to the server, and do not run the host's check",
-    read: isTyped,
-  },
+  ...options({
+    name: text("NAME", "the name of the entry (that of the server)"),
+    env: {
+      short: "e",
+      value: "NAME[=VALUE]",
+      description: "write a reference to this variable, or VALUE if it is no secret; repeatable",
+      read: readVariables,
+    },
+    header: {
+      short: "H",
+      value: '"NAME: VALUE"',
+      description: "write this HTTP header; a secret as '${env:NAME}'; repeatable",
+      read: readHeaders,
+    },
+    noPin: flag("do not replace a package of npx or uvx by its exact version"),
+    noCheck: flag("do not connect to the server, and do not run the host's check"),
+  }),
   dryRun,
   yes,
   ...networkOptions,
-} as const satisfies Options;
+} as const;
 
 export type AddOptions = OptionValues<typeof addOptions>;
 
-export const removeOptions = {
-  json: commonOptions.json,
-  noInput,
-  verbose,
-  help: commonOptions.help,
-  from: { name: "from", value: "HOST", description: hosts, read: allTexts },
-  scope,
-  dryRun,
-  yes,
-} as const satisfies Options;
+const { json, noInput, verbose, help } = commonOptions;
+export const removeOptions = { json, noInput, verbose, help, from, scope, dryRun, yes } as const;
 
 export type RemoveOptions = OptionValues<typeof removeOptions>;
 

@@ -32,12 +32,12 @@ export interface Questions {
 
 /** The terminal of the questions, and the answers of the command line. */
 interface Setting extends TalkSetting {
-  readonly options: Pick<ConnectionOptions, "noInput" | "answers" | "sample" | "sendAnswers">;
+  readonly options: Pick<ConnectionOptions, "noInput" | "answer" | "sample" | "sendAnswers">;
 }
 
 export function createQuestions(setting: Setting): Questions {
   const { stop } = setting;
-  const { answers = {}, sample } = setting.options;
+  const { answer: answers = {}, sample } = setting.options;
   const canAsk = isAttended(setting);
   const asked = new Set<string>();
   let hasRejected = false;
@@ -67,7 +67,7 @@ async function elicitForm(
   asking: Asking,
 ): Promise<ElicitResult> {
   const { options, screen } = asking;
-  const { answers = {} } = options;
+  const { answer: answers = {} } = options;
   const fields = fieldsOf(question.requestedSchema, asker.check);
   const given = readAnswers(fields, answers);
   for (const problem of given.problems) screen.noteParagraph(problem, screen.err.style.yellow);

@@ -36,7 +36,7 @@ type TargetOptions = Partial<NetworkOptions> & {
   readonly config: string | undefined;
   readonly trust: boolean;
   readonly noInput: boolean;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly header?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly envAll?: boolean;
 };
@@ -48,7 +48,7 @@ export async function chooseTarget(
 ): Promise<{ target: Target; rest: readonly string[] }> {
   const { io, options, facts } = setting;
   const [word, rest] = command === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
-  const { headers = {}, env = {}, envAll = false, config } = options;
+  const { header: headers = {}, env = {}, envAll = false, config } = options;
   facts.target = { word, command, headerNames: Object.keys(headers), options: optionsOfTarget(options) };
   const connection = readConnection(options, io);
   const target = await resolveTarget({ word, command, headers, env, envAll, config, connection }, io);
@@ -140,7 +140,7 @@ export async function openSession<V extends ConnectionOptions>(
     ...limits,
     onProgress: (progress: Parameters<Screen["progress"]>[0]) => screen.progress(progress),
   } as const;
-  const roots = (options.roots ?? []).map((folder) => readRoot(folder, io, "--root "));
+  const roots = (options.root ?? []).map((folder) => readRoot(folder, io, "--root "));
   const tasks = setting.callsTools ? await taskSupport(screen) : undefined;
   const client = await io.connect(connectTarget(target, setting), {
     ...(auth && { auth }),

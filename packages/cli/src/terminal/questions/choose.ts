@@ -7,6 +7,9 @@ export interface Talk {
   readonly view: View;
 }
 
+/** Runs a dialog when no other one is open. Rejects with `Dismissed` if it was withdrawn or the user closed it. */
+export type RunDialog = <T>(signal: AbortSignal, run: (prompter: Prompter, view: View) => Promise<T>) => Promise<T>;
+
 /**
  * Asks until the typed text is one of the keys, or the word that the prompt shows for one: "y" or "yes" for `[y]es`. A "/"
  * before it is ignored. There is no default.
