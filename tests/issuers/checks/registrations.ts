@@ -114,7 +114,7 @@ export const registrations = checksOf<KeycloakIssuer>([
       // `offline_access`, also if another code of the session is not redeemed.
       const redirectUris = ["http://127.0.0.1:9/callback", "http://127.0.0.1:13/callback"];
       await Promise.all(
-        urls.map((url, index) => user.open({ redirectUri: redirectUris[index], offlineAccess: false }).signIn(url)),
+        urls.map((url, index) => user.open({ redirectUri: redirectUris[index]!, offlineAccess: false }).signIn(url)),
       );
       assert.equal(user.visited.length, 2);
       for (const url of urls) {

@@ -1,6 +1,7 @@
 import { type ApprovalRequest, type Conversation, type Host, type Renderer, estimateTokens } from "@mcparley/host";
 import type { CommandIo } from "../terminal/io.ts";
 import type { ChatOptions } from "../commands/chat.ts";
+import { allowCure } from "../commands/connection/allow-cure.ts";
 import { chatHost } from "./chat-host.ts";
 import { isDestructive } from "./dialogs/approve.ts";
 import { chatRenderer } from "./dialogs/dialogs.ts";
@@ -134,7 +135,7 @@ function unattendedRenderer(isComposed: (request: ApprovalRequest) => boolean): 
   return {
     approve: (request) => ({
       action: isComposed(request) && !isDestructive(request.tool) ? "allow" : "deny",
-      reason: "nobody can be asked here. Allow it with --allow",
+      reason: `nobody can be asked here. ${allowCure([`${request.server}:${request.tool.name}`])}`,
     }),
   };
 }

@@ -4,6 +4,7 @@ import { declaredCommands } from "../commands/run.ts";
 import { type CommandIo, UsageError } from "../terminal/io.ts";
 import { yesNotice } from "../commands/connection/options.ts";
 import { hasOption, readOptions, readWords } from "../terminal/options.ts";
+import { optionsOfTarget } from "../targets/known-target.ts";
 import { choose } from "../terminal/questions/choose.ts";
 import { isAttended, talk } from "../terminal/questions/prompter.ts";
 import { reportError } from "../commands/connection/report-error.ts";
@@ -28,13 +29,14 @@ export async function runChat(argv: readonly string[], io: CommandIo): Promise<n
   const stop = createStop(io, () => screen.note("Stopping. Press Ctrl-C again to exit immediately."));
   try {
     const typed = readOptions(words, { name: "chat", options: chatCommand.options }, declaredCommands);
-    if (typed.yes) screen.noteParagraph(yesNotice);
+    if (typed.yes) screen.noteParagraph(yesNotice({}));
     if (typed.help) {
       await printText(commandHelp("chat", chatCommand, screen.out.terminal ? screen.out.width : 80), { screen });
       return exitCodes.ok;
     }
     const options = { ...typed, trust: typed.trust || typed.yes };
-    const setting = { io, screen, options, stop };
+    const targetOptions = optionsOfTarget(words, chatCommand.options, declaredCommands);
+    const setting = { io, screen, options, stop, targetOptions };
     const start = await prepare({ targets: words.positionals, command: words.command }, setting);
     const isPiped = options.prompt === undefined && !io.isTerminal.stdin && !options.lines;
     const note = (text: string): void => screen.note(text);

@@ -14,7 +14,7 @@ import { type TypedArgument, readArguments, requireWord, sourcesOf } from "./arg
 import { UsageError } from "../terminal/io.ts";
 import { isObject } from "../terminal/json.ts";
 import { jsonText } from "../terminal/json-text.ts";
-import { quotedWord } from "../terminal/quoted-word.ts";
+import { allowCure } from "./connection/allow-cure.ts";
 import { type View, paragraph, printJson, printText } from "../terminal/screen.ts";
 import { binaryOf, showContent, showJson } from "../terminal/show-content.ts";
 import { saveBinaries, saveText } from "./output/save-output.ts";
@@ -165,12 +165,8 @@ async function confirmDestructive({ name, annotations }: Tool, { options, questi
   const agreed = await questions.confirm(`The tool "${visibleLine(name)}" may make destructive changes. Call it?`);
   if (agreed) return;
   const cure =
-    agreed === undefined ? ` It may make destructive changes, and ${whyUnasked(options)}. ${cureFor(name)}` : "";
+    agreed === undefined ? ` It may make destructive changes, and ${whyUnasked(options)}. ${allowCure([name])}` : "";
   throw new Declined(`The tool "${name}" was not called.${cure}`);
-}
-
-function cureFor(name: string): string {
-  return `Allow it with --allow ${quotedWord(visibleLine(name))}.`;
 }
 
 function errorText({ content }: CallToolResult): string {

@@ -3,6 +3,8 @@ import { type OptionValues, flag, options, text, texts } from "../terminal/optio
 import type { CommandDeclaration } from "./connection/command.ts";
 import { connectOptions } from "./connection/options.ts";
 
+const { noOffline, dpop, keychain } = signInOptions;
+
 const chatOptions = {
   ...connectOptions,
   ...options({
@@ -36,7 +38,9 @@ const chatOptions = {
     { noBrowser: flag("show the address of a sign-in, and ask for the address at which the browser ends") },
     "signing-in",
   ),
-  keychain: signInOptions.keychain,
+  noOffline,
+  dpop,
+  keychain,
 } as const;
 
 export type ChatOptions = OptionValues<typeof chatOptions>;

@@ -3,8 +3,9 @@ import { signInOptions } from "../targets/sign-in/options.ts";
 import { exitCodeMeanings } from "../terminal/exit-codes.ts";
 import type { Option, Options } from "../terminal/options.ts";
 import { wrap } from "../terminal/text.ts";
+import { callCommand } from "./call.ts";
 import type { CommandDeclaration } from "./connection/command.ts";
-import { answerOptions, connectOptions, formerYes } from "./connection/options.ts";
+import { connectOptions, formerYes } from "./connection/options.ts";
 
 const targetHelp = [
   "TARGET is one of",
@@ -53,8 +54,9 @@ export const helpTopics: ReadonlyMap<string, (columns: number) => string> = new 
   [
     "questions",
     (columns) => {
-      const { answer, sample } = answerOptions;
-      const options = [connectOptions.root, answer, sample, formerYes, connectOptions.noInput];
+      const { answer, sample, allow, sendAnswers } = callCommand.options;
+      const { root, trust, noInput } = connectOptions;
+      const options = [root, answer, sample, allow, sendAnswers, trust, formerYes, noInput];
       return page([questionsHelp, capabilitiesHelp], options, columns);
     },
   ],

@@ -6,7 +6,7 @@ import { paragraph, printJson, printText } from "../terminal/screen.ts";
 import { type OptionValues, flag, options } from "../terminal/options.ts";
 import type { Command } from "./connection/command.ts";
 import { formerYes, serverOptions } from "./connection/options.ts";
-import { type Session, chooseTarget, useServer } from "./connection/session.ts";
+import { type Session, chooseTarget, shownTarget, useServer } from "./connection/session.ts";
 import { type Offer, mayHide, showOffer } from "./output/show-list.ts";
 import { visibleLine } from "../terminal/text.ts";
 import { requireNoMore } from "./arguments/arguments.ts";
@@ -135,7 +135,7 @@ function header(session: ListSession): string {
   const { bold, dim } = screen.out.style;
   const name = info === undefined ? "A server without a name" : `${info.title ?? info.name} ${info.version}`;
   const lines = [
-    `${bold(visibleLine(name))} ${dim(`at ${visibleLine(client.target)}, revision ${visibleLine(revision)}`)}`,
+    `${bold(visibleLine(name))} ${dim(`at ${visibleLine(shownTarget(client.target))}, revision ${visibleLine(revision)}`)}`,
   ];
   if (info?.description) lines.push(paragraph(info.description, screen.out));
   if (instructions) lines.push("", ...showInstructions(instructions, session));

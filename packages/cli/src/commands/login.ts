@@ -35,7 +35,7 @@ export const loginCommand: Command<typeof loginOptions> = {
   async run(words, setting) {
     const { screen, stop } = setting;
     const { json, timeout: limit, newClient } = setting.options;
-    const at = await chooseHttpServer("login", words, setting);
+    const at = await chooseHttpServer({ name: "login" }, words, setting);
     const { server } = at;
     stop.limit(limit);
     const authorization = await openAuthorization({ ...setting, ...at, isAskedFor: true });
@@ -45,7 +45,7 @@ export const loginCommand: Command<typeof loginOptions> = {
     const account = await accountAt(server, authorization);
     const subject = account.subject === undefined ? "" : ` as ${account.subject}`;
     if (json) await printJson(account, { screen }, "line");
-    else await printText(visibleLine(`Signed in to ${server}${subject}, at ${account.issuer}.`), { screen });
+    else await printText(visibleLine(`Signed in to ${account.server}${subject}, at ${account.issuer}.`), { screen });
   },
 };
 

@@ -1,5 +1,6 @@
 import { LocalError } from "mcparley";
 import type { SignedInAccount } from "mcparley/auth";
+import { safeUrl } from "@mcparley/internal/secret-values";
 import { networkOptions } from "../targets/options.ts";
 import type { OpenAuthorization } from "../targets/sign-in/authorization.ts";
 import { signInOptions } from "../targets/sign-in/options.ts";
@@ -32,17 +33,17 @@ export const logoutCommand: Command<typeof logoutOptions> = {
   examples: ["mcparley logout https://example.com/mcp"],
   async run(words, setting) {
     const { screen } = setting;
-    const at = await chooseHttpServer("logout", words, setting);
+    const at = await chooseHttpServer({ name: "logout" }, words, setting);
     const { server } = at;
     const authorization = await openAuthorization({ ...setting, ...at, isAskedFor: true });
     const account = await authorization.oauth.whoami(server);
     const outcome = await signOut(server, authorization).catch((error: unknown) => {
       throw account ? notRevoked(error, account) : error;
     });
-    if (setting.options.json) await printJson({ server, outcome }, { screen });
+    if (setting.options.json) await printJson({ server: safeUrl(server), outcome }, { screen });
     else
       await printText(
-        outcomes[outcome].replace("SERVER", () => visibleLine(server)),
+        outcomes[outcome].replace("SERVER", () => visibleLine(safeUrl(server))),
         { screen },
       );
   },

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { UsageError } from "../terminal/io.ts";
 import { callCommand } from "./call.ts";
+import { yesNotice } from "./connection/options.ts";
+import { declaredCommands } from "./run.ts";
 import { readCommand } from "./testing/read-command.ts";
 
 /** Reads words with the options of `mcparley call`. */
@@ -83,4 +86,34 @@ describe("readOptions", () => {
       );
     }
   });
+});
+
+test("an option of other commands names all of them", () => {
+  const hintOf = (line: string): unknown => {
+    try {
+      const [name = "", ...words] = line.split(" ");
+      return readCommand(words, { name, options: declaredCommands.get(name)!.options });
+    } catch (error) {
+      return (error as UsageError).hint;
+    }
+  };
+  expect(hintOf("watch --allow x")).toBe("It is an option of mcparley call, mcparley chat.");
+  expect(hintOf("logout --no-browser")).toMatch(/mcparley login, mcparley chat\.$/);
+  expect(hintOf("whoami --scope x")).toMatch(
+    /mcparley login.*mcparley add, mcparley remove|mcparley add.*mcparley login/,
+  );
+});
+
+test.each([
+  [
+    "call",
+    "--trust to start or contact the server of a file, --allow PATTERN to call its tools, and --send-answers to send complete forms",
+  ],
+  ["read", "--trust to start or contact the server of a file and --send-answers to send complete forms"],
+  ["login", "--trust to start or contact the server of a file"],
+])("the notice about --yes of %s names the options that replace it there", (command, options) => {
+  const declared = declaredCommands.get(command)!.options;
+  expect(yesNotice(declared)).toBe(`--yes will be removed. Use ${options}.`);
+  const names = Object.values(declared).map(({ name }) => `--${name}`);
+  for (const [option] of options.matchAll(/--[a-z-]+/g)) expect(names).toContain(option);
 });

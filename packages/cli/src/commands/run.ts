@@ -1,4 +1,5 @@
 import { LocalError } from "mcparley";
+import { optionsOfTarget } from "../targets/known-target.ts";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { type CommandIo, UsageError } from "../terminal/io.ts";
@@ -93,21 +94,32 @@ function inTime(error: unknown, { program, timeout = 0 }: FailureFacts, { reason
   return new LocalError("timeout", `The command did not finish within ${timeout} ms.${stray}`, { cause: error });
 }
 
-async function runCommand(name: string, words: Words, setting: Omit<CommandSetting, "options">): Promise<void> {
+async function runCommand(
+  name: string,
+  words: Words,
+  setting: Omit<CommandSetting, "options" | "targetOptions">,
+): Promise<void> {
   const { screen, facts } = setting;
   const command = clientCommands.get(name);
   if (!command)
     throw new UsageError(`There is no command ${JSON.stringify(name)}.`, didYouMean(name, clientCommands.keys()));
   const options = readOptions(words, { name, options: command.options }, declaredCommands);
   const isFormerYes = options.yes === true && command.options.yes === formerYes;
-  if (isFormerYes) screen.noteParagraph(yesNotice);
+  if (isFormerYes) screen.noteParagraph(yesNotice(command.options));
   if (options.help) {
     await printText(commandHelp(name, command, screen.out.terminal ? screen.out.width : 80), { screen });
     return;
   }
   if (typeof options.timeout === "number") facts.timeout = options.timeout;
+  const targetOptions = optionsOfTarget(isFormerYes ? withTrust(words) : words, command.options, declaredCommands);
   await command.run(words, {
     ...setting,
+    targetOptions,
     options: isFormerYes ? { ...options, trust: true, sendAnswers: true, allow: ["*"] } : options,
   });
+}
+
+/** Returns words with `--trust`, as which `--yes` is repeated. */
+function withTrust(words: Words): Words {
+  return { ...words, options: [...words.options, { name: "trust", word: "--trust", value: undefined }] };
 }

@@ -4,8 +4,11 @@ import { type OptionValues, flag, membersAs, options, readPair, text, texts } fr
 /** The options that select the configuration of a server, and accept it. */
 export const configurationOptions = options(
   {
-    config: text("FILE", "read the servers of this file instead of those of this folder and of the hosts"),
-    trust: flag("start or contact the servers of configuration files without asking"),
+    config: {
+      ...text("FILE", "read the servers of this file instead of those of this folder and of the hosts"),
+      isOfTarget: true,
+    },
+    trust: { ...flag("start or contact the servers of configuration files without asking"), isOfTarget: true },
   },
   "options",
 );
@@ -28,7 +31,7 @@ export const addedOptions = options(
       description: "pass this variable to a server that is started: its value here, or VALUE; repeatable",
       read: readVariables,
     },
-    envAll: flag("pass all variables of this shell to a server that is started"),
+    envAll: { ...flag("pass all variables of this shell to a server that is started"), isOfTarget: true },
   },
   "options",
 );

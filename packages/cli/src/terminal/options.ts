@@ -17,6 +17,8 @@ interface OptionKind<T> {
   /** The placeholder of its value in the help. Undefined for a switch. */
   readonly value?: string;
   readonly description: string;
+  /** Whether it selects the server. So do all options of the pages about the network and the sign-in. Default: false. */
+  readonly isOfTarget?: boolean;
   /** Returns its value for the typed texts. The text of a switch is empty. Throws `UsageError`. */
   read(this: void, texts: readonly string[]): T;
 }

@@ -1,5 +1,5 @@
 import type { CredentialStorage } from "mcparley/node";
-import type { SignIn } from "mcparley/auth";
+import type { OAuthOptions, SignIn } from "mcparley/auth";
 import type { Clock, Implementation } from "mcparley";
 import type { Root } from "mcparley/client";
 import type { Policy } from "../consent/policy.ts";
@@ -40,6 +40,8 @@ export interface HostOptions {
   readonly inputLimits?: Partial<InputLimits>;
   /** Signs the user in at servers over HTTP, after `server.signIn()`. Default: none, and such servers stay in `needs-sign-in`. */
   readonly signIn?: SignIn;
+  /** Whether sign-ins request `offline_access`, and bind tokens to a key (DPoP). Default: as in `oauth` of `mcparley/auth`. */
+  readonly authorization?: Pick<OAuthOptions, "offlineAccess" | "dpop">;
   /** Stores the tokens of this user. Default: in memory. */
   readonly credentials?: CredentialStorage;
   /** Called with each event of the host. Its errors are ignored. */

@@ -78,6 +78,7 @@ export function hostServer(parts: HostParts, name: string, entry: ServerEntry): 
         hideSecrets: secrets.hideIn,
         onDecision: (decision) => events.emit({ type: "decision", decision }),
       }),
+      authorization: options.authorization,
       credentials: options.credentials,
       watchStorage: secrets.watchStorage,
       onStep: (step) => events.emit({ type: "sign-in", server: name, step: secrets.hide(step) }),

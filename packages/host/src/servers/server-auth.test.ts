@@ -12,6 +12,8 @@ let url: string;
 /** The tokens that the server accepts. */
 const accepted = new Set<string>();
 let authorizations = 0;
+/** The proof of a key in the last token request. */
+let proof: unknown;
 
 /** A server with a tool that requires a token, and its authorization server at the same origin. */
 beforeEach(async () => {
@@ -20,7 +22,7 @@ beforeEach(async () => {
   http = createHttpServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", url);
     if (pathname !== "/mcp") return void answerAuthorization(pathname, request, response);
-    const token = request.headers.authorization?.replace("Bearer ", "");
+    const token = request.headers.authorization?.replace(/^(Bearer|DPoP) /, "");
     if (token !== undefined && accepted.has(token)) return handler(request, response);
     request.resume();
     const metadata = `${url}/.well-known/oauth-protected-resource/mcp`;
@@ -47,7 +49,7 @@ async function answerAuthorization(
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
   };
   if (pathname.startsWith("/.well-known/oauth-protected-resource")) {
-    return json({ resource: `${url}/mcp`, authorization_servers: [url] });
+    return json({ resource: `${url}/mcp`, authorization_servers: [url], scopes_supported: ["notes"] });
   }
   if (pathname.startsWith("/.well-known/")) {
     return json({
@@ -56,6 +58,7 @@ async function answerAuthorization(
       token_endpoint: `${url}/token`,
       registration_endpoint: `${url}/register`,
       response_types_supported: ["code"],
+      scopes_supported: ["notes", "offline_access"],
       code_challenge_methods_supported: ["S256"],
       token_endpoint_auth_methods_supported: ["none"],
       authorization_response_iss_parameter_supported: true,
@@ -69,18 +72,20 @@ async function answerAuthorization(
   }
   const token = `token-${++authorizations}`;
   accepted.add(token);
-  json({ access_token: token, token_type: "Bearer", expires_in: 3600 });
+  proof = request.headers.dpop;
+  json({ access_token: token, token_type: proof === undefined ? "Bearer" : "DPoP", expires_in: 3600 });
 }
 
-/** A sign-in that agrees at once. `visits` counts the pages that were opened. */
+/** A sign-in that agrees at once. `visits` counts the pages that were opened, and `scope` is that of the last page. */
 function agreeing() {
-  const counter = { visits: 0 };
+  const counter: { visits: number; scope?: string | null } = { visits: 0 };
   const signIn: SignIn = {
     prepare: () =>
       Promise.resolve({
         redirectUri: "http://127.0.0.1:1/callback",
         visit: (page) => {
           counter.visits++;
+          counter.scope = page.searchParams.get("scope");
           const answer = new URL("http://127.0.0.1:1/callback");
           answer.searchParams.set("code", "code");
           answer.searchParams.set("state", page.searchParams.get("state") ?? "");
@@ -112,6 +117,20 @@ test("signIn() signs the user in and connects", async () => {
   await server.signIn();
   expect(counter.visits).toBe(1);
   expect(states).toEqual(["connecting", "needs-sign-in", "connecting", "ready"]);
+  expect(await server.use((client) => client.callTool("add"))).toBe("added");
+  await server.close();
+});
+
+test.each([
+  [undefined, "notes offline_access", false],
+  [{ offlineAccess: false, dpop: true }, "notes", true],
+])("a sign-in with the authorization options %j requests the scopes %s, with a proof: %s", async (...row) => {
+  const [authorization, scope, hasProof] = row;
+  const { signIn, counter } = agreeing();
+  const { server } = recordedServer({ entry: `${url}/mcp`, auth: { signIn, authorization } });
+  await server.signIn();
+  expect(counter.scope).toBe(scope);
+  expect(proof !== undefined).toBe(hasProof);
   expect(await server.use((client) => client.callTool("add"))).toBe("added");
   await server.close();
 });

@@ -1,5 +1,5 @@
 import { Declined, LocalError, printableJson, type Clock } from "mcparley";
-import type { CredentialStorage, OAuth, SignIn, SignInPurpose } from "mcparley/auth";
+import type { CredentialStorage, OAuth, OAuthOptions, SignIn, SignInPurpose } from "mcparley/auth";
 import type { HttpAuth, HttpTarget } from "mcparley/client";
 import type { ResolvedEntry } from "./resolve-entry.ts";
 
@@ -9,6 +9,8 @@ export interface SignInSetting {
   readonly signIn?: SignIn | undefined;
   /** Resolves with whether the user agreed to sign in for the scopes that a call needs. Undefined if nobody was asked. */
   readonly confirmScopes?: (purpose: SignInPurpose, signal: AbortSignal) => Promise<boolean | undefined>;
+  /** Options for the requested tokens. Default: those of `oauth`. */
+  readonly authorization?: Pick<OAuthOptions, "offlineAccess" | "dpop"> | undefined;
   /** Stores the tokens. Default: in memory, for this server of this host. */
   readonly credentials?: CredentialStorage | undefined;
   /** Returns a storage that observes the stored credentials, so that they can be hidden. Default: unchanged. */
@@ -73,9 +75,10 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
   // Servers without HTTP do not need the code of the authorization.
   const load = (): Promise<OAuth> =>
     (loading ??= import("mcparley/auth").then(({ memoryCredentials, oauth }) => {
-      const { credentials = memoryCredentials(), clock, watchStorage, onStep } = setting;
+      const { credentials = memoryCredentials(), clock, authorization, watchStorage, onStep } = setting;
       const storage = watchStorage?.(credentials) ?? credentials;
-      return oauth({ signIn: gated, clock, storage, ...(connection && { connection }), ...(onStep && { onStep }) });
+      const optional = { ...(connection && { connection }), ...(onStep && { onStep }) };
+      return oauth({ ...authorization, signIn: gated, clock, storage, ...optional });
     }));
   return {
     authorize: async (target) => ({ ...target, auth: watchStepUps(await load(), (signal) => (stepUp = signal)) }),

@@ -10,6 +10,7 @@ import type { ChatOptions } from "../../commands/chat.ts";
 import { readGivenFile } from "../../targets/config-file.ts";
 import { problemError } from "../../targets/config-problem.ts";
 import { inProjects, readAll } from "../../targets/find-server.ts";
+import type { TargetOption } from "../../targets/known-target.ts";
 import { type TalkSetting, isAttended } from "../../terminal/questions/prompter.ts";
 import { visibleLine } from "../../terminal/text.ts";
 import { serverName, uniqueName, usableName } from "./server-names.ts";
@@ -25,6 +26,8 @@ export interface ServerWords {
 /** The terminal before the chat is shown. */
 export interface StartSetting extends TalkSetting {
   readonly options: ChatOptions;
+  /** The options that a hint with another command repeats. Default: none. */
+  readonly targetOptions?: readonly TargetOption[];
 }
 
 /** A server of a chat, by its name. */

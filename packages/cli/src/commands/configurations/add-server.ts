@@ -6,7 +6,7 @@ import { UsageError } from "../../terminal/io.ts";
 import type { Words } from "../../terminal/options.ts";
 import type { CommandSetting } from "../connection/command.ts";
 import { forHost, withoutSecrets } from "./host-target.ts";
-import { type NewServer, commandTarget, urlTarget, withAbsolutePaths } from "./new-target.ts";
+import { type NewServer, commandTarget, urlTarget, withAbsolutePaths, withAbsoluteTarget } from "./new-target.ts";
 import type { AddOptions } from "./options.ts";
 import { pinPackages } from "./pin-packages.ts";
 import { readHosts, readScope } from "./read-places.ts";
@@ -56,7 +56,11 @@ function readSource(
   }
   const configurations = readAll(io);
   const origin = options.config === undefined ? findServer(word, configurations) : findInFile(word, options.config, io);
-  if (origin?.target) return { target: origin.target, origin };
+  if (origin?.target) {
+    // A host starts the program in a folder of its choice.
+    const isMoved = scope !== "project" && origin.scope === "project";
+    return { target: isMoved ? withAbsoluteTarget(origin.target, origin.folder ?? io.cwd) : origin.target, origin };
+  }
   if (origin) throw new UsageError(origin.problems[0]?.message ?? `The server ${JSON.stringify(word)} is invalid.`);
   const names = configurations.servers.flatMap(({ host, name }) => [name, `${host}:${name}`]);
   throw new UsageError(`No host has a server ${JSON.stringify(word)}.`, didYouMean(word, [...new Set(names)]));

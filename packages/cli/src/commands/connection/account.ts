@@ -1,5 +1,6 @@
 import { LocalError } from "mcparley";
 import type { SignedInAccount } from "mcparley/auth";
+import { safeUrl } from "@mcparley/internal/secret-values";
 import type { HttpConnection } from "mcparley/client";
 import type { OpenAuthorization } from "../../targets/sign-in/authorization.ts";
 import { UsageError } from "../../terminal/io.ts";
@@ -16,11 +17,11 @@ export interface HttpServer {
 
 /** Returns the server of a command about the account of the user. Throws `UsageError` for a program. */
 export async function chooseHttpServer(
-  command: string,
+  { name: command, sendsNothing }: { readonly name: string; readonly sendsNothing?: boolean },
   words: Words,
   setting: Parameters<typeof chooseTarget>[1],
 ): Promise<HttpServer> {
-  const { target, rest } = await chooseTarget(words, setting);
+  const { target, rest } = await chooseTarget(words, setting, sendsNothing);
   requireNoMore(rest, `${command} accepts only TARGET`);
   if (target.kind === "url") return { server: target.url, headers: target.headers, connection: target.connection };
   throw new UsageError(
@@ -47,6 +48,8 @@ export async function accountAt(server: string, { oauth, place }: OpenAuthorizat
   const { expiresAt } = account;
   return {
     ...account,
+    server: safeUrl(account.server),
+    resource: safeUrl(account.resource),
     expiresAt: expiresAt === undefined || expiresAt > latest ? undefined : new Date(expiresAt).toISOString(),
     keptIn: place.folder,
     keyIn: place.usesKeychain ? "keychain" : "file",

@@ -1,3 +1,4 @@
+import type { TargetOption } from "../../targets/known-target.ts";
 import type { OptionValues, Options, Words } from "../../terminal/options.ts";
 import type { TalkSetting } from "../../terminal/questions/prompter.ts";
 import type { FailureFacts } from "./report-error.ts";
@@ -23,6 +24,8 @@ export interface CommandDeclaration<O extends Options = Options> {
 /** A command that is run, with its terminal and the values of its options. */
 export interface CommandSetting<V = unknown> extends TalkSetting {
   readonly options: V;
+  /** The options that a hint with another command repeats. */
+  readonly targetOptions: readonly TargetOption[];
   /** Receives the facts that explain an error of the command. */
   readonly facts: FailureFacts;
 }

@@ -3,7 +3,17 @@ import { addedOptions, configurationOptions, networkOptions } from "../../target
 import { type SignInOptions, signInOptions } from "../../targets/sign-in/options.ts";
 import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { UsageError } from "../../terminal/io.ts";
-import { type OptionValues, flag, membersAs, options, readPair, text, textAs, texts } from "../../terminal/options.ts";
+import {
+  type OptionValues,
+  type Options,
+  flag,
+  membersAs,
+  options,
+  readPair,
+  text,
+  textAs,
+  texts,
+} from "../../terminal/options.ts";
 
 /** The options of several commands. */
 export const commonOptions = options(
@@ -32,14 +42,23 @@ export const { yes: formerYes } = options({
   yes: flag("the same as all options that answer questions in advance; it will be removed", "y"),
 });
 
-/** The notice about an option that will be removed. */
-export const yesNotice =
-  "--yes will be removed. Use --trust to start or contact the server of a file, --allow PATTERN to call its tools, and --send-answers to send complete forms.";
+/** Returns the notice about `--yes`, which will be removed, with the options of a command that replace it. */
+export function yesNotice({ allow, sendAnswers }: Options): string {
+  const uses = [
+    "--trust to start or contact the server of a file",
+    ...(allow ? ["--allow PATTERN to call its tools"] : []),
+    ...(sendAnswers ? ["--send-answers to send complete forms"] : []),
+  ];
+  const [last = "", ...others] = uses.toReversed();
+  const list =
+    others.length === 0 ? last : `${others.toReversed().join(", ")}${others.length > 1 ? "," : ""} and ${last}`;
+  return `--yes will be removed. Use ${list}.`;
+}
 
 const { maxReply, revision, root, logLevel } = options(
   {
     maxReply: textAs("SIZE", "maximum size of a reply: 500KiB, 128MiB (16MiB; 24MiB for read)", readSize),
-    revision: textAs("VERSION", "use this revision of the protocol only", readRevision),
+    revision: { ...textAs("VERSION", "use this revision of the protocol only", readRevision), isOfTarget: true },
     root: texts("DIR", "declare this folder as a root that the server may use; repeatable"),
     logLevel: textAs("LEVEL", "minimum level of the server's log messages that are shown (warning)", readLogLevel),
   },

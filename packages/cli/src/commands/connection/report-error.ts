@@ -2,9 +2,9 @@ import { LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } 
 import { exitCodes } from "../../terminal/exit-codes.ts";
 import { UsageError } from "../../terminal/io.ts";
 import { isObject } from "../../terminal/json.ts";
-import { withOptionNames } from "../../targets/network.ts";
+import { withOptionNames } from "../../targets/option-names.ts";
 import { largestReply } from "./options.ts";
-import { type KnownTarget, withTarget } from "../../targets/known-target.ts";
+import { type KnownTarget, withTarget, withoutQueryValues } from "../../targets/known-target.ts";
 import {
   accessHint,
   isDeniedByUser,
@@ -61,7 +61,7 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
     return exitCode;
   }
   const prefix = error instanceof ToolError ? "The tool failed:" : "mcparley:";
-  const text = paragraph(`${prefix} ${messageOf(error, reporting.method)}`, screen.err);
+  const text = paragraph(`${prefix} ${messageOf(error, reporting)}`, screen.err);
   screen.note(screen.err.style.red(prefix) + text.slice(prefix.length));
   const hint = hintOf(error, reporting);
   if (hint !== undefined) screen.note(paragraph(hint, screen.err, "  "));
@@ -70,14 +70,14 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
   if (stderr !== "" && !verbose && !hasExited(error)) {
     screen.note(`  The end of the server's stderr:\n${indented(stderr)}`);
   }
-  const causes = details(error);
+  const causes = withoutQueryValues(details(error), reporting.target?.url);
   if (verbose && causes !== "") screen.note(paragraph(causes, screen.err, "  "));
   return exitCode;
 }
 
 /** Returns an error as the member `error` of a JSON document. */
 export function errorDocument(error: unknown, facts: FailureFacts): object {
-  const message = messageOf(error, facts.method);
+  const message = messageOf(error, facts);
   const stderr = stderrOf(error, facts) || undefined;
   const base = { message, hint: hintOf(error, facts), exitCode: exitCodeOf(error), stderr };
   if (error instanceof UsageError) return { code: "usage", ...base };
@@ -92,16 +92,16 @@ function stderrOf(error: unknown, { program }: FailureFacts): string {
   return failures.has(exitCodeOf(error)) ? (program?.tail() ?? "") : "";
 }
 
-function messageOf(error: unknown, method: string | undefined): string {
-  const text = error instanceof Error ? error.message : String(error);
+function messageOf(error: unknown, { method, target }: FailureFacts): string {
+  const text = withoutQueryValues(error instanceof Error ? error.message : String(error), target?.url);
   if (error instanceof LocalError) return withOptionNames(text);
   if (!(error instanceof ProtocolError)) return text;
   return `The server answered ${method === undefined ? "" : `${method} with `}${error.code}: ${text}`;
 }
 
 function hintOf(error: unknown, facts: FailureFacts): string | undefined {
-  const { revisionKind, target, method } = facts;
-  const output = `${messageOf(error, method)}\n${stderrOf(error, facts)}`;
+  const { revisionKind, target } = facts;
+  const output = `${messageOf(error, facts)}\n${stderrOf(error, facts)}`;
   const program = failures.has(exitCodeOf(error)) ? programHint(error, { ...facts, output }) : undefined;
   const hint = program ?? (revisionKind === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error, target));
   return hint === undefined ? undefined : withTarget(hint, target);
@@ -125,7 +125,7 @@ function hintFor(error: unknown, target: KnownTarget | undefined): string | unde
 }
 
 const notReturned =
-  "If the page showed an error, register another client: mcparley login TARGET --new-client. Or wait longer with --timeout, such as --timeout 20m.";
+  "If the page named an unknown client, register another one: mcparley login TARGET --new-client. For other errors of the page, ask the administrator of your account. To wait longer, use --timeout, such as --timeout 20m.";
 
 /** Returns the option for a reply that is over its limit. The errors of other limits have no `limit`. */
 function largerReply({ data }: LocalError): string | undefined {
@@ -173,7 +173,7 @@ function wants(capability: string, { data }: ProtocolError): boolean {
 function details(error: unknown): string {
   const lines: string[] = [];
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause !== error) lines.push(`caused by ${cause.name}: ${visibleLine(cause.message)}`);
+    if (cause !== error) lines.push(`caused by ${cause.name}: ${visibleLine(withOptionNames(cause.message))}`);
     if (exitCodeOf(cause) === 70 && cause.stack) lines.push(cause.stack);
   }
   return lines.join("\n");

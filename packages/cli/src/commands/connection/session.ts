@@ -1,7 +1,7 @@
 import { type LoggingMessage, loggingLevels } from "mcparley";
 import type { Client, CommandTarget, HttpTarget, ReceivedPart, RequestOptions } from "mcparley/client";
+import { safeUrl } from "@mcparley/internal/secret-values";
 import { approveTarget, resolveTarget } from "../../targets/find-target.ts";
-import { optionsOfTarget } from "../../targets/known-target.ts";
 import { readConnection } from "../../targets/network.ts";
 import type { NetworkOptions } from "../../targets/options.ts";
 import { readRoot } from "../../targets/roots.ts";
@@ -41,19 +41,27 @@ type TargetOptions = Partial<NetworkOptions> & {
   readonly envAll?: boolean;
 };
 
-/** Returns the target of a command, which the user has approved, and the words after TARGET. A command after `--` replaces TARGET. */
+/**
+ * Returns the target of a command, which the user has approved, and the words after TARGET. A command after `--` replaces TARGET. The server
+ * of a command that sends no request needs no trust.
+ */
 export async function chooseTarget(
   { positionals, command }: Words,
   setting: CommandSetting<TargetOptions>,
+  sendsNothing = false,
 ): Promise<{ target: Target; rest: readonly string[] }> {
   const { io, options, facts } = setting;
   const [word, rest] = command === undefined ? [positionals[0], positionals.slice(1)] : [undefined, positionals];
   const { header: headers = {}, env = {}, envAll = false, config } = options;
-  facts.target = { word, command, headerNames: Object.keys(headers), options: optionsOfTarget(options) };
+  facts.target = { word, command, headerNames: Object.keys(headers), options: setting.targetOptions };
   const connection = readConnection(options, io);
   const target = await resolveTarget({ word, command, headers, env, envAll, config, connection }, io);
-  if (target.kind === "url") facts.target = { ...facts.target, headerNames: Object.keys(target.headers) };
-  await approveTarget(target, setting);
+  if (target.kind === "url") {
+    facts.target = { ...facts.target, url: target.url, headerNames: Object.keys(target.headers) };
+  }
+  // The values of variables and files can be in a URL, and so in an output.
+  const isHarmless = sendsNothing && target.origin?.entry.sends.length === 0;
+  if (!isHarmless) await approveTarget(target, setting);
   return { target, rest };
 }
 
@@ -174,8 +182,13 @@ export async function openSession<V extends ConnectionOptions>(
 export function showConnection({ server, target }: Client, screen: Screen): void {
   const { info, revision, revisionKind } = server;
   const name = info === undefined ? "a server without a name" : `${info.name} ${info.version}`;
-  const text = `Connected to ${name} at ${target}, revision ${revision} (${revisionKind}).`;
+  const text = `Connected to ${name} at ${shownTarget(target)}, revision ${revision} (${revisionKind}).`;
   screen.note(screen.err.style.dim(visibleLine(text)));
+}
+
+/** Returns the target of a client for display: a URL without the values of its query, or the name of a program. */
+export function shownTarget(target: string): string {
+  return /^https?:\/\//i.test(target) ? safeUrl(target) : target;
 }
 
 /** Returns the authorization of the requests to a target. Undefined if the user sets the `Authorization` header. */

@@ -1,12 +1,14 @@
 import { Declined } from "mcparley";
 import { type OAuth, type ResourceOffer, oauth } from "mcparley/auth";
 import type { HttpConnection } from "mcparley/client";
+import { safeUrl } from "@mcparley/internal/secret-values";
 import { UsageError } from "../../terminal/io.ts";
 import { choose } from "../../terminal/questions/choose.ts";
 import { isAttended, talk } from "../../terminal/questions/prompter.ts";
 import { paragraph } from "../../terminal/screen.ts";
 import { visibleLine } from "../../terminal/text.ts";
-import { withTarget } from "../known-target.ts";
+import { type KnownTarget, withTarget, withoutQueryValues } from "../known-target.ts";
+import { withOptionNames } from "../option-names.ts";
 import { type CredentialsPlace, credentialsPlace } from "./credentials-place.ts";
 import { type ChosenClient, openStorage, readClient, rememberClient } from "./credentials.ts";
 import type { SignInOptions } from "./options.ts";
@@ -15,6 +17,8 @@ import { type SignInSetting, signInWay } from "./sign-in-way.ts";
 
 export interface AuthorizationSetting extends SignInSetting {
   readonly options: SignInSetting["options"] & SignInOptions & { readonly verbose: boolean };
+  /** The facts of the command, with its target. */
+  readonly facts: { readonly target?: KnownTarget };
   readonly server: string;
   /** The proxy and the certificates of the options. */
   readonly connection: HttpConnection | undefined;
@@ -33,14 +37,25 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
   const { io, screen, options, server, connection } = setting;
   const typedClient = clientOfOptions(setting);
   const place = credentialsPlace(io, options.keychain);
-  const noteDetail = (text: string): void => screen.note(screen.err.style.dim(visibleLine(text)));
+  const safe = (text: string): string => withoutQueryValues(withOptionNames(text), server);
+  const noteDetail = (text: string): void => screen.note(screen.err.style.dim(visibleLine(safe(text))));
   const storage = await openStorage(place, screen);
   const client = typedClient ?? (options.newClient ? undefined : await readClient(storage, server));
   const redirectUri = client?.redirectUri;
   const waitingHint = client
     ? undefined
-    : withTarget(newClientHint, { word: server, command: undefined, headerNames: [] });
-  const signIn = signInWay({ ...setting, redirectUri, waitingHint });
+    : withTarget(newClientHint, {
+        word: server,
+        command: undefined,
+        headerNames: [],
+        options: setting.facts.target?.options ?? [],
+      });
+  let reason: string | undefined;
+  const onStep = (step: string): void => {
+    if (/^The authorization server .* refused to refresh tokens: /.test(step)) reason = safe(step);
+    if (options.verbose) noteDetail(step);
+  };
+  const signIn = signInWay({ ...setting, redirectUri, waitingHint, reason: () => reason });
   const { issuer = client?.issuer, scope } = options;
   return {
     place,
@@ -58,11 +73,11 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       ...(options.dpop && { dpop: true }),
       ...(connection && { connection }),
       acceptResource: (offer) => acceptResource(offer, setting),
-      ...(options.verbose && { onStep: noteDetail }),
+      onStep,
       onError(error) {
         // The page of the sign-in opens again, so the user must know why.
         if (isClientRefusal(error) || error.message.includes("sign-in starts again"))
-          screen.note(paragraph(error.message, screen.err));
+          screen.note(paragraph(safe(error.message), screen.err));
         else if (options.verbose) noteDetail(error.message);
       },
     }),
@@ -71,7 +86,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
 
 /** Shown while a sign-in waits for the browser. An authorization server does not redirect the user of an unknown client. */
 const newClientHint =
-  "Nothing has returned from the browser yet. If its page shows an error, press Ctrl-C and register another client: mcparley login TARGET --new-client";
+  "Nothing has returned from the browser yet. If its page names an unknown client, press Ctrl-C and register another one: mcparley login TARGET --new-client. For other errors of the page, such as a disabled account, ask the administrator of your account.";
 
 function clientOfOptions({ io, options }: AuthorizationSetting): ChosenClient | undefined {
   const { clientId: id, clientSecretEnv, redirectUri, issuer, newClient } = options;
@@ -107,7 +122,7 @@ async function acceptResource({ server, resource }: ResourceOffer, setting: Auth
   if (options.resource !== undefined) return resource === options.resource;
   if (!isAttended(setting)) return false;
   const lines = [
-    `${visibleLine(server)} asks for a token for all of ${visibleLine(resource)}.`,
+    `${visibleLine(safeUrl(server))} asks for a token for all of ${visibleLine(safeUrl(resource))}.`,
     "Such a token may also be valid at other servers there, and this server could use it in your name.",
   ];
   const accepted = await talk(setting, stop.signal, (prompter) => {
@@ -115,5 +130,5 @@ async function acceptResource({ server, resource }: ResourceOffer, setting: Auth
     return choose("Sign in for this token? [y]es or [n]o? ", { y: true, n: false }, prompter);
   });
   if (accepted) return true;
-  throw new Declined(`You declined a token for all of ${visibleLine(resource)}.`);
+  throw new Declined(`You declined a token for all of ${visibleLine(safeUrl(resource))}.`);
 }

@@ -40,7 +40,14 @@ export function authorizationCode(options: OAuthOptions): Grant {
       const scopes = withOfflineAccess(required, options, context.at.metadata);
       const signIn = options.signIn ?? loopbackSignIn();
       const { at, missingScopes } = context;
-      const purpose = { server: at.server.href, issuer: at.issuer, scopes, ...(missingScopes && { missingScopes }) };
+      const assumed = at.isAssumed && { isIssuerAssumed: true };
+      const purpose = {
+        server: at.server.href,
+        issuer: at.issuer,
+        ...assumed,
+        scopes,
+        ...(missingScopes && { missingScopes }),
+      };
       const attempt = await signIn.prepare(await registeredRedirectUri(options, context), purpose);
       try {
         checkRedirectUri(attempt.redirectUri, options);
