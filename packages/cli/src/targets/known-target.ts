@@ -57,7 +57,7 @@ function isOfTarget({ topic, isOfTarget: selectsServer = false }: Option): boole
 export function withTarget(hint: string, target: KnownTarget | undefined): string {
   return hint.replaceAll(
     /mcparley ([a-z]+) TARGET((?: (?:tools|prompts|resources|templates))?)/g,
-    (line: string, command: string, kind: string, offset: number) => {
+    (line: string, ...[command, kind, offset]: [string, string, number]) => {
       const [rest = ""] = hint.slice(offset + line.length).split(/\.(?:\s|$)/, 1);
       const options = repeated(target?.options ?? [], command, rest);
       const started = target?.command;
