@@ -90,7 +90,7 @@ async function prepare(words: ServerWords, setting: StartSetting): Promise<ChatS
   }
   const outputs = serverOutputs(screen, options.verbose);
   const servers = await chatServers({ ...words, targets }, setting, outputs.write);
-  const kept = storableTargets([...targets, ...(words.command ? ["--", ...words.command] : [])]);
+  const storable = storableTargets([...targets, ...(words.command ? ["--", ...words.command] : [])]);
   return {
     io,
     options,
@@ -98,7 +98,7 @@ async function prepare(words: ServerWords, setting: StartSetting): Promise<ChatS
     servers,
     outputs,
     resumed,
-    ...kept,
+    ...storable,
     history: options.noHistory ? undefined : history,
   };
 }

@@ -43,9 +43,9 @@ export async function submitData(text: string, chat: Chat): Promise<number> {
     throw new UsageError(`A pipe of several lines is one message, and /${name} is a command.`, "Add --lines.");
   }
   for (const { server, uri } of findMentions(text, chat.host)) {
-    const shown = visibleLine(mentionText(server, uri));
+    const name = visibleLine(mentionText(server, uri));
     chat.terminal.note(
-      `${shown} is not attached, because a pipe of several lines is sent as it is. Name it with --prompt.`,
+      `${name} is not attached, because a pipe of several lines is sent as it is. Name it with --prompt.`,
     );
   }
   const before = chat.conversation.messages.length;
@@ -132,8 +132,8 @@ async function sendPrompt(
   chat: Chat,
 ): Promise<number> {
   const { name } = prompt;
-  const given = await readArguments(splitWords(words), sourcesOf(chat.io));
-  const values = await promptValues(prompt, given, chat);
+  const args = await readArguments(splitWords(words), sourcesOf(chat.io));
+  const values = await promptValues(prompt, args, chat);
   chat.terminal.status([`Expanding ${visibleLine(name)} (Ctrl-C cancels)`]);
   const before = chat.conversation.messages.length;
   await refresh(chat);

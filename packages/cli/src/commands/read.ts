@@ -72,12 +72,12 @@ async function explain(error: unknown, uri: string, { client, request }: ReadSes
     .listResources(request)
     .all()
     .catch(() => []);
-  const meant = nearest(
+  const similar = nearest(
     uri,
     listed.map((resource) => resource.uri),
   );
   throw new UsageError(
     `The server has no resource ${JSON.stringify(uri)}.`,
-    meant === undefined ? "mcparley list TARGET resources shows them." : `Did you mean ${JSON.stringify(meant)}?`,
+    similar === undefined ? "mcparley list TARGET resources shows them." : `Did you mean ${JSON.stringify(similar)}?`,
   );
 }

@@ -22,17 +22,17 @@ export interface FolderService {
 }
 
 /** Opens the store, reads the folder and listens. Calls `beforeListening` when all but the last is done. */
-export async function startHttp(given: Serving, beforeListening: () => void = () => {}): Promise<FolderService> {
-  const { options, io, isFirst } = given;
-  const tellOnce = isFirst ? given.tell : () => {};
+export async function startHttp(serving: Serving, beforeListening: () => void = () => {}): Promise<FolderService> {
+  const { options, io, isFirst } = serving;
+  const tellOnce = isFirst ? serving.tell : () => {};
   const opened: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (const end of opened.splice(0).toReversed()) await end();
   };
   try {
-    const kept = await storeOf(options, io, given.tell);
-    if (kept) opened.push(() => kept.close());
-    const live = await readFolder(kept ? { ...given, store: kept.store } : given);
+    const openStore = await storeOf(options, io, serving.tell);
+    if (openStore) opened.push(() => openStore.close());
+    const live = await readFolder(openStore ? { ...serving, store: openStore.store } : serving);
     const auth = await protection(live, io);
     const report = problemReport(live.folder, io.cwd, tellOnce);
     if (options.watch) {
@@ -61,7 +61,7 @@ interface ShownService extends Pick<Serving, "options" | "io"> {
 }
 
 function showService({ url, live, report, options, io }: ShownService): void {
-  const shown = {
+  const input = {
     url,
     contents: live.contents,
     problems: live.problems.length,
@@ -70,7 +70,7 @@ function showService({ url, live, report, options, io }: ShownService): void {
     command: commandName(io.env),
     legacySse: options.legacySse ? new URL("/sse", url).href : undefined,
   };
-  writeText(io.stdout, `${banner(shown, styleFor(io.isTerminal.stdout, io.env))}\n`);
+  writeText(io.stdout, `${banner(input, styleFor(io.isTerminal.stdout, io.env))}\n`);
   report.update(live.problems);
   const { length } = live.problems;
   const problems = `${length} problem${length === 1 ? "" : "s"}`;

@@ -118,13 +118,13 @@ function pathsIn(root: ServedRoot, files: () => readonly ResourceFile[]): () => 
 }
 
 async function loadPrompts(
-  given: Omit<PromptScope, "prompts" | "engine">,
+  reading: Omit<PromptScope, "prompts" | "engine">,
   report: (problem: Problem) => void,
 ): Promise<Loaded<Prompt>[]> {
-  const { folder } = given;
+  const { folder } = reading;
   const path = join(folder, "prompts");
   const prompts = { name: "prompts", path, real: await realpath(path).catch(() => path) };
-  const scope: PromptScope = { ...given, prompts, engine: promptEngine(folder) };
+  const scope: PromptScope = { ...reading, prompts, engine: promptEngine(folder) };
   return loadEach(await listFiles(folder, "prompts", /\.md$/), report, async (file) => [
     await filePrompt(file, await readText(folder, file), scope),
   ]);

@@ -19,21 +19,21 @@ export interface TrustQuestion {
 export async function askTrust({ name, entry, hasChanged }: TrustQuestion, talk: Talk): Promise<boolean> {
   const { view } = talk;
   const isProgram = entry.kind === "command";
-  const facts = factsOf(entry, view).flatMap(([label, shown]) => row(label, shown, view));
+  const facts = factsOf(entry, view).flatMap(([label, text]) => row(label, text, view));
   const changed = hasChanged
     ? [`You trusted a server ${quoted(name)} of this file before. Its entry has changed.`]
     : [];
   const url = parseUrl(entry.url);
   const similar = url && hasSimilarLetters(url) ? ["The host has letters that can look like other letters."] : [];
-  const shown = stack(
+  const question = stack(
     heading(`${isProgram ? "Start" : "Connect to"} the server ${quoted(name)}?`, view),
     isProgram ? programRisks.flatMap((risk) => ownLines(risk, view)) : ownLines(urlRisk, view),
     excerpt(facts, view),
     remarkLines([...changed, ...similar], view),
     ownLines(view.style.dim("A yes is remembered until something in this entry changes."), view),
   );
-  present(shown, talk);
-  const prompt = `${isProgram ? "Start it" : "Connect"}? [y]es, [n]o${shown.isCut ? ", [v]iew" : ""}? `;
+  present(question, talk);
+  const prompt = `${isProgram ? "Start it" : "Connect"}? [y]es, [n]o${question.isCut ? ", [v]iew" : ""}? `;
   return chooseOrView({ prompt, keys: { y: true, n: false }, all: () => facts }, talk);
 }
 
@@ -43,7 +43,7 @@ const programRisks = [
 ];
 const urlRisk = "It is a server at a URL. It receives what the model and you send to it.";
 
-type Fact = readonly [label: string, shown: string];
+type Fact = readonly [label: string, text: string];
 
 /** Returns the facts of an entry, safe to show. They can be styled. */
 function factsOf(entry: EntryIdentity, view: View): Fact[] {
@@ -61,8 +61,8 @@ function factsOf(entry: EntryIdentity, view: View): Fact[] {
   ];
 }
 
-function factOf(label: string, shown: string | undefined): Fact[] {
-  return shown === undefined ? [] : [[label, shown]];
+function factOf(label: string, text: string | undefined): Fact[] {
+  return text === undefined ? [] : [[label, text]];
 }
 
 /** Returns a URL as it is requested, in which each host has one form. Undefined if a reference can be a part of the host. */
@@ -72,11 +72,11 @@ function parseUrl(url: string | undefined): URL | undefined {
 
 function valueFacts(
   table: Readonly<Record<string, string>> = {},
-  show: (name: string, value: string) => readonly [label: string, start: string, shown: string],
+  show: (name: string, value: string) => readonly [label: string, start: string, text: string],
 ): Fact[] {
   return Object.entries(table).map(([name, value]) => {
-    const [label, start, shown] = show(name, value);
-    return [label, start + (shown === value ? shellWord(shown) : shown)];
+    const [label, start, text] = show(name, value);
+    return [label, start + (text === value ? shellWord(text) : text)];
   });
 }
 

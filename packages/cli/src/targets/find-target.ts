@@ -85,8 +85,8 @@ function shellOf({ envAll }: AddedWords, { env }: Surroundings): Record<string, 
 /** Returns the variables of `--env`. One without a value has that of this environment. */
 function namedOf({ env: named }: AddedWords, { env }: Surroundings): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(named).map(([name, given]) => {
-      const value = given ?? env[name];
+    Object.entries(named).map(([name, typedValue]) => {
+      const value = typedValue ?? env[name];
       if (value !== undefined) return [name, value];
       throw new UsageError(`--env ${name}: this variable is not set here.`, `Set it, or write --env ${name}=VALUE.`);
     }),

@@ -16,9 +16,9 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
 /** Returns a hint for an unknown word: the word that was probably meant, or all known words. */
 export function didYouMean(word: string, known: Iterable<string>): string {
   const words = [...known];
-  const meant = nearest(word, words);
-  if (meant !== undefined) return `Did you mean "${meant}"?`;
+  const similar = nearest(word, words);
+  if (similar !== undefined) return `Did you mean "${similar}"?`;
   if (words.length === 0) return "None are available.";
-  const shown = words.slice(0, 12).join(", ");
-  return words.length > 12 ? `Available, among others: ${shown}.` : `Available: ${shown}.`;
+  const list = words.slice(0, 12).join(", ");
+  return words.length > 12 ? `Available, among others: ${list}.` : `Available: ${list}.`;
 }

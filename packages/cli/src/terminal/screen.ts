@@ -116,9 +116,9 @@ export class Screen {
     try {
       return await ask();
     } finally {
-      const held = this.#held;
+      const notes = this.#held;
       this.#held = undefined;
-      for (const text of held) this.note(text);
+      for (const text of notes) this.note(text);
     }
   }
 

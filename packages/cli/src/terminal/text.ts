@@ -100,11 +100,11 @@ export interface Style {
 
 /** Colours for a stream: on a terminal, unless NO_COLOR (https://no-color.org) is set or the terminal is dumb. */
 export function styleFor(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): Style {
-  const wanted = isTerminal && !env.NO_COLOR && env.TERM !== "dumb";
+  const hasColours = isTerminal && !env.NO_COLOR && env.TERM !== "dumb";
   const mark =
     (open: number, close: number) =>
     (text: string): string =>
-      wanted && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+      hasColours && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text;
   return {
     bold: mark(1, 22),
     dim: mark(2, 22),

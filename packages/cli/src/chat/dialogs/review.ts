@@ -58,8 +58,8 @@ function summary(changes: readonly DefinitionChange[], view: View): Shown {
   });
   const [others, plain] = [changes.filter(needsAttention), changes.filter((change) => !needsAttention(change))];
   const details = others.map((change) => {
-    const shown = change.status === "new" && change.kind !== "instructions" ? [] : shortChange(change, view);
-    return stack(titleOf(change, view), remarkLines(change.remarks, view), shown);
+    const definition = change.status === "new" && change.kind !== "instructions" ? [] : shortChange(change, view);
+    return stack(titleOf(change, view), remarkLines(change.remarks, view), definition);
   });
   const names = kinds.flatMap(({ kind, label }) => {
     const added = plain.filter((change) => change.kind === kind);

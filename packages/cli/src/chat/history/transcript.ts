@@ -73,11 +73,11 @@ export async function saveTranscript(file: string, transcript: TranscriptToSave)
     await writeFile(target, text, { flag: overwrite ? "w" : "wx" });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const shown = visibleLine(file);
+    const name = visibleLine(file);
     if (code === "EEXIST") {
-      throw new UsageError(`${shown} exists, and was not changed.`, "Choose another name, or add --overwrite.");
+      throw new UsageError(`${name} exists, and was not changed.`, "Choose another name, or add --overwrite.");
     }
-    throw new UsageError(`${shown} cannot be written: ${visibleLine(message)}`);
+    throw new UsageError(`${name} cannot be written: ${visibleLine(message)}`);
   }
   return visibleLine(`Wrote ${target} (${showSize(Buffer.byteLength(text))}).`);
 }

@@ -16,18 +16,18 @@ import { type ModelSurroundings, approveProvider } from "./provider-approval.ts"
  * Throws `UsageError` if the package is not installed, cannot be loaded, or has no such model.
  */
 export async function packageModel(
-  wanted: PackageExport,
+  provider: PackageExport,
   model: string,
   surroundings: ModelSurroundings,
 ): Promise<LanguageModel> {
-  const found = findPackage(wanted.package, surroundings);
-  if (!found) throw notInstalled(wanted, surroundings);
-  await approveProvider(wanted, found, surroundings);
-  const exports = await load(wanted, found);
-  const exported = exportOf(exports, wanted);
-  const made = await callProvider(exported, wanted, model);
+  const found = findPackage(provider.package, surroundings);
+  if (!found) throw notInstalled(provider, surroundings);
+  await approveProvider(provider, found, surroundings);
+  const exports = await load(provider, found);
+  const exported = exportOf(exports, provider);
+  const made = await callProvider(exported, provider, model);
   if (isModel(made)) return made;
-  throw notUsable(made, wanted, installCommand(`${wanted.package}@latest`, surroundings));
+  throw notUsable(made, provider, installCommand(`${provider.package}@latest`, surroundings));
 }
 
 function notInstalled({ package: name }: PackageExport, surroundings: ModelSurroundings): UsageError {

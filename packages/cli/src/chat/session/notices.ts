@@ -16,12 +16,12 @@ interface NoticeSetting {
 
 /** Returns a listener that shows the events of a host that a user must know: connections, changes, log messages and errors. */
 export function noticeListener(open: () => Chat | undefined, setting: NoticeSetting): (event: HostEvent) => void {
-  const shown = new Map<string, string>();
+  const lastNotices = new Map<string, string>();
   const introduced = new Set<string>();
   return (event) => {
     const chat = open();
     if (!chat) return;
-    if (event.type === "server") showState(event, { chat, shown, setting });
+    if (event.type === "server") showState(event, { chat, lastNotices, setting });
     else if (event.type === "catalogue") showChange(event.change, chat, introduced);
     else if (event.type === "log") showLog(event, chat, setting);
     else if (event.type === "updated") showUpdate(event, chat);
@@ -43,19 +43,22 @@ export function retryText({ server, retry }: HostEvent & { type: "retry" }): str
 interface Shown {
   readonly chat: Chat;
   /** The notice of each server that was shown last. A failure that repeats is shown once. */
-  readonly shown: Map<string, string>;
+  readonly lastNotices: Map<string, string>;
   readonly setting: NoticeSetting;
 }
 
-function showState({ server, state, error }: HostEvent & { type: "server" }, { chat, shown, setting }: Shown): void {
+function showState(
+  { server, state, error }: HostEvent & { type: "server" },
+  { chat, lastNotices, setting }: Shown,
+): void {
   const { terminal, view, host } = chat;
   const { dim, red, yellow } = view.style;
   const name = visibleLine(server);
   const key = `${state} ${error?.message ?? ""}`;
   terminal.refresh();
   if (state !== "ready" && state !== "failed" && state !== "needs-sign-in") return;
-  if (shown.get(server) === key) return;
-  shown.set(server, key);
+  if (lastNotices.get(server) === key) return;
+  lastNotices.set(server, key);
   if (state === "needs-sign-in") terminal.note(yellow(`${name} requires a sign-in: /servers sign-in ${name}`));
   if (state === "failed") {
     terminal.note(
@@ -94,8 +97,8 @@ function showChange({ server, added, removed, changed }: CatalogueChange, chat: 
 const mostNames = 5;
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, mostNames).map(visibleLine).join(", ");
-  return names.length > mostNames ? `${shown} and ${names.length - mostNames} more` : shown;
+  const list = names.slice(0, mostNames).map(visibleLine).join(", ");
+  return names.length > mostNames ? `${list} and ${names.length - mostNames} more` : list;
 }
 
 function showLog(

@@ -33,11 +33,11 @@ export async function readArguments(words: readonly string[], sources: Sources):
   }
   const objects = words.filter(isObjectWord);
   if (objects.length > 1) throw new UsageError("There can be only one JSON object of arguments.");
-  const given: TypedArgument[] = [];
-  for (const word of words) if (!isObjectWord(word)) given.push(await readArgument(word, sources));
-  const replaced = new Set(given.map(({ key }) => key));
+  const typedArguments: TypedArgument[] = [];
+  for (const word of words) if (!isObjectWord(word)) typedArguments.push(await readArgument(word, sources));
+  const replaced = new Set(typedArguments.map(({ key }) => key));
   const members = objects[0] === undefined ? [] : await readObject(objects[0], sources);
-  return [...members.filter(({ key }) => !replaced.has(key)), ...given];
+  return [...members.filter(({ key }) => !replaced.has(key)), ...typedArguments];
 }
 
 /** Whether a word is a JSON object of arguments. A JSON array is included, so that the error names the expected form. */
@@ -117,9 +117,9 @@ export function sourcesOf(io: CommandIo): Sources {
  *
  * Throws `UsageError` for an argument that is not text, occurs twice, is unknown, or is required and missing.
  */
-export function promptArguments(prompt: Prompt, given: readonly TypedArgument[]): Record<string, string> {
+export function promptArguments(prompt: Prompt, args: readonly TypedArgument[]): Record<string, string> {
   const known = prompt.arguments ?? [];
-  const values = textArguments(given);
+  const values = textArguments(args);
   for (const key of values.keys()) requireKnown(prompt, key);
   const missing = known.filter(({ name, required }) => required && !values.has(name)).map(({ name }) => name);
   if (missing.length > 0) {
@@ -132,9 +132,9 @@ export function promptArguments(prompt: Prompt, given: readonly TypedArgument[])
 }
 
 /** Returns the typed arguments by key. Each must be text and occur once. */
-export function textArguments(given: readonly TypedArgument[]): Map<string, string> {
+export function textArguments(args: readonly TypedArgument[]): Map<string, string> {
   const values = new Map<string, string>();
-  for (const { key, value } of given) {
+  for (const { key, value } of args) {
     if (values.has(key)) throw new UsageError(`${key} is given twice. It accepts one value.`);
     if (typeof value !== "string") {
       throw new UsageError(

@@ -14,10 +14,10 @@ import { isObject } from "../../terminal/json.ts";
  *
  * Throws `UsageError` for an argument that the tool does not have, and for a missing required argument.
  */
-export function toolArguments(tool: Tool, given: readonly TypedArgument[]): JsonObject {
+export function toolArguments(tool: Tool, args: readonly TypedArgument[]): JsonObject {
   const schema = tool.inputSchema;
   const properties = isObject(schema.properties) ? schema.properties : {};
-  const groups = groupByKey(given);
+  const groups = groupByKey(args);
   const values: [string, unknown][] = [];
   for (const [key, group] of groups) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
@@ -28,9 +28,9 @@ export function toolArguments(tool: Tool, given: readonly TypedArgument[]): Json
   return Object.fromEntries(values);
 }
 
-function groupByKey(given: readonly TypedArgument[]): Map<string, TypedArgument[]> {
+function groupByKey(args: readonly TypedArgument[]): Map<string, TypedArgument[]> {
   const groups = new Map<string, TypedArgument[]>();
-  for (const one of given) groups.set(one.key, [...(groups.get(one.key) ?? []), one]);
+  for (const one of args) groups.set(one.key, [...(groups.get(one.key) ?? []), one]);
   return groups;
 }
 
@@ -111,10 +111,10 @@ function nestedHint(key: string, known: readonly string[]): string | undefined {
   return outer === undefined ? undefined : `Give the whole value of ${outer} as JSON: ${outer}:='{...}'`;
 }
 
-function requireAll(tool: Tool, properties: JsonObject, given: ReadonlyMap<string, unknown>): void {
+function requireAll(tool: Tool, properties: JsonObject, groups: ReadonlyMap<string, unknown>): void {
   const { required } = tool.inputSchema;
   if (!Array.isArray(required)) return;
-  const missing = required.filter((key): key is string => typeof key === "string" && !given.has(key));
+  const missing = required.filter((key): key is string => typeof key === "string" && !groups.has(key));
   if (missing.length === 0) return;
   throw new UsageError(
     `The tool "${tool.name}" needs ${missing.join(", ")}.`,

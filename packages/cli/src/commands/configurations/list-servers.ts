@@ -95,12 +95,12 @@ function cellsOf(
   { name, host, scope, target, isDisabled, file, line }: ConfiguredServer,
   short: (file: string) => string,
 ): Cells {
-  const shown = target ? visibleLine(describeTarget(target)) : "(invalid)";
+  const text = target ? visibleLine(describeTarget(target)) : "(invalid)";
   return [
     visibleLine(name),
     host,
     scope,
-    isDisabled ? `${shown} (disabled)` : shown,
+    isDisabled ? `${text} (disabled)` : text,
     visibleLine(`${short(file)}:${line}`),
   ];
 }

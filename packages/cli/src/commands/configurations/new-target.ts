@@ -78,8 +78,8 @@ export function commandTarget(words: readonly string[], { env, header }: Words):
 
 /** Throws `UsageError` with the number of the word that looks like a secret. The word is not repeated. */
 function requireNoSecrets(words: readonly string[]): void {
-  const shown = safeWords(words);
-  const index = words.findIndex((word, at) => (/^https?:\/\//i.test(word) ? hasSecret(word) : shown[at] !== word));
+  const safe = safeWords(words);
+  const index = words.findIndex((word, at) => (/^https?:\/\//i.test(word) ? hasSecret(word) : safe[at] !== word));
   if (index === -1) return;
   throw new UsageError(
     `Word ${index + 1} of the command looks like a secret, which must not be in a configuration file.`,

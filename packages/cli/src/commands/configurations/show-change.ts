@@ -19,7 +19,7 @@ export function shownChange(plan: ConfigPlan, machine: Machine): ShownChange {
   const { line, removed, added } = changedLines(plan);
   const secrets = secretsOf(plan, machine);
   const safe = (text: string): string => {
-    const masked = secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), text);
+    const masked = secrets.reduce((safeText, secret) => safeText.replaceAll(secret, "***"), text);
     return cut(printable(redact(masked)), widest);
   };
   // A new file ends with a line break, after which there is no line.

@@ -30,7 +30,7 @@ export function programOutput(
   screen: Pick<Screen, "note" | "err">,
   { isLive, label = "server" }: ProgramOutputOptions,
 ): ProgramOutput {
-  let kept = "";
+  let stderr = "";
   let unfinished = "";
   let strayLine: string | undefined;
   const show = (line: string): void => {
@@ -38,7 +38,7 @@ export function programOutput(
   };
   return {
     write(chunk) {
-      kept = (kept + chunk).slice(-keptCharacters);
+      stderr = (stderr + chunk).slice(-keptCharacters);
       if (!isLive) return;
       const lines = (unfinished + chunk).split("\n");
       unfinished = lines.pop()!.slice(-keptCharacters);
@@ -53,7 +53,7 @@ export function programOutput(
       return strayLine;
     },
     tail: () =>
-      redact(kept)
+      redact(stderr)
         .trim()
         .split("\n")
         .slice(-shownLines)

@@ -69,25 +69,25 @@ async function elicitForm(
   const { options, screen } = asking;
   const { answer: answers = {} } = options;
   const fields = fieldsOf(question.requestedSchema, asker.check);
-  const given = readAnswers(fields, answers);
-  for (const problem of given.problems) screen.noteParagraph(problem, screen.err.style.yellow);
-  const complete = given.missing.length === 0 && given.problems.length === 0 && fields.length > 0;
-  const mayAnswer = options.sendAnswers || (!asking.canAsk && given.values.size > 0);
+  const answer = readAnswers(fields, answers);
+  for (const problem of answer.problems) screen.noteParagraph(problem, screen.err.style.yellow);
+  const complete = answer.missing.length === 0 && answer.problems.length === 0 && fields.length > 0;
+  const mayAnswer = options.sendAnswers || (!asking.canAsk && answer.values.size > 0);
   if (complete && mayAnswer) {
     screen.note(`Answered ${nameOf(question)} of ${whoAsks(asker)} with ${fields.map(({ name }) => name).join(", ")}.`);
-    return { action: "accept", content: withDefaults(fields, given.values) };
+    return { action: "accept", content: withDefaults(fields, answer.values) };
   }
   if (!asking.canAsk) {
-    if (given.values.size > 0 || given.problems.length > 0) asking.onRejected();
-    const open = fields.filter(({ name }) => given.missing.includes(name) && !Object.hasOwn(answers, name));
-    const why = given.problems.length > 0 ? "an --answer is not valid" : whyUnasked(options);
+    if (answer.values.size > 0 || answer.problems.length > 0) asking.onRejected();
+    const open = fields.filter(({ name }) => answer.missing.includes(name) && !Object.hasOwn(answers, name));
+    const why = answer.problems.length > 0 ? "an --answer is not valid" : whyUnasked(options);
     return declineUnseen(question, { why, cure: cureFor(open) }, { asker, screen });
   }
   return answerIn(asking, asker.signal, (prompter) => {
     introduce(question, asker, { prompter, screen });
     const check = (content: Record<string, FieldValue>): FieldProblem[] =>
       formProblems(fields, content, asker.check ?? (() => []));
-    return askForm({ fields, given: given.values, check }, { prompter, view: screen.err });
+    return askForm({ fields, answers: answer.values, check }, { prompter, view: screen.err });
   });
 }
 

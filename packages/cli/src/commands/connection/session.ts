@@ -148,7 +148,7 @@ export async function openSession<V extends ConnectionOptions>(
     ...limits,
     onProgress: (progress: Parameters<Screen["progress"]>[0]) => screen.progress(progress),
   } as const;
-  const roots = (options.root ?? []).map((folder) => readRoot(folder, io, "--root "));
+  const roots = (options.root ?? []).map((folder) => readRoot(folder, io, true));
   const tasks = setting.callsTools ? await taskSupport(screen) : undefined;
   const client = await io.connect(connectTarget(target, setting), {
     ...(auth && { auth }),

@@ -21,13 +21,13 @@ const cancelLimit = 2_000;
 export async function taskSupport(screen: Screen): Promise<TaskSupport> {
   const { followTasks, tasksOf } = await import("mcparley/tasks");
   let current: Task | undefined;
-  let shown = "";
+  let lastText = "";
   const onTask = (task: Task): void => {
     current = task;
     const text = statusText(task);
     // The status is read again and again, and is most often the same.
-    if (text === shown) return;
-    shown = text;
+    if (text === lastText) return;
+    lastText = text;
     screen.status(text);
   };
   return {

@@ -34,13 +34,13 @@ export function summarizeArguments(schema: JsonObject): readonly ArgumentSummary
 function summarizeFields(schema: JsonObject, walk: Walk, depth: number): ArgumentSummary[] {
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  const shown = properties.slice(0, Math.max(walk.left, 0));
-  walk.left -= shown.length;
-  const fields = shown.map(([name, property]) => {
+  const visible = properties.slice(0, Math.max(walk.left, 0));
+  walk.left -= visible.length;
+  const fields = visible.map(([name, property]) => {
     const summary = summarize(name, property, { walk, depth });
     return required.has(name) ? { ...summary, facts: joined([summary.facts, "required"]) } : summary;
   });
-  const rest = properties.length - shown.length;
+  const rest = properties.length - visible.length;
   return rest === 0 ? fields : [...fields, { name: `${rest} more`, facts: "", description: undefined }];
 }
 

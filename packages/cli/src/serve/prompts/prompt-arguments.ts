@@ -125,9 +125,9 @@ async function fromModule(source: string, field: Field, { file, scope }: Place):
 /** Suggests first the candidates that start with the typed text, then those that contain it. */
 export function suggest(candidates: () => readonly string[]): CompletionHandler {
   return (typed) => {
-    const wanted = typed.toLowerCase();
-    const holding = candidates().filter((candidate) => candidate.toLowerCase().includes(wanted));
-    const begins = (candidate: string): boolean => candidate.toLowerCase().startsWith(wanted);
+    const part = typed.toLowerCase();
+    const holding = candidates().filter((candidate) => candidate.toLowerCase().includes(part));
+    const begins = (candidate: string): boolean => candidate.toLowerCase().startsWith(part);
     return [...holding.filter(begins), ...holding.filter((candidate) => !begins(candidate))];
   };
 }

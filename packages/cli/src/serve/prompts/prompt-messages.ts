@@ -94,11 +94,11 @@ async function contentOf(
 
 function linkTo(
   { uri, path }: { uri: string | undefined; path: string },
-  shown: { name: string; title: string },
+  label: { name: string; title: string },
 ): ContentBlock {
   if (uri === undefined) throw notAResource(path);
-  const mimeType = mimeTypeOf(shown.name, () => true);
-  return link(uri, { name: shown.name, mimeType, ...(shown.title !== "" && { title: shown.title }) });
+  const mimeType = mimeTypeOf(label.name, () => true);
+  return link(uri, { name: label.name, mimeType, ...(label.title !== "" && { title: label.title }) });
 }
 
 function notAResource(path: string): ProtocolError {

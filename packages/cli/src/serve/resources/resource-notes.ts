@@ -38,8 +38,8 @@ export async function readNotes(
     await orProblem(() => {
       if (!known.has(name)) {
         const paths = [...known].map((file) => file.replace(/^resources\//, ""));
-        const meant = nearest(path, paths);
-        const cure = meant === undefined ? "Correct the path, or remove the entry." : `Did you mean "${meant}"?`;
+        const similar = nearest(path, paths);
+        const cure = similar === undefined ? "Correct the path, or remove the entry." : `Did you mean "${similar}"?`;
         throw wrong(field, `there is no file ${path}`, cure);
       }
       notes.set(name, notesOf(field));

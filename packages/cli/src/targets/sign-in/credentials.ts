@@ -47,8 +47,8 @@ export interface ChosenClient extends RegisteredClient {
 
 /** Returns the client that was chosen at the login. It is needed to renew and revoke the tokens. */
 export async function readClient(storage: CredentialStorage, server: string): Promise<ChosenClient | undefined> {
-  const kept = await storage.get(keyFor(server));
-  return kept === undefined ? undefined : (JSON.parse(kept) as ChosenClient);
+  const stored = await storage.get(keyFor(server));
+  return stored === undefined ? undefined : (JSON.parse(stored) as ChosenClient);
 }
 
 /** Remembers the client for a server; undefined forgets it. */

@@ -58,12 +58,12 @@ export function sessionAuth(setting: AuthorizationSetting): SessionAuth {
     },
     isSignedIn: () => isSignedIn,
     async askForMore(work) {
-      const mine = { hasMore: false };
-      asking = mine;
+      const attempt = { hasMore: false };
+      asking = attempt;
       try {
         return await work();
       } catch (error) {
-        if (!mine.hasMore) throw error;
+        if (!attempt.hasMore) throw error;
         return undefined;
       } finally {
         asking = undefined;

@@ -87,8 +87,8 @@ function fit({ rows, cursor }: AreaContent, size: Size): AreaContent {
   const excess = rows.length - Math.max(1, size.rows - 1);
   if (excess <= 0) return { rows, cursor };
   const first = Math.min(excess, cursor?.row ?? excess);
-  const shown = rows.slice(first, first + rows.length - excess);
-  return { rows: shown, cursor: cursor && { ...cursor, row: cursor.row - first } };
+  const visible = rows.slice(first, first + rows.length - excess);
+  return { rows: visible, cursor: cursor && { ...cursor, row: cursor.row - first } };
 }
 
 function heightOf(width: number, columns: number): number {

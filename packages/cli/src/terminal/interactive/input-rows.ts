@@ -37,13 +37,13 @@ export function inputRows({ prompt, text, cursor }: InputText, columns: number, 
     if (all.length === at.row) all.push("");
   }
   const from = Math.max(0, Math.min(at.row - (most >> 1), all.length - most));
-  const shown = all.slice(from, from + most).map((row, index) => {
+  const visibleRows = all.slice(from, from + most).map((row, index) => {
     const isFirst = from + index === 0;
     return isFirst && isBeside ? prompt + row : " ".repeat(isFirst ? 0 : indent) + row;
   });
   const column = at.column + (at.row === 0 ? start : indent);
   const above = isBeside ? [] : layOut(prompt, { first: room, next: room });
-  return { rows: [...above, ...shown], cursor: { row: at.row - from + above.length, column } };
+  return { rows: [...above, ...visibleRows], cursor: { row: at.row - from + above.length, column } };
 }
 
 /** The columns of the first row, and of the others. */

@@ -91,12 +91,12 @@ export class InputMenu {
     const entries = this.#menu?.entries ?? [];
     const selected = this.#selected ?? -1;
     const first = Math.max(0, Math.min(selected - mostRows + 2, entries.length - mostRows));
-    const shown = entries.slice(first, first + mostRows);
-    const labels = shown.map(({ value, label }) =>
+    const visibleEntries = entries.slice(first, first + mostRows);
+    const labels = visibleEntries.map(({ value, label }) =>
       cut(visibleLine(label ?? value), Math.max(20, Math.floor(columns * labelShare))),
     );
     const width = Math.max(0, ...labels.map(widthOf));
-    const rows = shown.map(({ detail }, index) => {
+    const rows = visibleEntries.map(({ detail }, index) => {
       const label = labels[index] ?? "";
       const about = detail === undefined ? "" : `  ${visibleLine(detail)}`;
       const text = cut(`${label}${" ".repeat(width - widthOf(label))}${about}`, Math.max(4, columns - 3));
@@ -104,8 +104,8 @@ export class InputMenu {
         ? `* ${style.inverse(text)}`
         : `  ${text.slice(0, label.length)}${style.dim(text.slice(label.length))}`;
     });
-    const rest = entries.length - shown.length;
-    return rest > 0 ? [...rows, style.dim(`  ${shown.length} of ${entries.length}`)] : rows;
+    const rest = entries.length - visibleEntries.length;
+    return rest > 0 ? [...rows, style.dim(`  ${visibleEntries.length} of ${entries.length}`)] : rows;
   }
 
   #set(menu: Menu | undefined): void {

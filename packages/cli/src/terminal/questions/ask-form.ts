@@ -9,7 +9,7 @@ import { excerpt, maxLines, ownLines, serverLines, shortLine } from "./server-te
 interface Form {
   readonly fields: readonly Field[];
   /** Existing answers. These fields are not asked for at first. */
-  readonly given?: ReadonlyMap<string, FieldValue>;
+  readonly answers?: ReadonlyMap<string, FieldValue>;
   /** Returns the problems of all answers together. Answers with a problem are not sent. Default: none. */
   readonly check?: (content: FormContent) => readonly FieldProblem[];
 }
@@ -20,12 +20,12 @@ interface Form {
  * A user must be able to review and change the answers before they are sent, and to decline or cancel at any point
  * (client/elicitation, User Interaction Model).
  */
-export async function askForm({ fields, given, check = () => [] }: Form, talk: Talk): Promise<FormAnswer> {
+export async function askForm({ fields, answers, check = () => [] }: Form, talk: Talk): Promise<FormAnswer> {
   if (fields.length === 0) return agree(talk);
   const { prompter, view } = talk;
   const rule = "Your answers are sent only after you confirm them. Type /decline to decline, /cancel to cancel.";
   prompter.say(view.style.dim(ownLines(rule, view, ["", ""]).join("\n")));
-  const values = new Map(given);
+  const values = new Map(answers);
   let open: readonly Field[] = fields.filter(({ name }) => !values.has(name));
   for (;;) {
     const refusal = await fill(open, values, talk);
@@ -63,8 +63,8 @@ function review(fields: readonly Field[], { values, problems }: Answers, { promp
   const { bold, dim, yellow } = view.style;
   const lines = fields.flatMap((field) => {
     const value = values.get(field.name);
-    const shown = value === undefined ? dim("no answer") : showValue(field, value);
-    return ownLines(`${shortLine(field.title)}: ${shown}`, view, ["  ", "    "]);
+    const text = value === undefined ? dim("no answer") : showValue(field, value);
+    return ownLines(`${shortLine(field.title)}: ${text}`, view, ["  ", "    "]);
   });
   prompter.say(["", bold("Your answer:"), ...lines].join("\n"));
   const edits = { e: "edit", d: "decline", n: "decline", c: "cancel" } as const;

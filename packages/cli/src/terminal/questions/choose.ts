@@ -23,8 +23,8 @@ export async function choose<T extends string | boolean>(
   prompter: Prompter,
 ): Promise<T> {
   // The choices are at the end of a prompt. A text of a server before them cannot replace their words.
-  const shown = new Map([...prompt.matchAll(/\[(\w)\](\w*)/g)].map(([, key = "", rest = ""]) => [key, key + rest]));
-  const keyOf = new Map([...shown].map(([key, word]) => [word, key]));
+  const wordOf = new Map([...prompt.matchAll(/\[(\w)\](\w*)/g)].map(([, key = "", rest = ""]) => [key, key + rest]));
+  const keyOf = new Map([...wordOf].map(([key, word]) => [word, key]));
   for (;;) {
     const typed = (await prompter.ask(prompt)).trim().replace(/^\//, "").toLowerCase();
     const key = keyOf.get(typed) ?? typed;

@@ -101,11 +101,11 @@ function typedChoices(choices: readonly FormOption[], separator?: string): { typ
 
 /** Returns the choice with this value, title or number, in this order. */
 function choose(typed: string, choices: readonly FormOption[]): string {
-  const wanted = typed.trim();
-  const named = choices.find(({ value }) => value === wanted) ?? choices.find(({ title }) => same(title, wanted));
-  const chosen = named ?? (/^\d+$/.test(wanted) ? choices[Number(wanted) - 1] : undefined);
+  const word = typed.trim();
+  const named = choices.find(({ value }) => value === word) ?? choices.find(({ title }) => same(title, word));
+  const chosen = named ?? (/^\d+$/.test(word) ? choices[Number(word) - 1] : undefined);
   if (chosen) return chosen.value;
-  throw new InvalidChoice(wanted, choices);
+  throw new InvalidChoice(word, choices);
 }
 
 function readBoolean(typed: string): boolean {
@@ -227,8 +227,8 @@ const SHOWN_CHOICES = 20;
 
 /** Returns the choices of a field with their titles, for a user who does not see them. */
 export function listChoices({ choices }: Pick<Field, "choices">): string {
-  const shown = choices.slice(0, SHOWN_CHOICES);
-  const texts = shown.map(({ value, title }) => (value === title ? value : `${value} (${title})`));
-  const more = choices.length - shown.length;
+  const listed = choices.slice(0, SHOWN_CHOICES);
+  const texts = listed.map(({ value, title }) => (value === title ? value : `${value} (${title})`));
+  const more = choices.length - listed.length;
   return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }

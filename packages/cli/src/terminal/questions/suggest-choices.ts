@@ -25,10 +25,10 @@ export function suggestChoices(choices: readonly TypedChoice[], separator?: stri
 }
 
 /** Returns the entries in the order in which the field reads typed text: an exact one, the number, and then parts. */
-function matching(entries: readonly MenuEntry[], wanted: string): MenuEntry[] {
-  const numbered = /^\d+$/.test(wanted) ? entries[Number(wanted) - 1] : undefined;
-  const exact = entries.filter((entry) => texts(entry).includes(wanted));
-  const others = entries.filter((entry) => texts(entry).some((text) => text.includes(wanted)));
+function matching(entries: readonly MenuEntry[], part: string): MenuEntry[] {
+  const numbered = /^\d+$/.test(part) ? entries[Number(part) - 1] : undefined;
+  const exact = entries.filter((entry) => texts(entry).includes(part));
+  const others = entries.filter((entry) => texts(entry).some((text) => text.includes(part)));
   return [...new Set([...exact, ...(numbered ? [numbered] : []), ...others])];
 }
 
