@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { budgetOf, installInto, measureInstalled } from "./artifact/install.mjs";
 import { packAll, tarballsOf } from "./artifact/pack.mjs";
-import { makeReady, root } from "./ready.mjs";
+import { root } from "./ready.mjs";
 
 /**
  * Prints the size of the library in its users' bundles and installations, and fails if it is over a budget.
@@ -86,7 +86,6 @@ const bundles = [
 
 const library = path.join(root, "packages/mcparley");
 
-makeReady();
 let failed = false;
 
 /** @param {string} label @param {string} figure @param {boolean} ok */

@@ -70,6 +70,25 @@ describe.each([
   });
 });
 
+test("a client reads a list again that it has cached before it got more scopes", async () => {
+  const { auth } = userOf();
+  const caching = await serveProtected({
+    protect(resource) {
+      as.resources.set(resource, { scope: "notes:read notes:write notes:sign" });
+      const verifier = jwtVerifier({ issuer: as.issuer, audience: resource });
+      return { resource, issuers: [as.issuer], verifier, scopes: ["notes:read"] };
+    },
+    definition: { listCache: { ttlMs: 60_000 } },
+  });
+  const client = await connect(caching.url, { auth });
+  const names = async (): Promise<string[]> => (await client.listTools().all()).map(({ name }) => name);
+  expect(await names()).toEqual(["whoami"]);
+  expect(await callOf(client, "write")).toBe("written");
+  expect(await names()).toEqual(["whoami", "write"]);
+  await client.close();
+  await caching.close();
+});
+
 test("a client of HTTP+SSE signs in before its stream is opened", async () => {
   const { auth, browser } = userOf();
   /** A server that has the older transport alone, at the same URL. */

@@ -1,6 +1,6 @@
-import type { Renderer, SignInRequest } from "@mcparley/host";
+import type { Host, Renderer, SignInRequest } from "@mcparley/host";
 import { Cancelled, Declined } from "mcparley";
-import { memoryCredentials, type SignIn } from "mcparley/auth";
+import { memoryCredentials, oauth, type SignIn } from "mcparley/auth";
 import { fakeClock } from "mcparley/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callStep, scriptedModel, textStep } from "../../../packages/host/src/testing/scripted-model.ts";
@@ -20,6 +20,9 @@ function grants(): () => (string | null)[] {
   const before = notes.authorization.tokenRequests.length;
   return () => notes.authorization.tokenRequests.slice(before).map((request) => request.get("grant_type"));
 }
+
+/** Returns the names of the tools that the protected server lists. */
+const toolsOf = (host: Host): string[] => host.servers.get("notes")?.lists?.tools.map(({ name }) => name) ?? [];
 
 /** Opens a host of alice, who signs in with a browser. */
 async function openAlice(
@@ -169,6 +172,24 @@ describe("a call that needs more scopes, with a renderer", () => {
     });
     expect([await textOf(host, "notes__write"), await textOf(host, "notes__whoami")]).toEqual(["written", "alice"]);
     expect(questions).toHaveLength(1);
+    await host.close();
+  });
+
+  test("reads the lists again, because the server lists other tools for the new scopes", async () => {
+    const { host } = await openAsking(["allow"]);
+    expect(toolsOf(host)).toEqual(["whoami", "write"]);
+    expect(await textOf(host, "notes__write")).toBe("written");
+    await expect.poll(() => toolsOf(host)).toEqual(["whoami", "write", "remove"]);
+    await host.close();
+  });
+
+  test("reads the lists again after a request for more scopes by the `auth` of the program", async () => {
+    const auth = oauth({ signIn: signInWith(browserOf({ user: "alice" })) });
+    const { host } = await openHost(notes.url, { servers: { notes: { target: { url: notes.url, auth } } } });
+    await host.ready();
+    expect(toolsOf(host)).toEqual(["whoami", "write"]);
+    expect(await textOf(host, "notes__write")).toBe("written");
+    await expect.poll(() => toolsOf(host)).toEqual(["whoami", "write", "remove"]);
     await host.close();
   });
 

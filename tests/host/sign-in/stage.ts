@@ -50,7 +50,10 @@ export interface ProtectedNotes {
   close(this: void): Promise<void>;
 }
 
-/** Starts a server whose tool `write` is listed for everyone, and requires another scope when it is called. */
+/**
+ * Starts a server whose tool `write` is listed for everyone, and requires another scope when it is called. Its tool `remove` is only
+ * listed with that scope.
+ */
 export async function startNotes(): Promise<ProtectedNotes> {
   const authorization = await startAuthorizationServer();
   const listening = createHttpServer();
@@ -86,6 +89,7 @@ const notes = () =>
     tools: {
       whoami: tool({ description: "Returns the user.", call: (_, { principal }) => String(principal?.subject) }),
       write: tool({ description: "Writes a note.", call: () => "written" }),
+      remove: tool({ description: "Removes a note.", scopes: ["notes:write"], call: () => "removed" }),
     },
   });
 

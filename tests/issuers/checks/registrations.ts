@@ -112,10 +112,9 @@ export const registrations = checksOf<KeycloakIssuer>([
       const user = libraryUser("alice");
       // Each sign-in has a port of its own, as those of two processes. Keycloak ends the session of a browser with a code for
       // `offline_access`, also if another code of the session is not redeemed.
-      const redirectUris = ["http://127.0.0.1:9/callback", "http://127.0.0.1:13/callback"];
-      await Promise.all(
-        urls.map((url, index) => user.open({ redirectUri: redirectUris[index]!, offlineAccess: false }).signIn(url)),
-      );
+      const signInFrom = (port: number, url: string): Promise<unknown> =>
+        user.open({ redirectUri: `http://127.0.0.1:${port}/callback`, offlineAccess: false }).signIn(url);
+      await Promise.all(urls.map((url, index) => signInFrom(9 + index, url)));
       assert.equal(user.visited.length, 2);
       for (const url of urls) {
         await user.call(url, "whoami", { clockAhead: tokenAge });

@@ -124,7 +124,13 @@ export class LiveConnection {
   async wake(): Promise<void> {
     this.#beatAt = this.#setting.clock.now();
     await this.verify();
-    this.#refreshAll();
+    this.readListsAgain();
+  }
+
+  /** Reads all lists again, at the pace of changes. */
+  readListsAgain(): void {
+    this.#server = this.client.server;
+    for (const kind of listKinds) if (this.#server.capabilities[kind]) this.#refresh.changed(kind);
   }
 
   /** Closes the connection and stops all timers. Resolves when the program of the server has ended. */
@@ -166,23 +172,18 @@ export class LiveConnection {
   async #beat(): Promise<void> {
     if (this.hasSlept) return this.wake();
     this.#beatAt = this.#setting.clock.now();
-    if (this.#server !== this.client.server) this.#refreshAll(); // The client has opened a new session.
+    if (this.#server !== this.client.server) this.readListsAgain(); // The client has opened a new session.
     if (++this.#beats % beatsPerPing !== 0) return;
     for (const kind of this.#failed) this.#refresh.changed(kind);
     if (this.#subscription === "lost") {
       await this.#subscribe();
       // Changes were not reported while no subscription was open.
-      this.#refreshAll();
+      this.readListsAgain();
     }
     // Requests of a modern revision over HTTP share no connection that could break.
     const { kind } = this.#setting;
     const canBreak = kind === "command" || (kind === "http" && this.client.server.revisionKind === "legacy");
     if (canBreak && this.client.inFlight === 0) await this.verify(pingTime);
-  }
-
-  #refreshAll(): void {
-    this.#server = this.client.server;
-    for (const kind of listKinds) if (this.#server.capabilities[kind]) this.#refresh.changed(kind);
   }
 
   async #readAgain(kind: ListKind): Promise<void> {
@@ -236,7 +237,7 @@ export class LiveConnection {
     const outcome = await Promise.race([opening, late]);
     wait.clear();
     // A change between the lists and the acknowledgment was not reported.
-    if (outcome === "late") void opening.then(() => this.#refreshAll());
+    if (outcome === "late") void opening.then(() => this.readListsAgain());
   }
 
   #subscribed(subscription: Subscription): void {

@@ -17,6 +17,8 @@ export interface SignInSetting {
   readonly watchStorage?: (storage: CredentialStorage) => CredentialStorage;
   /** Called with a line of text for each step of a sign-in or renewal, without secrets. */
   readonly onStep?: (step: string) => void;
+  /** Called after a request for more scopes has succeeded: the server may list other entries for the new token. */
+  readonly onNewScopes?: () => void;
   readonly clock: Clock;
 }
 
@@ -43,8 +45,12 @@ export interface ServerAuth {
 export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetting): ServerAuth {
   const shown = printableJson(name);
   if (server.kind !== "http") return withoutSignIn(`Server ${shown} is not used over HTTP, so it has no sign-in.`);
+  const { onNewScopes } = setting;
   if (server.target.auth || hasAuthorization(server.target)) {
-    return withoutSignIn(`Server ${shown} has its own \`auth\` or an \`authorization\` header. Change that instead.`);
+    const message = `Server ${shown} has its own \`auth\` or an \`authorization\` header. Change that instead.`;
+    return withoutSignIn(message, (target) =>
+      target.auth ? { ...target, auth: watchStepUps(target.auth, { onNewScopes }) } : target,
+    );
   }
   const { url, connection } = server.target;
   /** The number of running sign-ins. One that was aborted can end after the start of the next one. */
@@ -73,15 +79,12 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
     return isAllowed === true;
   }
   // Servers without HTTP do not need the code of the authorization.
-  const load = (): Promise<OAuth> =>
-    (loading ??= import("mcparley/auth").then(({ memoryCredentials, oauth }) => {
-      const { credentials = memoryCredentials(), clock, authorization, watchStorage, onStep } = setting;
-      const storage = watchStorage?.(credentials) ?? credentials;
-      const optional = { ...(connection && { connection }), ...(onStep && { onStep }) };
-      return oauth({ ...authorization, signIn: gated, clock, storage, ...optional });
-    }));
+  const load = (): Promise<OAuth> => (loading ??= openOAuth(setting, gated, connection));
   return {
-    authorize: async (target) => ({ ...target, auth: watchStepUps(await load(), (signal) => (stepUp = signal)) }),
+    async authorize(target) {
+      const listeners = { onStart: (signal: AbortSignal) => void (stepUp = signal), onNewScopes };
+      return { ...target, auth: watchStepUps(await load(), listeners) };
+    },
     prepareSignIn(scope = "") {
       if (!setting.signIn)
         throw new LocalError("not_capable", `The host has no sign-in. Pass \`signIn\` to createHost.`);
@@ -103,19 +106,47 @@ export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetti
   };
 }
 
-/** Calls `onStepUp` with the signal of each request for more scopes, and marks the errors of these requests. */
-function watchStepUps(auth: HttpAuth, onStepUp: (signal: AbortSignal) => void): HttpAuth {
+async function openOAuth(
+  { credentials, clock, authorization, watchStorage, onStep }: SignInSetting,
+  signIn: SignIn,
+  connection: HttpTarget["connection"],
+): Promise<OAuth> {
+  const { memoryCredentials, oauth } = await import("mcparley/auth");
+  const unwatched = credentials ?? memoryCredentials();
+  const storage = watchStorage?.(unwatched) ?? unwatched;
+  return oauth({
+    ...authorization,
+    signIn,
+    clock,
+    storage,
+    ...(connection && { connection }),
+    ...(onStep && { onStep }),
+  });
+}
+
+interface StepUpListeners {
+  /** Called with the signal of each request for more scopes. */
+  readonly onStart?: (signal: AbortSignal) => void;
+  readonly onNewScopes: SignInSetting["onNewScopes"];
+}
+
+/** Calls the listeners for requests for more scopes, and marks the errors of these requests. */
+function watchStepUps(auth: HttpAuth, { onStart, onNewScopes }: StepUpListeners): HttpAuth {
   const { extension } = auth;
   return {
     headers: (request) => auth.headers(request),
     responded: (request, response) => auth.responded?.(request, response) ?? false,
     async challenged(refusal, signal) {
       if (refusal.status !== 403) return auth.challenged(refusal, signal);
-      onStepUp(signal);
-      return auth.challenged(refusal, signal).catch((error: unknown) => {
+      onStart?.(signal);
+      try {
+        const isGranted = await auth.challenged(refusal, signal);
+        if (isGranted) onNewScopes?.();
+        return isGranted;
+      } catch (error) {
         if (error instanceof Error) stepUpErrors.add(error);
         throw error;
-      });
+      }
     },
     ...(extension !== undefined && { extension }),
   };
@@ -136,9 +167,9 @@ export function isSignInError(error: unknown): boolean {
   return error instanceof LocalError && /^(unauthorized|sign_in_required|sign_in_failed)$/.test(error.code);
 }
 
-function withoutSignIn(message: string): ServerAuth {
+function withoutSignIn(message: string, watch = (target: HttpTarget): HttpTarget => target): ServerAuth {
   return {
-    authorize: (target) => Promise.resolve(target),
+    authorize: (target) => Promise.resolve(watch(target)),
     prepareSignIn() {
       throw new LocalError("not_capable", message);
     },

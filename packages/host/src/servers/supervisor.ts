@@ -63,7 +63,7 @@ export class Supervisor {
       entry,
       clock,
       connectOptions,
-      auth: serverAuth(entry, { ...setting.auth, clock }),
+      auth: serverAuth(entry, { ...setting.auth, clock, onNewScopes: () => this.#readListsAgain() }),
       admit: async (signal) => setting.admit?.(signal),
       prepareTarget: (target) => setting.prepareTarget?.(target) ?? target,
       onLists: (read) => this.#listed(read),
@@ -158,6 +158,10 @@ export class Supervisor {
     await this.#loaded;
     await this.#closing;
     await this.#lists.written;
+  }
+
+  #readListsAgain(): void {
+    if (this.#situation.state === "ready") this.#situation.connection.readListsAgain();
   }
 
   /** Returns an open connection, or rejects with the reason why there is none. */

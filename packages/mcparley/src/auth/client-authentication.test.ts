@@ -50,6 +50,31 @@ describe("a client secret", () => {
   });
 });
 
+describe("a client secret for introspection", () => {
+  const [basic, post] = [["client_secret_basic"], ["client_secret_post"]];
+  test.each([
+    ["the methods of the endpoint", { introspection_endpoint_auth_methods_supported: post }, inBody],
+    [
+      "the methods of the endpoint, not those of the token endpoint",
+      { introspection_endpoint_auth_methods_supported: basic, token_endpoint_auth_methods_supported: post },
+      inHeader,
+    ],
+    [
+      "the methods of the token endpoint if the metadata has none of its own",
+      { token_endpoint_auth_methods_supported: post },
+      inBody,
+    ],
+    ["client_secret_basic if the metadata has no methods", {}, inHeader],
+  ])("is sent by %s", async (_, metadata, expected) => {
+    const server = { issuer, ...metadata };
+    const [body, headers] = [new URLSearchParams(), new Headers()];
+    const client = { id: "my client-1", secret: "a+b: c" };
+    const authenticate = await clientAuthentication(client, "introspection_endpoint")(server);
+    await authenticate(server, { client_id: client.id }, body, headers);
+    expect({ body: Object.fromEntries(body), authorization: headers.get("authorization") }).toEqual(expected);
+  });
+});
+
 test("a public client sends only its client_id", async () => {
   expect(await authenticated({})).toEqual({ body: { client_id: "my client-1" }, authorization: null });
 });

@@ -11,16 +11,22 @@ import {
 import { LocalError } from "../rpc/errors.ts";
 import type { ClientCredential } from "./client-credential.ts";
 
-/** Returns the function that authenticates requests to the token endpoint of a server. */
+/** Returns the function that authenticates requests to an endpoint of a server. */
 type MakeClientAuth = (metadata: AuthorizationServer) => Promise<ClientAuth>;
 
+/** An endpoint at which clients authenticate, and whose methods a server can list. */
+export type AuthenticatedEndpoint = "token_endpoint" | "introspection_endpoint";
+
 /**
- * Prepares the authentication of a client, also of a public one.
+ * Prepares the authentication of a client, also of a public one, at an endpoint.
  *
  * The returned function rejects with `LocalError` `authorization_failed` if the server supports no method that fits the
  * credential, or if the key cannot be read.
  */
-export function clientAuthentication(client: ClientCredential): MakeClientAuth {
+export function clientAuthentication(
+  client: ClientCredential,
+  endpoint: AuthenticatedEndpoint = "token_endpoint",
+): MakeClientAuth {
   const { secret, method, privateKey } = client;
   if (privateKey !== undefined) {
     let authentication: Promise<ClientAuth> | undefined;
@@ -28,7 +34,7 @@ export function clientAuthentication(client: ClientCredential): MakeClientAuth {
   }
   if (secret === undefined) return async () => None();
   return async (metadata) => {
-    const chosen = method ?? secretMethods(metadata)[0];
+    const chosen = method ?? secretMethods(metadata, endpoint)[0];
     return chosen === "client_secret_basic" ? secretBasic(secret) : ClientSecretPost(secret);
   };
 }
@@ -37,12 +43,16 @@ export function clientAuthentication(client: ClientCredential): MakeClientAuth {
 export type SecretMethod = NonNullable<ClientCredential["method"]>;
 
 /**
- * Returns the methods for a secret that a server supports, in the order of its metadata. Throws `LocalError`
+ * Returns the methods for a secret that a server supports at an endpoint, in the order of its metadata. Throws `LocalError`
  * `authorization_failed` if it supports none.
+ *
+ * The methods of the token endpoint are the default for other endpoints, and "client_secret_basic" is its own (RFC 8414, 2).
  */
-export function secretMethods(metadata: AuthorizationServer): readonly [SecretMethod, ...SecretMethod[]] {
-  // "client_secret_basic" is the default of a server that lists no methods (RFC 8414, 2).
-  const { token_endpoint_auth_methods_supported: listed } = metadata;
+export function secretMethods(
+  metadata: AuthorizationServer,
+  endpoint: AuthenticatedEndpoint = "token_endpoint",
+): readonly [SecretMethod, ...SecretMethod[]] {
+  const listed = metadata[`${endpoint}_auth_methods_supported`] ?? metadata.token_endpoint_auth_methods_supported;
   const supported: readonly string[] = Array.isArray(listed) ? listed : ["client_secret_basic"];
   const [method, ...others] = supported.filter(
     (name) => name === "client_secret_basic" || name === "client_secret_post",

@@ -113,6 +113,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ["expires_in", readLifetime],
   ["id_token", readText],
   ["introspection_endpoint", readText],
+  ["introspection_endpoint_auth_methods_supported", readList],
   ["issued_token_type", readText],
   ["jwks_uri", readText],
   ["refresh_token", readText],

@@ -12,16 +12,18 @@ import { LocalError } from "../../rpc/errors.ts";
 import { type KnownClient, pushAuthorization, redeemCode } from "./endpoints.ts";
 import type { Grant, GrantContext, Obtained } from "./grant.ts";
 import type { OAuthOptions } from "./options.ts";
-import { inWords, isClientRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
+import { inWords, isClientRefusal, isFinalRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
 import {
   assignTokens,
+  clientRefusal,
   findClient,
   forgetClient,
   knownClient,
   manualIssuers,
   refusedClient,
   registeredRedirectUri,
-} from "./registration.ts";
+} from "./registration/registration.ts";
+import { offlineRefusal } from "./registration/client-registrations.ts";
 import type { SignInAttempt } from "./sign-in.ts";
 
 /** The scope of refresh tokens that stay valid after the user has signed out of the issuer (OpenID Connect, 11). */
@@ -91,10 +93,14 @@ interface Requested {
  * and with another client if the server refuses a registered one, because it may have lost the registration.
  */
 async function signInWith(attempt: SignInAttempt, options: OAuthOptions, requested: Requested): Promise<Obtained> {
-  const { context, scopes, isRetry } = requested;
+  const { context, isRetry } = requested;
   const { redirectUri } = attempt;
   const known = await findClient(options, context, redirectUri);
   const clientId = known.client.client_id;
+  const refusal = offlineRefusal(context.storage, context.at.issuer, clientId);
+  const mayOmitOffline = options.scope === undefined && requested.scopes?.includes(OFFLINE_ACCESS) === true;
+  const isRefused = mayOmitOffline && (await refusal.read()) === true;
+  const scopes = isRefused ? withoutOfflineAccess(requested.scopes ?? []) : requested.scopes;
   try {
     const request = await makeRequest(context, known, { redirectUri, scopes });
     context.endpoints.report(`Authorization URL ${withoutState(request.url)}`);
@@ -104,9 +110,11 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
     return { clientId, response };
   } catch (error) {
     const again = { ...requested, context: { ...context, registration: "stored" as const } };
-    if (isScopeRefusal(error) && options.scope === undefined && scopes?.includes(OFFLINE_ACCESS)) {
+    if (isScopeRefusal(error) && mayOmitOffline && !isRefused) {
       context.warn(repetitionOf(error, `The sign-in starts again without ${OFFLINE_ACCESS}.`));
-      return signInWith(attempt, options, { ...again, scopes: withoutOfflineAccess(scopes) });
+      const obtained = await signInWith(attempt, options, { ...again, scopes: withoutOfflineAccess(scopes ?? []) });
+      await refusal.set(true);
+      return obtained;
     }
     if (!isClientRefusal(error)) throw error;
     if (isRetry || !(await forgetClient(options, context, clientId))) throw refusedClient(error, clientId, options);
@@ -201,14 +209,15 @@ async function makeRequest(
 
 /**
  * Pushes an authorization request if the server accepts that (RFC 9126). Returns undefined if the server does not require it, and
- * the request failed: then the URL contains the parameters. Throws the refusal of scopes and of
- * the access, which a page would only repeat. A refused client can still be one that may not push requests.
+ * the request failed: then the URL contains the parameters. Throws the refusal of scopes, of the access and of an unknown client,
+ * which a page would only repeat.
  */
 async function pushRequest(
-  { at, endpoints, signal }: GrantContext,
+  context: GrantContext,
   known: KnownClient,
   parameters: Record<string, string>,
 ): Promise<string | undefined> {
+  const { at, endpoints, signal } = context;
   const { pushed_authorization_request_endpoint: endpoint, require_pushed_authorization_requests: isRequired } =
     at.metadata;
   if (endpoint === undefined && isRequired !== true) return undefined;
@@ -217,7 +226,12 @@ async function pushRequest(
   } catch (error) {
     signal.throwIfAborted();
     if (isRequired === true || isScopeRefusal(error) || refusalCode(error) === "access_denied") throw error;
-    return undefined;
+    // The error does not show whether the client is known: Keycloak refuses an unknown one with "invalid_request", and some servers
+    // refuse a public one with "invalid_client", although it may send the request by the URL.
+    const refusal = isFinalRefusal(error) ? await clientRefusal(known, context) : undefined;
+    if (!refusal || refusalCode(refusal) !== "invalid_client") return undefined;
+    endpoints.report(refusal.message);
+    throw refusal;
   }
 }
 

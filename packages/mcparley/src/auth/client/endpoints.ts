@@ -4,7 +4,7 @@ import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { normalizeResponse } from "../issuer-document.ts";
-import type { Discovered } from "./discovery.ts";
+import type { Discovered } from "./discovery/discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
 import {

@@ -2,7 +2,7 @@ import type { Clock } from "../../rpc/clock.ts";
 import { isPrivateHost } from "../../net/private-address.ts";
 import type { HttpConnection } from "../../http/client/settings.ts";
 import type { CredentialStorage } from "./credentials.ts";
-import type { Discovered } from "./discovery.ts";
+import type { Discovered } from "./discovery/discovery.ts";
 import type { DpopKeys } from "./dpop.ts";
 import type { Endpoints, KnownClient, TokenResponse } from "./endpoints.ts";
 import { type GuardedFetch, type GuardedInit, makeGuardedFetch } from "./guarded-fetch.ts";
@@ -37,6 +37,8 @@ export interface TokenAssignment {
   readonly server: URL;
   readonly issuer: string;
   readonly clientId: string | undefined;
+  /** The client of the tokens that a sign-out has deleted. */
+  readonly signedOutClientId?: string;
   readonly storage: CredentialStorage;
   readonly fetch: GuardedFetch;
 }

@@ -149,6 +149,34 @@ describe("an endpoint for pushed authorization requests that fails", () => {
     expect(world.visits).toHaveLength(1);
   });
 
+  test.each([
+    ["invalid_client", 401],
+    // As Keycloak.
+    ["invalid_request", 401],
+    ["unauthorized_client", 400],
+  ])("with %s, because the client is unknown, ends the sign-in before a page opens", async (error, status) => {
+    const { world, start } = setting();
+    world.answerPush = () => Response.json({ error }, { status });
+    world.answerToken = () =>
+      Response.json({ error: "invalid_client", error_description: "No such client" }, { status: 401 });
+    await expect(start({ client: { id: "unknown" } }).signIn(serverUrl)).rejects.toMatchObject({
+      code: "authorization_failed",
+      message: expect.stringMatching(
+        /invalid_client \(No such client\)\. Check the id, the secret and the method/,
+      ) as string,
+      data: { error: "invalid_client" },
+    });
+    expect(world.visits).toEqual([]);
+  });
+
+  test("because it refuses public clients is replaced by the parameters in the URL", async () => {
+    const { world, start } = setting();
+    world.clients.add("public");
+    world.answerPush = () => Response.json({ error: "invalid_client" }, { status: 401 });
+    await start({ client: { id: "public" } }).signIn(serverUrl);
+    expect(world.visits[0]?.searchParams.get("code_challenge")).toMatch(/^[\w-]{43}$/);
+  });
+
   test("because of the scopes ends the sign-in with the reason before a page opens", async () => {
     const { world, start } = setting();
     world.answerPush = () =>

@@ -1,7 +1,14 @@
 import { type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { StoredValue, serverKey } from "./credentials.ts";
-import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
+import {
+  type Challenge,
+  type Discovered,
+  discover,
+  discoverFor,
+  readChallenge,
+  splitScope,
+} from "./discovery/discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
 import { isClientRefusal, isUnusableServer } from "./oauth-error.ts";
@@ -200,7 +207,9 @@ export class ServerAuthorization {
       await stored.set(undefined);
       const { grant, storage } = this.#core;
       const fetch = fetchFor(this.#core, this.#server);
-      await grant.assignTokens?.({ server: this.#server, issuer: token.issuer, clientId: undefined, storage, fetch });
+      const { issuer, clientId: signedOutClientId } = token;
+      const server = this.#server;
+      await grant.assignTokens?.({ server, issuer, clientId: undefined, signedOutClientId, storage, fetch });
     }
   }
 

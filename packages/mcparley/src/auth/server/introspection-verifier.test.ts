@@ -76,6 +76,24 @@ describe("the type of an introspected token", () => {
   });
 });
 
+test("the client is authenticated by a method that the metadata lists for introspection", async () => {
+  const metadata = {
+    issuer,
+    introspection_endpoint: `${issuer}/introspect`,
+    introspection_endpoint_auth_methods_supported: ["client_secret_post"],
+    token_endpoint_auth_methods_supported: ["client_secret_basic"],
+  };
+  let sent = new URLSearchParams();
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    if (init?.method !== "POST") return Response.json(metadata);
+    sent = new URLSearchParams(init.body as string);
+    return Response.json(active);
+  };
+  const verifier = introspectionVerifier({ issuer, audience, client: { id: "notes", secret: "s3cr3t" }, fetch });
+  expect(await verifier("a-token", head)).toMatchObject({ subject: "alice" });
+  expect(sent.get("client_secret")).toBe("s3cr3t");
+});
+
 describe("the response of the issuer", () => {
   const answered = (response: Response): Promise<unknown> => {
     const client = { id: "notes", secret: "s3cr3t" };

@@ -1,9 +1,9 @@
 import * as oauth from "oauth4webapi";
 import type { Clock } from "../../rpc/clock.ts";
-import { clientAuthentication } from "../client-authentication.ts";
+import { type AuthenticatedEndpoint, clientAuthentication } from "../client-authentication.ts";
 import type { ClientCredential } from "../client-credential.ts";
 import { type GuardedFetch, makeGuardedFetch } from "../client/guarded-fetch.ts";
-import { discoverIssuer } from "../client/metadata.ts";
+import { discoverIssuer } from "../client/discovery/metadata.ts";
 import { withCooldown } from "./request-cache.ts";
 import { issuerUnavailable } from "./verified-token.ts";
 
@@ -35,17 +35,22 @@ interface RequestOptions {
 interface IssuerClientOptions {
   issuer: string;
   client: ClientCredential;
-  fetch?: typeof globalThis.fetch;
+  fetch: typeof globalThis.fetch | undefined;
   clock: Clock;
-  /** An endpoint that the options name. The metadata of the issuer is then not fetched. */
-  endpoint: Partial<oauth.AuthorizationServer> | undefined;
+  /** The endpoint of the requests. If its URL is known, the metadata of the issuer is not fetched. */
+  endpoint: { name: AuthenticatedEndpoint; url: string | undefined };
 }
 
 /** Makes this server a client of an authorization server, and returns the function that prepares its requests. */
-export function issuerClient(given: IssuerClientOptions): () => Promise<IssuerClient> {
-  const { issuer, client, clock, endpoint } = given;
-  const authentication = clientAuthentication(client);
-  const fetch = trustedFetch(given.fetch, clock);
+export function issuerClient({
+  issuer,
+  client,
+  clock,
+  endpoint,
+  fetch: customFetch,
+}: IssuerClientOptions): () => Promise<IssuerClient> {
+  const authentication = clientAuthentication(client, endpoint.name);
+  const fetch = trustedFetch(customFetch, clock);
   const metadata = issuerMetadata(issuer, fetch, clock);
   const options: RequestOptions = {
     // TLS is required by the fetch and by the checks of the options.
@@ -56,7 +61,8 @@ export function issuerClient(given: IssuerClientOptions): () => Promise<IssuerCl
     },
   };
   return async () => {
-    const server = endpoint ? { issuer, ...endpoint } : await metadata();
+    const { name, url } = endpoint;
+    const server = url === undefined ? await metadata() : { issuer, [name]: url };
     return { server, client: { client_id: client.id }, authentication: await authentication(server), options };
   };
 }

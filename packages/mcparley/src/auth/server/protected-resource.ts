@@ -15,9 +15,8 @@ import {
   tokenIn,
 } from "./authorization-headers.ts";
 import { checkClaims } from "./claims.ts";
-import { type DpopOptions, type ProofChecker, makeProofChecker } from "./dpop.ts";
+import { type DpopOptions, InvalidProof, type ProofChecker, makeProofChecker, proofAlgorithms } from "./dpop.ts";
 import { checkIdentifier, checkVerifiers, invalid } from "./option-checks.ts";
-import { InvalidProof, proofAlgorithms } from "./proof.ts";
 import { type ResourceDescription, describeResource, metadataUrlOf, publish } from "./published-metadata.ts";
 import { InvalidToken, type TokenVerifier, type VerifiedToken, keepToken } from "./verified-token.ts";
 

@@ -3,8 +3,8 @@ import type { PublicResponse } from "../../http/server/options.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { wellFormedJson } from "../../rpc/well-formed.ts";
 import { resourceMetadataUrls } from "../well-known-urls.ts";
+import { proofAlgorithms } from "./dpop.ts";
 import { checkUrl, checkIdentifier, invalid } from "./option-checks.ts";
-import { proofAlgorithms } from "./proof.ts";
 
 /** The published description of a resource. */
 export interface ResourceDescription {

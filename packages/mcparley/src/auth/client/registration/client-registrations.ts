@@ -1,0 +1,186 @@
+import type { ClientCredential } from "../../client-credential.ts";
+import { type CredentialStorage, StoredValue } from "../credentials.ts";
+import type { GuardedFetch } from "../guarded-fetch.ts";
+
+/** A client as an authorization server knows it, by a registration or by hand. */
+export interface ClientIdentity extends Omit<ClientCredential, "method"> {
+  /** `token_endpoint_auth_method`. Default: chosen from the methods that the server supports. */
+  readonly method?: string | undefined;
+}
+
+/** A client that this program registered with an authorization server (RFC 7591). */
+export interface Registration extends ClientIdentity {
+  readonly redirectUris: readonly string[];
+  /** Milliseconds since 1970, or 0 if the secret does not expire. */
+  readonly secretExpiresAt: number;
+  /** The client configuration endpoint and its access token (RFC 7592). Undefined if the server has none. */
+  readonly configuration?: { readonly url: string; readonly token: string } | undefined;
+  /** The URLs of the MCP servers with tokens of this client. Undefined, and so never empty, in records of earlier versions. */
+  readonly servers?: readonly string[] | undefined;
+}
+
+/** The stored registrations at one authorization server, oldest first. */
+interface Stored {
+  readonly clients: readonly Registration[];
+  /** The time at which a registration was replaced. Undefined after tokens were issued to the replacement. */
+  readonly replacedAt?: number;
+}
+
+/** Milliseconds without a second replacement of a registration to which no tokens were issued. */
+const REPLACEMENT_MS = 600_000;
+/** Registrations without tokens, such as those of sign-ins that were not completed. */
+const MAX_UNUSED = 10;
+
+/**
+ * The registrations at one authorization server. Each sign-in whose redirect URI no registration has adds one.
+ *
+ * A registration stays until no tokens refer to it: the user has signed out of its last server, or has signed in there with
+ * another client. It also ends if the authorization server does not accept it.
+ */
+export class ClientRegistrations {
+  readonly #stored: StoredValue<Stored>;
+  /** The only registration, as earlier versions stored it. */
+  readonly #single: StoredValue<Registration>;
+
+  constructor(storage: CredentialStorage, issuer: string) {
+    this.#stored = new StoredValue(storage, `clients:${issuer}`);
+    this.#single = new StoredValue(storage, `client:${issuer}`);
+  }
+
+  /** Returns the registrations, oldest first. */
+  async read(): Promise<readonly Registration[]> {
+    return withSingle(await this.#stored.read(), await this.#single.read()).clients;
+  }
+
+  /** Adds a registration without tokens, or replaces the one with its id. */
+  async put(registration: Registration): Promise<void> {
+    await this.#update(({ clients, ...others }) => {
+      const isKnown = clients.some(({ id }) => id === registration.id);
+      if (isKnown)
+        return { ...others, clients: clients.map((one) => (one.id === registration.id ? registration : one)) };
+      const surplus = clients.filter(({ servers }) => servers?.length === 0).slice(0, 1 - MAX_UNUSED);
+      return { ...others, clients: [...clients.filter((one) => !surplus.includes(one)), registration] };
+    });
+  }
+
+  /**
+   * Deletes a registration that its server does not accept. Returns whether another one may replace it.
+   *
+   * A replacement to which no tokens were issued stays: a third registration would be refused for the same reason.
+   */
+  async forget(clientId: string, now: number): Promise<boolean> {
+    let isForgotten = false;
+    await this.#update((stored) => {
+      const clients = stored.clients.filter(({ id }) => id !== clientId);
+      const isRepeated = stored.replacedAt !== undefined && now - stored.replacedAt < REPLACEMENT_MS;
+      // If another process has deleted it, its replacement has not failed here.
+      const isDeleted = clients.length === stored.clients.length;
+      isForgotten = isDeleted || !isRepeated;
+      return isDeleted || isRepeated ? stored : { clients, replacedAt: now };
+    });
+    return isForgotten;
+  }
+
+  /**
+   * Records that the tokens of a server were issued to this client, or with undefined that the server has no tokens. Deletes
+   * and returns the registrations whose last tokens these were.
+   */
+  async assign(server: string, clientId: string | undefined): Promise<readonly Registration[]> {
+    let unused: Registration[] = [];
+    await this.#update(({ clients }) => {
+      const assigned = clients.map((client) => {
+        const { id, servers } = client;
+        const others = servers?.filter((one) => one !== server);
+        return { ...client, servers: id === clientId ? others?.concat(server) : others };
+      });
+      unused = assigned.filter(({ servers }, i) => servers?.length === 0 && clients[i]?.servers?.length !== 0);
+      return { clients: assigned.filter((client) => !unused.includes(client)) };
+    });
+    return unused;
+  }
+
+  exclusively<R>(work: () => Promise<R>): Promise<R> {
+    return this.#stored.exclusively(work);
+  }
+
+  async #update(change: (stored: Stored) => Stored): Promise<void> {
+    const single = await this.#single.read();
+    await this.#stored.update((stored) => {
+      const changed = change(withSingle(stored, single));
+      return changed.clients.length === 0 && changed.replacedAt === undefined ? undefined : changed;
+    });
+    if (single) await this.#single.set(undefined);
+  }
+}
+
+/** Whether an authorization server has refused `offline_access` to a client. A sign-out and a new registration forget it. */
+export function offlineRefusal(storage: CredentialStorage, issuer: string, clientId: string): StoredValue<true> {
+  return new StoredValue(storage, `offline-refused:${JSON.stringify([issuer, clientId])}`);
+}
+
+function withSingle(stored: Stored = { clients: [] }, single: Registration | undefined): Stored {
+  if (!single || stored.clients.some(({ id }) => id === single.id)) return stored;
+  return { ...stored, clients: [single, ...stored.clients] };
+}
+
+/** The members of a response to a registration that are stored. The server chooses their types. */
+type RegistrationResponse = Readonly<Record<string, unknown>>;
+
+/** Reads the response to a registration (RFC 7591, 3.2.1; RFC 7592, 3). Members that it omits stay as they are in `before`. */
+export function readRegistration(
+  response: RegistrationResponse,
+  before: Pick<Registration, "id" | "redirectUris"> & Partial<Registration>,
+  { issuer, now }: { issuer: string; now: number },
+): Registration {
+  const read = (name: string): string | undefined => {
+    const value = response[name];
+    return typeof value === "string" ? value : undefined;
+  };
+  const { client_secret_expires_at: expires } = response;
+  const { secretExpiresAt = 0, configuration } = before;
+  const url = read("registration_client_uri") ?? configuration?.url;
+  const token = read("registration_access_token") ?? configuration?.token;
+  // The token is sent only to the issuer.
+  const isOfIssuer = url !== undefined && URL.canParse(url) && new URL(url).origin === new URL(issuer).origin;
+  return {
+    ...before,
+    secret: read("client_secret") ?? before.secret,
+    method: read("token_endpoint_auth_method") ?? before.method,
+    secretExpiresAt: typeof expires === "number" && expires > 0 ? Math.max(expires * 1_000, now) : secretExpiresAt,
+    configuration: isOfIssuer && token !== undefined ? { url, token } : undefined,
+  };
+}
+
+/**
+ * Reads a registration at its authorization server (RFC 7592, 2.1). Returns the response, false if the server refuses the
+ * access token, as it does for a client that it has deleted, and undefined if it cannot be read.
+ */
+export async function fetchRegistration(
+  fetch: GuardedFetch,
+  { id, configuration }: Registration,
+  signal: AbortSignal,
+): Promise<RegistrationResponse | false | undefined> {
+  if (!configuration) return undefined;
+  try {
+    const response = await fetch(configuration.url, { ...requestHeaders(configuration), signal });
+    if (response.status === 401) return false;
+    const body = (await response.json()) as RegistrationResponse | null;
+    // Some servers answer every path with status 200.
+    return response.ok && body?.client_id === id ? body : undefined;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+/** Deletes registrations at their authorization server (RFC 7592, 2.3). Failures are only in the steps that `fetch` reports. */
+export async function deleteRegistrations(fetch: GuardedFetch, registrations: readonly Registration[]): Promise<void> {
+  const requests = registrations.map(async ({ configuration }) => {
+    if (configuration) await fetch(configuration.url, { method: "DELETE", ...requestHeaders(configuration) });
+  });
+  await Promise.allSettled(requests);
+}
+
+function requestHeaders({ token }: NonNullable<Registration["configuration"]>): { headers: Record<string, string> } {
+  return { headers: { accept: "application/json", authorization: `Bearer ${token}` } };
+}

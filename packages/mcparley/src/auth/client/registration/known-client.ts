@@ -1,0 +1,80 @@
+import type { AuthorizationServer } from "oauth4webapi";
+import { LocalError } from "../../../rpc/errors.ts";
+import { clientAuthentication, secretMethods } from "../../client-authentication.ts";
+import type { ClientCredential } from "../../client-credential.ts";
+import type { ClientIdentity } from "./client-registrations.ts";
+import { StoredValue } from "../credentials.ts";
+import type { KnownClient } from "../endpoints.ts";
+import type { GrantContext } from "../grant.ts";
+
+/**
+ * Prepares the authentication of a client, by the registered method or else one that the server supports (RFC 8414, 2).
+ * Throws `LocalError` `authorization_failed` if the method is unknown here or needs a secret that the client lacks.
+ */
+export async function authenticate(
+  { method, ...credential }: ClientIdentity,
+  { at: { metadata }, endpoints, storage }: GrantContext,
+): Promise<KnownClient> {
+  const { id, secret } = credential;
+  const authenticateAs = (usable: ClientCredential): Promise<KnownClient> =>
+    authenticateClient(usable, { metadata, storage });
+  endpoints.report(`Client ${JSON.stringify(id)}${method === undefined ? "" : `, ${method}`}`);
+  switch (method) {
+    case "none":
+      return authenticateAs({ id });
+    case undefined: {
+      // Some servers issue a secret although they accept only "none".
+      const { token_endpoint_auth_methods_supported: methods } = metadata;
+      const isPublic = Array.isArray(methods) && methods.length > 0 && methods.every((name) => name === "none");
+      return authenticateAs(isPublic ? { id } : credential);
+    }
+    case "client_secret_basic":
+    case "client_secret_post":
+      if (secret !== undefined) return authenticateAs({ id, secret, method });
+      throw unusable(metadata, `the client ${JSON.stringify(id)} has no secret, and ${method} requires one`);
+    default:
+      throw unusable(
+        metadata,
+        `the client is registered with the unsupported method ${JSON.stringify(method.slice(0, 100))}`,
+      );
+  }
+}
+
+function unusable({ issuer }: AuthorizationServer, why: string): LocalError {
+  const message = `The authorization server ${JSON.stringify(issuer)} cannot be used: ${why}.`;
+  return new LocalError("authorization_failed", message);
+}
+
+/**
+ * Prepares the authentication of a client at an authorization server.
+ *
+ * The metadata names the methods that the server supports, but not the method of the client. So a client whose credential
+ * has no method, and to which two methods apply, has an alternative. The accepted alternative is stored.
+ *
+ * Rejects with `LocalError` `authorization_failed` as `clientAuthentication` does.
+ */
+export async function authenticateClient(
+  credential: ClientCredential,
+  { metadata, storage }: { metadata: AuthorizationServer } & Pick<GrantContext, "storage">,
+): Promise<KnownClient> {
+  const { id, secret, method, privateKey } = credential;
+  const client = { client_id: id };
+  const isCertain = secret === undefined || method !== undefined || privateKey !== undefined;
+  const [first, second] = isCertain ? [] : secretMethods(metadata);
+  if (first === undefined || second === undefined) {
+    return { client, authentication: await clientAuthentication(credential)(metadata) };
+  }
+  const accepted = new StoredValue<string>(storage, `client-method:${JSON.stringify([metadata.issuer, id])}`);
+  const [preferred, other] = (await accepted.read()) === second ? [second, first] : [first, second];
+  const authenticateBy = (name: typeof preferred): Promise<KnownClient["authentication"]> =>
+    clientAuthentication({ ...credential, method: name })(metadata);
+  return {
+    client,
+    authentication: await authenticateBy(preferred),
+    alternative: {
+      authentication: await authenticateBy(other),
+      refusedMethod: preferred,
+      remember: () => accepted.set(other),
+    },
+  };
+}

@@ -1,0 +1,295 @@
+import { calculatePKCECodeChallenge, generateRandomCodeVerifier } from "oauth4webapi";
+import { isLoopback } from "../../../net/loopback.ts";
+import { LocalError } from "../../../rpc/errors.ts";
+import {
+  ClientRegistrations,
+  type Registration,
+  deleteRegistrations,
+  fetchRegistration,
+  offlineRefusal,
+  readRegistration,
+} from "./client-registrations.ts";
+import { StoredValue } from "../credentials.ts";
+import type { Discovered } from "../discovery/discovery.ts";
+import { type KnownClient, pushAuthorization, refreshToken, registerClient } from "../endpoints.ts";
+import type { GrantContext, TokenAssignment } from "../grant.ts";
+import { authenticate } from "./known-client.ts";
+import { isClientRefusal, refusalCode } from "../oauth-error.ts";
+import type { RegisteredClient, RegistrationOptions } from "../options.ts";
+
+/** Returns the issuers of the clients that were registered manually. */
+export function manualIssuers(options: RegistrationOptions): readonly string[] {
+  return manualClients(options).flatMap(({ issuer }) => issuer ?? []);
+}
+
+/** Returns the redirect URI that is already registered, to use it again. */
+export async function registeredRedirectUri(
+  { redirectUri }: RegistrationOptions,
+  context: GrantContext,
+): Promise<string | undefined> {
+  return redirectUri ?? (await usableRegistrations(context)).at(-1)?.redirectUris[0];
+}
+
+const registrationsAt = ({ storage, at }: GrantContext): ClientRegistrations =>
+  new ClientRegistrations(storage, at.issuer);
+
+/** Returns the stored registrations whose secrets have not expired, oldest first. */
+async function usableRegistrations(context: GrantContext): Promise<readonly Registration[]> {
+  const now = context.clock.now();
+  const stored = await registrationsAt(context).read();
+  return stored.filter(({ secretExpiresAt }) => secretExpiresAt === 0 || secretExpiresAt > now);
+}
+
+/**
+ * Returns the client for a sign-in, in this order (2026-07-28, client registration): one that was registered manually, the
+ * metadata document, an earlier registration that may use this redirect URI, or a new registration.
+ *
+ * Throws `LocalError` `authorization_failed` if none of these is possible.
+ */
+export async function findClient(
+  options: RegistrationOptions,
+  context: GrantContext,
+  redirectUri: string,
+): Promise<KnownClient> {
+  const manual = await manualClient(options, context);
+  if (manual) return authenticate(manual, context);
+  const { clientMetadataUrl } = options;
+  if (clientMetadataUrl !== undefined && context.at.metadata.client_id_metadata_document_supported === true) {
+    return authenticate({ id: clientMetadataUrl, method: "none" }, context);
+  }
+  const registrations = registrationsAt(context);
+  return registrations.exclusively(async () => {
+    const isNew = context.registration === "new";
+    const earlier = isNew ? undefined : await earlierClient(options, context, redirectUri);
+    if (earlier) return earlier;
+    const registered = await register(options, context, redirectUri);
+    await registrations.put(registered);
+    return authenticate(registered, context);
+  });
+}
+
+/** Returns the client of the last registration that may use this redirect URI. */
+async function earlierClient(
+  options: RegistrationOptions,
+  context: GrantContext,
+  redirectUri: string,
+): Promise<KnownClient | undefined> {
+  const usable = await usableRegistrations(context);
+  const findFor = (uri: string): Registration | undefined =>
+    usable.findLast(({ redirectUris }) => redirectUris.includes(uri));
+  const exact = findFor(redirectUri);
+  if (exact)
+    return context.registration === "checked" ? checkedClient(options, context, exact) : authenticate(exact, context);
+  const flexible = findFor(withoutPort(redirectUri));
+  const known = flexible && (await authenticate(flexible, context));
+  return known && (await acceptsRedirectUri(known, context, redirectUri)) ? known : undefined;
+}
+
+/**
+ * Returns the client of a registration, or undefined if its server has lost the registration, which is forgotten then. A server
+ * shows an error to the user of an unknown client and does not redirect, so the program would wait in vain.
+ *
+ * The endpoint of the registration shows it (RFC 7592), or else the response to an invalid refresh token. The authorization
+ * endpoint is not requested: a request can start a sign-in, and servers answer programs with pages of any status.
+ *
+ * Throws the refusal of a server that also refused the previous registration.
+ */
+async function checkedClient(
+  options: RegistrationOptions,
+  context: GrantContext,
+  registration: Registration,
+): Promise<KnownClient | undefined> {
+  const { at, endpoints, clock, signal } = context;
+  const { id } = registration;
+  const response = await fetchRegistration(endpoints.fetch, registration, signal);
+  if (response) {
+    const present = readRegistration(response, registration, { issuer: at.issuer, now: clock.now() });
+    if (JSON.stringify(present) !== JSON.stringify(registration)) await registrationsAt(context).put(present);
+    return authenticate(present, context);
+  }
+  const known = await authenticate(registration, context);
+  const refusal = await clientRefusal(known, context);
+  // The other code may mean only that the client may not use refresh tokens.
+  if (!refusal || (refusalCode(refusal) !== "invalid_client" && response !== false)) return known;
+  endpoints.report(refusal.message);
+  if (await forgetClient(options, context, id)) return undefined;
+  throw refusedClient(refusal, id, options);
+}
+
+/**
+ * Returns the error with which the token endpoint refuses a client, or undefined if it knows the client. It requests the renewal of an
+ * invalid token, because every other answer than the refusal of the client shows that the client is known.
+ */
+export async function clientRefusal(
+  known: KnownClient,
+  { endpoints, signal }: Pick<GrantContext, "endpoints" | "signal">,
+): Promise<LocalError | undefined> {
+  // The refusal of the token is expected, so it is no step of the sign-in.
+  const silent = { ...endpoints, report: () => {} };
+  try {
+    await refreshToken(silent, known, { token: crypto.randomUUID(), what: "to accept the client" });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isClientRefusal(error)) return error;
+  }
+  return undefined;
+}
+
+/** Returns a redirect URI on this machine without its port, which a server may ignore (RFC 8252, 7.3). */
+function withoutPort(redirectUri: string): string {
+  const url = new URL(redirectUri);
+  if (url.protocol === "http:" && isLoopback(url.hostname)) url.port = "";
+  return url.href;
+}
+
+/** Whether a server accepts a redirect URI of a client. Only a pushed request shows it before a page opens. */
+async function acceptsRedirectUri(known: KnownClient, context: GrantContext, redirectUri: string): Promise<boolean> {
+  const { endpoints, signal } = context;
+  const parameters = {
+    response_type: "code",
+    redirect_uri: redirectUri,
+    code_challenge: await calculatePKCECodeChallenge(generateRandomCodeVerifier()),
+    code_challenge_method: "S256",
+  };
+  try {
+    await pushAuthorization(endpoints, known, parameters);
+    return true;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}
+
+/** Returns the client to which tokens were issued. Undefined if this client has another identity now. */
+export async function knownClient(
+  options: RegistrationOptions,
+  context: GrantContext,
+  clientId: string,
+): Promise<KnownClient | undefined> {
+  const manual = await manualClient(options, context);
+  if (manual?.id === clientId) return authenticate(manual, context);
+  if (clientId === options.clientMetadataUrl) return authenticate({ id: clientId, method: "none" }, context);
+  const registered = (await registrationsAt(context).read()).find(({ id }) => id === clientId);
+  return registered && authenticate(registered, context);
+}
+
+/**
+ * Deletes a registration that its server refuses, so that another one replaces it. Returns whether one may replace it. Clients
+ * that were not registered dynamically are not deleted.
+ */
+export async function forgetClient(
+  options: RegistrationOptions,
+  context: GrantContext,
+  clientId: string,
+): Promise<boolean> {
+  if (clientId === options.clientMetadataUrl || manualClients(options).some(({ id }) => id === clientId)) return false;
+  await offlineRefusal(context.storage, context.at.issuer, clientId).set(undefined);
+  return registrationsAt(context).forget(clientId, context.clock.now());
+}
+
+/** Records the client of the tokens of a server, and deletes registrations without tokens, also at their authorization server. */
+export async function assignTokens(assignment: TokenAssignment): Promise<void> {
+  const { storage, fetch, server, issuer, clientId, signedOutClientId } = assignment;
+  const unused = await new ClientRegistrations(storage, issuer).assign(server.href, clientId);
+  const forgotten = [...unused.map(({ id }) => id), ...(signedOutClientId === undefined ? [] : [signedOutClientId])];
+  for (const id of forgotten) await offlineRefusal(storage, issuer, id).set(undefined);
+  await deleteRegistrations(fetch, unused);
+}
+
+/** Returns the error for a client that is not replaced by another registration, with the cure. */
+export function refusedClient(
+  { code, message, data }: LocalError,
+  clientId: string,
+  options: RegistrationOptions,
+): LocalError {
+  const isManual = manualClients(options).some(({ id }) => id === clientId);
+  const cure = isManual
+    ? "Check the id, the secret and the method of the option `client`."
+    : clientId === options.clientMetadataUrl
+      ? "Check the document at the URL of the option `clientMetadataUrl`."
+      : "Its previous registration was refused too, so no third one is made. Register a client manually, and set the option `client`.";
+  return new LocalError(code, `${message} ${cure}`, { data });
+}
+
+function manualClients({ client = [] }: RegistrationOptions): readonly RegisteredClient[] {
+  return "id" in client ? [client] : client;
+}
+
+/**
+ * Returns the manually registered client for an issuer. A client without an issuer is bound to the first one that its MCP
+ * server names. Throws `LocalError` `authorization_failed` if all clients belong to other issuers.
+ */
+async function manualClient(
+  options: RegistrationOptions,
+  { storage, at }: GrantContext,
+): Promise<RegisteredClient | undefined> {
+  const clients = manualClients(options);
+  const exact = clients.find(({ issuer }) => issuer === at.issuer);
+  if (exact) return exact;
+  const open = clients.find(({ issuer }) => issuer === undefined);
+  if (!open) {
+    if (clients.length === 0) return undefined;
+    throw otherIssuer(manualIssuers(options), at);
+  }
+  const bound = new StoredValue<string>(storage, `given-client:${JSON.stringify([open.id, at.server.origin])}`);
+  const issuer = await bound.read();
+  if (issuer === undefined) await bound.replace(at.issuer);
+  else if (issuer !== at.issuer) throw otherIssuer([issuer], at);
+  return open;
+}
+
+async function register(
+  options: RegistrationOptions,
+  context: GrantContext,
+  redirectUri: string,
+): Promise<Registration> {
+  const { at, endpoints, clock } = context;
+  const { clientName = "mcparley", clientUri } = options;
+  if (at.metadata.registration_endpoint === undefined) throw noRegistration(at, options);
+  const { protocol, hostname } = new URL(redirectUri);
+  // A client whose redirect URI is on this machine is native (OpenID Connect registration, 2).
+  const isWeb = protocol === "https:" && !isLoopback(hostname);
+  const { token_endpoint_auth_methods_supported: offered, pushed_authorization_request_endpoint: push } = at.metadata;
+  // "none" comes first, because a program on a user's machine cannot keep a secret. Servers differ in the encoding of the
+  // values of "client_secret_basic", and the Python SDK revokes no token of its clients.
+  const known = ["none", "client_secret_post", "client_secret_basic"];
+  const registerFor = async (redirectUris: readonly string[]): Promise<Registration> => {
+    const registered = await registerClient(endpoints, {
+      client_name: clientName.toWellFormed(),
+      ...(clientUri !== undefined && { client_uri: clientUri }),
+      redirect_uris: [...redirectUris],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: known.find((method) => offered?.includes(method)) ?? "none",
+      application_type: isWeb ? "web" : "native",
+    });
+    const { client_id: id } = registered;
+    return readRegistration(registered, { id, redirectUris, servers: [] }, { issuer: at.issuer, now: clock.now() });
+  };
+  const flexible = withoutPort(redirectUri);
+  if (push === undefined || flexible === redirectUri) return registerFor([redirectUri]);
+  return registerFor([redirectUri, flexible]).catch((error: unknown) => {
+    // The two codes of RFC 7591, 3.2.2, for metadata that the server does not accept.
+    if (!/^invalid_(?:redirect_uri|client_metadata)$/.test(refusalCode(error) ?? "")) throw error;
+    return registerFor([redirectUri]);
+  });
+}
+
+function otherIssuer(issuers: readonly string[], { server, issuer }: Discovered): LocalError {
+  const registered = issuers.map((one) => JSON.stringify(one)).join(", ");
+  const message =
+    `${server.origin} accepts tokens from ${JSON.stringify(issuer)}, but the option client is registered with ${registered}. ` +
+    "Its credentials are not sent to another issuer. If the change is intended, add a client for the new issuer.";
+  return new LocalError("authorization_failed", message, { data: { issuer } });
+}
+
+function noRegistration({ issuer, metadata }: Discovered, { clientMetadataUrl }: RegistrationOptions): LocalError {
+  const document =
+    metadata.client_id_metadata_document_supported === true && clientMetadataUrl === undefined
+      ? " Or set clientMetadataUrl to the URL of a document that describes the client."
+      : "";
+  const message =
+    `The authorization server ${JSON.stringify(issuer)} does not support dynamic registration. ` +
+    `Register a client manually and set client: { id, issuer: ${JSON.stringify(issuer)} }.${document}`;
+  return new LocalError("authorization_failed", message, { data: { issuer, request: "registration" } });
+}
