@@ -13,18 +13,22 @@ function writersIn(files: readonly { name: string; code: string }[]): string[] {
   return [...new Set(found)].toSorted();
 }
 
-test("the command writes to the terminal only through output.ts", () => {
+test("the command writes to the terminal only through terminal/output.ts", () => {
   const sources = parseFolder(path.join(root, "packages/cli/src"))
     .filter(({ name }) => !name.includes("testing/"))
     .map((source) => ({ name: source.name, code: withoutComments(source) }));
   expect(sources.length).toBeGreaterThan(50);
   expect(writersIn(sources)).toEqual([
-    // The prompts of readline, which `forTerminal` escapes, and the protocol.
-    "client/questions/prompter.ts: output: io.stderr",
+    // The protocol, and the prompts of readline, which `forTerminal` escapes.
     "serve/serve.ts: output: io.stdout",
+    "terminal/questions/prompter.ts: output: io.stderr",
   ]);
   const writers = sources.filter(({ code }) => /\bwriteExactly\(/.test(code)).map(({ name }) => name);
-  expect(writers.toSorted()).toEqual(["chat/terminal/plain-terminal.ts", "client/screen.ts", "output.ts"]);
+  expect(writers.toSorted()).toEqual([
+    "terminal/interactive/plain-terminal.ts",
+    "terminal/output.ts",
+    "terminal/screen.ts",
+  ]);
 });
 
 test("the library writes to the console only in the listed files", () => {

@@ -7,8 +7,8 @@ import { type HostEvent, createHost } from "@mcparley/host";
 import type { SignIn } from "mcparley/auth";
 import { connect } from "mcparley/client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { runClientCommand } from "../../packages/cli/src/client/run.ts";
-import { type FakeIo, fakeIo } from "../../packages/cli/src/client/testing/fake-io.ts";
+import { runClientCommand } from "../../packages/cli/src/commands/run.ts";
+import { type FakeIo, fakeIo } from "../../packages/cli/src/commands/testing/fake-io.ts";
 import { type StrictIssuer, startStrictIssuer, visit } from "./strict-issuer.ts";
 
 const secretMethods = ["client_secret_post", "client_secret_basic"];

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
-import { quotedWord } from "../../packages/cli/src/client/quoted-word.ts";
+import { quotedWord } from "../../packages/cli/src/terminal/quoted-word.ts";
 import { openChat } from "./support/chat.ts";
 import { hold, say, toolCall } from "./support/model-endpoint.ts";
 import { isRunning, processesOfHome, sendSignal } from "./support/process-tree.mjs";

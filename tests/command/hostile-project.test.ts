@@ -5,13 +5,13 @@ import {
   hostileProject,
   nameOf,
   serverFiles,
-} from "../../packages/cli/src/client/testing/hostile-project.ts";
-import { shellWord } from "../../packages/cli/src/client/config/ask-trust.ts";
+} from "../../packages/cli/src/targets/testing/hostile-project.ts";
+import { shellWord } from "../../packages/cli/src/targets/ask-trust.ts";
 import { type Terminal, openTerminal, program } from "../chat/support/terminal.ts";
 
 /*
  * The built command in the folder of a cloned repository whose files are hostile. The tests of all commands with all names are in
- * `packages/cli/src/client/config/hostile-project.test.ts`.
+ * `packages/cli/src/targets/hostile-project.test.ts`.
  */
 
 /** Runs the built command without a terminal. Its stdin is empty. */

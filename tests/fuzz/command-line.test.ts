@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { readArguments } from "../../packages/cli/src/client/arguments.ts";
-import { UsageError } from "../../packages/cli/src/client/io.ts";
-import { JsonSyntaxError, parseJsonWithComments } from "../../packages/cli/src/client/json.ts";
-import { readWords } from "../../packages/cli/src/client/options.ts";
+import { readArguments } from "../../packages/cli/src/commands/arguments/arguments.ts";
+import { UsageError } from "../../packages/cli/src/terminal/io.ts";
+import { JsonSyntaxError, parseJsonWithComments } from "../../packages/cli/src/terminal/json.ts";
+import { readChat } from "../../packages/cli/src/commands/testing/read-command.ts";
 import { ConfigError } from "../../packages/config/src/config-error.ts";
 import { expandTarget } from "../../packages/config/src/expand.ts";
 import type { ConfiguredServer } from "../../packages/config/src/model.ts";
 import { parseValue } from "../../packages/config/src/values.ts";
-import { wrap } from "../../packages/cli/src/client/terminal-text.ts";
+import { wrap } from "../../packages/cli/src/terminal/text.ts";
 import { printable } from "../../packages/mcparley/src/rpc/printable.ts";
-import { toolArguments } from "../../packages/cli/src/client/tool-arguments.ts";
+import { toolArguments } from "../../packages/cli/src/commands/arguments/tool-arguments.ts";
 import { readServeOptions } from "../../packages/cli/src/serve/serve-options.ts";
 import { growingOf, textOf } from "./arbitraries/bytes.ts";
 import { jsonValue, mostly } from "./arbitraries/messages.ts";
@@ -142,7 +142,7 @@ const commandLine = fc.array(
 );
 
 holds("command lines: any words are parsed, or rejected with a cure", commandLine, async (words) => {
-  for (const read of [readWords, readServeOptions]) {
+  for (const read of [readChat, readServeOptions]) {
     const understood = await onlyOwnErrors(() => read(words), UsageError);
     if ("error" in understood) expect(understood.error.message).not.toBe("");
   }

@@ -10,7 +10,7 @@ import { type PromptScope, filePrompt, splitFrontMatter } from "../../packages/c
 import { readFrontMatter } from "../../packages/mcparley/src/extensions/skills/front-matter/front-matter.ts";
 import { FrontMatterError } from "../../packages/mcparley/src/extensions/skills/front-matter/yaml.ts";
 import type { ServedRoot } from "../../packages/cli/src/serve/files/inside-folder.ts";
-import { FolderProblem } from "../../packages/cli/src/serve/problem.ts";
+import { FolderProblem } from "../../packages/cli/src/serve/yaml/problem.ts";
 import { promptEngine } from "../../packages/cli/src/serve/prompts/prompt-engine.ts";
 import { replaceMarks } from "../../packages/cli/src/serve/prompts/prompt-marks.ts";
 import { ScopeRules } from "../../packages/cli/src/serve/settings/scope-rules.ts";

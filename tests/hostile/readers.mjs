@@ -577,13 +577,13 @@ export const readers = [
   },
   {
     name: "command: visibleLine",
-    load: async () => (await import("../../packages/cli/src/client/terminal-text.ts")).visibleLine,
+    load: async () => (await import("../../packages/cli/src/terminal/text.ts")).visibleLine,
   },
   {
     name: "command: wrap",
     ...terminal,
     load: async () => {
-      const { cut, widthOf, wrap } = await import("../../packages/cli/src/client/terminal-text.ts");
+      const { cut, widthOf, wrap } = await import("../../packages/cli/src/terminal/text.ts");
       return (text) => [wrap(text, 80), cut(text, 80), widthOf(text)];
     },
     around: [{}, { head: "- " }],
@@ -593,7 +593,7 @@ export const readers = [
     ...terminal,
     load: async () => {
       const { excerpt, exactLines, gutter, quoted, serverLines, shortLine } =
-        await import("../../packages/cli/src/client/questions/server-text.ts");
+        await import("../../packages/cli/src/terminal/questions/server-text.ts");
       return (text) => [
         excerpt(serverLines(text, view), view),
         excerpt(exactLines(text, view, gutter), view),
@@ -614,7 +614,7 @@ export const readers = [
     name: "command: paragraph",
     ...terminal,
     load: async () => {
-      const { paragraph } = await import("../../packages/cli/src/client/screen.ts");
+      const { paragraph } = await import("../../packages/cli/src/terminal/screen.ts");
       return (text) => paragraph(text, view);
     },
   },
@@ -622,7 +622,7 @@ export const readers = [
     name: "command: content of a result",
     ...terminal,
     load: async () => {
-      const { showContent, showJson } = await import("../../packages/cli/src/client/show-content.ts");
+      const { showContent, showJson } = await import("../../packages/cli/src/terminal/show-content.ts");
       return (text) => [showContent({ type: "text", text }, view), showJson({ a: text }, view)];
     },
   },
@@ -630,7 +630,7 @@ export const readers = [
     name: "command: list of tools",
     ...terminal,
     load: async () => {
-      const { showToolLines } = await import("../../packages/cli/src/client/show-list.ts");
+      const { showToolLines } = await import("../../packages/cli/src/commands/output/show-list.ts");
       return (text) => showToolLines([{ name: text, description: text, inputSchema: { type: "object" } }], view);
     },
   },
@@ -696,7 +696,7 @@ export const readers = [
   {
     name: "command: hint for a program",
     load: async () => {
-      const { programHint } = await import("../../packages/cli/src/client/program-hint.ts");
+      const { programHint } = await import("../../packages/cli/src/commands/connection/program-hint.ts");
       const { LocalError } = await import("mcparley");
       return (text) =>
         programHint(new LocalError("exited", "a", { data: { exitCode: 1, stderr: text.slice(-8_192) } }), {
@@ -709,7 +709,7 @@ export const readers = [
     name: "command: output of a program",
     ...chunk,
     load: async () => {
-      const { programOutput } = await import("../../packages/cli/src/client/program-output.ts");
+      const { programOutput } = await import("../../packages/cli/src/commands/connection/program-output.ts");
       return (text) => {
         const output = programOutput({ note() {}, err: view }, { isLive: true });
         output.write(text);
@@ -721,7 +721,7 @@ export const readers = [
     name: "command: URL in a question",
     ...terminal,
     load: async () => {
-      const { highlightHost } = await import("../../packages/cli/src/client/questions/ask-url.ts");
+      const { highlightHost } = await import("../../packages/cli/src/terminal/questions/ask-url.ts");
       return (text) => highlightHost(text, view.style);
     },
     around: [{}, { head: "https://" }],
@@ -730,7 +730,7 @@ export const readers = [
     name: "command: rows of an input",
     ...terminal,
     load: async () => {
-      const { inputRows } = await import("../../packages/cli/src/chat/terminal/input-rows.ts");
+      const { inputRows } = await import("../../packages/cli/src/terminal/interactive/input-rows.ts");
       return (text) => inputRows({ prompt: "> ", text, cursor: text.length }, 80, 10);
     },
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { fakeIo } from "./client/testing/fake-io.ts";
-import { clientCommands } from "./client/run.ts";
-import { helpTopics } from "./client/help.ts";
+import { fakeIo } from "./commands/testing/fake-io.ts";
+import { clientCommands } from "./commands/run.ts";
+import { helpTopics } from "./commands/help.ts";
 import { clientCommandNames, help, run } from "./command-line.ts";
 
 function io() {

@@ -1,11 +1,8 @@
-import { exitCodes } from "./client/report-error.ts";
-import { type CommandIo, UsageError, version } from "./client/io.ts";
-import { paragraph, viewOf } from "./client/screen.ts";
-import { didYouMean } from "./did-you-mean.ts";
-import { writeText } from "./output.ts";
-import type { ServeIo } from "./serve/serve.ts";
-
-export type ProgramIo = CommandIo & ServeIo;
+import { exitCodes } from "./terminal/exit-codes.ts";
+import { type CommandIo, UsageError, version } from "./terminal/io.ts";
+import { paragraph, viewOf } from "./terminal/screen.ts";
+import { didYouMean } from "./terminal/did-you-mean.ts";
+import { writeText } from "./terminal/output.ts";
 
 /** The commands that use a server. */
 export const clientCommandNames: readonly string[] = [
@@ -55,8 +52,11 @@ Options
 /** All commands, for the correction of names. */
 const commandNames: readonly string[] = ["serve", "chat", ...clientCommandNames];
 
+/** Loads the commands that use a server. */
+const loadCommands = () => import("./commands/run.ts");
+
 /** Runs the command and returns the exit code. `argv` starts with the command's name. */
-export async function run(argv: readonly string[], io: ProgramIo): Promise<number> {
+export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
   const [command, ...rest] = argv;
   try {
     if (command === "help" && rest[0] !== undefined) return await printHelp(rest[0], io);
@@ -72,7 +72,7 @@ export async function run(argv: readonly string[], io: ProgramIo): Promise<numbe
     if (command === "serve") return await (await import("./serve/serve.ts")).runServe(rest, io);
     if (command === "chat") return await (await import("./chat/run-chat.ts")).runChat(rest, io);
     if (clientCommandNames.includes(command)) {
-      return await (await import("./client/run.ts")).runClientCommand(command, rest, io);
+      return await (await loadCommands()).runClientCommand(command, rest, io);
     }
     throw new UsageError(`There is no command "${command}".`, didYouMean(command, commandNames));
   } catch (error) {
@@ -81,9 +81,9 @@ export async function run(argv: readonly string[], io: ProgramIo): Promise<numbe
 }
 
 /** Prints the help of a command or a topic. */
-async function printHelp(word: string, io: ProgramIo): Promise<number> {
+async function printHelp(word: string, io: CommandIo): Promise<number> {
   if (commandNames.includes(word)) return run([word, "--help"], io);
-  const { helpTopics } = await import("./client/help.ts");
+  const { helpTopics } = await loadCommands();
   const topic = helpTopics.get(word);
   if (!topic) {
     const known = [...commandNames, ...helpTopics.keys()];
@@ -93,7 +93,7 @@ async function printHelp(word: string, io: ProgramIo): Promise<number> {
   return exitCodes.ok;
 }
 
-function explain(error: unknown, io: ProgramIo): number {
+function explain(error: unknown, io: CommandIo): number {
   if (error instanceof UsageError) {
     const view = viewOf(io, io.isTerminal.stderr);
     const hint = error.hint === undefined ? "" : `${paragraph(error.hint, view, "  ")}\n`;

@@ -3,7 +3,7 @@ import type { Store } from "mcparley/server";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { UsageError } from "../../../packages/cli/src/client/io.ts";
+import { UsageError } from "../../../packages/cli/src/terminal/io.ts";
 import { openStore } from "../../../packages/cli/src/serve/settings/open-store.ts";
 import { type RedisServer, startRedis } from "../servers/redis.mjs";
 

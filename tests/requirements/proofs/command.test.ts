@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createServer, tool } from "mcparley/server";
 import { expect, onTestFinished } from "vitest";
-import { runClientCommand } from "../../../packages/cli/src/client/run.ts";
-import { type FakeIo, type FakeOptions, fakeIo, runWith } from "../../../packages/cli/src/client/testing/fake-io.ts";
+import { runClientCommand } from "../../../packages/cli/src/commands/run.ts";
+import { type FakeIo, type FakeOptions, fakeIo, runWith } from "../../../packages/cli/src/commands/testing/fake-io.ts";
 import { provesInCommand } from "../proves.ts";
 
 const target = "http://127.0.0.1:1/mcp";

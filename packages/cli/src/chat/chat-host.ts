@@ -9,15 +9,18 @@ import {
   createHost,
 } from "@mcparley/host";
 import type { SignIn } from "mcparley/auth";
-import { type CommandIo, version } from "../client/io.ts";
-import type { ClientOptions } from "../client/options.ts";
-import { configFolder, credentialsPlace, openStorage } from "../client/sign-in/credentials.ts";
-import { type ChatServer, readRoot } from "./servers/chat-servers.ts";
+import { type CommandIo, version } from "../terminal/io.ts";
+import type { ChatOptions } from "../commands/chat.ts";
+import { readRoot } from "../targets/roots.ts";
+import { credentialsPlace } from "../targets/sign-in/credentials-place.ts";
+import { openStorage } from "../targets/sign-in/credentials.ts";
+import { configFolder } from "../terminal/user-folders.ts";
+import type { ChatServer } from "./servers/chat-servers.ts";
 
 /** The parts of the host of a chat. */
 export interface ChatHostSetting {
   readonly io: CommandIo;
-  readonly options: ClientOptions;
+  readonly options: ChatOptions;
   readonly servers: readonly ChatServer[];
   readonly model: LanguageModel | undefined;
   readonly schemas: ProviderName;
@@ -41,10 +44,10 @@ export async function chatHost(setting: ChatHostSetting): Promise<Host> {
     info: { name: "mcparley", version },
     provider: schemas,
     folder: join(configFolder(io), "host"),
-    roots: options.roots.map((folder) => readRoot(folder, io)),
+    roots: options.root.map((folder) => readRoot(folder, io)),
     policy: { trust: "configured", review: "changes", rules: options.allow.map(allowRule) },
     credentials: await openStorage(place, { note }),
-    authorization: { offlineAccess: options.offlineAccess, ...(options.dpop && { dpop: true }) },
+    authorization: { offlineAccess: !options.noOffline, ...(options.dpop && { dpop: true }) },
     ...(model && { model }),
     ...(renderer && { renderer }),
     ...(signIn && { signIn }),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { callStep, scriptedModel, textStep } from "../../../host/src/testing/scripted-model.ts";
-import { exitCodes } from "../client/report-error.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
 import { notesServer, revisions } from "./testing/notes-server.ts";
 import { type PlainTestChat, openPlainTestChat } from "./testing/open-test-chat.ts";
 

@@ -1,16 +1,17 @@
 import { printable } from "mcparley";
-import { Dismissed } from "../client/questions/prompter.ts";
-import { exitCodeOf, exitCodes } from "../client/report-error.ts";
-import { unlessAborted } from "../client/unless-aborted.ts";
+import { Dismissed } from "../terminal/questions/prompter.ts";
+import { exitCodeOf } from "../commands/connection/report-error.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { unlessAborted } from "../terminal/abort.ts";
 import { type ChatSetting, openChat } from "./open-chat.ts";
 import type { Chat } from "./session/chat.ts";
 import { type DialogQueue, createDialogQueue } from "./session/dialog-queue.ts";
 import { showError } from "./session/show-error.ts";
-import { submit, submitData } from "./session/submit.ts";
-import { messageMenu } from "./session/suggestions.ts";
+import { submit, submitData } from "./submit.ts";
+import { messageMenu } from "./suggestions.ts";
 import { showWelcome } from "./session/welcome.ts";
-import { openTerminal } from "./terminal/open-terminal.ts";
-import type { ChatTerminal } from "./terminal/terminal.ts";
+import { openTerminal } from "../terminal/interactive/open-terminal.ts";
+import type { ChatTerminal } from "../terminal/interactive/terminal.ts";
 
 /** A chat that runs, for Ctrl-C. */
 interface Running {

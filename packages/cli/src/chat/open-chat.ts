@@ -1,7 +1,7 @@
 import { type ApprovalRequest, type Conversation, type Host, type Renderer, estimateTokens } from "@mcparley/host";
-import { allowCure } from "../client/allow-cure.ts";
-import type { CommandIo } from "../client/io.ts";
-import type { ClientOptions } from "../client/options.ts";
+import type { CommandIo } from "../terminal/io.ts";
+import type { ChatOptions } from "../commands/chat.ts";
+import { allowCure } from "../commands/connection/allow-cure.ts";
 import { chatHost } from "./chat-host.ts";
 import { isDestructive } from "./dialogs/approve.ts";
 import { chatRenderer } from "./dialogs/dialogs.ts";
@@ -9,7 +9,8 @@ import type { ChatHistory, StoredChat } from "./history/stored-chats.ts";
 import { type ManualModel, manualModel } from "./model/manual-model.ts";
 import type { ChosenModel } from "./model/open-model.ts";
 import { recordRequests } from "./model/sent-request.ts";
-import { type ChatServer, readRoot } from "./servers/chat-servers.ts";
+import { readRoot } from "../targets/roots.ts";
+import type { ChatServer } from "./servers/chat-servers.ts";
 import type { ServerOutputs } from "./servers/server-outputs.ts";
 import { chatSignIn } from "./servers/sign-in.ts";
 import type { Chat } from "./session/chat.ts";
@@ -17,14 +18,14 @@ import type { DialogQueue } from "./session/dialog-queue.ts";
 import { keepConversation, restoredConversation } from "./session/keep-conversation.ts";
 import { noticeListener } from "./session/notices.ts";
 import { showError } from "./session/show-error.ts";
-import type { ChatTerminal } from "./terminal/terminal.ts";
+import type { ChatTerminal } from "../terminal/interactive/terminal.ts";
 
 type RecordedModel = ReturnType<typeof recordRequests>;
 
 /** The parts of a chat that exist before its terminal is opened. */
 export interface ChatSetting {
   readonly io: CommandIo;
-  readonly options: ClientOptions;
+  readonly options: ChatOptions;
   /** Undefined for a chat without a model. */
   readonly model: ChosenModel | undefined;
   readonly servers: readonly ChatServer[];
@@ -57,7 +58,7 @@ export async function openChat(setting: ChatSetting, front: ChatFront): Promise<
   const recorded = recordRequests(setting.model?.model ?? manual.model, estimateTokens);
   // Events can arrive before the chat exists, such as those of servers that connect at once.
   let open: Chat | undefined;
-  const { logLevel = "warning", verbose } = setting.options;
+  const { verbose, logLevel = verbose ? "debug" : "warning" } = setting.options;
   const listener = noticeListener(() => open, { logLevel, isVerbose: verbose, outputs: setting.outputs });
   const host = await createHost(setting, { front, recorded, onEvent: listener, chat: () => open });
   const keeping = keepConversation({ ...setting, model: setting.model?.name });
@@ -73,7 +74,7 @@ export async function openChat(setting: ChatSetting, front: ChatFront): Promise<
       return terminal.view;
     },
     conversation: await restored(host, setting.resumed),
-    roots: setting.options.roots.map((folder) => readRoot(folder, setting.io)),
+    roots: setting.options.root.map((folder) => readRoot(folder, setting.io)),
     sentRequest: () => sentRequest(chat, recorded, manual),
     composed: undefined,
     work: undefined,
@@ -122,7 +123,7 @@ async function createHost(setting: ChatSetting, { front, recorded, onEvent, chat
     schemas: model?.schemas ?? "common",
     renderer,
     signIn: front.isAttended
-      ? await chatSignIn({ talk: dialogs.talk, openUrl, noBrowser: options.noBrowser, note })
+      ? chatSignIn({ talk: dialogs.talk, openUrl, noBrowser: options.noBrowser, note })
       : undefined,
     onEvent,
     note,

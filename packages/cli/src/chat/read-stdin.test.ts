@@ -1,8 +1,8 @@
 import { PassThrough, Readable } from "node:stream";
 import { fakeClock } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
-import { UsageError } from "../client/io.ts";
-import { fakeIo } from "../client/testing/fake-io.ts";
+import { UsageError } from "../terminal/io.ts";
+import { fakeIo } from "../commands/testing/fake-io.ts";
 import { readOptionalStdin, readRequiredStdin } from "./read-stdin.ts";
 
 function open({ isSocket = false, terminal = false } = {}) {

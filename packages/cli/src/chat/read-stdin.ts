@@ -1,7 +1,7 @@
 import { addAbortSignal } from "node:stream";
 import { type Clock, systemClock } from "mcparley";
-import { type CommandIo, UsageError } from "../client/io.ts";
-import { withAnySignal } from "../client/unless-aborted.ts";
+import { type CommandIo, UsageError } from "../terminal/io.ts";
+import { withAnySignal } from "../terminal/abort.ts";
 import { type NamedText, readFrom, stdinWord } from "./session/named-texts.ts";
 
 interface StdinOptions {

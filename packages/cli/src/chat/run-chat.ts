@@ -1,15 +1,17 @@
-import type { AnyCommand } from "../client/session.ts";
-import type { ProgramIo } from "../command-line.ts";
-import { commandHelp } from "../client/help.ts";
-import { UsageError } from "../client/io.ts";
-import { yesNotice } from "../client/option-definitions.ts";
-import { readWords } from "../client/options.ts";
-import { choose } from "../client/questions/choose.ts";
-import { isAttended, talk } from "../client/questions/prompter.ts";
-import { exitCodes, reportError } from "../client/report-error.ts";
-import { Screen, printText } from "../client/screen.ts";
-import { createStop } from "../client/stop.ts";
-import { visibleLine } from "../client/terminal-text.ts";
+import { chatCommand } from "../commands/chat.ts";
+import { commandHelp } from "../commands/help.ts";
+import { declaredCommands } from "../commands/run.ts";
+import { type CommandIo, UsageError } from "../terminal/io.ts";
+import { yesNotice } from "../commands/connection/options.ts";
+import { hasOption, readOptions, readWords } from "../terminal/options.ts";
+import { optionsOfTarget } from "../targets/known-target.ts";
+import { choose } from "../terminal/questions/choose.ts";
+import { isAttended, talk } from "../terminal/questions/prompter.ts";
+import { reportError } from "../commands/connection/report-error.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { Screen, printText } from "../terminal/screen.ts";
+import { createStop } from "../terminal/stop.ts";
+import { visibleLine } from "../terminal/text.ts";
 import { storableTargets } from "./history/storable-targets.ts";
 import { type StoredChat, openHistory } from "./history/stored-chats.ts";
 import { runInteractive } from "./interactive.ts";
@@ -20,46 +22,22 @@ import { runOnce } from "./run-once.ts";
 import { type ServerWords, type StartSetting, chatServers } from "./servers/chat-servers.ts";
 import { serverOutputs } from "./servers/server-outputs.ts";
 
-/** The description of `mcparley chat`, for its help. */
-export const chatCommand: AnyCommand = {
-  usage: "[TARGET ...]",
-  summary: "talk to a model that uses the tools, prompts and resources of servers",
-  details: [
-    "Without a TARGET, the servers of the nearest configuration file of this folder or one above it are used. A command after -- is one " +
-      "more server.",
-    "Each call of a tool is shown and asked for. / opens the menu of commands and prompts, @ that of the resources. Without --model you " +
-      "choose what a model would, and see what it would receive.",
-    "--prompt sends one message and prints the answer. Nothing is asked then: calls need --allow or a rule. --json prints one document.",
-    "With --prompt, the text of a pipe is a part of the message. @FILE in it adds a file, @SERVER:URI a resource, and -p - or -p @FILE reads " +
-      "the whole message. Without --prompt, a pipe is one message; --lines reads each line as one.",
-    "The conversation is stored, and --resume continues it. Keys of models are read from variables: OPENAI_API_KEY, or --api-key-env.",
-  ],
-  examples: [
-    "mcparley chat handbook",
-    "mcparley chat notes https://example.com/mcp --model ollama/qwen3",
-    "mcparley chat -m qwen3 --base-url http://127.0.0.1:8080/v1 -- node server.js",
-    'mcparley chat notes -m ollama/qwen3 --allow "find_*" -p "What is due?" --json',
-    'git diff | mcparley chat -m ollama/qwen3 -p "Review it by @CONTRIBUTING.md"',
-    "mcparley chat --resume last",
-  ],
-  edit: () => Promise.reject(new TypeError("mcparley chat is run by `runChat`.")),
-};
-
 /** Runs `mcparley chat` and returns the exit code. Reports errors and does not throw them. */
-export async function runChat(argv: readonly string[], io: ProgramIo): Promise<number> {
-  const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
-  const json = own.includes("--json") ? "document" : undefined;
+export async function runChat(argv: readonly string[], io: CommandIo): Promise<number> {
+  const words = readWords(argv, chatCommand.options);
   const screen = new Screen(io, () => stop.breakPipe());
   const stop = createStop(io, () => screen.note("Stopping. Press Ctrl-C again to exit immediately."));
   try {
-    const { positionals, command, options } = readWords(argv, "chat");
-    if (options.yes) screen.noteParagraph(yesNotice("chat"));
-    if (options.help) {
+    const typed = readOptions(words, { name: "chat", options: chatCommand.options }, declaredCommands);
+    if (typed.yes) screen.noteParagraph(yesNotice({}));
+    if (typed.help) {
       await printText(commandHelp("chat", chatCommand, screen.out.terminal ? screen.out.width : 80), { screen });
       return exitCodes.ok;
     }
-    const setting = { io, screen, options, stop };
-    const start = await prepare({ targets: positionals, command }, setting);
+    const options = { ...typed, trust: typed.trust || typed.yes };
+    const targetOptions = optionsOfTarget(words, chatCommand.options, declaredCommands);
+    const setting = { io, screen, options, stop, targetOptions };
+    const start = await prepare({ targets: words.positionals, command: words.command }, setting);
     const isPiped = options.prompt === undefined && !io.isTerminal.stdin && !options.lines;
     const note = (text: string): void => screen.note(text);
     const piped = isPiped ? (await readRequiredStdin(io, { signal: stop.signal, note })).text : undefined;
@@ -73,14 +51,15 @@ export async function runChat(argv: readonly string[], io: ProgramIo): Promise<n
     return code;
   } catch (error) {
     if (stop.reason === "interrupted") return exitCodes.interrupted;
-    return await reportError(error, { screen, json, verbose: own.includes("--verbose") || own.includes("-v") });
+    const json = hasOption(words, chatCommand.options.json) ? "document" : undefined;
+    return await reportError(error, { screen, json, verbose: hasOption(words, chatCommand.options.verbose) });
   } finally {
     stop.dispose();
   }
 }
 
 /** Calls the listener when the system or the end of the terminal ends the process. Returns a function that stops it. */
-function onEnd(io: ProgramIo, listener: () => void, onHangUp: () => void): () => void {
+function onEnd(io: CommandIo, listener: () => void, onHangUp: () => void): () => void {
   const hangUp = (): void => {
     onHangUp();
     listener();
@@ -111,7 +90,7 @@ async function prepare(words: ServerWords, setting: StartSetting): Promise<ChatS
   }
   const outputs = serverOutputs(screen, options.verbose);
   const servers = await chatServers({ ...words, targets }, setting, outputs.write);
-  const kept = storableTargets([...targets, ...(words.command ? ["--", ...words.command] : [])]);
+  const storable = storableTargets([...targets, ...(words.command ? ["--", ...words.command] : [])]);
   return {
     io,
     options,
@@ -119,7 +98,7 @@ async function prepare(words: ServerWords, setting: StartSetting): Promise<ChatS
     servers,
     outputs,
     resumed,
-    ...kept,
+    ...storable,
     history: options.noHistory ? undefined : history,
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { styleFor } from "../client/terminal-text.ts";
+import { styleFor } from "../terminal/text.ts";
 import { type BannerInput, banner, clientSetups, commandName, tryLine } from "./banner.ts";
 import { serveFiles } from "./testing/served-folder.ts";
 

@@ -1,5 +1,5 @@
 import type { Tool } from "mcparley/server";
-import type { Style } from "../client/terminal-text.ts";
+import type { Style } from "../terminal/text.ts";
 import type { FolderContents } from "./load-folder.ts";
 
 export interface BannerInput {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatProblem } from "./problem.ts";
+import { formatProblem } from "./yaml/problem.ts";
 import { serveFiles } from "./testing/served-folder.ts";
 
 const tool = 'import { tool } from "mcparley/server";\nexport default tool({ call: () => "ok" });\n';

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isShown } from "./files/inside-folder.ts";
 import { listFiles } from "./files/load-files.ts";
-import type { Problem } from "./problem.ts";
+import type { Problem } from "./yaml/problem.ts";
 
 /** The folders that are served, in the order in which messages name them. */
 const served = ["prompts", "resources", "skills", "tools"];
@@ -46,9 +46,9 @@ export async function findIgnored(folder: string, { files, broken }: ServedEntri
 
 function nothingToServe(names: readonly string[]): Problem {
   const ignored = names.filter((name) => !served.includes(name.slice(0, -1)) && name !== "server.yaml");
-  const shown = ignored.slice(0, mostNames).join(", ");
+  const firstNames = ignored.slice(0, mostNames).join(", ");
   const more = ignored.length > mostNames ? ` and ${ignored.length - mostNames} more` : "";
-  const rest = ignored.length === 0 ? "" : `; ${shown}${more} ${ignored.length === 1 ? "is" : "are"} ignored`;
+  const rest = ignored.length === 0 ? "" : `; ${firstNames}${more} ${ignored.length === 1 ? "is" : "are"} ignored`;
   return {
     file: ".",
     message: `there is nothing to serve in this folder${rest}`,

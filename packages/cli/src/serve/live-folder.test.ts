@@ -1,7 +1,7 @@
 import { LocalError } from "mcparley/server";
 import { expect, test } from "vitest";
 import { liveRegistry } from "./live-folder.ts";
-import type { Loaded } from "./problem.ts";
+import type { Loaded } from "./yaml/problem.ts";
 
 interface Greeter {
   greet(): string;

@@ -11,7 +11,7 @@ import {
 import { type Skills, skills } from "mcparley/skills";
 import { changeVersions } from "./change-versions.ts";
 import { type FolderContents, type LoaderOptions, folderLoader } from "./load-folder.ts";
-import type { Loaded, Problem } from "./problem.ts";
+import type { Loaded, Problem } from "./yaml/problem.ts";
 
 export interface LiveOptions extends LoaderOptions {
   /**
@@ -181,10 +181,10 @@ export function liveRegistry<D>({
   follow,
   onChanged,
 }: LiveRegistryOptions<D>): (next: Loaded<D>[]) => Problem[] {
-  const held = new Map<string, Held<D>>();
+  const holders = new Map<string, Held<D>>();
 
   function take(loaded: Loaded<D>): void {
-    const before = held.get(loaded.name);
+    const before = holders.get(loaded.name);
     if (before?.loaded.shape === loaded.shape) {
       before.loaded = loaded;
       return;
@@ -192,14 +192,14 @@ export function liveRegistry<D>({
     const holder: Held<D> = { loaded };
     const current = (): D => holder.loaded.definition;
     registry.set(loaded.name, follow ? follow(loaded.definition, current) : loaded.definition);
-    held.set(loaded.name, holder);
+    holders.set(loaded.name, holder);
     if (before) onChanged?.(before.loaded.definition);
   }
 
   function drop(name: string): void {
-    const before = held.get(name);
+    const before = holders.get(name);
     if (!before) return;
-    held.delete(name);
+    holders.delete(name);
     registry.delete(name);
     onChanged?.(before.loaded.definition);
   }
@@ -207,7 +207,7 @@ export function liveRegistry<D>({
   return (next) => {
     const problems: Problem[] = [];
     const names = new Set(next.map(({ name }) => name));
-    for (const name of held.keys()) if (!names.has(name)) drop(name);
+    for (const name of holders.keys()) if (!names.has(name)) drop(name);
     for (const loaded of next) {
       try {
         take(loaded);

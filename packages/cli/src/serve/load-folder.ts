@@ -8,7 +8,7 @@ import { findIgnored } from "./ignored-files.ts";
 import type { ServedRoot } from "./files/inside-folder.ts";
 import { listFiles, loadEach, readText } from "./files/load-files.ts";
 import { type FoundTools, loadTools } from "./tools/load-tools.ts";
-import type { Loaded, Problem } from "./problem.ts";
+import type { Loaded, Problem } from "./yaml/problem.ts";
 import { suggest } from "./prompts/prompt-arguments.ts";
 import { promptEngine } from "./prompts/prompt-engine.ts";
 import { type PromptScope, filePrompt } from "./prompts/prompt-file.ts";
@@ -118,13 +118,13 @@ function pathsIn(root: ServedRoot, files: () => readonly ResourceFile[]): () => 
 }
 
 async function loadPrompts(
-  given: Omit<PromptScope, "prompts" | "engine">,
+  reading: Omit<PromptScope, "prompts" | "engine">,
   report: (problem: Problem) => void,
 ): Promise<Loaded<Prompt>[]> {
-  const { folder } = given;
+  const { folder } = reading;
   const path = join(folder, "prompts");
   const prompts = { name: "prompts", path, real: await realpath(path).catch(() => path) };
-  const scope: PromptScope = { ...given, prompts, engine: promptEngine(folder) };
+  const scope: PromptScope = { ...reading, prompts, engine: promptEngine(folder) };
   return loadEach(await listFiles(folder, "prompts", /\.md$/), report, async (file) => [
     await filePrompt(file, await readText(folder, file), scope),
   ]);

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { expect, test } from "vitest";
-import { UsageError } from "../client/io.ts";
+import { UsageError } from "../terminal/io.ts";
 import { readServeOptions } from "./serve-options.ts";
 
 test("serves HTTP on loopback, port 3333, at /mcp, with a watch by default", () => {

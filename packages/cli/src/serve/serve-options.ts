@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { UsageError } from "../client/io.ts";
-import { didYouMean } from "../did-you-mean.ts";
+import { UsageError } from "../terminal/io.ts";
+import { didYouMean } from "../terminal/did-you-mean.ts";
 
 export interface ServeOptions {
   folder: string;

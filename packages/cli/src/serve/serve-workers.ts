@@ -1,7 +1,8 @@
 import { LocalError } from "mcparley";
 import { runWorkers } from "mcparley/node";
-import { UsageError } from "../client/io.ts";
-import { type FolderService, type Serving, startHttp } from "./serve.ts";
+import { UsageError } from "../terminal/io.ts";
+import { type FolderService, startHttp } from "./http-service.ts";
+import type { Serving } from "./serving.ts";
 
 /**
  * Serves the folder over HTTP in worker processes. This process starts the same command again for each of them, and reads no

@@ -3,7 +3,7 @@ import { readFile, rm, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { type OfferedSkill, type SkillHost, SkillRefused, skillsOf } from "mcparley/skills";
 import { expect, test, vi } from "vitest";
-import { formatProblem } from "./problem.ts";
+import { formatProblem } from "./yaml/problem.ts";
 import { serveFiles, serveFolder } from "./testing/served-folder.ts";
 import { addFiles, temporaryFolder } from "./testing/temporary-folder.ts";
 import { watchFolder } from "./watch.ts";

@@ -5,7 +5,7 @@ import { resourceNotFound } from "mcparley/server";
 import { FrontMatterError, type Skill, type SkillFile, readFrontMatter, skill } from "mcparley/skills";
 import { type ServedRoot, resolveInside, skillsRoot } from "./files/inside-folder.ts";
 import { loadEach } from "./files/load-files.ts";
-import { FolderProblem, type Loaded, type Problem } from "./problem.ts";
+import { FolderProblem, type Loaded, type Problem } from "./yaml/problem.ts";
 import { showBytes } from "./yaml/values.ts";
 import { readBytes } from "./files/read-contents.ts";
 import { type ResourceFile, findResourceFiles, nameOf } from "./resources/resource-files.ts";
@@ -26,8 +26,8 @@ export function skillsLoader(folder: string): (settings: ServerSettings, report:
   const loaded = new Map<string, { stamps: string; skill: Loaded<Skill> }>();
 
   async function digestOf(file: ResourceFile): Promise<string> {
-    const kept = digests.get(file.path);
-    if (kept?.stamp === file.stamp) return kept.digest;
+    const stored = digests.get(file.path);
+    if (stored?.stamp === file.stamp) return stored.digest;
     const bytes = (await readFile(file, maxBytes)) ?? Buffer.alloc(0);
     const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
     if (file.isSettled) digests.set(file.path, { stamp: file.stamp, digest });
@@ -88,13 +88,13 @@ export function skillsLoader(folder: string): (settings: ServerSettings, report:
 
 /** Returns the files in the folder of each of these manifests, including those of subfolders, by folder. */
 function filesByFolder(files: readonly ResourceFile[], manifests: readonly string[]): Map<string, ResourceFile[]> {
-  const held = new Map(manifests.map((path): [string, ResourceFile[]] => [dirname(path), []]));
+  const filesOf = new Map(manifests.map((path): [string, ResourceFile[]] => [dirname(path), []]));
   for (const file of files) {
     for (let end = file.path.lastIndexOf("/"); end !== -1; end = file.path.lastIndexOf("/", end - 1)) {
-      held.get(file.path.slice(0, end))?.push(file);
+      filesOf.get(file.path.slice(0, end))?.push(file);
     }
   }
-  return held;
+  return filesOf;
 }
 
 const atTop = new FolderProblem({

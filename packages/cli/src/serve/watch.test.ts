@@ -2,7 +2,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "mcparley/client";
 import { expect, onTestFinished, test } from "vitest";
-import { formatProblem } from "./problem.ts";
+import { formatProblem } from "./yaml/problem.ts";
 import { type ServedFolder, serveFolder } from "./testing/served-folder.ts";
 import { addFiles, temporaryFolder } from "./testing/temporary-folder.ts";
 import { watchFolder } from "./watch.ts";

@@ -1,6 +1,6 @@
 import { printable } from "mcparley";
-import { UsageError } from "../../client/io.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import { findMentions, mentionText } from "../session/mentions.ts";
 import type { ChatCommand } from "./command.ts";
 import { wordMenu } from "./words.ts";

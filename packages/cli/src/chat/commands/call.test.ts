@@ -1,6 +1,6 @@
 import { type Server, createServer, tool } from "mcparley/server";
 import { expect, test } from "vitest";
-import { keys } from "../testing/emulated-terminal.ts";
+import { keys } from "../../terminal/testing/emulated-terminal.ts";
 import { notesServer, revisions } from "../testing/notes-server.ts";
 import { type TestChat, openTestChat } from "../testing/open-test-chat.ts";
 

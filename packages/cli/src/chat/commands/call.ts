@@ -1,14 +1,14 @@
 import type { Catalogue, CatalogueTool } from "@mcparley/host";
 import type { JsonObject } from "mcparley";
-import { type Given, readArguments, sourcesOf } from "../../client/arguments.ts";
-import { UsageError } from "../../client/io.ts";
-import { isObject } from "../../client/json.ts";
-import type { Suggest } from "../../client/questions/prompter.ts";
-import { resolveReference, typesOf } from "../../client/schema-types.ts";
-import { summarizeArguments } from "../../client/schema-summary.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
-import { toolArguments } from "../../client/tool-arguments.ts";
-import { didYouMean } from "../../did-you-mean.ts";
+import { type TypedArgument, readArguments, sourcesOf } from "../../commands/arguments/arguments.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { isObject } from "../../terminal/json.ts";
+import type { Suggest } from "../../terminal/questions/prompter.ts";
+import { resolveReference, typesOf } from "../../commands/arguments/schema-types.ts";
+import { summarizeArguments } from "../../commands/output/schema-summary.ts";
+import { visibleLine } from "../../terminal/text.ts";
+import { toolArguments } from "../../commands/arguments/tool-arguments.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { askValues } from "../session/ask-values.ts";
 import { findWhenReady } from "../session/await-definitions.ts";
 import { callByUser } from "../session/call-by-user.ts";
@@ -25,9 +25,9 @@ export const callCommand: ChatCommand = {
     const [name, ...words] = splitWords(text);
     if (name === undefined) throw new UsageError("Which tool?", "/tools shows them. Such as /call TOOL key=text");
     const tool = await findTool(name, chat);
-    const given = await readArguments(words, sourcesOf(chat.io));
+    const typedArguments = await readArguments(words, sourcesOf(chat.io));
     const isAsked = words.length === 0 && chat.isAttended;
-    const args = isAsked ? await askArguments(tool, chat) : toolArguments(tool.tool, given);
+    const args = isAsked ? await askArguments(tool, chat) : toolArguments(tool.tool, typedArguments);
     await callByUser(tool, args, chat);
   },
   suggest: (words, chat) => (words.includes(" ") ? undefined : wordMenu(words, toolEntries(chat))),
@@ -68,8 +68,8 @@ async function askArguments({ name, tool }: CatalogueTool, chat: Chat): Promise<
     prompter.say(view.style.bold(visibleLine(`Arguments of ${name}`)));
     return askValues(values, { prompter, view, suggestFor: (argument) => choices(tool.inputSchema, argument) });
   });
-  const given = Object.entries(answers).map(([key, value]): Given => ({ key, form: "text", value }));
-  return toolArguments(tool, given);
+  const typedArguments = Object.entries(answers).map(([key, value]): TypedArgument => ({ key, form: "text", value }));
+  return toolArguments(tool, typedArguments);
 }
 
 /** Returns the menu for an argument with a list of values, or with yes and no. */

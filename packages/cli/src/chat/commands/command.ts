@@ -1,4 +1,4 @@
-import type { Menu } from "../../client/questions/prompter.ts";
+import type { Menu } from "../../terminal/questions/prompter.ts";
 import type { Chat } from "../session/chat.ts";
 
 /** A command of a chat, which is typed as `/name`. */

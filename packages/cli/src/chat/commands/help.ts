@@ -1,4 +1,4 @@
-import { wrap } from "../../client/terminal-text.ts";
+import { wrap } from "../../terminal/text.ts";
 import type { ChatCommand } from "./command.ts";
 
 const keys: readonly (readonly [key: string, effect: string])[] = [

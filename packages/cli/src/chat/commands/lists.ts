@@ -1,9 +1,9 @@
 import type { Catalogue, CatalogueResource, CatalogueTemplate } from "@mcparley/host";
 import { printableJson } from "mcparley";
-import { UsageError } from "../../client/io.ts";
-import { type Offer, showOffer, showToolLines } from "../../client/show-list.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
-import { didYouMean } from "../../did-you-mean.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { type Offer, showOffer, showToolLines } from "../../commands/output/show-list.ts";
+import { visibleLine } from "../../terminal/text.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { findWhenReady } from "../session/await-definitions.ts";
 import type { Chat } from "../session/chat.ts";
 import { mentionText } from "../session/mentions.ts";

@@ -1,6 +1,6 @@
-import { UsageError } from "../../client/io.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
-import { readRoot } from "../servers/chat-servers.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { visibleLine } from "../../terminal/text.ts";
+import { readRoot } from "../../targets/roots.ts";
 import type { Chat } from "../session/chat.ts";
 import type { ChatCommand } from "./command.ts";
 import { splitWords, wordMenu } from "./words.ts";

@@ -1,7 +1,7 @@
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import { saveTranscript } from "../history/transcript.ts";
 import { titleOf } from "../history/stored-chats.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import type { ChatCommand } from "./command.ts";
 import { splitWords } from "./words.ts";
 

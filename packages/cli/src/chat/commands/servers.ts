@@ -1,10 +1,11 @@
 import type { HostServer } from "@mcparley/host";
 import { printable } from "mcparley";
-import { UsageError } from "../../client/io.ts";
-import { paragraph } from "../../client/screen.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
-import { unlessAborted } from "../../client/unless-aborted.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { paragraph } from "../../terminal/screen.ts";
+import { visibleLine } from "../../terminal/text.ts";
+import { unlessAborted } from "../../terminal/abort.ts";
 import { type Chat, interruptible } from "../session/chat.ts";
+import { countsText } from "../session/notices.ts";
 import type { ChatCommand } from "./command.ts";
 import { requireNamed, splitWords, wordMenu } from "./words.ts";
 
@@ -104,18 +105,4 @@ function stateText(state: HostServer["state"]): string {
     disabled: "off",
   };
   return texts[state];
-}
-
-/** Returns the number of definitions of each kind, such as `3 tools, 1 prompt`. */
-export function countsText({ tools, prompts, resources, templates }: NonNullable<HostServer["lists"]>): string {
-  const counts: [number, string][] = [
-    [tools.length, "tool"],
-    [prompts.length, "prompt"],
-    [resources.length, "resource"],
-    [templates.length, "template"],
-  ];
-  const texts = counts
-    .filter(([count]) => count > 0)
-    .map(([count, noun]) => `${count} ${noun}${count === 1 ? "" : "s"}`);
-  return texts.length === 0 ? "no tools, prompts or resources" : texts.join(", ");
 }

@@ -1,7 +1,7 @@
 import { printable } from "mcparley";
-import { UsageError } from "../../client/io.ts";
-import { showSize } from "../../client/show-content.ts";
-import { cut, visibleLine } from "../../client/terminal-text.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { showSize } from "../../terminal/show-content.ts";
+import { cut, visibleLine } from "../../terminal/text.ts";
 import type { SentPart, SentRequest } from "../model/sent-request.ts";
 import type { Chat } from "../session/chat.ts";
 import type { ChatCommand } from "./command.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import { requireNamed, splitWords, wordMenu } from "./words.ts";
 
 test("splits words at spaces, and keeps quoted ones together", () => {

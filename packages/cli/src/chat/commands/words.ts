@@ -1,6 +1,6 @@
-import type { Menu, MenuEntry } from "../../client/questions/prompter.ts";
-import { UsageError } from "../../client/io.ts";
-import { didYouMean } from "../../did-you-mean.ts";
+import type { Menu, MenuEntry } from "../../terminal/questions/prompter.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 
 /**
  * Splits the words after a command. Single and double quotes enclose a word with spaces. JSON that starts with `{` is one word.
@@ -50,14 +50,14 @@ const mostEntries = 200;
 
 /** Returns the entries that contain the typed text: the one that is equal to it first, and then those that start with it. */
 export function matching(entries: readonly MenuEntry[], typed: string): MenuEntry[] {
-  const wanted = typed.toLowerCase();
+  const part = typed.toLowerCase();
   const ranked = entries.flatMap((entry) => {
     const name = (entry.label ?? entry.value).replace(/^[/@]/, "").toLowerCase();
     // Enter chooses the first entry, and must submit a name that is typed in full.
-    if (name === wanted) return [{ entry, rank: 0 }];
-    if (name.startsWith(wanted)) return [{ entry, rank: 1 }];
-    if (name.includes(wanted)) return [{ entry, rank: 2 }];
-    return entry.detail?.toLowerCase().includes(wanted) ? [{ entry, rank: 3 }] : [];
+    if (name === part) return [{ entry, rank: 0 }];
+    if (name.startsWith(part)) return [{ entry, rank: 1 }];
+    if (name.includes(part)) return [{ entry, rank: 2 }];
+    return entry.detail?.toLowerCase().includes(part) ? [{ entry, rank: 3 }] : [];
   });
   return ranked
     .toSorted((one, other) => one.rank - other.rank)

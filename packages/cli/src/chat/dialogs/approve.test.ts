@@ -1,6 +1,6 @@
 import type { ApprovalRequest } from "@mcparley/host";
 import { describe, expect, test } from "vitest";
-import { hostile, scriptedDialogs, signal } from "./testing/scripted-prompter.ts";
+import { hostile, scriptedDialogs, signal } from "../../terminal/testing/scripted-prompter.ts";
 
 function request(changes: Partial<ApprovalRequest> = {}): ApprovalRequest {
   const given = changes.arguments ?? { page: "backup", versions: [1, 2] };

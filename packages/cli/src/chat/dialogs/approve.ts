@@ -1,10 +1,10 @@
 import type { ApprovalAnswer, ApprovalRequest } from "@mcparley/host";
 import { type JsonObject, printableJson } from "mcparley";
 import type { Tool, ToolAnnotations } from "mcparley/client";
-import { type Talk, choose } from "../../client/questions/choose.ts";
-import { ownLines, quoted, row, serverLines, shortLine } from "../../client/questions/server-text.ts";
-import type { View } from "../../client/screen.ts";
-import { type Question, type Shown, chooseOrView, heading, present, stack } from "../../client/questions/dialog.ts";
+import { type Talk, choose } from "../../terminal/questions/choose.ts";
+import { ownLines, quoted, row, serverLines, shortLine } from "../../terminal/questions/server-text.ts";
+import type { View } from "../../terminal/screen.ts";
+import { type Question, type Shown, chooseOrView, heading, present, stack } from "../../terminal/questions/dialog.ts";
 import { editJson } from "./edit-json.ts";
 import { shortJson, wholeJson } from "./json-text.ts";
 
@@ -22,27 +22,27 @@ interface Arguments {
 /** Asks whether a tool may be called with these arguments, which the user may edit. */
 export async function askApproval(request: ApprovalRequest, talk: Talk): Promise<ApprovalAnswer> {
   const { prompter, view } = talk;
-  let given: Arguments = { edited: undefined, shown: request.shown };
+  let args: Arguments = { edited: undefined, shown: request.shown };
   const later = "[s]ession and [a]lways also allow later calls, with any arguments.";
   present(
-    stack(describeTool(request, view), describeArguments(given, view), ownLines(view.style.dim(later), view)),
+    stack(describeTool(request, view), describeArguments(args, view), ownLines(view.style.dim(later), view)),
     talk,
   );
   for (;;) {
-    const choice = await chooseOrView(questionFor(request, given, view), talk);
+    const choice = await chooseOrView(questionFor(request, args, view), talk);
     if (choice === "no") return deny(request, talk);
     if (choice === "edit") {
-      const edited = await editJson(given.edited ?? request.arguments, talk);
+      const edited = await editJson(args.edited ?? request.arguments, talk);
       if (!edited) continue;
-      given = { edited, shown: printableJson(edited, 2) };
-      present(describeArguments(given, view), talk);
+      args = { edited, shown: printableJson(edited, 2) };
+      present(describeArguments(args, view), talk);
       continue;
     }
     if (choice === "always" && !(await confirmAlways(request, talk))) continue;
     if (choice === "session") prompter.say(sentence(rememberedText(request, "until this chat ends"), view));
     return {
       action: "allow",
-      ...(given.edited && { arguments: given.edited }),
+      ...(args.edited && { arguments: args.edited }),
       ...(choice !== "yes" && { remember: choice }),
     };
   }
@@ -74,14 +74,14 @@ function describeTool({ origin, server, tool }: ApprovalRequest, view: View): Sh
   const title = tool.title ?? tool.annotations?.title;
   const says = claimsOf(tool.annotations);
   const description = serverLines(tool.description ?? "", view);
-  const shown = description.slice(0, descriptionLines);
-  const left = description.length - shown.length;
+  const firstLines = description.slice(0, descriptionLines);
+  const left = description.length - firstLines.length;
   return {
     lines: [
       ...heading(`${who} the tool ${quoted(tool.name)} of the server ${quoted(server)}.`, view),
       ...(typeof title === "string" ? row("Title", shortLine(title), view) : []),
       ...row("Server says", says === "" ? "nothing about what it changes" : `${says} (not verified)`, view),
-      ...(tool.description === undefined ? [] : ["  Description by the server:", ...shown]),
+      ...(tool.description === undefined ? [] : ["  Description by the server:", ...firstLines]),
       ...(left > 0 ? [view.style.dim(`  … ${left} more ${left === 1 ? "line" : "lines"}: [v]iew`)] : []),
     ],
     // The description is for the model. A cut one needs no warning.

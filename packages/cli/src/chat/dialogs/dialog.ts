@@ -1,8 +1,8 @@
 import type { InputOrigin } from "@mcparley/host";
-import type { Talk } from "../../client/questions/choose.ts";
-import { chooseOrView, heading, present, stack } from "../../client/questions/dialog.ts";
-import { excerpt, ownLines, quoted, serverLines, shortLine } from "../../client/questions/server-text.ts";
-import type { View } from "../../client/screen.ts";
+import type { Talk } from "../../terminal/questions/choose.ts";
+import { chooseOrView, heading, present, stack } from "../../terminal/questions/dialog.ts";
+import { excerpt, ownLines, quoted, serverLines, shortLine } from "../../terminal/questions/server-text.ts";
+import type { View } from "../../terminal/screen.ts";
 
 /** Returns the first lines of a request of a server. `wants` follows the name of the server. */
 export function requestHeading({ server, claims, during }: InputOrigin, wants: string, view: View): string[] {

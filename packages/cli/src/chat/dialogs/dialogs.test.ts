@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Dismissed } from "../../client/questions/prompter.ts";
-import { scriptedDialogs, signal } from "./testing/scripted-prompter.ts";
+import { Dismissed } from "../../terminal/questions/prompter.ts";
+import { scriptedDialogs, signal } from "../../terminal/testing/scripted-prompter.ts";
 
 const origin = { server: "a", claims: undefined, during: undefined };
 const params = { messages: [], maxTokens: 1 };

@@ -1,7 +1,6 @@
 import type { ApprovalRequest, Renderer } from "@mcparley/host";
-import type { Talk } from "../../client/questions/choose.ts";
-import { Dismissed, type Prompter } from "../../client/questions/prompter.ts";
-import type { View } from "../../client/screen.ts";
+import type { RunDialog, Talk } from "../../terminal/questions/choose.ts";
+import { Dismissed } from "../../terminal/questions/prompter.ts";
 import { askApproval, isDestructive } from "./approve.ts";
 import { askFields } from "./form.ts";
 import { askReview } from "./review.ts";
@@ -10,8 +9,7 @@ import { askVisit } from "./url.ts";
 
 /** The terminal and the state of the chat that the dialogs need. */
 export interface DialogSetting {
-  /** Runs a dialog when no other one is open. Rejects with `Dismissed` if it was withdrawn. */
-  readonly talk: <T>(signal: AbortSignal, run: (prompter: Prompter, view: View) => Promise<T>) => Promise<T>;
+  readonly talk: RunDialog;
   readonly openUrl: (url: string) => Promise<void>;
   /** Whether the user has just composed this call. It is not asked for again, unless the tool is destructive. */
   readonly isComposed: (request: ApprovalRequest) => boolean;

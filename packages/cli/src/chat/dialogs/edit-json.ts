@@ -1,8 +1,8 @@
 import { type JsonObject, printableJson } from "mcparley";
-import { JsonSyntaxError, isObject, parseJsonWithComments } from "../../client/json.ts";
-import type { Talk } from "../../client/questions/choose.ts";
-import { ownLines } from "../../client/questions/server-text.ts";
-import { visibleLine, widthOf } from "../../client/terminal-text.ts";
+import { JsonSyntaxError, isObject, parseJsonWithComments } from "../../terminal/json.ts";
+import type { Talk } from "../../terminal/questions/choose.ts";
+import { ownLines } from "../../terminal/questions/server-text.ts";
+import { visibleLine, widthOf } from "../../terminal/text.ts";
 
 /** Maximum columns of JSON that is edited on one line. A terminal without an editor for several lines can edit it too. */
 const shortJson = 60;

@@ -1,6 +1,6 @@
 import { type SamplingContent, type SamplingMessage, printable } from "mcparley";
 import type { CreateMessageParams } from "mcparley/client";
-import type { Talk } from "../../client/questions/choose.ts";
+import type { Talk } from "../../terminal/questions/choose.ts";
 
 type Content = SamplingMessage["content"];
 

@@ -1,6 +1,6 @@
 import type { FieldProblem, FormContent, FormField, FormRequest } from "@mcparley/host";
 import { describe, expect, test } from "vitest";
-import { hostile, scriptedDialogs, signal } from "./testing/scripted-prompter.ts";
+import { hostile, scriptedDialogs, signal } from "../../terminal/testing/scripted-prompter.ts";
 
 const noLimits = { minLength: undefined, maxLength: undefined, pattern: undefined, format: undefined };
 

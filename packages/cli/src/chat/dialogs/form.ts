@@ -1,7 +1,7 @@
 import type { FormAnswer, FormRequest } from "@mcparley/host";
-import { askForm } from "../../client/questions/ask-form.ts";
-import type { Talk } from "../../client/questions/choose.ts";
-import { typedField } from "../../client/questions/form-fields.ts";
+import { askForm } from "../../terminal/questions/ask-form.ts";
+import type { Talk } from "../../terminal/questions/choose.ts";
+import { typedField } from "../../terminal/questions/form-fields.ts";
 import { introduce } from "./dialog.ts";
 
 /** Shows the form of a server, and returns the answer of the user. */

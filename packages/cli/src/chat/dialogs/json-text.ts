@@ -1,6 +1,6 @@
-import { exactLines, excerpt, gutter } from "../../client/questions/server-text.ts";
-import type { View } from "../../client/screen.ts";
-import type { Shown } from "../../client/questions/dialog.ts";
+import { exactLines, excerpt, gutter } from "../../terminal/questions/server-text.ts";
+import type { View } from "../../terminal/screen.ts";
+import type { Shown } from "../../terminal/questions/dialog.ts";
 
 /** Maximum lines of a terminal for one line of JSON, such as a long text. */
 const maxRows = 4;

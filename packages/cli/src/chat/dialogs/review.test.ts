@@ -1,6 +1,6 @@
 import type { DefinitionChange, ReviewRequest } from "@mcparley/host";
 import { describe, expect, test } from "vitest";
-import { hostile, scriptedDialogs, signal } from "./testing/scripted-prompter.ts";
+import { hostile, scriptedDialogs, signal } from "../../terminal/testing/scripted-prompter.ts";
 
 const added = (name: string, changes: Partial<DefinitionChange> = {}): DefinitionChange => ({
   kind: "tool",

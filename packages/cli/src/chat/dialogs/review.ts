@@ -1,8 +1,8 @@
 import type { DefinitionChange, DefinitionKind, ReviewAnswer, ReviewRequest } from "@mcparley/host";
-import { type Talk, choose } from "../../client/questions/choose.ts";
-import { excerpt, ownLines, quoted, row } from "../../client/questions/server-text.ts";
-import type { View } from "../../client/screen.ts";
-import { type Shown, chooseOrView, heading, present, remarkLines, stack } from "../../client/questions/dialog.ts";
+import { type Talk, choose } from "../../terminal/questions/choose.ts";
+import { excerpt, ownLines, quoted, row } from "../../terminal/questions/server-text.ts";
+import type { View } from "../../terminal/screen.ts";
+import { type Shown, chooseOrView, heading, present, remarkLines, stack } from "../../terminal/questions/dialog.ts";
 import { shortChange, titleOf, wholeChange } from "./show-change.ts";
 
 /** Asks whether new and changed definitions of a server may be used: all, none or some of them. */
@@ -58,8 +58,8 @@ function summary(changes: readonly DefinitionChange[], view: View): Shown {
   });
   const [others, plain] = [changes.filter(needsAttention), changes.filter((change) => !needsAttention(change))];
   const details = others.map((change) => {
-    const shown = change.status === "new" && change.kind !== "instructions" ? [] : shortChange(change, view);
-    return stack(titleOf(change, view), remarkLines(change.remarks, view), shown);
+    const definition = change.status === "new" && change.kind !== "instructions" ? [] : shortChange(change, view);
+    return stack(titleOf(change, view), remarkLines(change.remarks, view), definition);
   });
   const names = kinds.flatMap(({ kind, label }) => {
     const added = plain.filter((change) => change.kind === kind);

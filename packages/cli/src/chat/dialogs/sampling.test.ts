@@ -1,7 +1,7 @@
 import type { SampledRequest, SampleRequest } from "@mcparley/host";
 import type { CreateMessageParams } from "mcparley/client";
 import { describe, expect, test } from "vitest";
-import { hostile, scriptedDialogs, signal } from "./testing/scripted-prompter.ts";
+import { hostile, scriptedDialogs, signal } from "../../terminal/testing/scripted-prompter.ts";
 
 const origin = { server: "wiki", claims: { name: "Wiki", version: "2.0.1" }, during: 'tools/call "summarize"' };
 const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;

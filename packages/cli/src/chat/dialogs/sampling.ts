@@ -1,9 +1,9 @@
 import type { SampleAnswer, SampledAnswer, SampledRequest, SampleRequest } from "@mcparley/host";
 import type { CreateMessageParams } from "mcparley/client";
-import type { Talk } from "../../client/questions/choose.ts";
-import { excerpt, ownLines, quoted, row, shortLine } from "../../client/questions/server-text.ts";
-import type { View } from "../../client/screen.ts";
-import { chooseOrView, present, stack } from "../../client/questions/dialog.ts";
+import type { Talk } from "../../terminal/questions/choose.ts";
+import { excerpt, ownLines, quoted, row, shortLine } from "../../terminal/questions/server-text.ts";
+import type { View } from "../../terminal/screen.ts";
+import { chooseOrView, present, stack } from "../../terminal/questions/dialog.ts";
 import { requestHeading } from "./dialog.ts";
 import { editRequest, editText, replaceText, textOf } from "./edit-text.ts";
 import { contentLines, conversationLines, requestLines } from "./show-messages.ts";
@@ -18,9 +18,9 @@ export async function askSample(asked: SampleRequest, isManual: boolean, talk: T
     ? "If you agree, you write the answer, and it is sent to the server."
     : "If you agree, the model runs with this request. You see its answer before it is sent.";
   let { request } = asked;
-  const shown = excerpt(conversationLines(request, view), view);
+  const conversation = excerpt(conversationLines(request, view), view);
   const facts = factsOf(asked, isManual, view);
-  present(stack(requestHeading(asked.origin, wants, view), ownLines(consequence, view), facts, shown), talk);
+  present(stack(requestHeading(asked.origin, wants, view), ownLines(consequence, view), facts, conversation), talk);
   const prompt = `${isManual ? "Answer it" : "Run it"}? [y]es, [n]o, [e]dit, [v]iew? `;
   for (;;) {
     const choice = await chooseOrView({ prompt, keys, all: () => requestLines(request, view) }, talk);

@@ -1,9 +1,9 @@
 import type { DefinitionChange, DefinitionDifference } from "@mcparley/host";
 import { printableJson } from "mcparley";
-import { exactLines, excerpt, ownLines, quoted, serverLines } from "../../client/questions/server-text.ts";
-import type { View } from "../../client/screen.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
-import { type Shown, stack } from "../../client/questions/dialog.ts";
+import { exactLines, excerpt, ownLines, quoted, serverLines } from "../../terminal/questions/server-text.ts";
+import type { View } from "../../terminal/screen.ts";
+import { visibleLine } from "../../terminal/text.ts";
+import { type Shown, stack } from "../../terminal/questions/dialog.ts";
 import { shortJson, wholeJson } from "./json-text.ts";
 
 /** Returns the line that names a definition and its status. */

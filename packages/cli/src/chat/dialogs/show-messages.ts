@@ -1,8 +1,8 @@
 import { type SamplingContent, type SamplingMessage, printableJson } from "mcparley";
 import { type CreateMessageParams, readContent } from "mcparley/client";
-import { ownLines, quoted, serverLines, shortLine } from "../../client/questions/server-text.ts";
-import type { View } from "../../client/screen.ts";
-import { showSize } from "../../client/show-content.ts";
+import { ownLines, quoted, serverLines, shortLine } from "../../terminal/questions/server-text.ts";
+import type { View } from "../../terminal/screen.ts";
+import { showSize } from "../../terminal/show-content.ts";
 import { blocksOf } from "./edit-text.ts";
 import { wholeJson } from "./json-text.ts";
 

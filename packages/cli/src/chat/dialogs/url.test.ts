@@ -1,6 +1,6 @@
 import type { UrlRequest } from "@mcparley/host";
 import { expect, test } from "vitest";
-import { hostile, scriptedDialogs, signal } from "./testing/scripted-prompter.ts";
+import { hostile, scriptedDialogs, signal } from "../../terminal/testing/scripted-prompter.ts";
 
 function request(changes: Partial<UrlRequest> = {}): UrlRequest {
   return {

@@ -1,6 +1,6 @@
 import type { UrlAnswer, UrlRequest } from "@mcparley/host";
-import { askUrl } from "../../client/questions/ask-url.ts";
-import type { Talk } from "../../client/questions/choose.ts";
+import { askUrl } from "../../terminal/questions/ask-url.ts";
+import type { Talk } from "../../terminal/questions/choose.ts";
 import { introduce } from "./dialog.ts";
 
 /** Shows the page that a server asks the user to visit, and opens it after a yes. */

@@ -1,6 +1,6 @@
 import { wellFormedJson } from "mcparley";
-import { UsageError } from "../../client/io.ts";
-import { isObject } from "../../client/json.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { isObject } from "../../terminal/json.ts";
 import { storableTargets } from "./storable-targets.ts";
 
 /** A stored conversation. It contains no approval. */

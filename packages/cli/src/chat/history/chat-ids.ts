@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
-import { nearest } from "../../did-you-mean.ts";
-import { UsageError } from "../../client/io.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { nearest } from "../../terminal/did-you-mean.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import type { ChatSummary } from "./chat-file.ts";
 
 /** Lower-case letters and digits without those that look alike. File names of some systems ignore the case. */
@@ -40,18 +40,18 @@ export function findChatId(word: string, ids: readonly string[], chats: readonly
     throw new UsageError("There is no stored conversation.", "Start one without --resume.");
   }
   if (ids.includes(typed)) return typed;
-  const shown = JSON.stringify(visibleLine(word.slice(0, 100)));
+  const quotedId = JSON.stringify(visibleLine(word.slice(0, 100)));
   if (typed.length < shortestPrefix) {
-    throw new UsageError(`${shown} is too short. The start of an id has at least 4 characters.`, listing(chats));
+    throw new UsageError(`${quotedId} is too short. The start of an id has at least 4 characters.`, listing(chats));
   }
   const found = ids.filter((id) => id.startsWith(typed));
   if (found.length === 1 && found[0] !== undefined) return found[0];
   if (found.length > 1) {
-    throw new UsageError(`Several stored conversations start with ${shown}.`, `They are: ${found.join(", ")}.`);
+    throw new UsageError(`Several stored conversations start with ${quotedId}.`, `They are: ${found.join(", ")}.`);
   }
-  const meant = nearest(typed, ids);
-  const guess = meant === undefined ? "" : `Did you mean "${meant}"? `;
-  throw new UsageError(`There is no stored conversation ${shown}.`, `${guess}${listing(chats)}`);
+  const similar = nearest(typed, ids);
+  const guess = similar === undefined ? "" : `Did you mean "${similar}"? `;
+  throw new UsageError(`There is no stored conversation ${quotedId}.`, `${guess}${listing(chats)}`);
 }
 
 /** Returns the newest conversations, and how the last one is continued. */

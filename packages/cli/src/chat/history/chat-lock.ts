@@ -1,6 +1,6 @@
 import { open, readdir, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 
 /** Milliseconds after which a lock or a temporary file belongs to a process that crashed. A save takes less than a second. */
 const abandoned = 30_000;

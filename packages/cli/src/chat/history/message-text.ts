@@ -1,6 +1,6 @@
 import type { FilePart, TextPart } from "@mcparley/host";
-import { showSize } from "../../client/show-content.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { showSize } from "../../terminal/show-content.ts";
+import { visibleLine } from "../../terminal/text.ts";
 
 /**
  * Returns the text of a part. A text of a server is returned without the label that the host put around it for the model, because

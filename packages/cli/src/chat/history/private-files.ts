@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Stats, constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 
 /** The id of the user that must own files. Undefined on Windows, which has no such owners and modes. */
 export type Uid = number | undefined;

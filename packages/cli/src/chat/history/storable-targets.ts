@@ -1,5 +1,5 @@
 import { isSecretValue } from "@mcparley/internal/secret-values";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { visibleLine } from "../../terminal/text.ts";
 
 /** The words of a command line that can be stored, and those that cannot. */
 interface StorableTargets {

@@ -2,9 +2,9 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { AssistantPart, FilePart, Message, TextPart, ToolResultPart } from "@mcparley/host";
 import { printable, printableJson } from "mcparley";
-import { UsageError } from "../../client/io.ts";
-import { showSize } from "../../client/show-content.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { showSize } from "../../terminal/show-content.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import { fileText, partText } from "./message-text.ts";
 
 /** The facts of a conversation that its transcript names. */
@@ -73,11 +73,11 @@ export async function saveTranscript(file: string, transcript: TranscriptToSave)
     await writeFile(target, text, { flag: overwrite ? "w" : "wx" });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const shown = visibleLine(file);
+    const name = visibleLine(file);
     if (code === "EEXIST") {
-      throw new UsageError(`${shown} exists, and was not changed.`, "Choose another name, or add --overwrite.");
+      throw new UsageError(`${name} exists, and was not changed.`, "Choose another name, or add --overwrite.");
     }
-    throw new UsageError(`${shown} cannot be written: ${visibleLine(message)}`);
+    throw new UsageError(`${name} cannot be written: ${visibleLine(message)}`);
   }
   return visibleLine(`Wrote ${target} (${showSize(Buffer.byteLength(text))}).`);
 }

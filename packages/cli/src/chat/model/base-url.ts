@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { redact } from "mcparley";
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 
 /** The address of an endpoint in the format of OpenAI's chat completions. */
 export interface BaseUrl {

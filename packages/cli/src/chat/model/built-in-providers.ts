@@ -1,5 +1,5 @@
 import type { ProviderName } from "@mcparley/host";
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 
 /** A provider with an endpoint in the format of OpenAI's chat completions. */
 export interface BuiltInProvider {

@@ -1,6 +1,6 @@
 import { LocalError, redact } from "mcparley";
-import { isObject } from "../../client/json.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { isObject } from "../../terminal/json.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** Maximum number of characters of an endpoint's message. */
@@ -151,15 +151,15 @@ export function connectionError(endpoint: Endpoint, thrown: unknown): EndpointEr
 export function streamError(endpoint: Endpoint, thrown: unknown): EndpointError {
   if (thrown instanceof EndpointError) return thrown;
   const message = typeof thrown === "string" ? thrown : isObject(thrown) ? thrown.message : undefined;
-  const shown = shownMessage(endpoint, typeof message === "string" ? message : "unknown error");
+  const text = shownMessage(endpoint, typeof message === "string" ? message : "unknown error");
   if (thrown instanceof Error && /JSONParse|TypeValidation/.test(thrown.name)) {
     const cure = "Use a package for its provider: --provider PACKAGE#export.";
-    return new EndpointError(`${titleOf(endpoint)} sent an answer in another format: ${shown} ${cure}`);
+    return new EndpointError(`${titleOf(endpoint)} sent an answer in another format: ${text} ${cure}`);
   }
   // The host recognizes the early end of a stream by this error.
   const isInvalid = thrown instanceof Error && thrown.name === "AI_InvalidResponseDataError";
-  const facts = isInvalid ? { cause: { name: thrown.name, message: shown } } : {};
-  return new EndpointError(`${titleOf(endpoint)} failed within the answer: ${shown} Try again.`, "http", facts);
+  const facts = isInvalid ? { cause: { name: thrown.name, message: text } } : {};
+  return new EndpointError(`${titleOf(endpoint)} failed within the answer: ${text} Try again.`, "http", facts);
 }
 
 /** Returns the start of an error's sentence: the provider or the endpoint, with its origin. */

@@ -1,6 +1,6 @@
 import type { LanguageModel } from "@mcparley/host";
-import { showSize } from "../../client/show-content.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { showSize } from "../../terminal/show-content.ts";
+import { visibleLine } from "../../terminal/text.ts";
 
 /** A model of the specification that the models of endpoints have. */
 export type EndpointLanguageModel = Extract<LanguageModel, { specificationVersion: "v3" }>;

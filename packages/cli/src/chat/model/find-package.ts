@@ -2,9 +2,9 @@ import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { homeFolder } from "@mcparley/internal/home-folder";
-import type { CommandIo } from "../../client/io.ts";
-import { isObject } from "../../client/json.ts";
-import { configFolder } from "../../client/sign-in/credentials.ts";
+import type { CommandIo } from "../../terminal/io.ts";
+import { isObject } from "../../terminal/json.ts";
+import { configFolder } from "../../terminal/user-folders.ts";
 
 /** A package on this machine. */
 export interface FoundPackage {

@@ -1,7 +1,7 @@
 import type { LanguageModel, ProviderName } from "@mcparley/host";
-import { UsageError } from "../../client/io.ts";
-import { nearest } from "../../did-you-mean.ts";
-import { type ChatSettings, isVariableName, readChatSettings } from "../settings/chat-settings.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { nearest } from "../../terminal/did-you-mean.ts";
+import { type ChatSettings, isVariableName, readChatSettings } from "./chat-settings.ts";
 import { type BaseUrl, readBaseUrl } from "./base-url.ts";
 import { type BuiltInProvider, addressOf, builtInProviders, schemasOf } from "./built-in-providers.ts";
 import { withReadableFiles } from "./endpoint-files.ts";
@@ -60,8 +60,8 @@ export async function openModel(words: ModelWords, surroundings: ModelSurroundin
   }
   if (choice.baseUrl !== undefined) return ofAddress(choice, choice.baseUrl, surroundings);
   const { name, model } = splitModel(choice);
-  const wanted = settings.providers.get(name);
-  if (wanted) return ofPackage(wanted, { ...choice, model }, surroundings);
+  const packageExport = settings.providers.get(name);
+  if (packageExport) return ofPackage(packageExport, { ...choice, model }, surroundings);
   const provider = builtInProviders.get(name);
   if (provider) return ofBuiltIn({ name, model, provider }, choice, surroundings);
   throw unknownProvider(name, choice, settings);
@@ -94,7 +94,7 @@ function splitModel({ model, from }: Choice): { name: string; model: string } {
 
 /** Returns a model of a provider's package. It reads its key itself. */
 async function ofPackage(
-  wanted: PackageExport,
+  provider: PackageExport,
   { model, baseUrl, apiKeyEnv }: Choice,
   surroundings: ModelSurroundings,
 ): Promise<ChosenModel> {
@@ -106,13 +106,13 @@ async function ofPackage(
   }
   // Other models do not need the code that finds and loads packages.
   const { packageModel } = await import("./provider-package.ts");
-  const opened = await packageModel(wanted, model, surroundings);
+  const opened = await packageModel(provider, model, surroundings);
   return {
-    name: `${wanted.package}/${model}`,
+    name: `${provider.package}/${model}`,
     model: opened,
     // The package knows what its provider accepts.
     adapt: (same) => same,
-    schemas: schemasOfPackage(wanted),
+    schemas: schemasOfPackage(provider),
     endpoint: undefined,
   };
 }
@@ -181,8 +181,8 @@ function readKey(name: string, title: string, env: ModelSurroundings["env"]): st
 
 function unknownProvider(name: string, { from }: Choice, settings: ChatSettings): UsageError {
   const known = [...builtInProviders.keys(), ...settings.providers.keys()];
-  const meant = nearest(name, known);
-  const suggestion = meant === undefined ? `Available: ${known.join(", ")}.` : `Did you mean "${meant}"?`;
+  const similar = nearest(name, known);
+  const suggestion = similar === undefined ? `Available: ${known.join(", ")}.` : `Did you mean "${similar}"?`;
   return new UsageError(
     `${from}: there is no model provider ${JSON.stringify(name)}.`,
     `${suggestion} Others need a package of the AI SDK, such as --provider @ai-sdk/anthropic#anthropic.`,

@@ -1,4 +1,4 @@
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 
 /** An export of a package: `@ai-sdk/google-vertex/anthropic#vertexAnthropic`. */
 export interface PackageExport {

@@ -1,6 +1,6 @@
 import { Declined } from "mcparley";
-import { readApprovals } from "../../client/config/approval.ts";
-import { type CommandIo, UsageError } from "../../client/io.ts";
+import { readApprovals } from "../../targets/approval.ts";
+import { type CommandIo, UsageError } from "../../terminal/io.ts";
 import type { FoundPackage } from "./find-package.ts";
 import type { PackageExport } from "./package-export.ts";
 
@@ -30,24 +30,24 @@ const list = "approved-providers";
  * Throws `Declined` on a no, and `UsageError` if nobody can be asked.
  */
 export async function approveProvider(
-  wanted: PackageExport,
+  provider: PackageExport,
   found: FoundPackage,
   surroundings: ModelSurroundings,
 ): Promise<void> {
   const { path, version } = found;
-  const name = `${wanted.specifier}#${wanted.export}`;
+  const name = `${provider.specifier}#${provider.export}`;
   const subject = JSON.stringify([path, version, name]);
   const approvals = readApprovals(list, surroundings);
   if (approvals.has(subject)) return;
-  const shown = `${name} (version ${version || "unknown"}, ${path})`;
+  const title = `${name} (version ${version || "unknown"}, ${path})`;
   if (!surroundings.confirm) {
     throw new UsageError(
-      `The code of the provider ${shown} was not approved, and nobody can be asked.`,
+      `The code of the provider ${title} was not approved, and nobody can be asked.`,
       "Run mcparley chat with it once at a terminal, and confirm it.",
     );
   }
   if (!(await surroundings.confirm({ name, path, version }))) {
-    throw new Declined(`The provider ${shown} was not approved.`);
+    throw new Declined(`The provider ${title} was not approved.`);
   }
   approvals.add(subject);
 }

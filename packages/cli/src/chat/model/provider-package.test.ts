@@ -1,7 +1,7 @@
 import { readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { quotedWord } from "../../client/quoted-word.ts";
+import { quotedWord } from "../../terminal/quoted-word.ts";
 import { addFiles, temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { type ChosenModel, type ProviderQuestion, openModel } from "./open-model.ts";
 import { ask, textOf } from "./testing/scripted-endpoint.ts";

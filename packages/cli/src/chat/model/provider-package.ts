@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { LanguageModel } from "@mcparley/host";
-import { UsageError } from "../../client/io.ts";
-import { quotedWord } from "../../client/quoted-word.ts";
-import { configFolder } from "../../client/sign-in/credentials.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
-import { didYouMean } from "../../did-you-mean.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { quotedWord } from "../../terminal/quoted-word.ts";
+import { configFolder } from "../../terminal/user-folders.ts";
+import { visibleLine } from "../../terminal/text.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type FoundPackage, findPackage } from "./find-package.ts";
 import type { PackageExport } from "./package-export.ts";
 import { type ModelSurroundings, approveProvider } from "./provider-approval.ts";
@@ -16,18 +16,18 @@ import { type ModelSurroundings, approveProvider } from "./provider-approval.ts"
  * Throws `UsageError` if the package is not installed, cannot be loaded, or has no such model.
  */
 export async function packageModel(
-  wanted: PackageExport,
+  provider: PackageExport,
   model: string,
   surroundings: ModelSurroundings,
 ): Promise<LanguageModel> {
-  const found = findPackage(wanted.package, surroundings);
-  if (!found) throw notInstalled(wanted, surroundings);
-  await approveProvider(wanted, found, surroundings);
-  const exports = await load(wanted, found);
-  const exported = exportOf(exports, wanted);
-  const made = await callProvider(exported, wanted, model);
+  const found = findPackage(provider.package, surroundings);
+  if (!found) throw notInstalled(provider, surroundings);
+  await approveProvider(provider, found, surroundings);
+  const exports = await load(provider, found);
+  const exported = exportOf(exports, provider);
+  const made = await callProvider(exported, provider, model);
   if (isModel(made)) return made;
-  throw notUsable(made, wanted, installCommand(`${wanted.package}@latest`, surroundings));
+  throw notUsable(made, provider, installCommand(`${provider.package}@latest`, surroundings));
 }
 
 function notInstalled({ package: name }: PackageExport, surroundings: ModelSurroundings): UsageError {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { fakeIo } from "../../client/testing/fake-io.ts";
-import { Screen } from "../../client/screen.ts";
+import { fakeIo } from "../../commands/testing/fake-io.ts";
+import { Screen } from "../../terminal/screen.ts";
 import { answerOutput } from "./answer-output.ts";
 
 /** Returns what is written to stdout for the steps of an answer, each in several parts. */

@@ -1,5 +1,5 @@
-import type { Screen } from "../../client/screen.ts";
-import { showText } from "../../client/show-content.ts";
+import type { Screen } from "../../terminal/screen.ts";
+import { showText } from "../../terminal/show-content.ts";
 
 /** Writes the text of the model to stdout while it arrives. */
 interface AnswerOutput {
@@ -20,7 +20,7 @@ export function answerOutput(screen: Pick<Screen, "out" | "print">): AnswerOutpu
   let isFirst = true;
   let isMidLine = false;
   let isMidText = false;
-  let held = "";
+  let unprinted = "";
 
   async function print(text: string): Promise<void> {
     if (text === "") return;
@@ -31,18 +31,18 @@ export function answerOutput(screen: Pick<Screen, "out" | "print">): AnswerOutpu
 
   return {
     async write(part) {
-      const text = held + part;
+      const text = unprinted + part;
       // The last part of the pattern is short, so only the end of the text is searched.
       const start = Math.max(0, text.length - 40);
       const end = start + openEnd.exec(text.slice(start))!.index;
       const isPair = /^(?:[\ud800-\udbff][\udc00-\udfff]|\r\n)$/.test(text.slice(Math.max(0, end - 1), end + 1));
       const cut = isPair ? end - 1 : end;
-      held = text.slice(cut);
+      unprinted = text.slice(cut);
       await print(text.slice(0, cut));
     },
     async endText() {
-      await print(held);
-      held = "";
+      await print(unprinted);
+      unprinted = "";
       if (isMidLine) await screen.print("\n");
       [isMidLine, isMidText] = [false, false];
     },

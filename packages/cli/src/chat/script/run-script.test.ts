@@ -18,11 +18,11 @@ import {
   textStep,
 } from "../../../../host/src/testing/scripted-model.ts";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import { EndpointError } from "../model/endpoint-error.ts";
 import { openHistory, titleOf } from "../history/stored-chats.ts";
-import { Screen } from "../../client/screen.ts";
-import { type FakeIo, fakeIo } from "../../client/testing/fake-io.ts";
+import { Screen } from "../../terminal/screen.ts";
+import { type FakeIo, fakeIo } from "../../commands/testing/fake-io.ts";
 import { type ChatResult, type ScriptResult, type ScriptSetting, runScript } from "./run-script.ts";
 
 const number = z.object({ number: z.number() });

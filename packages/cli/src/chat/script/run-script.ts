@@ -1,13 +1,13 @@
 import type { Conversation, Host, RunEnd, RunEvent, RunOptions, Usage } from "@mcparley/host";
 import { printableJson } from "mcparley";
-import { allowCure } from "../../client/allow-cure.ts";
-import { withOptionNames } from "../../client/config/option-names.ts";
-import { UsageError } from "../../client/io.ts";
-import { type Screen, paragraph } from "../../client/screen.ts";
-import { cut, visibleLine } from "../../client/terminal-text.ts";
+import { allowCure } from "../../commands/connection/allow-cure.ts";
+import { withOptionNames } from "../../targets/option-names.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { type Screen, paragraph } from "../../terminal/screen.ts";
+import { cut, visibleLine } from "../../terminal/text.ts";
 import { answerOutput } from "./answer-output.ts";
 import { type CallRecorder, type ScriptCall, recordCalls } from "./script-calls.ts";
-import { hasAnswer } from "../session/has-answer.ts";
+import { hasAnswer } from "./has-answer.ts";
 import { exitCodeOfRun } from "./script-exit.ts";
 
 /** The settings of one run of `mcparley chat --prompt`. */

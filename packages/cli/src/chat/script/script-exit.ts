@@ -1,6 +1,7 @@
 import type { RunEnd } from "@mcparley/host";
 import { LocalError, ProtocolError } from "mcparley";
-import { exitCodeOf, exitCodes } from "../../client/report-error.ts";
+import { exitCodeOf } from "../../commands/connection/report-error.ts";
+import { exitCodes } from "../../terminal/exit-codes.ts";
 
 /** Returns the exit code of a run. `isDenied` is whether a call was denied. */
 export function exitCodeOfRun({ reason, error }: RunEnd, isDenied: boolean): number {

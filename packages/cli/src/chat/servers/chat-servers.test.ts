@@ -2,13 +2,14 @@ import type { ServerEntry, ServerSettings } from "@mcparley/host";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { UsageError } from "../../client/io.ts";
-import { readWords } from "../../client/options.ts";
-import { Screen } from "../../client/screen.ts";
-import { createStop } from "../../client/stop.ts";
-import { fakeIo } from "../../client/testing/fake-io.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { readChat } from "../../commands/testing/read-command.ts";
+import { readRoot } from "../../targets/roots.ts";
+import { Screen } from "../../terminal/screen.ts";
+import { createStop } from "../../terminal/stop.ts";
+import { fakeIo } from "../../commands/testing/fake-io.ts";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
-import { type ChatServer, chatServers, readRoot } from "./chat-servers.ts";
+import { type ChatServer, chatServers } from "./chat-servers.ts";
 
 interface Surroundings {
   readonly files?: Record<string, string>;
@@ -40,7 +41,7 @@ async function serversOf(
     terminal: answers !== undefined,
     ...(answers && { answers }),
   });
-  const { positionals, command, options } = readWords(line, "chat");
+  const { positionals, command, options } = readChat(line);
   const setting = { io, screen: new Screen(io, () => {}), options, stop: createStop(io, () => {}) };
   const outputs: string[] = [];
   const onStderr = (name: string, chunk: string): void => void outputs.push(`${name}: ${chunk}`);

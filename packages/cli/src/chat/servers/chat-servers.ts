@@ -1,23 +1,18 @@
-import { statSync } from "node:fs";
-import { basename, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Problem, ReadResult } from "@mcparley/config";
 import type { ServerEntry } from "@mcparley/host";
 import { Declined } from "mcparley";
-import type { Root } from "mcparley/client";
-import { type Origin, approve } from "../../client/config/approval.ts";
-import type { Target } from "../../client/config/config-target.ts";
-import { readConnection } from "../../client/config/network.ts";
-import { findConfigured, findTarget, withWords } from "../../client/config/target.ts";
-import { type CommandIo, UsageError } from "../../client/io.ts";
-import type { ClientOptions } from "../../client/options.ts";
-import { readGivenFile } from "../../client/hosts/config-file.ts";
-import { problemError } from "../../client/hosts/config-problem.ts";
-import { inProjects, readAll } from "../../client/hosts/find-server.ts";
-import { isAttended } from "../../client/questions/prompter.ts";
-import type { Screen } from "../../client/screen.ts";
-import type { Stop } from "../../client/stop.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { type Origin, approve } from "../../targets/approval.ts";
+import type { Target } from "../../targets/target.ts";
+import { readConnection } from "../../targets/network.ts";
+import { findConfigured, findTarget, withWords } from "../../targets/find-target.ts";
+import { type CommandIo, UsageError } from "../../terminal/io.ts";
+import type { ChatOptions } from "../../commands/chat.ts";
+import { readGivenFile } from "../../targets/config-file.ts";
+import { problemError } from "../../targets/config-problem.ts";
+import { inProjects, readAll } from "../../targets/find-server.ts";
+import type { TargetOption } from "../../targets/known-target.ts";
+import { type TalkSetting, isAttended } from "../../terminal/questions/prompter.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import { serverName, uniqueName, usableName } from "./server-names.ts";
 
 /** The words and the options that name the servers of a chat. */
@@ -29,11 +24,10 @@ export interface ServerWords {
 }
 
 /** The terminal before the chat is shown. */
-export interface StartSetting {
-  readonly io: CommandIo;
-  readonly screen: Screen;
-  readonly options: ClientOptions;
-  readonly stop: Stop;
+export interface StartSetting extends TalkSetting {
+  readonly options: ChatOptions;
+  /** The options that a hint with another command repeats. Default: none. */
+  readonly targetOptions?: readonly TargetOption[];
 }
 
 /** A server of a chat, by its name. */
@@ -156,11 +150,11 @@ function noteOwnServer({ name, scope, entry }: Origin, { options, screen }: Star
 }
 
 /** Throws `UsageError` if an option with a possible secret would be sent to several servers. */
-function checkShared(targets: readonly Target[], { headers, env, envAll }: ClientOptions): void {
+function checkShared(targets: readonly Target[], { header, env, envAll }: ChatOptions): void {
   const urls = targets.filter(({ kind }) => kind === "url").length;
   const commands = targets.length - urls;
   const cure = "Write it into the configuration of the server that needs it.";
-  if (Object.keys(headers).length > 0 && urls !== 1) {
+  if (Object.keys(header).length > 0 && urls !== 1) {
     throw new UsageError(`--header needs exactly one server at a URL; there are ${urls}.`, cure);
   }
   if ((envAll || Object.keys(env).length > 0) && commands !== 1) {
@@ -170,9 +164,9 @@ function checkShared(targets: readonly Target[], { headers, env, envAll }: Clien
 
 /** Returns a target with the options that apply to its kind. */
 function withOptions(target: Target, { io, options }: StartSetting): Target {
-  const { headers, env, envAll, network } = options;
+  const { header: headers, env, envAll } = options;
   if (target.kind === "url")
-    return withWords(target, { headers, env: {}, connection: readConnection(network, io) }, io);
+    return withWords(target, { headers, env: {}, connection: readConnection(options, io) }, io);
   return withWords(target, { headers: {}, env, envAll }, io);
 }
 
@@ -193,17 +187,4 @@ function toEntry(name: string, target: Target, { setting, onStderr }: EntryParts
   const limit = maxReply === undefined ? {} : { maxLineBytes: maxReply };
   const stderr = (chunk: string): void => onStderr(name, chunk);
   return { target: { command, args, env, cwd, stderr, ...limit }, ...settings };
-}
-
-/** Returns the folder as a root. Throws `UsageError` for a path that is not a folder. */
-export function readRoot(folder: string, { cwd }: Pick<CommandIo, "cwd">): Root {
-  const path = resolve(cwd, folder);
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found?.isDirectory()) {
-    throw new UsageError(
-      `${folder} ${found ? "is a file, not a folder" : "does not exist"}.`,
-      "Name a folder, such as . for this one.",
-    );
-  }
-  return { uri: pathToFileURL(path).href, name: basename(path) || path };
 }

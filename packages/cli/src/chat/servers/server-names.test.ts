@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Target } from "../../client/config/config-target.ts";
+import type { Target } from "../../targets/target.ts";
 import { serverName, uniqueName } from "./server-names.ts";
 
 const url = (address: string): Target => ({ kind: "url", url: address, headers: {} });

@@ -1,6 +1,6 @@
 import { basename, extname } from "node:path";
-import type { Target } from "../../client/config/config-target.ts";
-import { readRunner } from "../../client/hosts/package-runner.ts";
+import type { Target } from "../../targets/target.ts";
+import { readRunner } from "../../targets/package-runner.ts";
 
 /** Parts of host names that say nothing about a server. */
 const common: ReadonlySet<string> = new Set(["www", "api", "mcp", "com", "org", "net", "io", "dev", "app", "ai", "co"]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { styleFor } from "../../client/terminal-text.ts";
+import { styleFor } from "../../terminal/text.ts";
 import { serverOutputs } from "./server-outputs.ts";
 
 function lines() {

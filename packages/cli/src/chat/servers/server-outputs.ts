@@ -1,6 +1,6 @@
-import { type ProgramOutput, programOutput } from "../../client/program-output.ts";
-import type { Screen } from "../../client/screen.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { type ProgramOutput, programOutput } from "../../commands/connection/program-output.ts";
+import type { Screen } from "../../terminal/screen.ts";
+import { visibleLine } from "../../terminal/text.ts";
 
 /** Shows the lines of servers. */
 type LineScreen = Pick<Screen, "note" | "err">;

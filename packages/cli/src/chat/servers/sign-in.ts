@@ -1,6 +1,7 @@
-import type { SignIn } from "mcparley/auth";
-import { askToSignIn, describePurpose } from "../../client/sign-in/ask-to-sign-in.ts";
-import type { RunDialog } from "../session/dialog-queue.ts";
+import { type SignIn, pastedSignIn } from "mcparley/auth";
+import { loopbackSignIn } from "mcparley/node";
+import { askToSignIn, describePurpose } from "../../targets/sign-in/ask-to-sign-in.ts";
+import type { RunDialog } from "../../terminal/questions/choose.ts";
 
 interface SignInSetting {
   readonly talk: RunDialog;
@@ -12,9 +13,8 @@ interface SignInSetting {
 }
 
 /** Returns the sign-in of a chat: in the browser of this machine, or with an address that the user copies. */
-export async function chatSignIn({ talk, note, noBrowser, openUrl }: SignInSetting): Promise<SignIn> {
+export function chatSignIn({ talk, note, noBrowser, openUrl }: SignInSetting): SignIn {
   if (noBrowser) {
-    const { pastedSignIn } = await import("mcparley/auth");
     const pasted = pastedSignIn({
       print: note,
       read: (question, signal) => talk(signal, (prompter) => prompter.ask(question)),
@@ -26,7 +26,6 @@ export async function chatSignIn({ talk, note, noBrowser, openUrl }: SignInSetti
       },
     };
   }
-  const { loopbackSignIn } = await import("mcparley/node");
   return {
     prepare: (previous, purpose) =>
       loopbackSignIn({

@@ -1,6 +1,6 @@
-import { type Prompter, type Suggest } from "../../client/questions/prompter.ts";
-import { type View, paragraph } from "../../client/screen.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { type Prompter, type Suggest } from "../../terminal/questions/prompter.ts";
+import { type View, paragraph } from "../../terminal/screen.ts";
+import { visibleLine } from "../../terminal/text.ts";
 
 /** A value to ask for: an argument of a prompt or of a tool, or a variable of a template. */
 export interface AskedValue {

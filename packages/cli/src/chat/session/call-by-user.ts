@@ -1,6 +1,6 @@
 import type { CatalogueTool } from "@mcparley/host";
 import { Declined, type JsonObject } from "mcparley";
-import { visibleLine } from "../../client/terminal-text.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import { type Chat, interruptible } from "./chat.ts";
 import { callLine, showForModel } from "./show-message.ts";
 import { activityText } from "./turn.ts";

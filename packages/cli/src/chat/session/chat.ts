@@ -1,7 +1,7 @@
 import type { Conversation, Host, Run } from "@mcparley/host";
-import type { CommandIo } from "../../client/io.ts";
-import type { View } from "../../client/screen.ts";
-import type { ChatTerminal } from "../terminal/terminal.ts";
+import type { CommandIo } from "../../terminal/io.ts";
+import type { View } from "../../terminal/screen.ts";
+import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 import type { DialogQueue } from "./dialog-queue.ts";
 import type { SentRequest } from "../model/sent-request.ts";
 import type { Root } from "mcparley/client";

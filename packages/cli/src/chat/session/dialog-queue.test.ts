@@ -1,11 +1,11 @@
 import { createServer, resource, tool } from "mcparley/server";
 import { expect, onTestFinished, test } from "vitest";
-import { Dismissed } from "../../client/questions/prompter.ts";
+import { Dismissed } from "../../terminal/questions/prompter.ts";
 import { scriptedModel, textStep } from "../../../../host/src/testing/scripted-model.ts";
-import { type EmulatedTerminal, emulatedTerminal, keys } from "../testing/emulated-terminal.ts";
+import { type EmulatedTerminal, emulatedTerminal, keys } from "../../terminal/testing/emulated-terminal.ts";
 import { openTestChat } from "../testing/open-test-chat.ts";
-import { openRichTerminal } from "../terminal/rich-terminal.ts";
-import type { ChatTerminal } from "../terminal/terminal.ts";
+import { openRichTerminal } from "../../terminal/interactive/rich-terminal.ts";
+import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 import { type DialogQueue, createDialogQueue } from "./dialog-queue.ts";
 
 interface Opened {

@@ -1,10 +1,8 @@
-import { withAnySignal } from "../../client/unless-aborted.ts";
-import { Dismissed, type Prompter } from "../../client/questions/prompter.ts";
-import type { View } from "../../client/screen.ts";
-import type { ChatTerminal } from "../terminal/terminal.ts";
-
-/** Runs a dialog when no other one is open. Rejects with `Dismissed` if it was withdrawn or the user closed it. */
-export type RunDialog = <T>(signal: AbortSignal, run: (prompter: Prompter, view: View) => Promise<T>) => Promise<T>;
+import { withAnySignal } from "../../terminal/abort.ts";
+import type { RunDialog } from "../../terminal/questions/choose.ts";
+import { Dismissed, type Prompter } from "../../terminal/questions/prompter.ts";
+import type { View } from "../../terminal/screen.ts";
+import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 
 /** The questions of a chat, of which one is open at a time. */
 export interface DialogQueue {

@@ -1,34 +1,34 @@
 import { type CataloguePrompt, type CompletionRequest, templateVariables } from "@mcparley/host";
-import type { Suggest } from "../../client/questions/prompter.ts";
-import { type Given } from "../../client/arguments.ts";
-import { UsageError } from "../../client/io.ts";
-import { didYouMean } from "../../did-you-mean.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
+import type { Suggest } from "../../terminal/questions/prompter.ts";
+import { type TypedArgument } from "../../commands/arguments/arguments.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import { type AskedValue, askValues } from "./ask-values.ts";
 import type { Chat } from "./chat.ts";
 
 /** Asks for the arguments of a prompt that were not given, with the suggestions of the server. */
 export async function promptValues(
   { name, server, prompt }: CataloguePrompt,
-  given: readonly Given[],
+  typedValues: readonly TypedArgument[],
   chat: Chat,
 ): Promise<Record<string, string>> {
   const known = prompt.arguments ?? [];
   const names = known.map((argument) => argument.name);
-  for (const { key } of given) {
+  for (const { key } of typedValues) {
     if (!names.includes(key))
       throw new UsageError(`The prompt ${name} has no argument ${JSON.stringify(key)}.`, didYouMean(key, names));
   }
   const values = Object.fromEntries(
-    given.map(({ key, value }) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
+    typedValues.map(({ key, value }) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
   );
   // With arguments on the line, only those that the prompt cannot be expanded without are asked for.
   const asked = known.filter(
-    (argument) => !(argument.name in values) && (given.length === 0 || argument.required === true),
+    (argument) => !(argument.name in values) && (typedValues.length === 0 || argument.required === true),
   );
   const answers = await ask(
     asked.map(toValue),
-    { title: `Arguments of ${name}`, server, of: name, given: values, cure: "Add them, such as key=text." },
+    { title: `Arguments of ${name}`, server, of: name, typedValues: values, cure: "Add them, such as key=text." },
     chat,
   );
   return { ...values, ...answers };
@@ -47,7 +47,7 @@ export async function templateValues(
   }));
   const title = `Variables of ${server}:${uriTemplate}`;
   const cure = "Write the URI with the values of its variables.";
-  return ask(values, { title, server, of: { server, uriTemplate }, given: {}, cure }, chat);
+  return ask(values, { title, server, of: { server, uriTemplate }, typedValues: {}, cure }, chat);
 }
 
 interface Asked {
@@ -55,14 +55,14 @@ interface Asked {
   readonly server: string;
   readonly of: CompletionRequest["of"];
   /** The values that were given on the line. */
-  readonly given: Readonly<Record<string, string>>;
+  readonly typedValues: Readonly<Record<string, string>>;
   /** How the values are given if nobody can be asked. */
   readonly cure: string;
 }
 
 async function ask(
   values: readonly AskedValue[],
-  { title, server, of, given, cure }: Asked,
+  { title, server, of, typedValues, cure }: Asked,
   chat: Chat,
 ): Promise<Record<string, string>> {
   if (!chat.isAttended) {
@@ -73,7 +73,7 @@ async function ask(
   if (values.length === 0) return {};
   const canComplete = chat.host.servers.get(server)?.info?.capabilities.completions !== undefined;
   const suggestFor = (name: string, known: Readonly<Record<string, string>>): Suggest | undefined =>
-    canComplete ? completions(of, { name, known: { ...given, ...known } }, chat) : undefined;
+    canComplete ? completions(of, { name, known: { ...typedValues, ...known } }, chat) : undefined;
   return chat.dialogs.talk(new AbortController().signal, async (prompter, view) => {
     prompter.say(view.style.bold(visibleLine(title)));
     return askValues(values, { prompter, view, suggestFor });

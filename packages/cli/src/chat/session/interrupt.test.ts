@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { callStep, scriptedModel, textParts, textStep } from "../../../../host/src/testing/scripted-model.ts";
-import { keys } from "../testing/emulated-terminal.ts";
+import { keys } from "../../terminal/testing/emulated-terminal.ts";
 import { notesServer, revisions } from "../testing/notes-server.ts";
 import { openTestChat } from "../testing/open-test-chat.ts";
 

@@ -2,9 +2,9 @@ import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { callStep, scriptedModel, textParts, textStep } from "../../../../host/src/testing/scripted-model.ts";
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
-import { keys } from "../testing/emulated-terminal.ts";
+import { keys } from "../../terminal/testing/emulated-terminal.ts";
 import { notesServer } from "../testing/notes-server.ts";
 import { openTestChat } from "../testing/open-test-chat.ts";
 

@@ -1,5 +1,5 @@
 import type { Conversation, ConversationJson, Host } from "@mcparley/host";
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import { type ChatHistory, type StoredChat, titleOf } from "../history/stored-chats.ts";
 
 /** Stores the conversation of a chat, each time under the same id. */

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Catalogue } from "@mcparley/host";
 import { expect, test } from "vitest";
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { type NamedText, messageWith, readNamedTexts, stdinWord } from "./named-texts.ts";
 

@@ -2,10 +2,10 @@ import type { Awaitable } from "@mcparley/host";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import { type CommandIo, UsageError } from "../../client/io.ts";
-import { readText } from "../../client/read-text.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
-import { didYouMean } from "../../did-you-mean.ts";
+import { type CommandIo, UsageError } from "../../terminal/io.ts";
+import { readText } from "../../terminal/read-text.ts";
+import { visibleLine } from "../../terminal/text.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type Known, formsOf, otherNames, unescapeMentions } from "./mentions.ts";
 
 /** A text that becomes a part of a message. */

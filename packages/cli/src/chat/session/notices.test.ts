@@ -1,6 +1,6 @@
 import { createServer, prompt, resource, tool } from "mcparley/server";
 import { expect, test } from "vitest";
-import { keys } from "../testing/emulated-terminal.ts";
+import { keys } from "../../terminal/testing/emulated-terminal.ts";
 import { notesServer, revisions } from "../testing/notes-server.ts";
 import { openTestChat } from "../testing/open-test-chat.ts";
 

@@ -1,9 +1,8 @@
-import type { CatalogueChange, HostEvent } from "@mcparley/host";
+import type { CatalogueChange, HostEvent, HostServer } from "@mcparley/host";
 import { type LoggingLevel, loggingLevels, printable } from "mcparley";
-import { withOptionNames } from "../../client/config/option-names.ts";
-import { paragraph } from "../../client/screen.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
-import { countsText } from "../commands/servers.ts";
+import { withOptionNames } from "../../targets/option-names.ts";
+import { paragraph } from "../../terminal/screen.ts";
+import { visibleLine } from "../../terminal/text.ts";
 import type { ServerOutputs } from "../servers/server-outputs.ts";
 import type { Chat } from "./chat.ts";
 
@@ -17,12 +16,12 @@ interface NoticeSetting {
 
 /** Returns a listener that shows the events of a host that a user must know: connections, changes, log messages and errors. */
 export function noticeListener(open: () => Chat | undefined, setting: NoticeSetting): (event: HostEvent) => void {
-  const shown = new Map<string, string>();
+  const lastNotices = new Map<string, string>();
   const introduced = new Set<string>();
   return (event) => {
     const chat = open();
     if (!chat) return;
-    if (event.type === "server") showState(event, { chat, shown, setting });
+    if (event.type === "server") showState(event, { chat, lastNotices, setting });
     else if (event.type === "catalogue") showChange(event.change, chat, introduced);
     else if (event.type === "log") showLog(event, chat, setting);
     else if (event.type === "updated") showUpdate(event, chat);
@@ -44,19 +43,22 @@ export function retryText({ server, retry }: HostEvent & { type: "retry" }): str
 interface Shown {
   readonly chat: Chat;
   /** The notice of each server that was shown last. A failure that repeats is shown once. */
-  readonly shown: Map<string, string>;
+  readonly lastNotices: Map<string, string>;
   readonly setting: NoticeSetting;
 }
 
-function showState({ server, state, error }: HostEvent & { type: "server" }, { chat, shown, setting }: Shown): void {
+function showState(
+  { server, state, error }: HostEvent & { type: "server" },
+  { chat, lastNotices, setting }: Shown,
+): void {
   const { terminal, view, host } = chat;
   const { dim, red, yellow } = view.style;
   const name = visibleLine(server);
   const key = `${state} ${error?.message ?? ""}`;
   terminal.refresh();
   if (state !== "ready" && state !== "failed" && state !== "needs-sign-in") return;
-  if (shown.get(server) === key) return;
-  shown.set(server, key);
+  if (lastNotices.get(server) === key) return;
+  lastNotices.set(server, key);
   if (state === "needs-sign-in") terminal.note(yellow(`${name} requires a sign-in: /servers sign-in ${name}`));
   if (state === "failed") {
     terminal.note(
@@ -95,8 +97,8 @@ function showChange({ server, added, removed, changed }: CatalogueChange, chat: 
 const mostNames = 5;
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, mostNames).map(visibleLine).join(", ");
-  return names.length > mostNames ? `${shown} and ${names.length - mostNames} more` : shown;
+  const list = names.slice(0, mostNames).map(visibleLine).join(", ");
+  return names.length > mostNames ? `${list} and ${names.length - mostNames} more` : list;
 }
 
 function showLog(
@@ -118,4 +120,18 @@ function showUpdate({ server, uri }: HostEvent & { type: "updated" }, { terminal
   terminal.note(
     view.style.dim(visibleLine(`${server}:${uri} has changed. Its new content is sent with the next message.`)),
   );
+}
+
+/** Returns the number of definitions of each kind, such as `3 tools, 1 prompt`. */
+export function countsText({ tools, prompts, resources, templates }: NonNullable<HostServer["lists"]>): string {
+  const counts: [number, string][] = [
+    [tools.length, "tool"],
+    [prompts.length, "prompt"],
+    [resources.length, "resource"],
+    [templates.length, "template"],
+  ];
+  const texts = counts
+    .filter(([count]) => count > 0)
+    .map(([count, noun]) => `${count} ${noun}${count === 1 ? "" : "s"}`);
+  return texts.length === 0 ? "no tools, prompts or resources" : texts.join(", ");
 }

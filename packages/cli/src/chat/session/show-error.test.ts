@@ -1,8 +1,8 @@
 import { LocalError } from "mcparley";
 import { expect, test } from "vitest";
-import { UsageError } from "../../client/io.ts";
-import { styleFor } from "../../client/terminal-text.ts";
-import type { ChatTerminal } from "../terminal/terminal.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { styleFor } from "../../terminal/text.ts";
+import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 import { showError } from "./show-error.ts";
 
 function shown(error: unknown): string[] {

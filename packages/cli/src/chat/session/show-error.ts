@@ -1,9 +1,9 @@
 import { LocalError, printable, printableJson } from "mcparley";
-import { withOptionNames } from "../../client/config/option-names.ts";
-import { UsageError } from "../../client/io.ts";
-import { isClientRefusal, missingScopes, registerClient } from "../../client/sign-in/refused-access.ts";
-import { paragraph } from "../../client/screen.ts";
-import type { ChatTerminal } from "../terminal/terminal.ts";
+import { withOptionNames } from "../../targets/option-names.ts";
+import { UsageError } from "../../terminal/io.ts";
+import { isClientRefusal, missingScopes, registerClient } from "../../targets/sign-in/refused-access.ts";
+import { paragraph } from "../../terminal/screen.ts";
+import type { ChatTerminal } from "../../terminal/interactive/terminal.ts";
 
 /** Shows why a command or a message failed, with the cure if it is known. */
 export function showError(error: unknown, { terminal }: { terminal: Pick<ChatTerminal, "view" | "note"> }): void {
@@ -40,17 +40,17 @@ function isUnavailable(data: unknown): data is { server: string } {
 /** Explains an error about a server without a connection. Its message names functions of the host, and the cure here is a command. */
 function explainUnavailable(error: LocalError, server: string): Explained {
   const { code, cause } = error;
-  const shown = `The server ${printableJson(server)}`;
+  const subject = `The server ${printableJson(server)}`;
   const scopes = missingScopes(error)?.join(" ");
   if (scopes !== undefined) {
-    const text = `${shown} requires scopes that you have not granted: ${scopes}.`;
+    const text = `${subject} requires scopes that you have not granted: ${scopes}.`;
     return { text, hint: `Sign in with /servers sign-in ${server} ${scopes}` };
   }
   const reason = cause instanceof Error ? ` ${cause.message}` : "";
   if (code === "sign_in_required") {
     const hint = isClientRefused(cause) ? registerClient : `Sign in with /servers sign-in ${server}`;
-    return { text: `${shown} requires a sign-in.${reason}`, hint };
+    return { text: `${subject} requires a sign-in.${reason}`, hint };
   }
-  if (reason === "") return { text: `${shown} is off.`, hint: `Connect it with /servers on ${server}` };
-  return { text: `${shown} cannot be used.${reason}`, hint: `Connect it now with /servers reconnect ${server}` };
+  if (reason === "") return { text: `${subject} is off.`, hint: `Connect it with /servers on ${server}` };
+  return { text: `${subject} cannot be used.${reason}`, hint: `Connect it now with /servers reconnect ${server}` };
 }

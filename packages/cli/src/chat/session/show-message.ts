@@ -1,7 +1,7 @@
 import type { FilePart, Message, TextPart, ToolResultPart } from "@mcparley/host";
 import { printable, printableJson } from "mcparley";
-import { showSize } from "../../client/show-content.ts";
-import { cut, visibleLine } from "../../client/terminal-text.ts";
+import { showSize } from "../../terminal/show-content.ts";
+import { cut, visibleLine } from "../../terminal/text.ts";
 import { partText } from "../history/message-text.ts";
 import type { Chat } from "./chat.ts";
 
@@ -35,9 +35,9 @@ export function showResult({ content, isError }: ToolResultPart, chat: Pick<Chat
   const mark = isError ? red : dim;
   const text = content.flatMap((part) => (part.type === "text" ? [partText(part)] : [])).join("\n");
   const lines = printable(text).trim().split("\n");
-  const shown = lines.slice(0, mostLines).map((line) => `  ${line}`);
-  if (lines.length > mostLines) shown.push(`  (${lines.length - mostLines} more lines, which the model receives)`);
-  if (text.trim() !== "") chat.terminal.print(shown.map(mark).join("\n"));
+  const visible = lines.slice(0, mostLines).map((line) => `  ${line}`);
+  if (lines.length > mostLines) visible.push(`  (${lines.length - mostLines} more lines, which the model receives)`);
+  if (text.trim() !== "") chat.terminal.print(visible.map(mark).join("\n"));
   for (const part of content) if (part.type === "file") showFile(part, chat);
 }
 

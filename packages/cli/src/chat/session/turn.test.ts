@@ -10,7 +10,7 @@ import {
 } from "../../../../host/src/testing/scripted-model.ts";
 import { notesServer, revisions } from "../testing/notes-server.ts";
 import { type TestChat, openTestChat } from "../testing/open-test-chat.ts";
-import { keys } from "../testing/emulated-terminal.ts";
+import { keys } from "../../terminal/testing/emulated-terminal.ts";
 import { activityText } from "./turn.ts";
 
 type NotesChat = TestChat & { readonly notes: ReturnType<typeof notesServer> };

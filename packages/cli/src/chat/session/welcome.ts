@@ -1,6 +1,6 @@
 import type { StoredChat } from "../history/stored-chats.ts";
-import { visibleLine } from "../../client/terminal-text.ts";
-import { paragraph } from "../../client/screen.ts";
+import { visibleLine } from "../../terminal/text.ts";
+import { paragraph } from "../../terminal/screen.ts";
 import type { Chat } from "./chat.ts";
 import { showForModel } from "./show-message.ts";
 

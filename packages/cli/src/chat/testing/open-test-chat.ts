@@ -1,14 +1,14 @@
 import type { LanguageModel, ServerEntry } from "@mcparley/host";
 import { onTestFinished } from "vitest";
-import type { CommandIo } from "../../client/io.ts";
-import { Screen } from "../../client/screen.ts";
-import { readWords } from "../../client/options.ts";
-import { type FakeIo, type FakeOptions, fakeIo } from "../../client/testing/fake-io.ts";
+import type { CommandIo } from "../../terminal/io.ts";
+import { Screen } from "../../terminal/screen.ts";
+import { readChat } from "../../commands/testing/read-command.ts";
+import { type FakeIo, type FakeOptions, fakeIo } from "../../commands/testing/fake-io.ts";
 import { temporaryFolder } from "../../serve/testing/temporary-folder.ts";
 import { openHistory } from "../history/stored-chats.ts";
 import { runInteractive } from "../interactive.ts";
 import { serverOutputs } from "../servers/server-outputs.ts";
-import { type EmulatedTerminal, emulatedTerminal, keys } from "./emulated-terminal.ts";
+import { type EmulatedTerminal, emulatedTerminal, keys } from "../../terminal/testing/emulated-terminal.ts";
 
 /** The parts of a chat under test. */
 export interface TestChatOptions {
@@ -145,7 +145,7 @@ async function startChat(
   terminations = new Set<() => void>(),
 ): Promise<number> {
   const { servers = {}, model, argv = [], targets = [] } = options;
-  const read = readWords(argv, "chat").options;
+  const read = readChat(argv).options;
   let exit: Promise<number> | undefined;
   onTestFinished(async () => {
     for (const terminate of terminations) terminate();

@@ -2,7 +2,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeText } from "./file-types.ts";
 import { isShown } from "./inside-folder.ts";
-import { FolderProblem, type Loaded, type Problem, orProblem } from "../problem.ts";
+import { FolderProblem, type Loaded, type Problem, orProblem } from "../yaml/problem.ts";
 
 /** Loads files in order. A file with a problem is reported and skipped. */
 export async function loadEach<D>(
@@ -24,14 +24,14 @@ export async function loadEach<D>(
 }
 
 /** Returns the files below a sub-folder, by path. Skips names that start with `_`, tests and type declarations. */
-export async function listFiles(folder: string, sub: string, wanted: RegExp): Promise<string[]> {
+export async function listFiles(folder: string, sub: string, pattern: RegExp): Promise<string[]> {
   const entries = await readdir(join(folder, sub), { withFileTypes: true }).catch(() => []);
   const files: string[] = [];
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     if (!isShown(entry.name) || entry.name.startsWith("_")) continue;
     const path = `${sub}/${entry.name}`;
-    if (entry.isDirectory()) files.push(...(await listFiles(folder, path, wanted)));
-    else if (entry.isFile() && wanted.test(entry.name) && !/\.(?:test|spec|d)\.[cm]?[jt]s$/.test(entry.name))
+    if (entry.isDirectory()) files.push(...(await listFiles(folder, path, pattern)));
+    else if (entry.isFile() && pattern.test(entry.name) && !/\.(?:test|spec|d)\.[cm]?[jt]s$/.test(entry.name))
       files.push(path);
   }
   return files;

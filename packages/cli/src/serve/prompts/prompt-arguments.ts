@@ -1,6 +1,6 @@
 import type { CompletionHandler } from "mcparley/server";
 import { type CodeModules, codeFile } from "../tools/code-modules.ts";
-import { FolderProblem } from "../problem.ts";
+import { FolderProblem } from "../yaml/problem.ts";
 import { type LinkScope, nameFile } from "./prompt-links.ts";
 import type { ResourceFile } from "../resources/resource-files.ts";
 import { type Field, boolean, isAbsent, isList, isMapping, members, text, texts, wrong } from "../yaml/yaml-fields.ts";
@@ -125,9 +125,9 @@ async function fromModule(source: string, field: Field, { file, scope }: Place):
 /** Suggests first the candidates that start with the typed text, then those that contain it. */
 export function suggest(candidates: () => readonly string[]): CompletionHandler {
   return (typed) => {
-    const wanted = typed.toLowerCase();
-    const holding = candidates().filter((candidate) => candidate.toLowerCase().includes(wanted));
-    const begins = (candidate: string): boolean => candidate.toLowerCase().startsWith(wanted);
+    const part = typed.toLowerCase();
+    const holding = candidates().filter((candidate) => candidate.toLowerCase().includes(part));
+    const begins = (candidate: string): boolean => candidate.toLowerCase().startsWith(part);
     return [...holding.filter(begins), ...holding.filter((candidate) => !begins(candidate))];
   };
 }

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { Liquid, LiquidError } from "liquidjs";
 import { isShown, partsBelow } from "../files/inside-folder.ts";
 import { PlacedMark } from "./placed-mark.ts";
-import { FolderProblem } from "../problem.ts";
+import { FolderProblem } from "../yaml/problem.ts";
 import { readContents } from "../files/read-contents.ts";
 
 /** Maximum number of characters of one template with its includes. */

@@ -1,10 +1,10 @@
 import type { Liquid, Template } from "liquidjs";
 import { ErrorCode, ProtocolError } from "mcparley";
 import { type Prompt, type PromptArgumentDefinition, prompt } from "mcparley/server";
-import { didYouMean } from "../../did-you-mean.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { partsBelow } from "../files/inside-folder.ts";
 import { PlacedMark } from "./placed-mark.ts";
-import { FolderProblem, type Loaded } from "../problem.ts";
+import { FolderProblem, type Loaded } from "../yaml/problem.ts";
 import { type CompletionScope, type PromptArgument, readArguments } from "./prompt-arguments.ts";
 import { templateProblem } from "./prompt-engine.ts";
 import { findLinked } from "./prompt-links.ts";
@@ -40,9 +40,9 @@ export async function filePrompt(file: string, source: string, scope: PromptScop
   const name = file.replace(/^prompts\//, "").replace(/\.md$/, "");
   const definition = prompt({
     ...listed,
-    get: async (given, { principal }) => ({
+    get: async (values, { principal }) => ({
       ...(listed.description !== undefined && { description: listed.description }),
-      messages: await renderMessages(rendering, valuesOf(name, args, given as Record<string, string>), principal),
+      messages: await renderMessages(rendering, valuesOf(name, args, values as Record<string, string>), principal),
     }),
   }) as Prompt;
   return { name, file, definition, shape: JSON.stringify([listed, yaml?.text]) };
@@ -61,10 +61,10 @@ function definitionsOf(args: Record<string, PromptArgument>): Record<string, Pro
 function valuesOf(
   name: string,
   args: Record<string, PromptArgument>,
-  given: Record<string, string>,
+  texts: Record<string, string>,
 ): Record<string, string | null> {
   const entries = Object.entries(args).map(([key, { required, values }]): [string, string | null] => {
-    const value = Object.hasOwn(given, key) ? given[key]! : "";
+    const value = Object.hasOwn(texts, key) ? texts[key]! : "";
     if (value === "" && !required) return [key, null];
     if (values && !values.includes(value)) {
       const message = `The argument ${key} of the prompt ${name} cannot be "${value.slice(0, 100)}". ${didYouMean(value, values)}`;

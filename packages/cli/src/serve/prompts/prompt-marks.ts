@@ -1,6 +1,6 @@
 import type { Role } from "mcparley";
-import { didYouMean } from "../../did-you-mean.ts";
-import { FolderProblem } from "../problem.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
+import { FolderProblem } from "../yaml/problem.ts";
 
 /** A line of a prompt that is not text: it starts a message of a role, or inserts a file of the folder into one. */
 export type Mark =

@@ -5,7 +5,7 @@ import type { Liquid, Template } from "liquidjs";
 import { mimeTypeOf } from "../files/file-types.ts";
 import type { MarkCollector, RenderedMark } from "./placed-mark.ts";
 import { type LinkScope, findLinked } from "./prompt-links.ts";
-import { FolderProblem } from "../problem.ts";
+import { FolderProblem } from "../yaml/problem.ts";
 import { templateProblem } from "./prompt-engine.ts";
 import { nameOf } from "../resources/resource-files.ts";
 import { readFile } from "../resources/resources.ts";
@@ -94,11 +94,11 @@ async function contentOf(
 
 function linkTo(
   { uri, path }: { uri: string | undefined; path: string },
-  shown: { name: string; title: string },
+  label: { name: string; title: string },
 ): ContentBlock {
   if (uri === undefined) throw notAResource(path);
-  const mimeType = mimeTypeOf(shown.name, () => true);
-  return link(uri, { name: shown.name, mimeType, ...(shown.title !== "" && { title: shown.title }) });
+  const mimeType = mimeTypeOf(label.name, () => true);
+  return link(uri, { name: label.name, mimeType, ...(label.title !== "" && { title: label.title }) });
 }
 
 function notAResource(path: string): ProtocolError {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { looksLikeText, mimeTypeOf } from "../files/file-types.ts";
 import { type ServedRoot, isDeceptive, isShown, partsBelow } from "../files/inside-folder.ts";
 import { readBeginning } from "../files/read-contents.ts";
-import type { Problem } from "../problem.ts";
+import type { Problem } from "../yaml/problem.ts";
 
 /** A served file, as of the last reading. */
 export interface ResourceFile {

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Annotations, Icon, Role } from "mcparley";
-import { nearest } from "../../did-you-mean.ts";
+import { nearest } from "../../terminal/did-you-mean.ts";
 import { icons } from "../yaml/values.ts";
-import { type Problem, orProblem } from "../problem.ts";
+import { type Problem, orProblem } from "../yaml/problem.ts";
 import { type Field, members, number, readYaml, text, texts, wrong } from "../yaml/yaml-fields.ts";
 
 /** The metadata of a file in `resources.yaml`. */
@@ -38,8 +38,8 @@ export async function readNotes(
     await orProblem(() => {
       if (!known.has(name)) {
         const paths = [...known].map((file) => file.replace(/^resources\//, ""));
-        const meant = nearest(path, paths);
-        const cure = meant === undefined ? "Correct the path, or remove the entry." : `Did you mean "${meant}"?`;
+        const similar = nearest(path, paths);
+        const cure = similar === undefined ? "Correct the path, or remove the entry." : `Did you mean "${similar}"?`;
         throw wrong(field, `there is no file ${path}`, cure);
       }
       notes.set(name, notesOf(field));

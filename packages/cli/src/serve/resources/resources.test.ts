@@ -2,7 +2,7 @@ import { appendFile, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isResourceNotFound } from "mcparley";
 import { describe, expect, test } from "vitest";
-import { formatProblem } from "../problem.ts";
+import { formatProblem } from "../yaml/problem.ts";
 import { serveFiles, serveFolder } from "../testing/served-folder.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 

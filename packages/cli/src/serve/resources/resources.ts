@@ -9,7 +9,7 @@ import {
 } from "mcparley/server";
 import { mimeTypeOf } from "../files/file-types.ts";
 import { type ServedRoot, resolveInside } from "../files/inside-folder.ts";
-import type { Loaded } from "../problem.ts";
+import type { Loaded } from "../yaml/problem.ts";
 import { showBytes } from "../yaml/values.ts";
 import { type Contents, FileTooLarge, readContents } from "../files/read-contents.ts";
 import { type ResourceFile, nameOf, templateOf, uriOf } from "./resource-files.ts";

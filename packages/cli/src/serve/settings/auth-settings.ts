@@ -1,4 +1,4 @@
-import { isLoopback } from "../loopback.ts";
+import { isLoopback } from "./loopback.ts";
 import { type Field, isList, isMapping, items, members, oneOf, text, texts, wrong } from "../yaml/yaml-fields.ts";
 
 /** One authorization server whose tokens are accepted. */
@@ -36,12 +36,12 @@ const keys = ["resource", "issuers", "audience", "scopes", "implies", "needs", "
 
 /** Reads `auth`. Throws `FolderProblem` for any error in it, because partly read settings would not protect the server. */
 export function readAuth(field: Field): AuthSettings {
-  const given = members(field, keys);
-  const [resource, issuers] = [given.get("resource"), given.get("issuers")];
+  const fields = members(field, keys);
+  const [resource, issuers] = [fields.get("resource"), fields.get("issuers")];
   if (!resource) throw wrong(field, "auth needs a resource", "Write `resource:` with the URL that clients connect to.");
   if (!issuers) throw wrong(field, "auth needs issuers", "Write `issuers:` with a list of authorization servers.");
   const [audience, scopes, implies, needs, dpop] = ["audience", "scopes", "implies", "needs", "dpop"].map((key) =>
-    given.get(key),
+    fields.get(key),
   );
   return {
     resource: secureUrl(resource),
@@ -66,8 +66,8 @@ function readIssuers(field: Field): IssuerSettings[] {
 
 function readIssuer(item: Field): IssuerSettings {
   if (!isMapping(item)) return { issuer: secureUrl(item), jwks: undefined, introspection: undefined };
-  const given = members(item, ["issuer", "jwks", "introspection"]);
-  const [issuer, jwks, introspection] = ["issuer", "jwks", "introspection"].map((key) => given.get(key));
+  const fields = members(item, ["issuer", "jwks", "introspection"]);
+  const [issuer, jwks, introspection] = ["issuer", "jwks", "introspection"].map((key) => fields.get(key));
   if (!issuer) throw wrong(item, "an issuer needs its URL", "Write `- issuer: https://...`.");
   return {
     issuer: secureUrl(issuer),
@@ -77,8 +77,8 @@ function readIssuer(item: Field): IssuerSettings {
 }
 
 function readIntrospection(field: Field): { clientId: string; secretEnv: string } {
-  const given = members(field, ["clientId", "secretEnv"]);
-  const [clientId, secretEnv] = [given.get("clientId"), given.get("secretEnv")];
+  const fields = members(field, ["clientId", "secretEnv"]);
+  const [clientId, secretEnv] = [fields.get("clientId"), fields.get("secretEnv")];
   if (!clientId || !secretEnv) {
     const cure = "Write both; secretEnv names the environment variable that holds the secret.";
     throw wrong(field, "introspection needs clientId and secretEnv", cure);
@@ -100,7 +100,7 @@ function readRule(path: string, field: Field): ScopeRule {
 }
 
 function scopesOf(field: Field): string[] {
-  const scopes = oneOrMore(field).flatMap((given) => given.split(" ").filter((scope) => scope !== ""));
+  const scopes = oneOrMore(field).flatMap((text) => text.split(" ").filter((scope) => scope !== ""));
   const odd = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope) || scope === "offline_access");
   if (odd === undefined) return scopes;
   throw wrong(

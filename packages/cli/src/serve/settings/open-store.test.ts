@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from "node:net";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { UsageError, version } from "../../client/io.ts";
+import { UsageError, version } from "../../terminal/io.ts";
 import { type StorePackages, openStore } from "./open-store.ts";
 
 const failure = async (url: string, packages?: StorePackages): Promise<UsageError> => {

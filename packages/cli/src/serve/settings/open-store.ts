@@ -1,7 +1,7 @@
 import type { Store } from "mcparley/server";
 import type * as StorePackage from "@mcparley/redis";
 import type * as RedisPackage from "redis";
-import { UsageError, version } from "../../client/io.ts";
+import { UsageError, version } from "../../terminal/io.ts";
 
 export interface OpenStore {
   store: Store;
@@ -36,11 +36,11 @@ const protocols: Record<string, string> = {
  * the URL's password.
  */
 export async function openStore(
-  given: string,
+  address: string,
   tell: (line: string) => void,
   packages: StorePackages = installed,
 ): Promise<OpenStore> {
-  const url = readUrl(given);
+  const url = readUrl(address);
   const [{ redisStore }, redis] = await importPackages(packages);
   const client = (await isCluster(redis, url)) ? clusterClient(redis, url) : redis.createClient({ url: url.href });
   reportConnection(client, tell);
@@ -58,8 +58,8 @@ export async function openStore(
   };
 }
 
-function readUrl(given: string): URL {
-  const url = URL.canParse(given) ? new URL(given) : undefined;
+function readUrl(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
   const protocol = url && protocols[url.protocol];
   if (!url || protocol === undefined) {
     const problem = url ? `does not support ${url.protocol}//` : "needs a URL";
@@ -75,10 +75,10 @@ async function importPackages({ store, client }: StorePackages): Promise<[StoreM
   const missing = [...(ours ? [] : ["@mcparley/redis"]), ...(theirs ? [] : ["redis"])];
   const isOne = missing.length === 1;
   // The store and the command have the same version.
-  const wanted = missing.map((name) => (name === "redis" ? name : `${name}@${version}`));
+  const packages = missing.map((name) => (name === "redis" ? name : `${name}@${version}`));
   throw new UsageError(
     `--store needs the package${isOne ? "" : "s"} ${missing.join(" and ")}, which ${isOne ? "is" : "are"} not installed.`,
-    `Run npm install ${wanted.join(" ")} in the project of the command, or with --global if the command is installed globally.`,
+    `Run npm install ${packages.join(" ")} in the project of the command, or with --global if the command is installed globally.`,
   );
 }
 

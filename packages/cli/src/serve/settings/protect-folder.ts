@@ -5,7 +5,7 @@ import {
   jwtVerifier,
   protectedResource,
 } from "mcparley/auth";
-import { UsageError } from "../../client/io.ts";
+import { UsageError } from "../../terminal/io.ts";
 import type { AuthSettings, IssuerSettings } from "./auth-settings.ts";
 
 /**

@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { ScopeRule } from "./auth-settings.ts";
 import { type ServedRoot, partsBelow } from "../files/inside-folder.ts";
-import type { Problem } from "../problem.ts";
+import type { Problem } from "../yaml/problem.ts";
 import { wrong } from "../yaml/yaml-fields.ts";
 
 interface PlacedRule extends ScopeRule {

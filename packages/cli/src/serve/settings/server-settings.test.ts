@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Problem, formatProblem } from "../problem.ts";
+import { type Problem, formatProblem } from "../yaml/problem.ts";
 import { type ServerSettings, readSettings } from "./server-settings.ts";
 import { serveFiles } from "../testing/served-folder.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";

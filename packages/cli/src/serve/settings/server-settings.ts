@@ -2,11 +2,11 @@ import { readFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import type { Icon } from "mcparley";
 import type { RateLimitOptions, ServerLimits } from "mcparley/server";
-import { didYouMean } from "../../did-you-mean.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type AuthSettings, readAuth } from "./auth-settings.ts";
 import { bytes, duration, icons } from "../yaml/values.ts";
 import { type ServedRoot, readRoots, resourcesRoot } from "../files/inside-folder.ts";
-import { type Problem, orProblem } from "../problem.ts";
+import { type Problem, orProblem } from "../yaml/problem.ts";
 import {
   type Field,
   boolean,
@@ -85,8 +85,8 @@ export async function readSettings(folder: string, report: (problem: Problem) =>
     if (/^\s*["']?auth["']?\s*:/m.test(source)) settings.authProblem = problem;
     report(problem);
   };
-  const given = await orProblem(() => members(readYaml({ file: settingsFile, text: source })), unread);
-  for (const [key, field] of given ?? []) {
+  const fields = await orProblem(() => members(readYaml({ file: settingsFile, text: source })), unread);
+  for (const [key, field] of fields ?? []) {
     await orProblem(
       async () => {
         if (!Object.hasOwn(keys, key)) throw wrong(field, `unknown key "${key}"`, didYouMean(key, Object.keys(keys)));
@@ -116,23 +116,23 @@ const sizes = ["bodies"] as const;
 const durations = ["askTimeout", "stateTtl"] as const;
 
 function takeLimits(settings: ServerSettings, field: Field): void {
-  const given = members(field, ["fileSize", "files", ...counts, ...sizes, ...durations]);
-  const [fileSize, files] = [given.get("fileSize"), given.get("files")];
+  const fields = members(field, ["fileSize", "files", ...counts, ...sizes, ...durations]);
+  const [fileSize, files] = [fields.get("fileSize"), fields.get("files")];
   if (fileSize) settings.fileSize = bytes(fileSize);
   if (files) {
     settings.files = number(files, 1);
     settings.filesPlace = placeOf(files);
   }
   for (const key of counts) {
-    const limit = given.get(key);
+    const limit = fields.get(key);
     if (limit) settings.limits[key] = number(limit, 1);
   }
   for (const key of sizes) {
-    const limit = given.get(key);
+    const limit = fields.get(key);
     if (limit) settings.limits[key] = bytes(limit);
   }
   for (const key of durations) {
-    const limit = given.get(key);
+    const limit = fields.get(key);
     if (limit) settings.limits[key] = duration(limit);
   }
 }
@@ -143,8 +143,8 @@ function rateLimitOf(field: Field): RateLimitOptions | false {
     return {};
   }
   const options: RateLimitOptions = {};
-  const given = members(field, ["perSecond", "burst"]);
-  const [perSecond, burst] = [given.get("perSecond"), given.get("burst")];
+  const fields = members(field, ["perSecond", "burst"]);
+  const [perSecond, burst] = [fields.get("perSecond"), fields.get("burst")];
   if (perSecond) options.perSecond = number(perSecond, 0.001);
   if (burst) options.burst = number(burst, 1);
   return options;

@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from "node:stream";
-import type { ServeIo } from "../serve.ts";
+import type { ServeIo } from "../serving.ts";
 
 /** A fake environment for `mcparley serve`. */
 export interface FakeServeIo extends ServeIo {

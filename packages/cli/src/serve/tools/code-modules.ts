@@ -3,8 +3,8 @@ import { join, sep } from "node:path";
 import type { Jiti } from "jiti";
 import * as mcparley from "mcparley";
 import * as server from "mcparley/server";
-import { quotedWord } from "../../client/quoted-word.ts";
-import { FolderProblem, type Problem } from "../problem.ts";
+import { quotedWord } from "../../terminal/quoted-word.ts";
+import { FolderProblem, type Problem } from "../yaml/problem.ts";
 
 /** Loads the folder's TypeScript and JavaScript, without a build step. */
 export interface CodeModules {

@@ -49,15 +49,15 @@ export function fillText(text: string, values: Record<string, unknown>): string 
 function fillOne(part: string, { values, options }: Filling, afterOptions: boolean): string[] {
   const only = whole.exec(part)?.[1];
   const value = only === undefined ? undefined : values[only];
-  const given = Array.isArray(value) ? value : undefined;
-  const filled = given?.map(asText) ?? [fillText(part, values)];
+  const items = Array.isArray(value) ? value : undefined;
+  const filled = items?.map(asText) ?? [fillText(part, values)];
   for (const [index, argument] of filled.entries()) {
     if (argument.includes("\0"))
       throw new ToolError("An argument contains a NUL character, which programs do not accept.");
     const names = placeholdersIn(part);
     const written = part.startsWith("-");
     // A number contains only digits, so it cannot name an option of the author's choice.
-    if (typeof (given ? given[index] : value) === "number") continue;
+    if (typeof (items ? items[index] : value) === "number") continue;
     if (argument.startsWith("-") && !written && !afterOptions && !names.every((name) => options.has(name))) {
       throw new ToolError(`The argument ${names[0]} must not begin with a hyphen: "${argument.slice(0, 60)}".`);
     }

@@ -2,7 +2,7 @@ import { type CallToolResult, type JsonObject, wellFormedJson } from "mcparley";
 import { type Tool, ToolError, tool } from "mcparley/server";
 import { fillArguments, fillText } from "./command-template.ts";
 import { icons } from "../yaml/values.ts";
-import { FolderProblem, type Loaded } from "../problem.ts";
+import { FolderProblem, type Loaded } from "../yaml/problem.ts";
 import { type Command, readCommand } from "./read-command.ts";
 import { runProgram } from "./run-program.ts";
 import { schemaOf } from "./check-schema.ts";

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
-import { quotedWord } from "../../client/quoted-word.ts";
+import { quotedWord } from "../../terminal/quoted-word.ts";
 import { type Field, text, wrong } from "../yaml/yaml-fields.ts";
 
 const isWindows = process.platform === "win32";

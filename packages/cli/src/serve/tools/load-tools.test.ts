@@ -1,7 +1,7 @@
 import { ToolError } from "mcparley/server";
 import { describe, expect, test } from "vitest";
 import { codeModules } from "./code-modules.ts";
-import { formatProblem } from "../problem.ts";
+import { formatProblem } from "../yaml/problem.ts";
 import { serveFiles } from "../testing/served-folder.ts";
 import { addFiles, temporaryFolder } from "../testing/temporary-folder.ts";
 

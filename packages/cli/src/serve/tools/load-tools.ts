@@ -1,7 +1,7 @@
 import type { Tool } from "mcparley/server";
 import { type CodeModules, codeFile } from "./code-modules.ts";
 import { listFiles, loadEach, readText } from "../files/load-files.ts";
-import { FolderProblem, type Loaded, type Problem } from "../problem.ts";
+import { FolderProblem, type Loaded, type Problem } from "../yaml/problem.ts";
 import { checkToolName, commandTool } from "./command-tool.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import type { JsonObject } from "mcparley";
-import { didYouMean } from "../../did-you-mean.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
 import { type Element, placeholdersIn } from "./command-template.ts";
 import { schemaOf } from "./check-schema.ts";
 import { requireProgram } from "./find-program.ts";
@@ -129,10 +129,10 @@ async function insideFolder(field: Field, folder: string): Promise<string> {
 function environment({ fields, env }: CommandReading): Record<string, string> {
   const field = fields.get("env");
   const set: Record<string, string> = {};
-  const wanted = [...basicEnv];
+  const names = [...basicEnv];
   if (field && isMapping(field)) for (const [name, value] of members(field)) set[name] = text(value);
-  else if (field) wanted.push(...texts(field));
-  for (const name of wanted) if (env[name] !== undefined) set[name] ??= env[name];
+  else if (field) names.push(...texts(field));
+  for (const name of names) if (env[name] !== undefined) set[name] ??= env[name];
   return set;
 }
 

@@ -23,7 +23,7 @@ export function duration(field: Field): number {
   return quantity(field, times, { what: "a time", example: "30s" });
 }
 
-function quantity(field: Field, units: Record<string, number>, shown: { what: string; example: string }): number {
+function quantity(field: Field, units: Record<string, number>, texts: { what: string; example: string }): number {
   const value = text(field);
   const match = /^(\d{1,15}(?:\.\d{1,6})?)\s{0,3}([a-z]{0,3})$/i.exec(value.trim());
   const unit = match && units[match[2]!.toLowerCase()];
@@ -31,8 +31,8 @@ function quantity(field: Field, units: Record<string, number>, shown: { what: st
   if (amount > 0) return amount;
   throw wrong(
     field,
-    `"${field.path}" must be ${shown.what} above zero, not "${value}"`,
-    `Write it as ${shown.example}.`,
+    `"${field.path}" must be ${texts.what} above zero, not "${value}"`,
+    `Write it as ${texts.example}.`,
   );
 }
 

@@ -10,8 +10,8 @@ import {
   isSeq,
   parseDocument,
 } from "yaml";
-import { didYouMean } from "../../did-you-mean.ts";
-import { FolderProblem, type Problem } from "../problem.ts";
+import { didYouMean } from "../../terminal/did-you-mean.ts";
+import { FolderProblem, type Problem } from "./problem.ts";
 
 export interface YamlSource {
   file: string;

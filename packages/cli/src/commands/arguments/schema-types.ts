@@ -1,0 +1,68 @@
+import type { JsonObject } from "mcparley";
+import { isObject } from "../../terminal/json.ts";
+
+/** Maximum depth of references and alternatives. A type beyond it counts as unknown. */
+const maxDepth = 8;
+
+/**
+ * Returns the JSON types that a schema accepts, or undefined if it does not specify any.
+ *
+ * `$ref` is resolved in the document `root` only.
+ */
+export function typesOf(schema: unknown, root: JsonObject, depth = 0): Set<string> | undefined {
+  const resolved = resolveReference(schema, root);
+  if (!isObject(resolved) || depth > maxDepth) return undefined;
+  const { type, anyOf, oneOf, allOf } = resolved;
+  if (typeof type === "string") return new Set([type]);
+  if (Array.isArray(type)) return new Set(type.filter((one) => typeof one === "string"));
+  if ("const" in resolved) return new Set([nameOf(resolved.const)]);
+  if (Array.isArray(resolved.enum)) return new Set(resolved.enum.map(nameOf));
+  const alternatives = [anyOf, oneOf].find((list) => Array.isArray(list));
+  if (alternatives) return union(alternatives.map((one) => typesOf(one, root, depth + 1)));
+  if (!Array.isArray(allOf)) return undefined;
+  return allOf.map((one) => typesOf(one, root, depth + 1)).find((types) => types !== undefined);
+}
+
+/** Resolves `$ref` inside the document. Returns undefined for a reference to another document. */
+export function resolveReference(schema: unknown, root: JsonObject): unknown {
+  let current = schema;
+  for (let steps = 0; isObject(current) && typeof current.$ref === "string"; steps += 1) {
+    if (steps >= maxDepth || !current.$ref.startsWith("#")) return undefined;
+    current = pointed(current.$ref.slice(1), root);
+  }
+  return current;
+}
+
+function pointed(pointer: string, root: JsonObject): unknown {
+  let current: unknown = root;
+  for (const part of pointer.split("/").slice(1)) {
+    const key = decode(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    const inside = typeof current === "object" && current !== null && Object.hasOwn(current, key);
+    if (!inside) return undefined;
+    current = (current as JsonObject)[key];
+  }
+  return current;
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function union(sets: readonly (Set<string> | undefined)[]): Set<string> | undefined {
+  const all = new Set<string>();
+  for (const set of sets) {
+    if (!set) return undefined;
+    for (const type of set) all.add(type);
+  }
+  return all;
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value;
+}

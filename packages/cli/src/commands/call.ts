@@ -1,0 +1,223 @@
+import {
+  type CallToolResult,
+  Declined,
+  LocalError,
+  ProtocolError,
+  type Tool,
+  ToolError,
+  wellFormedJson,
+} from "mcparley";
+import { matchesGlob } from "@mcparley/internal/glob";
+import { readContent } from "mcparley/client";
+import { didYouMean } from "../terminal/did-you-mean.ts";
+import { type TypedArgument, readArguments, requireWord, sourcesOf } from "./arguments/arguments.ts";
+import { UsageError } from "../terminal/io.ts";
+import { isObject } from "../terminal/json.ts";
+import { jsonText } from "../terminal/json-text.ts";
+import { allowCure } from "./connection/allow-cure.ts";
+import { type View, paragraph, printJson, printText } from "../terminal/screen.ts";
+import { binaryOf, showContent, showJson } from "../terminal/show-content.ts";
+import { saveBinaries, saveText } from "./output/save-output.ts";
+import { whyUnasked } from "../terminal/questions/prompter.ts";
+import { type OptionValues, options, texts } from "../terminal/options.ts";
+import type { Command } from "./connection/command.ts";
+import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
+import { type Session, chooseTarget, useServer } from "./connection/session.ts";
+import { mayHide } from "./output/show-list.ts";
+import { visibleLine } from "../terminal/text.ts";
+import { toolArguments } from "./arguments/tool-arguments.ts";
+
+const { sendAnswers, ...answers } = answerOptions;
+
+const callOptions = {
+  output,
+  ...answers,
+  ...options({
+    allow: texts(
+      "PATTERN",
+      "call these tools without asking, even destructive ones; * stands for any characters; repeatable",
+    ),
+  }),
+  sendAnswers,
+  yes: formerYes,
+  ...serverOptions,
+} as const;
+
+type CallSession = Session<OptionValues<typeof callOptions>>;
+
+export const callCommand: Command<typeof callOptions> = {
+  usage: "TARGET TOOL [key=text | key:=json | key=@file | JSON ...]",
+  summary: "call a tool",
+  options: callOptions,
+  details: [
+    "key=text becomes a number, boolean, null, array or object if the tool's schema does not accept a string. For an " +
+      "array, repeat the key. key:=json passes JSON, key=@file the text of a file, key:=@file.json its JSON; @- is stdin.",
+    'One word may hold all arguments: \'{"a": 1, "b": [2, 3]}\', @arguments.json or @-. key=text replaces a member of it.',
+  ],
+  examples: [
+    "mcparley call handbook search_documents query=rollback limit=3",
+    `mcparley call handbook search_documents '{"query": "rollback"}'`,
+    "mcparley call add a=1 b=2 -- node server.js",
+  ],
+  async run(words, setting) {
+    const { target, rest } = await chooseTarget(words, setting);
+    const [word, ...others] = rest;
+    const name = requireWord(word, "Which tool? TOOL is missing.", "mcparley list TARGET tools shows them.");
+    const args = await readArguments(others, sourcesOf(setting.io));
+    await useServer(target, { ...setting, callsTools: true }, (session) => call(name, args, session));
+  },
+};
+
+async function call(name: string, args: readonly TypedArgument[], session: CallSession): Promise<void> {
+  const { options } = session;
+  const { tool, names } = await findTool(name, session);
+  const received = tool ? await callFound(tool, args, session) : await callHidden(name, args, session);
+  session.screen.endProgress();
+  if (!received)
+    throw new UsageError(
+      `The server has no tool ${JSON.stringify(name)}.`,
+      names.length === 0 ? mayHide : didYouMean(name, names),
+    );
+  const result = { ...received, content: readContent(received.content) };
+  if (result.isError) throw new ToolError(errorText(result), { result: received });
+  if (options.output !== undefined) await save(result, options.output, session);
+  if (options.json) await printJson(received, session);
+  else if (options.output === undefined || hasBinary(result)) await printText(showResult(result, session), session);
+}
+
+/** Returns the tool with this name, and the names of the tools listed before it. */
+async function findTool(
+  name: string,
+  { client, request }: CallSession,
+): Promise<{ tool: Tool | undefined; names: string[] }> {
+  if (!client.server.capabilities.tools) throw new UsageError("This server offers no tools.");
+  const names: string[] = [];
+  for await (const tool of client.listTools(request)) {
+    if (tool.name === name) return { tool, names };
+    names.push(tool.name);
+  }
+  return { tool: undefined, names };
+}
+
+async function callFound(tool: Tool, args: readonly TypedArgument[], session: CallSession): Promise<CallToolResult> {
+  const values = toolArguments(tool, args);
+  await confirmDestructive(tool, session);
+  return session.client
+    .callToolResult(tool.name, values, session.request)
+    .catch((error: unknown) => uncheckedResult(error, session));
+}
+
+/**
+ * Returns the result in the error for one that does not match the output schema of its tool. The structured content is left out, unless the
+ * result has nothing else. The server has run the call, so it is no failure.
+ */
+function uncheckedResult(error: unknown, { screen }: CallSession): CallToolResult {
+  const data = error instanceof LocalError && error.code === "invalid_result" ? error.data : undefined;
+  if (!isObject(data) || !isObject(data.result)) throw error;
+  const { structuredContent, ...result } = data.result;
+  screen.endProgress();
+  const content = readContent(result.content);
+  const hasStructureOnly = content.length === 0 && structuredContent !== undefined;
+  const effect = hasStructureOnly
+    ? "Its structured content was not checked."
+    : "Its content was not checked, and its structured content was left out.";
+  screen.note(paragraph(`${(error as Error).message}. ${effect}`, screen.err));
+  if (!hasStructureOnly) return { ...result, content };
+  return {
+    ...result,
+    content: [{ type: "text", text: jsonText(structuredContent, (value) => wellFormedJson(value, 2)) }],
+  };
+}
+
+/**
+ * Calls a tool that is not listed. A server may hide a tool until the client has its scopes. The refused call names
+ * these scopes, and the tool is listed when they are granted.
+ *
+ * Returns undefined if the tool does not exist.
+ */
+async function callHidden(
+  name: string,
+  args: readonly TypedArgument[],
+  session: CallSession,
+): Promise<CallToolResult | undefined> {
+  const { auth, client, request } = session;
+  if (!auth?.isSignedIn()) return undefined;
+  const values = toolArguments({ name, inputSchema: { type: "object" } }, args);
+  try {
+    const result = await auth.askForMore(() => client.callToolResult(name, values, request));
+    if (result) return result;
+  } catch (error) {
+    if (error instanceof ProtocolError) return undefined;
+    throw error;
+  }
+  const { tool } = await findTool(name, session);
+  return tool && callFound(tool, args, session);
+}
+
+/**
+ * Asks for confirmation before a call of a tool with `destructiveHint`. Refuses the call if nobody can be asked.
+ *
+ * The hint is a claim of the server, so this protects against accidents and not against a hostile server.
+ */
+async function confirmDestructive({ name, annotations }: Tool, { options, questions }: CallSession): Promise<void> {
+  if (!annotations?.destructiveHint || annotations.readOnlyHint) return;
+  if (options.allow.some((pattern) => matchesGlob(pattern, name))) return;
+  const agreed = await questions.confirm(`The tool "${visibleLine(name)}" may make destructive changes. Call it?`);
+  if (agreed) return;
+  const cure =
+    agreed === undefined ? ` It may make destructive changes, and ${whyUnasked(options)}. ${allowCure([name])}` : "";
+  throw new Declined(`The tool "${name}" was not called.${cure}`);
+}
+
+function errorText({ content }: CallToolResult): string {
+  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  return texts.join("\n") || "The tool failed without an error message.";
+}
+
+function hasBinary({ content }: CallToolResult): boolean {
+  return content.some((block) => binaryOf(block) !== undefined);
+}
+
+async function save(result: CallToolResult, file: string, session: CallSession): Promise<void> {
+  const binaries = result.content.map(binaryOf).filter((binary) => binary !== undefined);
+  if (binaries.length > 0) await saveBinaries(binaries, file, session);
+  else await saveText(`${resultText(result, { ...session.screen.out, terminal: false })}\n`, file, session);
+}
+
+function showResult(result: CallToolResult, { options, screen }: CallSession): string {
+  if (options.output === undefined) return resultText(result, screen.out);
+  const rest = result.content.filter((block) => binaryOf(block) === undefined);
+  return resultText({ ...result, content: rest }, screen.out);
+}
+
+/**
+ * Returns the content of a result as text, or the structured content if the text only repeats it.
+ *
+ * If both differ, only `--json` shows the structured content.
+ */
+function resultText({ content, structuredContent }: CallToolResult, view: View): string {
+  const own = content.filter((block) => block.type !== "text" || !mirrors(block.text, structuredContent));
+  const blocks = own.map((block) => showContent(block, view));
+  if (structuredContent === undefined) return blocks.join("\n");
+  if (!own.some((block) => block.type === "text")) {
+    return [...blocks, showJson(structuredContent, view)].join("\n");
+  }
+  if (view.terminal) blocks.push(view.style.dim("[The result also has structured content: --json shows it.]"));
+  return blocks.join("\n");
+}
+
+function mirrors(text: string, structured: unknown): boolean {
+  if (structured === undefined) return false;
+  try {
+    return canonical(JSON.parse(text)) === canonical(structured);
+  } catch {
+    return false;
+  }
+}
+
+/** Returns JSON with sorted members, for comparison. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    isObject(member) ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))) : member,
+  );
+}

@@ -1,0 +1,73 @@
+import { type Prompt, type PromptMessage, readPromptMessages } from "mcparley/client";
+import { didYouMean } from "../terminal/did-you-mean.ts";
+import { type TypedArgument, promptArguments, readArguments, requireWord, sourcesOf } from "./arguments/arguments.ts";
+import { UsageError } from "../terminal/io.ts";
+import { type View, printJson, printText } from "../terminal/screen.ts";
+import { binaryOf, showContent } from "../terminal/show-content.ts";
+import { saveBinaries, saveText } from "./output/save-output.ts";
+import type { OptionValues } from "../terminal/options.ts";
+import type { Command } from "./connection/command.ts";
+import { answerOptions, formerYes, output, serverOptions } from "./connection/options.ts";
+import { type Session, chooseTarget, useServer } from "./connection/session.ts";
+import { mayHide } from "./output/show-list.ts";
+import { visibleLine } from "../terminal/text.ts";
+
+const promptOptions = { output, ...answerOptions, yes: formerYes, ...serverOptions } as const;
+
+type PromptSession = Session<OptionValues<typeof promptOptions>>;
+
+export const promptCommand: Command<typeof promptOptions> = {
+  usage: "TARGET NAME [key=text | key=@file ...]",
+  summary: "get a prompt",
+  options: promptOptions,
+  details: [
+    "The arguments of a prompt are text. A single user message is printed unchanged, for use in a pipe. " +
+      "Several messages are printed with their roles.",
+  ],
+  examples: ["mcparley prompt handbook code_review code=@main.ts"],
+  async run(words, setting) {
+    const { target, rest } = await chooseTarget(words, setting);
+    const [word, ...others] = rest;
+    const name = requireWord(word, "Which prompt? NAME is missing.", "mcparley list TARGET prompts shows them.");
+    const args = await readArguments(others, sourcesOf(setting.io));
+    await useServer(target, setting, (session) => getPrompt(name, args, session));
+  },
+};
+
+async function getPrompt(name: string, args: readonly TypedArgument[], session: PromptSession): Promise<void> {
+  const { client, request, options, screen } = session;
+  const prompt = await findPrompt(name, session);
+  const result = await client.getPrompt(prompt.name, promptArguments(prompt, args), request);
+  screen.endProgress();
+  const messages = readPromptMessages(result.messages);
+  if (options.output !== undefined) await save(messages, options.output, session);
+  if (options.json) await printJson(result, session);
+  else if (options.output === undefined) await printText(promptText(messages, screen.out), session);
+}
+
+async function findPrompt(name: string, { client, request }: PromptSession): Promise<Prompt> {
+  if (!client.server.capabilities.prompts) throw new UsageError("This server offers no prompts.");
+  const names: string[] = [];
+  for await (const prompt of client.listPrompts(request)) {
+    if (prompt.name === name) return prompt;
+    names.push(prompt.name);
+  }
+  throw new UsageError(
+    `The server has no prompt ${JSON.stringify(name)}.`,
+    names.length === 0 ? mayHide : didYouMean(name, names),
+  );
+}
+
+async function save(messages: readonly PromptMessage[], file: string, session: PromptSession): Promise<void> {
+  const binaries = messages.map(({ content }) => binaryOf(content)).filter((binary) => binary !== undefined);
+  if (binaries.length > 0) await saveBinaries(binaries, file, session);
+  else await saveText(`${promptText(messages, { ...session.screen.out, terminal: false })}\n`, file, session);
+}
+
+function promptText(messages: readonly PromptMessage[], view: View): string {
+  const [first] = messages;
+  if (first && messages.length === 1 && first.role === "user") return showContent(first.content, view);
+  return messages
+    .map(({ role, content }) => `${view.style.bold(`${visibleLine(role)}:`)}\n${showContent(content, view)}`)
+    .join("\n\n");
+}

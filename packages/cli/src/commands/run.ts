@@ -1,0 +1,125 @@
+import { LocalError } from "mcparley";
+import { optionsOfTarget } from "../targets/known-target.ts";
+import { didYouMean } from "../terminal/did-you-mean.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { type CommandIo, UsageError } from "../terminal/io.ts";
+import { type Words, hasOption, readOptions, readWords } from "../terminal/options.ts";
+import { Screen, printText } from "../terminal/screen.ts";
+import { type Stop, createStop } from "../terminal/stop.ts";
+import { addCommand } from "./add.ts";
+import { callCommand } from "./call.ts";
+import { chatCommand } from "./chat.ts";
+import { completeCommand } from "./complete.ts";
+import type { Command, CommandDeclaration, CommandSetting } from "./connection/command.ts";
+import { commonOptions, formerYes, yesNotice } from "./connection/options.ts";
+import { type FailureFacts, reportError } from "./connection/report-error.ts";
+import { commandHelp } from "./help.ts";
+import { listCommand } from "./list.ts";
+import { loginCommand } from "./login.ts";
+import { logoutCommand } from "./logout.ts";
+import { promptCommand } from "./prompt.ts";
+import { readCommand } from "./read.ts";
+import { removeCommand } from "./remove.ts";
+import { serversCommand } from "./servers.ts";
+import { watchCommand } from "./watch.ts";
+import { whoamiCommand } from "./whoami.ts";
+
+export { helpTopics } from "./help.ts";
+
+/** The commands that use a server or configurations, by name. */
+export const clientCommands: ReadonlyMap<string, Command> = new Map<string, Command>([
+  ["list", listCommand],
+  ["call", callCommand],
+  ["prompt", promptCommand],
+  ["read", readCommand],
+  ["complete", completeCommand],
+  ["watch", watchCommand],
+  ["login", loginCommand],
+  ["logout", logoutCommand],
+  ["whoami", whoamiCommand],
+  ["servers", serversCommand],
+  ["add", addCommand],
+  ["remove", removeCommand],
+]);
+
+/** All commands whose options are declared. */
+export const declaredCommands: ReadonlyMap<string, CommandDeclaration> = new Map<string, CommandDeclaration>([
+  ...clientCommands,
+  ["chat", chatCommand],
+]);
+
+/**
+ * Runs one of the commands that use a server and returns the exit code. Reports errors and does not throw them.
+ *
+ * The first Ctrl-C cancels the work and closes the connection. After a second one this function returns immediately,
+ * with handles still open. The caller then ends the process.
+ */
+export async function runClientCommand(name: string, argv: readonly string[], io: CommandIo): Promise<number> {
+  const command = clientCommands.get(name);
+  const words = readWords(argv, command?.options ?? commonOptions);
+  const json = hasOption(words, commonOptions.json) ? (command?.printsLines ? "line" : "document") : undefined;
+  const facts: FailureFacts = {};
+  const screen = new Screen(io, () => stop.breakPipe());
+  const stop = createStop(io, () => {
+    screen.endProgress();
+    screen.note("Stopping. Press Ctrl-C again to exit immediately.");
+  });
+  const report = { screen, json, verbose: hasOption(words, commonOptions.verbose) } as const;
+  try {
+    const work = runCommand(name, words, { io, screen, stop, facts }).then(
+      () => (stop.reason === "interrupted" ? exitCodes.interrupted : exitCodes.ok),
+      (error: unknown) => endedBy(error, stop) ?? reportError(inTime(error, facts, stop), { ...report, ...facts }),
+    );
+    return await Promise.race([work, stop.ended.then(() => exitCodes.interrupted)]);
+  } catch (error) {
+    // The report itself could not be written.
+    screen.note(error instanceof Error ? error.message : String(error));
+    return exitCodes.usage;
+  } finally {
+    stop.dispose();
+  }
+}
+
+/** Returns the exit code if the user or the reader of stdout ended the command. Its error is then not reported. */
+function endedBy(error: unknown, stop: Stop): number | undefined {
+  if (stop.reason === "interrupted") return exitCodes.interrupted;
+  if (stop.reason === "broken_pipe" && !(error instanceof UsageError)) return exitCodes.ok;
+  return undefined;
+}
+
+/** Returns the error of a command. After the end of `--timeout`, the reason is the time and not its consequence. */
+function inTime(error: unknown, { program, timeout = 0 }: FailureFacts, { reason }: Stop): unknown {
+  if (reason !== "timeout" || error instanceof UsageError) return error;
+  const stray = program?.strayLine === undefined ? "" : ` The server printed to stdout. ${program.strayLine}`;
+  return new LocalError("timeout", `The command did not finish within ${timeout} ms.${stray}`, { cause: error });
+}
+
+async function runCommand(
+  name: string,
+  words: Words,
+  setting: Omit<CommandSetting, "options" | "targetOptions">,
+): Promise<void> {
+  const { screen, facts } = setting;
+  const command = clientCommands.get(name);
+  if (!command)
+    throw new UsageError(`There is no command ${JSON.stringify(name)}.`, didYouMean(name, clientCommands.keys()));
+  const options = readOptions(words, { name, options: command.options }, declaredCommands);
+  const isFormerYes = options.yes === true && command.options.yes === formerYes;
+  if (isFormerYes) screen.noteParagraph(yesNotice(command.options));
+  if (options.help) {
+    await printText(commandHelp(name, command, screen.out.terminal ? screen.out.width : 80), { screen });
+    return;
+  }
+  if (typeof options.timeout === "number") facts.timeout = options.timeout;
+  const targetOptions = optionsOfTarget(isFormerYes ? withTrust(words) : words, command.options, declaredCommands);
+  await command.run(words, {
+    ...setting,
+    targetOptions,
+    options: isFormerYes ? { ...options, trust: true, sendAnswers: true, allow: ["*"] } : options,
+  });
+}
+
+/** Returns words with `--trust`, as which `--yes` is repeated. */
+function withTrust(words: Words): Words {
+  return { ...words, options: [...words.options, { name: "trust", word: "--trust", value: undefined }] };
+}

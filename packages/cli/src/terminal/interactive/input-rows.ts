@@ -1,0 +1,75 @@
+import { printable } from "mcparley";
+import { endOfRow, widthOf } from "../text.ts";
+
+/** Text on the rows of a terminal, with a cursor. */
+export interface Rows {
+  readonly rows: readonly string[];
+  readonly cursor: { readonly row: number; readonly column: number };
+}
+
+/** An input as it is drawn. */
+export interface InputText {
+  /** The text before the input on its first row, with colours and without other controls. */
+  readonly prompt: string;
+  readonly text: string;
+  /** The number of characters before the cursor. */
+  readonly cursor: number;
+}
+
+/** Columns that a prompt must leave for the text beside it. A longer prompt has rows of its own. */
+const leastRoom = 12;
+
+/** Returns the rows of an input of at most `columns` columns and `most` rows. If it has more, those around the cursor are shown. */
+export function inputRows({ prompt, text, cursor }: InputText, columns: number, most: number): Rows {
+  const room = Math.max(columns, 4);
+  const width = widthOf(prompt);
+  const isBeside = width <= Math.max(room - leastRoom, room >> 1);
+  const start = isBeside ? width : 0;
+  const indent = isBeside && width <= room >> 1 ? width : 0;
+  const widths = { first: room - start, next: room - indent };
+  const all = layOut(safe(text), widths);
+  const before = layOut(safe(text.slice(0, cursor)), widths);
+  const at = { row: before.length - 1, column: widthOf(before.at(-1) ?? "") };
+  // A cursor behind the last column stands at the start of the next row.
+  if (at.column >= (at.row === 0 ? widths.first : widths.next)) {
+    at.row += 1;
+    at.column = 0;
+    if (all.length === at.row) all.push("");
+  }
+  const from = Math.max(0, Math.min(at.row - (most >> 1), all.length - most));
+  const visibleRows = all.slice(from, from + most).map((row, index) => {
+    const isFirst = from + index === 0;
+    return isFirst && isBeside ? prompt + row : " ".repeat(isFirst ? 0 : indent) + row;
+  });
+  const column = at.column + (at.row === 0 ? start : indent);
+  const above = isBeside ? [] : layOut(prompt, { first: room, next: room });
+  return { rows: [...above, ...visibleRows], cursor: { row: at.row - from + above.length, column } };
+}
+
+/** The columns of the first row, and of the others. */
+interface Widths {
+  readonly first: number;
+  readonly next: number;
+}
+
+/** Breaks a text into rows, in linear time. */
+function layOut(text: string, { first, next }: Widths): string[] {
+  const rows: string[] = [];
+  for (const line of text.split("\n")) {
+    let rest = line;
+    for (;;) {
+      const limit = rows.length === 0 ? first : next;
+      const end = endOfRow(rest, limit);
+      if (end === rest.length || end === 0) break;
+      rows.push(rest.slice(0, end));
+      rest = rest.slice(end);
+    }
+    rows.push(rest);
+  }
+  return rows;
+}
+
+/** Returns a text in which tabs are spaces, and controls are escaped. The text can be a value of a server that was chosen. */
+function safe(text: string): string {
+  return printable(text.replaceAll("\t", "    "));
+}

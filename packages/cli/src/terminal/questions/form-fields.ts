@@ -1,0 +1,234 @@
+import type { FormContent, FormField, FormOption } from "@mcparley/host";
+import type { Suggest } from "./prompter.ts";
+import { suggestChoices } from "./suggest-choices.ts";
+
+/** The value of a field (client/elicitation, Requested Schema). */
+export type FieldValue = FormContent[string];
+
+/** One field of a form. */
+export interface Field {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string | undefined;
+  readonly required: boolean;
+  readonly default: FieldValue | undefined;
+  /** The expected form, in a few words: `number from 1 to 5`. */
+  readonly expects: string;
+  /** Empty if any text is allowed. */
+  readonly choices: readonly FormOption[];
+  /** The menu of the choices. Undefined if any text is allowed. */
+  readonly suggest: Suggest | undefined;
+  /** Reads typed text. Throws `InvalidField` with the expected form. */
+  read(text: string): FieldValue;
+}
+
+/**
+ * Returns how to ask for a field, and how to read the answer. `problemOf` returns the problem of a value that a field of
+ * its kind accepts. It receives a form with this field only.
+ */
+export function typedField(
+  { name, title, description, isRequired, input }: FormField,
+  problemOf: (content: FormContent) => string | undefined = () => undefined,
+): Field {
+  const kind = kindOf(input);
+  return {
+    name,
+    title,
+    description,
+    required: isRequired,
+    default: initialOf(input, isRequired),
+    ...kind,
+    read: (typed) => {
+      const answer = kind.read(typed);
+      const problem = problemOf({ [name]: answer });
+      if (problem !== undefined) throw new InvalidField(`The answer ${problem}.`);
+      return answer;
+    },
+  };
+}
+
+type Input<T extends FormField["input"]["type"]> = Extract<FormField["input"], { type: T }>;
+
+type Kind = Pick<Field, "expects" | "choices" | "suggest" | "read">;
+
+/** A kind of field whose answer is any text. */
+const open = { choices: [], suggest: undefined } as const;
+
+function kindOf(input: FormField["input"]): Kind {
+  switch (input.type) {
+    case "text":
+      return { ...open, expects: textExpects(input), read: (typed) => checkText(typed, input) };
+    case "number":
+      return readNumber(input);
+    case "boolean": {
+      const suggest = suggestChoices(["yes", "no"].map((word) => ({ typed: word, title: word })));
+      return { ...open, expects: "yes or no", suggest, read: readBoolean };
+    }
+    case "choice": {
+      const { options: choices } = input;
+      const suggest = suggestChoices(typedChoices(choices));
+      return { expects: "number of a choice", choices, suggest, read: (typed) => choose(typed, choices) };
+    }
+    default:
+      return severalChoices(input);
+  }
+}
+
+function severalChoices({ options: choices, minItems: least = 0, maxItems: most = Infinity }: Input<"choices">): Kind {
+  const limits = [least > 0 ? `at least ${least}` : "", most < Infinity ? `at most ${most}` : ""].filter(Boolean);
+  const expects = ["numbers of choices, separated by commas", ...limits].join(", ");
+  return {
+    expects,
+    choices,
+    suggest: suggestChoices(typedChoices(choices, ","), ","),
+    read: (typed) => {
+      const parts = typed.split(",").map((part) => part.trim());
+      const chosen = [...new Set(parts.filter(Boolean).map((part) => choose(part, choices)))];
+      if (chosen.length >= least && chosen.length <= most) return chosen;
+      throw new InvalidField(`The answer must have ${limits.join(" and ")} choices.`);
+    },
+  };
+}
+
+/** Returns the choices with the text that selects each: its value, or its number if the value cannot be typed. */
+function typedChoices(choices: readonly FormOption[], separator?: string): { typed: string; title: string }[] {
+  return choices.map(({ value, title }, index) => {
+    const isTypable = value !== "" && /^[ -~]+$/.test(value) && value.trim() === value;
+    const isPart = separator === undefined || !value.includes(separator);
+    return { typed: isTypable && isPart ? value : String(index + 1), title };
+  });
+}
+
+/** Returns the choice with this value, title or number, in this order. */
+function choose(typed: string, choices: readonly FormOption[]): string {
+  const word = typed.trim();
+  const named = choices.find(({ value }) => value === word) ?? choices.find(({ title }) => same(title, word));
+  const chosen = named ?? (/^\d+$/.test(word) ? choices[Number(word) - 1] : undefined);
+  if (chosen) return chosen.value;
+  throw new InvalidChoice(word, choices);
+}
+
+function readBoolean(typed: string): boolean {
+  const word = typed.trim().toLowerCase();
+  if (["y", "yes", "true", "1"].includes(word)) return true;
+  if (["n", "no", "false", "0"].includes(word)) return false;
+  throw new InvalidField("The answer must be yes or no.");
+}
+
+/** Several choices have no "no value". If none must be chosen, none is the answer of an empty line to a required field. */
+function initialOf(input: FormField["input"], isRequired: boolean): FieldValue | undefined {
+  if (input.type !== "choices") return input.initial;
+  const isOpen = !isRequired || (input.minItems ?? 0) > 0;
+  return input.initial.length === 0 && isOpen ? undefined : [...input.initial];
+}
+
+function same(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+interface Format {
+  readonly expects: string;
+  readonly example: string;
+  matches(text: string): boolean;
+}
+
+const formats = new Map<unknown, Format>([
+  [
+    "email",
+    {
+      expects: "e-mail address",
+      example: "ada@example.com",
+      matches: (text) => /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)*$/.test(text),
+    },
+  ],
+  [
+    "uri",
+    { expects: "URI", example: "https://example.com", matches: (text) => URL.canParse(text) && !/\s/.test(text) },
+  ],
+  ["date", { expects: "date", example: "2026-03-31", matches: isDate }],
+  ["date-time", { expects: "date and time", example: "2026-03-31T09:30:00Z", matches: isDateTime }],
+]);
+
+/** Returns the expected form of a string, in a few words. */
+function textExpects({ format: name, minLength, maxLength }: Input<"text">): string {
+  const format = formats.get(name);
+  const base = format ? `${format.expects}, such as ${format.example}` : "text";
+  const limits = range(minLength, maxLength);
+  return limits === "" ? base : `${base}, ${limits} characters`;
+}
+
+/** Returns the text if it is valid for the field. Lengths count characters, as in JSON Schema. */
+function checkText(text: string, { format: name, minLength, maxLength }: Input<"text">): string {
+  const { length } = Array.from(text);
+  if (minLength !== undefined && length < minLength) {
+    throw new InvalidField(`The answer must have at least ${minLength} characters; this has ${length}.`);
+  }
+  if (maxLength !== undefined && length > maxLength) {
+    throw new InvalidField(`The answer must have at most ${maxLength} characters; this has ${length}.`);
+  }
+  const format = formats.get(name);
+  if (!format || format.matches(text)) return text;
+  throw new InvalidField(`The answer must be a valid ${format.expects}, such as ${format.example}.`);
+}
+
+/** Returns how to ask for a number or an integer. */
+function readNumber({ isInteger, minimum, maximum }: Input<"number">): Kind {
+  const limits = range(minimum, maximum);
+  const expects = [isInteger ? "whole number" : "number", limits].filter(Boolean).join(" ");
+  return {
+    ...open,
+    expects,
+    read: (typed) => {
+      const value = Number(typed);
+      const written = /^\s*[+-]?(\d|\.\d)/.test(typed) && Number.isFinite(value);
+      const whole = !isInteger || Number.isSafeInteger(value);
+      if (written && whole && value >= (minimum ?? -Infinity) && value <= (maximum ?? Infinity)) return value;
+      throw new InvalidField(`The answer must be a ${expects}.`);
+    },
+  };
+}
+
+function range(least: number | undefined, most: number | undefined): string {
+  if (least !== undefined && most !== undefined) return `from ${least} to ${most}`;
+  if (least !== undefined) return `at least ${least}`;
+  return most === undefined ? "" : `at most ${most}`;
+}
+
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  // `Date` moves the 31st of a shorter month to the next month instead of rejecting it.
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+function isDateTime(text: string): boolean {
+  const [, date, time] = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d))$/.exec(text) ?? [];
+  return date !== undefined && isDate(date) && !Number.isNaN(Date.parse(`${date}T${time}`));
+}
+
+/** The typed text is not valid for the field. */
+export class InvalidField extends Error {
+  override readonly name: string = "InvalidField";
+}
+
+/** The typed text is none of the choices. Its message is for a user who sees them with their numbers. */
+export class InvalidChoice extends InvalidField {
+  override readonly name = "InvalidChoice";
+  readonly typed: string;
+
+  constructor(typed: string, { length }: readonly FormOption[]) {
+    super(length === 1 ? "There is one choice: 1." : `The answer must be a number from 1 to ${length}.`);
+    this.typed = typed;
+  }
+}
+
+/** Maximum number of choices in a message. */
+const SHOWN_CHOICES = 20;
+
+/** Returns the choices of a field with their titles, for a user who does not see them. */
+export function listChoices({ choices }: Pick<Field, "choices">): string {
+  const listed = choices.slice(0, SHOWN_CHOICES);
+  const texts = listed.map(({ value, title }) => (value === title ? value : `${value} (${title})`));
+  const more = choices.length - listed.length;
+  return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}

@@ -1,0 +1,100 @@
+import { printable } from "mcparley";
+import type { View } from "../screen.ts";
+import { cut, endOfRow, visibleLine, widthOf, wrap } from "../text.ts";
+
+/** Stands before each line of a text that somebody else wrote, so that it cannot look like a line of this command. */
+export const gutter = "  │ ";
+
+/** Maximum columns of a text. */
+const widest = 120;
+
+/** Maximum columns of a name or a title. The end of a longer one is replaced by "…". */
+const longest = 240;
+
+/** Maximum lines of a text. The others are shown if the user asks for them. */
+export const maxLines = 40;
+
+/**
+ * Returns the lines of an untrusted text, made safe, each with `before`.
+ *
+ * Words that are wider than the terminal are broken. Otherwise the terminal would continue them in the first column, where
+ * only this command writes.
+ */
+export function serverLines(text: string, view: View, before: string = gutter): string[] {
+  const lines = brokenLines(printable(text).trim(), columnsOf(view) - widthOf(before));
+  return lines.map((line) => (before + line).trimEnd());
+}
+
+/**
+ * Returns the lines of an untrusted text that must be read exactly, such as JSON. They are broken at the width, and nothing is
+ * removed: not even spaces at a break.
+ */
+export function exactLines(text: string, view: View, before: string): string[] {
+  const columns = Math.max(columnsOf(view) - widthOf(before), 10);
+  const lines = printable(text).split("\n");
+  return lines.flatMap((line) => pieces(line, columns)).map((line) => before + line);
+}
+
+/** Returns a line of this command, broken at the width. `safe` can have colours; texts of servers in it are made safe. */
+export function ownLines(safe: string, view: View, indents: readonly [string, string] = ["", "  "]): string[] {
+  const [first, others] = indents;
+  const lines = brokenLines(safe, columnsOf(view) - Math.max(widthOf(first), widthOf(others)));
+  return lines.map((line, index) => (index === 0 ? first : others) + line);
+}
+
+/** Returns a fact with its label. Further lines of the fact begin below its first one. */
+export function row(label: string, safe: string, view: View): string[] {
+  const start = `  ${label.padEnd(13)} `;
+  return ownLines(safe, view, [start, " ".repeat(start.length)]);
+}
+
+/** Returns a name for a sentence, on one line. Quotes in it are escaped, so that the name ends at the last one. */
+export function quoted(name: string): string {
+  return cut(visibleLine(JSON.stringify(name)), longest);
+}
+
+/** Returns a title or another short text of a server, on one line. */
+export function shortLine(text: string): string {
+  return cut(visibleLine(text), longest);
+}
+
+/** A part of a text. */
+interface Excerpt {
+  readonly lines: readonly string[];
+  /** Whether a part is left out. A line of the excerpt states it. */
+  readonly isCut: boolean;
+}
+
+/** Returns the first and the last lines of a text, and how many are left out between them. */
+export function excerpt(lines: readonly string[], { style }: View, most: number = maxLines): Excerpt {
+  if (lines.length <= most) return { lines, isCut: false };
+  const after = Math.floor(most / 4);
+  const before = most - after;
+  const left = lines.length - before - after;
+  const note = style.yellow(`  … ${left} ${left === 1 ? "line is" : "lines are"} not shown`);
+  return { lines: [...lines.slice(0, before), note, ...(after > 0 ? lines.slice(-after) : [])], isCut: true };
+}
+
+function columnsOf({ width }: View): number {
+  return Math.min(width, widest);
+}
+
+function brokenLines(safe: string, width: number): string[] {
+  const columns = Math.max(width, 10);
+  return wrap(safe, columns).flatMap((line) => pieces(line, columns));
+}
+
+/** Breaks a line also within words. */
+function pieces(line: string, width: number): string[] {
+  const found: string[] = [];
+  let rest = line;
+  for (;;) {
+    const end = endOfRow(rest, width);
+    if (end === rest.length || end === 0) {
+      found.push(rest);
+      return found;
+    }
+    found.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+}

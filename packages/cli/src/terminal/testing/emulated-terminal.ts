@@ -1,0 +1,105 @@
+import { PassThrough, Writable } from "node:stream";
+import { Terminal } from "@xterm/headless";
+import { fakeIo } from "../../commands/testing/fake-io.ts";
+import type { CommandIo } from "../io.ts";
+
+/** An emulated terminal, with the streams of a command that runs in it. */
+export interface EmulatedTerminal {
+  readonly io: CommandIo;
+  /** All bytes that were written. */
+  readonly raw: () => string;
+  /** The visible lines without the spaces at their ends, and without empty lines at the end. */
+  lines(): Promise<string[]>;
+  /** Like `lines`, with the lines that have scrolled out of view. */
+  allLines(): Promise<string[]>;
+  /** Resolves when a condition of all lines holds. It is checked after each write. */
+  until(isMet: (lines: readonly string[]) => boolean): Promise<void>;
+  /** The position of the cursor on the screen. */
+  cursor(): Promise<{ row: number; column: number }>;
+  /** Sends keys in one chunk. */
+  press(keys: string): void;
+  resize(columns: number, rows: number): Promise<void>;
+}
+
+interface EmulatorOptions {
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly env?: Record<string, string>;
+  /** Default: calls at once, so that a question takes keys as soon as it is written. */
+  readonly after?: CommandIo["after"];
+}
+
+/** Names of keys and their sequences. */
+export const keys = {
+  up: "\u001b[A",
+  down: "\u001b[B",
+  left: "\u001b[D",
+  right: "\u001b[C",
+  home: "\u001b[H",
+  tab: "\t",
+  enter: "\r",
+  altEnter: "\u001b\r",
+  backspace: "\u007f",
+  ctrlC: "\u0003",
+  ctrlD: "\u0004",
+} as const;
+
+/** Returns a terminal of 40 columns and 12 rows, unless another size is given. */
+export function emulatedTerminal(options: EmulatorOptions = {}): EmulatedTerminal {
+  const { columns = 40, rows = 12, env = {}, after } = options;
+  const emulator = new Terminal({ cols: columns, rows, allowProposedApi: true });
+  const written: string[] = [];
+  const waiting: (() => void)[] = [];
+  const stdin = new PassThrough();
+  const stdout = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      written.push(chunk.toString());
+      // A real terminal converts line feeds.
+      emulator.write(chunk.toString().replaceAll("\n", "\r\n"));
+      done();
+      for (const resolve of waiting.splice(0)) resolve();
+    },
+  });
+  Object.assign(stdout, { columns, rows });
+  /** Resolves when the emulator has processed what was written. */
+  const settled = (): Promise<void> => new Promise((resolve) => emulator.write("", resolve));
+  const linesFrom = async (first: () => number): Promise<string[]> => {
+    await settled();
+    const { active } = emulator.buffer;
+    const rows = Array.from({ length: active.baseY + emulator.rows - first() }, (_, row) => first() + row);
+    const lines = rows.map((row) => (active.getLine(row)?.translateToString(true) ?? "").trimEnd());
+    while (lines.at(-1) === "") lines.pop();
+    return lines;
+  };
+  const io: CommandIo = {
+    ...fakeIo({ terminal: true, env: { HOME: "/no/such/home", ...env }, ...(after && { after }) }),
+    stdin,
+    stdout,
+    columns: () => emulator.cols,
+  };
+  return {
+    io,
+    raw: () => written.join(""),
+    lines: () => linesFrom(() => emulator.buffer.active.baseY),
+    allLines: () => linesFrom(() => 0),
+    async until(isMet) {
+      for (;;) {
+        const written = new Promise<void>((resolve) => void waiting.push(resolve));
+        if (isMet(await linesFrom(() => 0))) return;
+        await written;
+      }
+    },
+    async cursor() {
+      await settled();
+      const { cursorX, cursorY } = emulator.buffer.active;
+      return { row: cursorY, column: cursorX };
+    },
+    press: (text) => void stdin.write(text),
+    async resize(newColumns, newRows) {
+      await settled();
+      emulator.resize(newColumns, newRows);
+      Object.assign(stdout, { columns: newColumns, rows: newRows });
+      stdout.emit("resize");
+    },
+  };
+}

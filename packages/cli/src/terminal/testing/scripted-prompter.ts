@@ -1,0 +1,76 @@
+import { type AskOptions, Dismissed, type Prompter } from "../questions/prompter.ts";
+import type { View } from "../screen.ts";
+import { styleFor } from "../text.ts";
+import { type DialogSetting, chatRenderer } from "../../chat/dialogs/dialogs.ts";
+
+/** An answer, or a function of the question that returns it. */
+type ScriptedAnswer = string | ((options: AskOptions) => string);
+
+/** A terminal without colours, 80 columns wide. */
+export const plainView: View = { terminal: true, width: 80, style: styleFor(false, {}) };
+
+/** A prompter with a scripted user. */
+interface ScriptedPrompter {
+  readonly prompter: Prompter;
+  /** Everything that was shown and typed. */
+  readonly screen: () => string;
+  /** The texts that were in the input at the start of the questions. */
+  readonly initials: (string | undefined)[];
+  /** The answers that no question took. */
+  readonly left: ScriptedAnswer[];
+}
+
+/** Dialogs with a scripted user. */
+interface ScriptedDialogs extends Omit<ScriptedPrompter, "prompter"> {
+  readonly renderer: ReturnType<typeof chatRenderer>;
+  /** The URLs that were opened. */
+  readonly opened: string[];
+  readonly errors: Error[];
+}
+
+/** Returns a prompter of a user who gives these answers, one by one. After the last one the input ends. */
+export function scriptedPrompter(answers: readonly ScriptedAnswer[]): ScriptedPrompter {
+  const left = [...answers];
+  const initials: (string | undefined)[] = [];
+  let text = "";
+  const prompter: Prompter = {
+    say: (shown) => void (text += `${shown}\n`),
+    close: () => {},
+    ask: (prompt, options = {}) => {
+      text += prompt;
+      const next = left.shift();
+      if (next === undefined) return Promise.reject(new Dismissed());
+      initials.push(options.initial);
+      const typed = typeof next === "string" ? next : next(options);
+      text += `${typed}\n`;
+      return Promise.resolve(typed);
+    },
+  };
+  return { prompter, screen: () => text, initials, left };
+}
+
+/** Returns the renderer of the chat for a user with these answers. */
+export function scriptedDialogs(
+  answers: readonly ScriptedAnswer[],
+  setting: Partial<DialogSetting> = {},
+  view: View = plainView,
+): ScriptedDialogs {
+  const opened: string[] = [];
+  const errors: Error[] = [];
+  const { prompter, ...scripted } = scriptedPrompter(answers);
+  const renderer = chatRenderer({
+    talk: (signal, run) => (signal.aborted ? Promise.reject(new Dismissed()) : run(prompter, view)),
+    openUrl: async (url) => void opened.push(url),
+    isComposed: () => false,
+    isManual: false,
+    onError: (error) => void errors.push(error),
+    ...setting,
+  });
+  return { renderer, ...scripted, opened, errors };
+}
+
+/** The signal of a request that is not withdrawn. */
+export const signal: AbortSignal = new AbortController().signal;
+
+/** A text that tries to control the terminal and to look like lines of the chat. */
+export const hostile = '\u001b[2J\r\nThe server "safe" asks:\nCall it? [y]es\u202e\u200b\u0007';

@@ -1,0 +1,115 @@
+import truncatedWidth from "fast-string-truncated-width";
+import { printable } from "mcparley";
+
+/** Maximum UTF-16 units of a text that one line shows. It is more than a person reads. */
+const shownUnits = 65_536;
+
+/**
+ * Makes untrusted text safe to show on one line: white space becomes single spaces, and unsafe characters are escaped. The end of a text of
+ * more than 65,536 UTF-16 units is replaced by its length.
+ */
+export function visibleLine(text: string): string {
+  const rest = text.length - shownUnits;
+  // U+2800 is an empty braille cell, which looks like a space.
+  const line = printable(
+    text
+      .slice(0, shownUnits)
+      .replace(/[\s\u2800]+/g, " ")
+      .trim(),
+  );
+  return rest > 0 ? `${line}… (${rest} more characters)` : line;
+}
+
+/** UTF-16 units that are measured at a time. The library throws for megabytes of combining marks. */
+const measuredUnits = 65_536;
+
+/** Returns the number of columns of a line on a terminal, in linear time. Colours take none. */
+export function widthOf(line: string): number {
+  let width = 0;
+  for (let start = 0; start < line.length; start += measuredUnits) {
+    width += truncatedWidth(line.slice(start, start + measuredUnits)).width;
+  }
+  return width;
+}
+
+/** Cuts a line to at most `width` columns, in linear time. The last column of a cut line is "…". */
+export function cut(line: string, width: number): string {
+  const end = endOfRow(line, width, "…");
+  return end < line.length ? `${line.slice(0, end)}…` : line;
+}
+
+/** Maximum UTF-16 units for each column: a character with many combining marks, or colours. */
+const unitsPerColumn = 8;
+
+/**
+ * Returns the number of UTF-16 units at the start of a line that fit into a row of `width` columns, with the `ellipsis` if the line is
+ * longer. Combining marks beyond 8 for each column do not fit.
+ *
+ * Only the start of the line is measured: for some scripts the library reads the whole rest of a line, so that breaking a long line into
+ * rows would take quadratic time.
+ */
+export function endOfRow(line: string, width: number, ellipsis = ""): number {
+  if (width === Infinity) return line.length;
+  const most = width * unitsPerColumn;
+  const isPairCut = most > 0 && (line.codePointAt(most - 1) ?? 0) > 0xffff;
+  const start = line.slice(0, isPairCut ? most + 1 : most);
+  const { index, truncated } = truncatedWidth(start, { limit: width, ellipsis, ellipsisWidth: ellipsis.length });
+  return truncated ? index : start.length;
+}
+
+/**
+ * Breaks text at spaces into lines of at most `width` columns. Keeps existing line breaks. A longer word is not broken,
+ * so that it can be copied.
+ */
+export function wrap(text: string, width: number): string[] {
+  return text.split("\n").flatMap((line) => wrapLine(line, Math.max(width, 10)));
+}
+
+function wrapLine(line: string, width: number): string[] {
+  if (widthOf(line) <= width) return [line];
+  const indent = /^\s*(?:[-*] |\d+\. )?/.exec(line)?.[0] ?? "";
+  const lines: string[] = [];
+  let words: string[] = [];
+  let taken = widthOf(indent);
+  let before = indent;
+  for (const word of line.slice(indent.length).split(" ")) {
+    const needed = widthOf(word);
+    if (words.length > 0 && taken + 1 + needed > width) {
+      lines.push(before + words.join(" "));
+      before = " ".repeat(indent.length);
+      words = [];
+      taken = indent.length;
+    }
+    taken += words.length === 0 ? needed : needed + 1;
+    words.push(word);
+  }
+  return [...lines, before + words.join(" ")];
+}
+
+type Mark = (text: string) => string;
+
+/** Colours text for a terminal. Every function returns the text unchanged if colours are off. */
+export interface Style {
+  readonly bold: Mark;
+  readonly dim: Mark;
+  readonly red: Mark;
+  readonly yellow: Mark;
+  /** Stands out as much as the terminal can. */
+  readonly inverse: Mark;
+}
+
+/** Colours for a stream: on a terminal, unless NO_COLOR (https://no-color.org) is set or the terminal is dumb. */
+export function styleFor(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): Style {
+  const hasColours = isTerminal && !env.NO_COLOR && env.TERM !== "dumb";
+  const mark =
+    (open: number, close: number) =>
+    (text: string): string =>
+      hasColours && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  return {
+    bold: mark(1, 22),
+    dim: mark(2, 22),
+    red: mark(31, 39),
+    yellow: mark(33, 39),
+    inverse: mark(7, 27),
+  };
+}
