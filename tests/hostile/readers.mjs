@@ -493,12 +493,9 @@ export const readers = [
     load: async () => {
       const { toResultPart } = await import("../../packages/host/src/conversation/tool-results.ts");
       const { createResultStore } = await import("../../packages/host/src/conversation/result-handles.ts");
-      const { knownSecrets } = await import("../../packages/host/src/secrets/known-secrets.ts");
       const call = { callId: "1", name: "a__b", origin: { server: "a", name: "b" } };
       return (text) => {
-        const secrets = knownSecrets();
-        secrets.add("secret-secret");
-        const limits = { maxBytes: 32_768, store: createResultStore(), hideSecrets: secrets.hide };
+        const limits = { maxBytes: 32_768, store: createResultStore() };
         const result = { content: [{ type: "text", text }], structuredContent: { a: text } };
         return toResultPart(call, /** @type {any} */ ({ status: "completed", result }), limits);
       };
@@ -523,7 +520,7 @@ export const readers = [
       const { knownSecrets } = await import("../../packages/host/src/secrets/known-secrets.ts");
       const secrets = knownSecrets();
       for (const secret of ["secret-secret", "aaaaaaaaab", "0000000001", 'a"\\b/c d']) secrets.add(secret);
-      return secrets.hide;
+      return secrets.withoutSecrets;
     },
   },
   {

@@ -50,22 +50,3 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | unde
     void promise.then(resolve, reject).finally(removeListener);
   });
 }
-
-/**
- * Runs work with a signal that is aborted when one of several is, with its reason. The promise settles like that of the work.
- *
- * The signals have no listener of it when the work has ended. Node 20 keeps an entry in each signal that is passed to the built-in function
- * for this as long as that signal exists, which can be the lifetime of the host.
- */
-export async function withAnySignal<T>(
-  signals: readonly AbortSignal[],
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const controller = new AbortController();
-  const removals = signals.map((signal) => onAbort(signal, (reason) => controller.abort(reason)));
-  try {
-    return await work(controller.signal);
-  } finally {
-    for (const removeListener of removals) removeListener();
-  }
-}

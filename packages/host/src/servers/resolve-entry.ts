@@ -1,18 +1,11 @@
 import { LocalError, printableJson } from "mcparley";
-import type { CommandTarget, HttpTarget, InProcessServer, Timeouts } from "mcparley/client";
+import type { CommandTarget, InProcessServer, Timeouts } from "mcparley/client";
 import type { ServerEntry, ServerSettings } from "./server-entry.ts";
+import type { ResolvedTarget, SupervisedEntry } from "../supervision/supervised-entry.ts";
 import type { ServerTarget } from "../values/server-target.ts";
 
-/** The target of a server, by its kind. */
-export type ResolvedTarget =
-  | { readonly kind: "http"; readonly target: HttpTarget & { readonly url: URL } }
-  | { readonly kind: "command"; readonly target: CommandTarget }
-  | { readonly kind: "in-process"; readonly target: InProcessServer };
-
 /** A checked entry of a server: its name, its target and its settings. */
-export interface ResolvedEntry {
-  readonly name: string;
-  readonly server: ResolvedTarget;
+export interface ResolvedEntry extends SupervisedEntry {
   readonly settings: Omit<ServerSettings, "target">;
 }
 

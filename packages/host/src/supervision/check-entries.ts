@@ -63,9 +63,9 @@ export function checkList(list: ListName, given: readonly unknown[], report: (er
   return { entries, digest: digestOf(json) };
 }
 
-/** Returns the list without the secrets of the host. The digest is that of the returned entries. */
-export function withoutSecrets(list: CheckedList, hideSecrets: <T>(value: T) => T): CheckedList {
-  const entries = hideSecrets(list.entries);
+/** Returns the list with changed entries, and their digest. */
+export function changedList(list: CheckedList, change: <T>(value: T) => T): CheckedList {
+  const entries = change(list.entries);
   return entries === list.entries ? list : { entries, digest: digestOf(JSON.stringify(entries)) };
 }
 
