@@ -1,9 +1,11 @@
+import path from "node:path";
 import { expect, test } from "vitest";
 import { parseSource } from "../../scripts/house/syntax.mjs";
 import { hostLayers, hostSources } from "./layers-host.ts";
 import { circleOfFiles, circleOfLayers, importsAgainstOrder, layerOf } from "./layers.ts";
 
 const files = hostSources();
+const allKinds = ["static", "type", "lazy"];
 
 test("every folder of the host belongs to a layer, and every layer is a folder", () => {
   const folders = new Set(files.filter(({ name }) => name.includes("/")).map(({ name }) => layerOf(name)));
@@ -18,8 +20,20 @@ test("layers of the host have no circular imports, and import types count", () =
   expect(circleOfLayers(files)).toEqual([]);
 });
 
-test("files of the host have no circular imports at run time", () => {
-  expect(circleOfFiles(files)).toEqual([]);
+test("files of the host have no circular imports, and import types count", () => {
+  expect(circleOfFiles(files, allKinds)).toEqual([]);
+});
+
+test("folders of the host have no circular imports at the second level, and import types count", () => {
+  const folderOf = (name: string): string => path.posix.dirname(name);
+  const folders = [...new Set(files.map(({ name }) => folderOf(name)))].map((folder) => {
+    const imports = files.filter(({ name }) => folderOf(name) === folder).flatMap((source) => source.imports);
+    const own = imports.filter(({ from }) => from.endsWith(".ts"));
+    const others = own.map(({ from, ...rest }) => ({ ...rest, from: folderOf(from) }));
+    return { ...files[0]!, name: folder, imports: others.filter(({ from }) => from !== folder) };
+  });
+  expect(folders.map(({ name }) => name)).toContain("consent/text");
+  expect(circleOfFiles(folders, allKinds)).toEqual([]);
 });
 
 test("each layer of the host uses the layers that it may import", () => {

@@ -20,7 +20,7 @@ export const hostLayers: Layers = {
   input: ["values", "activity", "renderer", "conversation", "model", "consent"],
   supervision: ["values", "async", "state", "catalogue"],
   servers: ["values", "renderer", "catalogue", "input", "supervision"],
-  calls: ["activity", "renderer", "conversation", "secrets", "catalogue", "consent"],
+  calls: ["values", "activity", "renderer", "conversation", "catalogue", "consent"],
   context: ["values", "activity", "conversation", "catalogue"],
   loop: ["values", "async", "activity", "conversation", "catalogue", "model", "search", "calls", "context"],
   host: [

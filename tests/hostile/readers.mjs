@@ -484,7 +484,7 @@ export const readers = [
     // A longer text becomes a handle.
     maxBytes: 32_768,
     load: async () => {
-      const { labelServerText } = await import("../../packages/host/src/conversation/text/server-text.ts");
+      const { labelServerText } = await import("../../packages/host/src/conversation/server-text.ts");
       return (text) => labelServerText({ kind: "result", origin: { server: text, name: text }, text });
     },
   },
@@ -505,7 +505,7 @@ export const readers = [
   {
     name: "host: file of a result",
     load: async () => {
-      const { readBlocks } = await import("../../packages/host/src/conversation/text/server-content.ts");
+      const { readBlocks } = await import("../../packages/host/src/conversation/server-content.ts");
       return (text) =>
         readBlocks([
           { type: "image", data: text, mimeType: "image/png" },

@@ -77,7 +77,7 @@ export type {
 } from "./context/conversation-context.ts";
 export { type TemplateVariable, templateVariables } from "./context/uri-template.ts";
 export { estimateTokens } from "./model/tokens.ts";
-export { serverTextRules } from "./conversation/text/server-text.ts";
+export { serverTextRules } from "./conversation/server-text.ts";
 export {
   type AiSdkCall,
   type AiSdkModelOutput,

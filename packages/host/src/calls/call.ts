@@ -2,7 +2,7 @@ import { LocalError } from "mcparley";
 import type { Client, RequestOptions, Timeouts } from "mcparley/client";
 import type { ActiveCall, ActiveCalls } from "../activity/active-calls.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
-import type { WithoutSecrets } from "../secrets/known-secrets.ts";
+import type { WithoutSecrets } from "../values/without-secrets.ts";
 
 /** A request to a server, and the steps of its call. */
 export interface CallSteps<T> {

@@ -25,6 +25,7 @@ function adaptWith(schema: unknown, place: Place, { run, also }: { run: Adaptati
     run.lose(place, { keyword: "type", change, effect: "looser" });
     return anyValue(run);
   }
+  if (also.size === 0 && isSimple(schema) && run.spend(1 + Object.keys(schema).length)) return schema;
   const body = schema === true && also.size > 0 ? {} : schema;
   if (!isJsonObject(body)) return adaptBoolean(body, place, run);
   const isFlattened = { references: !run.keepsReferences, allOf: !run.rules.keywords.has("allOf") };
@@ -35,6 +36,20 @@ function adaptWith(schema: unknown, place: Place, { run, also }: { run: Adaptati
   const union = adaptUnion(node, run, (branch, at, siblings) => adaptWith(branch, at, { run, also: siblings }));
   return union ?? adaptKeywords(node, run);
 }
+
+/** Whether a schema is a type with visible texts, as most properties are. All providers accept it as it is. */
+function isSimple(schema: unknown): schema is JsonObject {
+  if (!isJsonObject(schema) || !simpleTypes.has(schema.type)) return false;
+  for (const keyword of Object.keys(schema)) {
+    if (keyword === "type") continue;
+    const value = schema[keyword];
+    const isText = (keyword === "description" || keyword === "title") && typeof value === "string";
+    if (!isText || value.length > 200 || !/^[ -~]*$/.test(value)) return false;
+  }
+  return true;
+}
+
+const simpleTypes: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
 
 function adaptBoolean(schema: unknown, place: Place, run: Adaptation): JsonObject {
   if (schema === false && run.rules.keywords.has("not")) return { not: {} };

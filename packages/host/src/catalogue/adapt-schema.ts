@@ -24,7 +24,7 @@ export interface AdaptedSchema {
 export function adaptSchema(schema: unknown, provider: ProviderName, at: SchemaOrigin): AdaptedSchema {
   const run = startAdaptation(schema, rulesOf(provider), at);
   const root: Place = { pointer: "", depth: 0, open: [schema] };
-  const adapted = new Map(Object.entries(adaptRoot(schema, root, run)));
+  const adapted = adaptRoot(schema, root, run);
   const definitions = new Map<string, JsonObject>();
   // A definition can be used below a negation anywhere in the document.
   const isNegated = run.definitions.size > 0 && hasNegation(schema);
@@ -32,8 +32,8 @@ export function adaptSchema(schema: unknown, provider: ProviderName, at: SchemaO
   for (const [name, target] of run.definitions) {
     definitions.set(name, adaptNode(target.schema, { ...root, pointer: target.pointer, isNegated }, run));
   }
-  if (definitions.size > 0) adapted.set("$defs", Object.fromEntries(definitions));
-  return { schema: Object.fromEntries(adapted), losses: run.losses };
+  const schemas = definitions.size > 0 && { $defs: Object.fromEntries(definitions) };
+  return { schema: { ...adapted, ...schemas }, losses: run.losses };
 }
 
 function hasNegation(schema: unknown): boolean {

@@ -135,14 +135,9 @@ function definitionName(pointer: string): string {
   return last.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, MAX_DEFINITION_CHARS) || "definition";
 }
 
-/** Returns text of a server for the model: visible, valid Unicode, and at most as long as the limit. */
+/** Returns text of a server for the model: visible, well-formed (providers refuse halves of surrogate pairs), and at most as long as the limit. */
 export function boundedText(text: string, maxChars: number): string {
   // A part is enough, because `printable` makes no text shorter, except for CR LF.
-  const visible = wellFormed(printable(text.slice(0, maxChars * 2)));
+  const visible = printable(text.slice(0, maxChars * 2)).toWellFormed();
   return visible.length <= maxChars ? visible : `${visible.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, "")}…`;
-}
-
-/** Replaces halves of surrogate pairs, which providers refuse. */
-function wellFormed(text: string): string {
-  return text.replaceAll(/\p{Surrogate}/gu, "\ufffd");
 }

@@ -19,10 +19,12 @@ export function canonicalJson(value: unknown, depth = 0): string {
     // `undefined` and functions have no JSON. Numbers and strings are written by ECMAScript as RFC 8785 requires.
     return JSON.stringify(value) ?? "null";
   }
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  const members = value as JsonObject;
   // The default order of JavaScript is that of UTF-16 code units.
-  const sorted = members.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member, depth + 1)}`).join(",")}}`;
+  const names = Object.keys(members)
+    .filter((name) => members[name] !== undefined)
+    .toSorted();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalJson(members[name], depth + 1)}`).join(",")}}`;
 }
 
 /** Returns the SHA-256 of a text as hexadecimal digits. */

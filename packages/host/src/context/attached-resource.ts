@@ -3,8 +3,8 @@ import type { ReadResourceResult } from "mcparley";
 import type { Awaitable } from "../values/awaitable.ts";
 import { withoutDeepLevels } from "../values/map-texts.ts";
 import type { FilePart, Message, TextPart } from "../conversation/messages.ts";
-import { type TextLimits, serverTextParts } from "../conversation/text/long-text.ts";
-import { readContents } from "../conversation/text/server-content.ts";
+import { type TextLimits, serverTextParts } from "../conversation/long-text.ts";
+import { readContents } from "../conversation/server-content.ts";
 import type { Attachment, ContextOptions, ResourceName, StoredAttachment } from "./conversation-context.ts";
 
 /** The parts of a host that attachments need. */

@@ -1,7 +1,7 @@
 import type { CompleteResult, CompletionReference, GetPromptResult, JsonObject } from "mcparley";
 import type { Catalogue, CataloguePrompt, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { Message } from "../conversation/messages.ts";
-import type { TextLimits } from "../conversation/text/long-text.ts";
+import type { TextLimits } from "../conversation/long-text.ts";
 import type { ResultStore } from "../conversation/result-handles.ts";
 import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import type { AttachmentParts } from "./attached-resource.ts";
@@ -13,6 +13,7 @@ import type {
   ContextOptions,
   Conversation,
 } from "./conversation-context.ts";
+import type { WithoutSecrets } from "../values/without-secrets.ts";
 import { wellFormed } from "../values/map-texts.ts";
 import { readConversationJson } from "./conversation-json.ts";
 import { argumentsOf, checkPromptArguments, promptMessages } from "./prompt-messages.ts";
@@ -36,8 +37,8 @@ export interface ConversationParts extends Pick<AttachmentParts, "readResource" 
   /** Sends `completion/complete` to a server. */
   readonly complete: (request: ServerCompletion, options: ContextOptions) => Promise<CompleteResult["completion"]>;
   readonly results: ResultStore;
-  /** Removes the secrets of the host from the conversation that is stored. */
-  readonly withoutSecrets: <T>(value: T) => T;
+  /** Applied to the conversation that is stored. */
+  readonly withoutSecrets: WithoutSecrets;
   /** Called when the conversation is closed. */
   readonly onClosed?: () => void;
   /** Maximum bytes of a text of a server. A longer one becomes a handle. Default: 32 KiB. */

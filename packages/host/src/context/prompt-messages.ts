@@ -1,8 +1,8 @@
 import { type GetPromptResult, type PromptMessage, readPromptMessages } from "mcparley/client";
 import type { CataloguePrompt } from "../catalogue/catalogue.ts";
 import type { Message, TextPart } from "../conversation/messages.ts";
-import { type TextLimits, serverTextParts } from "../conversation/text/long-text.ts";
-import { readBlocks } from "../conversation/text/server-content.ts";
+import { type TextLimits, serverTextParts } from "../conversation/long-text.ts";
+import { readBlocks } from "../conversation/server-content.ts";
 import { isObject } from "../values/is-object.ts";
 
 const MAX_MESSAGES = 200;

@@ -1,8 +1,8 @@
 import { type JsonObject, printableJson } from "mcparley";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
 import type { Message } from "../conversation/messages.ts";
-import type { TextLimits } from "../conversation/text/long-text.ts";
-import { escapeTags } from "../conversation/text/server-text.ts";
+import type { TextLimits } from "../conversation/long-text.ts";
+import { escapeTags } from "../conversation/server-text.ts";
 import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import { toResultPart } from "../conversation/tool-results.ts";
 

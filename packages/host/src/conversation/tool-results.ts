@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { type CallToolResult, readContent } from "mcparley/client";
 import type { ToolOutcome } from "./tool-outcome.ts";
 import type { FilePart, TextOrigin, TextPart, ToolResultPart } from "./messages.ts";
-import { type TextLimits, serverTextParts } from "./text/long-text.ts";
-import { type ReadContent, readBlocks } from "./text/server-content.ts";
-import { escapeTags } from "./text/server-text.ts";
+import { type TextLimits, serverTextParts } from "./long-text.ts";
+import { type ReadContent, readBlocks } from "./server-content.ts";
+import { escapeTags } from "./server-text.ts";
 import { withoutDeepLevels } from "../values/map-texts.ts";
 
 /** A call whose outcome becomes a part of the conversation. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "mcparley";
 import type { Host } from "./host.ts";
 import type { FilePart, TextPart, ToolResultPart } from "../conversation/messages.ts";
-import type { TextLimits } from "../conversation/text/long-text.ts";
+import type { TextLimits } from "../conversation/long-text.ts";
 import { readResult, readResultTool } from "../loop/read-result.ts";
 import { toModelTool } from "../loop/stable-tools.ts";
 import { wellFormed } from "../values/map-texts.ts";

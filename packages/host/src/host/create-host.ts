@@ -14,7 +14,7 @@ import { checkTries } from "../model/retries.ts";
 import { eventBus } from "./event-bus.ts";
 import type { Host } from "./host.ts";
 import { type HostContext, hostContext } from "./host-context.ts";
-import type { HostParts } from "./server.ts";
+import type { HostParts } from "./host-parts.ts";
 import { rendererWithoutSecrets } from "./renderer-without-secrets.ts";
 import { hostCalls } from "./host-calls.ts";
 import { hostServers } from "./host-servers.ts";

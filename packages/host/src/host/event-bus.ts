@@ -1,5 +1,5 @@
 import { ignoreErrors } from "../values/ignore-errors.ts";
-import type { WithoutSecrets } from "../secrets/known-secrets.ts";
+import type { WithoutSecrets } from "../values/without-secrets.ts";
 import type { HostEvent } from "./host-events.ts";
 
 type Listener = (event: HostEvent) => void;

@@ -4,7 +4,7 @@ import { createCall, missingServer } from "../calls/call.ts";
 import { completionCall, promptCall, resourceCall } from "../calls/read-calls.ts";
 import { type CallTool, toolCall } from "../calls/tool-call.ts";
 import type { Host } from "./host.ts";
-import type { HostParts } from "./server.ts";
+import type { HostParts } from "./host-parts.ts";
 import type { HostServers } from "./host-servers.ts";
 
 /** The calls of a host. */

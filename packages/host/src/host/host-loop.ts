@@ -11,7 +11,7 @@ import { chooseModel } from "../model/choose-model.ts";
 import type { Host } from "./host.ts";
 import type { HostCalls } from "./host-calls.ts";
 import type { HostContext } from "./host-context.ts";
-import type { HostParts } from "./server.ts";
+import type { HostParts } from "./host-parts.ts";
 import { modelStream } from "./model-stream.ts";
 import type { HostServers } from "./host-servers.ts";
 

@@ -6,7 +6,8 @@ import { checkLimits } from "../input/input-limits.ts";
 import { resolveEntry } from "../servers/resolve-entry.ts";
 import type { ServerEntry } from "../servers/server-entry.ts";
 import type { HostServer } from "../servers/host-server.ts";
-import { type HostParts, Server } from "./server.ts";
+import type { HostParts } from "./host-parts.ts";
+import { Server } from "./server.ts";
 
 /** Milliseconds to wait for servers whose lists are not known. */
 const DEFAULT_WAIT = 5_000;

@@ -2,7 +2,7 @@ import { systemClock } from "mcparley";
 import { wakefulClock } from "../async/wakeful-clock.ts";
 import { type Retries, checkTries } from "../model/retries.ts";
 import { type StreamModel, streamModel } from "../model/stream-model.ts";
-import type { HostParts } from "./server.ts";
+import type { HostParts } from "./host-parts.ts";
 
 /**
  * Returns the function that sends the requests of a host to models: of a run, or of a server that requested sampling. Each repetition of

@@ -1,6 +1,6 @@
 import type { FormContent, FormRequest } from "../renderer/elicitation.ts";
 import type { Renderer } from "../renderer/renderer.ts";
-import type { WithoutSecrets } from "../secrets/known-secrets.ts";
+import type { WithoutSecrets } from "../values/without-secrets.ts";
 
 type Question = (request: object, signal: AbortSignal) => unknown;
 type RequestFilter = (request: never, withoutSecrets: WithoutSecrets) => object;

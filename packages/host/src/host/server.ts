@@ -1,48 +1,23 @@
-import { type Clock, LocalError } from "mcparley";
-import type { Client, Root, ServerInfo, Timeouts } from "mcparley/client";
+import { LocalError } from "mcparley";
+import type { Client, ServerInfo, Timeouts } from "mcparley/client";
 import { followTasks } from "mcparley/tasks";
 import { ActiveCalls } from "../activity/active-calls.ts";
 import type { CalledServer } from "../calls/call.ts";
-import type { CatalogueSource } from "../catalogue/create-catalogue.ts";
 import type { ServerLists } from "../catalogue/server-lists.ts";
-import type { Consent } from "../consent/consent.ts";
 import { confirmScopes } from "../input/confirm-scopes.ts";
 import { inputHandlers } from "../input/input-handlers.ts";
 import { checkLimits } from "../input/input-limits.ts";
-import type { ContextFor } from "../input/sample-handler.ts";
-import type { HostOptions } from "./host-options.ts";
-import type { Renderer } from "../renderer/renderer.ts";
 import type { ServerEntry, ServerSettings } from "../servers/server-entry.ts";
 import type { ServerTarget } from "../values/server-target.ts";
-import type { Watchdog } from "../processes/watchdog.ts";
-import type { KnownSecrets } from "../secrets/known-secrets.ts";
 import type { PassedOptions, PreparedTarget } from "../supervision/open-connection.ts";
 import { resolveEntry } from "../servers/resolve-entry.ts";
 import type { HostServer } from "../servers/host-server.ts";
 import type { ServerState } from "../supervision/server-state.ts";
 import { Supervisor } from "../supervision/supervisor.ts";
 import type { WatchedResource } from "../supervision/watched-resources.ts";
-import type { StateStorage } from "../state/state-storage.ts";
-import type { EventBus } from "./event-bus.ts";
+import type { HostParts } from "./host-parts.ts";
 import { modelStream } from "./model-stream.ts";
 import { type ReviewedLists, reviewedLists } from "./reviewed-lists.ts";
-
-/** The parts that the servers of a host share. */
-export interface HostParts {
-  readonly options: HostOptions;
-  readonly clock: Clock;
-  readonly storage: StateStorage;
-  readonly consent: Consent;
-  /** Asks the user, without secrets. */
-  readonly renderer: Renderer;
-  readonly catalogue: CatalogueSource;
-  readonly secrets: KnownSecrets;
-  readonly watchdog: Watchdog;
-  readonly events: EventBus;
-  readonly contextFor: ContextFor;
-  /** Returns the roots of the host, which can change. */
-  readonly roots: () => readonly Root[];
-}
 
 /** A server of a host: its connection, its reviewed definitions and its calls. Neither its members nor its errors contain a secret. */
 export class Server implements HostServer, CalledServer {

@@ -1,3 +1,4 @@
+import type { WithoutSecrets } from "../values/without-secrets.ts";
 import type { RunEvent } from "./run-events.ts";
 
 /** The events of a run, from the run to its consumer. */
@@ -19,7 +20,7 @@ export interface EventQueue {
  * texts become one event, and only the last progress and task state of a call are kept. The queue is then not larger than the
  * conversation.
  */
-export function createEventQueue(withoutSecrets: <T>(value: T) => T): EventQueue {
+export function createEventQueue(withoutSecrets: WithoutSecrets): EventQueue {
   let events: RunEvent[] = [];
   let wake: (() => void) | undefined;
   let isEnded = false;

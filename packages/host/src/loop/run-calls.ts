@@ -5,7 +5,7 @@ import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
 import type { ToolResultPart } from "../conversation/messages.ts";
-import type { TextLimits } from "../conversation/text/long-text.ts";
+import type { TextLimits } from "../conversation/long-text.ts";
 import type { ReadCall } from "./read-call.ts";
 import { readResult } from "./read-result.ts";
 import type { OpenCall, OpenCalls } from "./open-calls.ts";
@@ -13,7 +13,7 @@ import { MAX_FAILURES, type RepeatedFailures } from "./repeated-failures.ts";
 import type { RunEvent } from "./run-events.ts";
 import { type RunStop, settled } from "./run-stop.ts";
 import type { RunTimer } from "./run-timer.ts";
-import { escapeTags } from "../conversation/text/server-text.ts";
+import { escapeTags } from "../conversation/server-text.ts";
 import { hostResult, toResultPart } from "../conversation/tool-results.ts";
 
 /** The parts of a run that its calls need. */

@@ -18,6 +18,7 @@ import { type RunStop, createStop } from "./run-stop.ts";
 import { startRunTimer } from "./run-timer.ts";
 import { type RunTools, createRunTools } from "./stable-tools.ts";
 import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
+import type { WithoutSecrets } from "../values/without-secrets.ts";
 import { uniqueNames } from "../values/unique-names.ts";
 
 /** The parts of a host that a run needs. */
@@ -30,8 +31,8 @@ export interface RunParts {
   readonly instructions: () => readonly ServerInstructions[];
   /** Long results. All runs of a host share one store, so that a later run can read the results of an earlier one. */
   readonly results: ResultStore;
-  /** Removes the secrets of the host from the events and the end of the run. */
-  readonly withoutSecrets: <T>(value: T) => T;
+  /** Applied to the events and the end of the run. */
+  readonly withoutSecrets: WithoutSecrets;
   readonly clock: Clock;
   /** Called before the first step, to connect the servers. Default: nothing is awaited. */
   readonly ready?: (signal: AbortSignal) => Promise<unknown>;
@@ -115,8 +116,8 @@ async function runToEnd(start: Start): Promise<RunEnd> {
   const unanswered = ended.reason === "error" ? unansweredMessage(complete) : undefined;
   const messages = unanswered ? complete.slice(0, -1) : complete;
   const usage = state?.usage ?? { inputTokens: 0, outputTokens: 0 };
-  if (conversation) conversation.replace([...messages, ...addedSince(taken, conversation.messages)]);
   const { end } = events.push({ type: "end", end: { ...ended, messages, ...(unanswered && { unanswered }), usage } });
+  if (conversation) conversation.replace([...end.messages, ...addedSince(taken, conversation.messages)]);
   events.end();
   return end;
 }

@@ -6,7 +6,7 @@ import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
 import { readResultTool } from "./read-result.ts";
 import { mapTexts } from "../values/map-texts.ts";
-import { escapeTags } from "../conversation/text/server-text.ts";
+import { escapeTags } from "../conversation/server-text.ts";
 
 /** The tools of one run. */
 export interface RunTools {

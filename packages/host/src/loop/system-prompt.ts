@@ -1,5 +1,5 @@
-import { labelServerText, serverTextRules } from "../conversation/text/server-text.ts";
-import { cutBytes, utf8Bytes } from "../conversation/text/text-size.ts";
+import { labelServerText, serverTextRules } from "../conversation/server-text.ts";
+import { cutBytes, utf8Bytes } from "../conversation/text-size.ts";
 
 /** The instructions of a server for the use of its tools. */
 export interface ServerInstructions {

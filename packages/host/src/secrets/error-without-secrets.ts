@@ -1,5 +1,5 @@
 import { redact } from "mcparley";
-import type { WithoutSecrets } from "./known-secrets.ts";
+import type { WithoutSecrets } from "../values/without-secrets.ts";
 
 /**
  * Returns the error, or one of the same class without the secrets: in its message, its stack, its members and its causes.

@@ -3,6 +3,7 @@ import type { CredentialStorage } from "mcparley/node";
 import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
 import { mapTexts } from "../values/map-texts.ts";
 import type { ServerTarget } from "../values/server-target.ts";
+import type { WithoutSecrets } from "../values/without-secrets.ts";
 import { errorWithoutSecrets } from "./error-without-secrets.ts";
 import { secretForms } from "./secret-forms.ts";
 import { credentialsIn, secretName, secretsOf } from "./secrets-of-target.ts";
@@ -12,12 +13,6 @@ const MIN_LENGTH = 6;
 
 /** Maximum number of forms of changing secrets. The oldest ones are dropped for new ones, for example for a rotated token. */
 const MAX_FORMS = 1_000;
-
-/**
- * Returns a value without the known secrets: in its texts, in the names of its members, and in its errors with their messages, stacks, data
- * and causes. Returns the same value if it has none.
- */
-export type WithoutSecrets = <T>(value: T) => T;
 
 /** Maximum number of errors in a chain. */
 const MAX_ERRORS = 9;
@@ -66,6 +61,7 @@ export function knownSecrets(): KnownSecrets {
   const add = (secret: string): void => remember(secret, changing);
   const addConfigured = (secret: string): void => remember(secret, configured);
   const text = (value: string): string => {
+    if (configured.size + changing.size === 0) return value;
     pattern ??= patternOf([...configured.values(), ...changing.values()].flat());
     return value.replace(pattern, "[redacted]");
   };
@@ -89,7 +85,6 @@ export function knownSecrets(): KnownSecrets {
 
 /** Returns a pattern of all forms. A longer form is first, because it can start with another one. It reads a text once, whatever their number is. */
 function patternOf(forms: readonly string[]): RegExp {
-  if (forms.length === 0) return /(?!)/;
   const sorted = forms.toSorted((a, b) => b.length - a.length);
   return new RegExp(sorted.map((form) => form.replace(/[$()*+./?[\\\]^{|}-]/g, "\\$&")).join("|"), "g");
 }

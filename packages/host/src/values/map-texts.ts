@@ -20,13 +20,17 @@ export function mapTexts<T>(value: T, change: TextChange, levels: number = maxLe
     return items.some((item, index) => item !== value[index]) ? (items as T) : value;
   }
   if (!isPlain(value)) return change.instance ? (change.instance(value) as T) : value;
-  const names = Object.keys(value);
-  const members = names.map((name) => mapTexts((value as Record<string, unknown>)[name], change, levels - 1));
-  const changed = names.map(change.text);
-  const isSame = names.every(
-    (name, index) => changed[index] === name && members[index] === (value as Record<string, unknown>)[name],
-  );
-  return isSame ? value : (Object.fromEntries(changed.map((name, index) => [name, members[index]])) as T);
+  const members = value as Record<string, unknown>;
+  const names = Object.keys(members);
+  // Made with the first change. Most values have none, and can be large.
+  let entries: [string, unknown][] | undefined;
+  for (const [index, name] of names.entries()) {
+    const entry = [change.text(name), mapTexts(members[name], change, levels - 1)] as [string, unknown];
+    if (!entries && entry[0] === name && entry[1] === members[name]) continue;
+    entries ??= names.slice(0, index).map((before) => [before, members[before]]);
+    entries.push(entry);
+  }
+  return entries ? (Object.fromEntries(entries) as T) : value;
 }
 
 /** Whether a value is an object of JSON, and not one of a class. */

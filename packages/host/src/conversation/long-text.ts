@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { printable } from "mcparley";
-import type { TextPart } from "../messages.ts";
-import type { ResultStore } from "../result-handles.ts";
+import type { TextPart } from "./messages.ts";
+import type { ResultStore } from "./result-handles.ts";
 import { type ServerText, labelServerText } from "./server-text.ts";
 import { cutText, utf8Bytes } from "./text-size.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { printable } from "mcparley";
-import type { TextOrigin } from "../messages.ts";
+import type { TextOrigin } from "./messages.ts";
 import { cutText } from "./text-size.ts";
 
 /** The kind of a server's text. A `prompt` was chosen by the user; everything else is data. */
