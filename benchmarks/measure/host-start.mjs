@@ -63,5 +63,5 @@ async function serve() {
     const input = { type: "object", properties: Object.fromEntries(names.map((name) => [name, property])) };
     return [`find_pages_${index}`, tool({ description: description.repeat(3), input, call: () => "" })];
   });
-  serveStdio(createServer({ name: "large", version: "1.0.0", tools: Object.fromEntries(tools) }));
+  void serveStdio(createServer({ name: "large", version: "1.0.0", tools: Object.fromEntries(tools) }));
 }

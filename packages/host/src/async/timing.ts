@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { LocalError, type Clock } from "mcparley";
+import { LocalError, type Clock, systemClock } from "mcparley";
 
 /** A signal that is aborted after a time, or when another signal is. */
 export interface Deadline {
@@ -50,3 +50,9 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | unde
     void promise.then(resolve, reject).finally(removeListener);
   });
 }
+
+/** Unlike the timers of `systemClock`, these keep the process running, so that a program does not end during a wait. */
+export const wakefulClock: Clock = {
+  ...systemClock,
+  setTimeout: (fn, ms) => setTimeout(fn, Math.min(ms, 2 ** 31 - 1)),
+};

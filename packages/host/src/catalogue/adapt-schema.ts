@@ -2,7 +2,7 @@ import type { JsonObject } from "mcparley";
 import { adaptKeywords, adaptNode, negations } from "./adapt-node.ts";
 import { type Adaptation, type Place, type SchemaOrigin, startAdaptation } from "./adaptation.ts";
 import { type SchemaNode, flattenSchema } from "./flatten-schema.ts";
-import { isJsonObject } from "./json-schema-keywords.ts";
+import { isObject } from "../values/is-object.ts";
 import { mergeUnion } from "./merge-union.ts";
 import { prepareKeywords } from "./prepare-keywords.ts";
 import { type ProviderName, rulesOf } from "./providers.ts";
@@ -45,7 +45,7 @@ function hasNegation(schema: unknown): boolean {
 function adaptRoot(schema: unknown, place: Place, run: Adaptation): JsonObject {
   const refused = (keyword: string) => run.rules.refusedAtRoot.has(keyword) || !run.rules.keywords.has(keyword);
   const options = { run, references: true, allOf: refused("allOf") };
-  const node = flattenSchema(isJsonObject(schema) ? schema : {}, place, options);
+  const node = flattenSchema(isObject(schema) ? schema : {}, place, options);
   prepareKeywords(node.keywords, node.place, run);
   for (const keyword of ["anyOf", "oneOf"] as const) {
     if (node.keywords.has(keyword) && refused(keyword)) mergeUnion(node, keyword, run);

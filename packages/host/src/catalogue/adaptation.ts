@@ -1,6 +1,6 @@
 import { printable } from "mcparley";
 import { uniqueNames } from "../values/unique-names.ts";
-import { isJsonObject } from "./json-schema-keywords.ts";
+import { isObject } from "../values/is-object.ts";
 import type { ProviderRules } from "./providers.ts";
 import type { SchemaLoss } from "./schema-loss.ts";
 
@@ -111,12 +111,12 @@ export function findTarget(root: unknown, reference: unknown): Target | undefine
   let value = root;
   for (const step of pointer.slice(1).split("/")) {
     const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    const isContainer = isJsonObject(value) || Array.isArray(value);
+    const isContainer = isObject(value) || Array.isArray(value);
     if (!isContainer || !Object.hasOwn(Object(value), key)) return undefined;
     value = Reflect.get(Object(value), key);
   }
   // A boolean has no identity, by which recursion could be found.
-  return isJsonObject(value) ? { schema: value, pointer } : undefined;
+  return isObject(value) ? { schema: value, pointer } : undefined;
 }
 
 function decode(pointer: string): string | undefined {

@@ -4,8 +4,7 @@ import type { Message } from "../conversation/messages.ts";
 import type { TextLimits } from "../conversation/long-text.ts";
 import type { ResultStore } from "../conversation/result-handles.ts";
 import type { ToolOutcome } from "../conversation/tool-outcome.ts";
-import type { AttachmentParts } from "./attached-resource.ts";
-import { createAttachments } from "./attachments.ts";
+import { type AttachmentParts, createAttachments } from "./attachments.ts";
 import type {
   Completion,
   CompletionRequest,

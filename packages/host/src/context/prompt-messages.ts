@@ -19,16 +19,16 @@ export function argumentsOf(prompt: CataloguePrompt["prompt"]): { name: string; 
 
 /** Checks the arguments of a prompt. Throws a `TypeError` that names the missing and unknown ones. */
 export function checkPromptArguments({ name, prompt }: CataloguePrompt, args: Readonly<Record<string, string>>): void {
-  const given = new Set(Object.keys(args));
+  const argNames = Object.keys(args);
   const known = argumentsOf(prompt);
-  const missing = known.filter((argument) => argument.isRequired && !given.has(argument.name));
+  const missing = known.filter((argument) => argument.isRequired && !argNames.includes(argument.name));
   if (missing.length > 0) {
     throw new TypeError(
       `The prompt "${name}" requires the arguments ${missing.map((argument) => argument.name).join(", ")}.`,
     );
   }
   const names = new Set(known.map((argument) => argument.name));
-  const unknown = [...given].filter((argument) => !names.has(argument));
+  const unknown = argNames.filter((argument) => !names.has(argument));
   if (unknown.length > 0) {
     const all = names.size === 0 ? "It has no arguments." : `It has: ${[...names].join(", ")}.`;
     throw new TypeError(`The prompt "${name}" has no arguments ${unknown.join(", ")}. ${all}`);

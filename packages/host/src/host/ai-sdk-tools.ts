@@ -23,7 +23,7 @@ export interface AiSdkTool {
   /** Calls the tool through the host, with consent. */
   readonly execute: (this: void, input: unknown, options: AiSdkCall) => Promise<AiSdkResult>;
   /** Converts a result for the model. */
-  readonly toModelOutput: (this: void, given: unknown) => AiSdkModelOutput;
+  readonly toModelOutput: (this: void, result: unknown) => AiSdkModelOutput;
 }
 
 /** The options that `ai` passes to `execute`. */
@@ -143,9 +143,9 @@ function toResult({ content, isError }: Pick<ToolResultPart, "content" | "isErro
 }
 
 /** Converts a result for the model. Version 5 passes the result, and later versions an object that contains it. */
-function toModelOutput(given: unknown): AiSdkModelOutput {
-  const isWrapped = typeof given === "object" && given !== null && "output" in given;
-  const { text, files, isError } = (isWrapped ? given.output : given) as AiSdkResult;
+function toModelOutput(result: unknown): AiSdkModelOutput {
+  const isWrapped = typeof result === "object" && result !== null && "output" in result;
+  const { text, files, isError } = (isWrapped ? result.output : result) as AiSdkResult;
   if (isError) return { type: "error-text", value: text };
   if (files.length === 0) return { type: "text", value: text };
   const parts = files.map(({ mediaType, data }) => {

@@ -22,8 +22,8 @@ export function eventBus(first: Listener | undefined, withoutSecrets: WithoutSec
   if (first) subscribe(first);
   return {
     subscribe,
-    emit(given) {
-      const event = withoutSecrets(given);
+    emit(original) {
+      const event = withoutSecrets(original);
       for (const { listener } of listeners) ignoreErrors(() => listener(event));
     },
   };

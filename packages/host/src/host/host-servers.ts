@@ -1,6 +1,5 @@
 import { LocalError, systemClock } from "mcparley";
-import { unlessAborted } from "../async/timing.ts";
-import { wakefulClock } from "../async/wakeful-clock.ts";
+import { unlessAborted, wakefulClock } from "../async/timing.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { checkLimits } from "../input/input-limits.ts";
 import { resolveEntry } from "../servers/resolve-entry.ts";

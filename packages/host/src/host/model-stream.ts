@@ -1,5 +1,5 @@
 import { systemClock } from "mcparley";
-import { wakefulClock } from "../async/wakeful-clock.ts";
+import { wakefulClock } from "../async/timing.ts";
 import { type Retries, checkTries } from "../model/retries.ts";
 import { type StreamModel, streamModel } from "../model/stream-model.ts";
 import type { HostParts } from "./host-parts.ts";

@@ -36,8 +36,8 @@ export function createEventQueue(withoutSecrets: WithoutSecrets): EventQueue {
   }
 
   return {
-    push(given) {
-      const event = withoutSecrets(given);
+    push(original) {
+      const event = withoutSecrets(original);
       if (isEnded) return event;
       if (!mergeText(events, event) && !replaceState(events, event)) events.push(event);
       wake?.();

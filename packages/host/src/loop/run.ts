@@ -10,11 +10,10 @@ import { type ModelAnswer, type StreamModel, askModel } from "./model-answer.ts"
 import { type ReadArguments, type ReadCall, readCall } from "./read-call.ts";
 import { createRepeatedFailures } from "./repeated-failures.ts";
 import type { ResultStore } from "../conversation/result-handles.ts";
-import { type OpenCalls, createOpenCalls } from "./open-calls.ts";
 import { type CallParts, runCalls, skippedResult, stopText } from "./run-calls.ts";
 import type { Run, RunEnd, RunOptions } from "./run-events.ts";
 import { type RunLimits, reachedLimit, readRunLimits } from "./run-limits.ts";
-import { type RunStop, createStop } from "./run-stop.ts";
+import { type OpenCalls, type RunStop, createOpenCalls, createStop } from "./run-stop.ts";
 import { startRunTimer } from "./run-timer.ts";
 import { type RunTools, createRunTools } from "./stable-tools.ts";
 import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
@@ -143,10 +142,13 @@ function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-function startState(start: Start, given: { before: readonly Message[]; timer: CallParts["timer"] }): RunState {
+function startState(
+  start: Start,
+  { before, timer }: { before: readonly Message[]; timer: CallParts["timer"] },
+): RunState {
   const { parts, options, limits, stop, events, openCalls } = start;
   const { catalogue, search } = parts;
-  const messages = completeMessages(given.before);
+  const messages = completeMessages(before);
   return {
     ...start,
     system: systemPrompt(options.system, parts.instructions()),
@@ -160,7 +162,7 @@ function startState(start: Start, given: { before: readonly Message[]; timer: Ca
       failures: createRepeatedFailures(),
       openCalls,
       stop,
-      timer: given.timer,
+      timer,
       clock: parts.clock,
       emit: events.push,
     },

@@ -89,9 +89,9 @@ export function toModelTool(tool: CatalogueTool): ModelTool {
 
 /** Returns at most three names of the catalogue that are close to an unknown name. */
 export function closeNames(name: string, { tools }: Catalogue): string[] {
-  const wanted = name.toLowerCase();
+  const unknown = name.toLowerCase();
   return tools
-    .map((tool) => ({ name: tool.name, score: closeness(wanted, tool.name.toLowerCase()) }))
+    .map((tool) => ({ name: tool.name, score: closeness(unknown, tool.name.toLowerCase()) }))
     .filter(({ score }) => score >= 3)
     .toSorted((a, b) => b.score - a.score)
     .slice(0, 3)
@@ -99,10 +99,10 @@ export function closeNames(name: string, { tools }: Catalogue): string[] {
 }
 
 /** The length of the common start, or of the contained name. */
-function closeness(wanted: string, name: string): number {
-  if (wanted !== "" && name.includes(wanted)) return wanted.length;
-  if (name !== "" && wanted.includes(name)) return name.length;
+function closeness(unknown: string, name: string): number {
+  if (unknown !== "" && name.includes(unknown)) return unknown.length;
+  if (name !== "" && unknown.includes(name)) return name.length;
   let length = 0;
-  while (length < wanted.length && wanted[length] === name[length]) length += 1;
+  while (length < unknown.length && unknown[length] === name[length]) length += 1;
   return length;
 }

@@ -10,10 +10,10 @@ export function errorWithoutSecrets(error: Error, withoutSecrets: WithoutSecrets
   const message = withoutSecrets(redact(error.message));
   // The stack starts with the message.
   const stack = error.stack && withoutSecrets(error.stack.replaceAll(error.message, () => message));
-  const given = membersOf(error);
-  const members = withoutSecrets(given);
+  const original = membersOf(error);
+  const members = withoutSecrets(original);
   const cause = withoutSecrets(error.cause);
-  if (message === error.message && stack === error.stack && members === given && cause === error.cause) return error;
+  if (message === error.message && stack === error.stack && members === original && cause === error.cause) return error;
   const copy = new Error(message);
   for (const [name, value] of Object.entries({ ...members, name: error.name, stack, cause })) {
     if (value !== undefined) Object.defineProperty(copy, name, { value, writable: true, configurable: true });

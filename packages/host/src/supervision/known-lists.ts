@@ -52,20 +52,20 @@ export class KnownLists {
   }
 
   #replace(
-    given: ReadonlyMap<ListName, CheckedList>,
+    lists: ReadonlyMap<ListName, CheckedList>,
     { listedAt, isCached }: Pick<ServerLists, "listedAt" | "isCached">,
   ): boolean {
     // Also before they are stored.
-    const read = new Map([...given].map(([name, list]) => [name, changedList(list, this.#changeValues)] as const));
+    const read = new Map([...lists].map(([name, list]) => [name, changedList(list, this.#changeValues)] as const));
     const before = this.#lists;
-    const lists = {
+    const merged = {
       ...empty,
       ...before,
       ...Object.fromEntries([...read].map(([name, { entries }]) => [name, entries])),
     };
     const hasChanged = before === undefined || listNames.some((name) => this.#isChanged(name, read));
     for (const [name, { digest }] of read) this.#digests.set(name, digest);
-    this.#lists = { ...lists, listedAt, isCached };
+    this.#lists = { ...merged, listedAt, isCached };
     return hasChanged;
   }
 

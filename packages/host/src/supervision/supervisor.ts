@@ -361,23 +361,23 @@ export class Supervisor {
   /** Returns the error of a use that finds no connection: the reason and the cure. Nothing was sent, so it is safe to repeat. */
   #unavailable(): LocalError {
     const situation = this.#situation;
-    const shown = `Server ${printableJson(this.#entry.name)}`;
+    const subject = `Server ${printableJson(this.#entry.name)}`;
     const safe = { safeToRepeat: true, retryAt: this.retryAt };
     if (this.#isClosed) {
-      return new LocalError("closed", `${shown} is closed, because its host was closed.`, { data: safe });
+      return new LocalError("closed", `${subject} is closed, because its host was closed.`, { data: safe });
     }
     const data = { ...safe, server: this.#entry.name };
     if (situation.state === "needs-sign-in") {
-      const message = `${shown} requires a sign-in. Call signIn() of the server. ${situation.error.message}`;
+      const message = `${subject} requires a sign-in. Call signIn() of the server. ${situation.error.message}`;
       return new LocalError("sign_in_required", message, { data, cause: situation.error });
     }
     if (situation.state === "failed") {
       const { error } = situation;
       const code = error instanceof LocalError ? error.code : "unreachable";
-      const message = `${shown} cannot be used. ${error.message} ${this.#cureOf(situation.dueAt)}`;
+      const message = `${subject} cannot be used. ${error.message} ${this.#cureOf(situation.dueAt)}`;
       return new LocalError(code, message, { data, cause: error });
     }
-    return new LocalError("closed", `${shown} is disabled. Call enable() of the server to use it.`, { data });
+    return new LocalError("closed", `${subject} is disabled. Call enable() of the server to use it.`, { data });
   }
 
   #cureOf(dueAt: number): string {

@@ -24,11 +24,12 @@ export function mapTexts<T>(value: T, change: TextChange, levels: number = maxLe
   const names = Object.keys(members);
   // Made with the first change. Most values have none, and can be large.
   let entries: [string, unknown][] | undefined;
-  for (const [index, name] of names.entries()) {
-    const entry = [change.text(name), mapTexts(members[name], change, levels - 1)] as [string, unknown];
-    if (!entries && entry[0] === name && entry[1] === members[name]) continue;
-    entries ??= names.slice(0, index).map((before) => [before, members[before]]);
-    entries.push(entry);
+  for (const name of names) {
+    const changedName = change.text(name);
+    const member = mapTexts(members[name], change, levels - 1);
+    if (!entries && changedName === name && member === members[name]) continue;
+    entries ??= names.slice(0, names.indexOf(name)).map((before) => [before, members[before]]);
+    entries.push([changedName, member]);
   }
   return entries ? (Object.fromEntries(entries) as T) : value;
 }
