@@ -26,10 +26,10 @@ const requests: Readonly<Record<keyof Renderer, RequestFilter>> = {
 
 /** Returns a renderer whose requests have no secrets. It has the methods of the given one. */
 export function rendererWithoutSecrets(renderer: Renderer, withoutSecrets: WithoutSecrets): Renderer {
+  const methods = renderer as Record<string, Question | undefined>;
   const questions = Object.entries(requests).flatMap(([name, leave]) => {
-    const ask = (renderer as Record<string, Question | undefined>)[name];
-    const question: Question = (request, signal) => ask?.(leave(request as never, withoutSecrets), signal);
-    return ask ? [[name, question] as const] : [];
+    const question: Question = (request, signal) => methods[name]?.(leave(request as never, withoutSecrets), signal);
+    return methods[name] ? [[name, question] as const] : [];
   });
   return Object.fromEntries(questions);
 }
