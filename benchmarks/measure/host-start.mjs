@@ -44,7 +44,8 @@ async function start() {
     servers: { large: { command: process.execPath, args: [script, "serve"] } },
     policy: { trust: "configured", review: "changes" },
   });
-  const { tools } = await host.ready();
+  // The first start waits for the server.
+  const { tools } = await host.ready({ wait: Infinity });
   const { user, system } = process.cpuUsage(before);
   await host.close();
   if (tools.length !== 1_000) throw new Error(`The catalogue has ${tools.length} tools.`);
