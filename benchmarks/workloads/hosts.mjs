@@ -1,10 +1,11 @@
 // @ts-check
 import { clientTurns } from "../measure/client-turns.mjs";
+import { hostStartSample } from "../measure/host-start.mjs";
 
 /** @import { ClientImplementation, Contender, Measure, Workload } from "../types.ts" */
 /** @import { Plan } from "./plan.mjs" */
 
-const reference = "call-tool-result";
+const reference = "call-with-signal";
 
 /** @type {readonly Measure[]} */
 const measures = [
@@ -16,7 +17,21 @@ const measures = [
 
 /** Returns the workloads of a host with one server on stdio, whose calls a rule allows. The client of this library calls the same server. @param {Plan} plan @returns {Workload[]} */
 export function hostWorkloads(plan) {
-  return ["host", "host-folder"].flatMap((name) => [1, 32].map((atOnce) => workloadOf({ name, atOnce }, plan)));
+  const calls = ["host", "host-folder"].flatMap((name) => [1, 32].map((atOnce) => workloadOf({ name, atOnce }, plan)));
+  return [...calls, startWorkload(plan)];
+}
+
+/** @param {Plan} plan @returns {Workload} */
+function startWorkload({ rounds }) {
+  return {
+    id: "host/start/1000",
+    section: "Hosts",
+    title: "from createHost to a catalogue with 1,000 stored tools of a server that is not started",
+    reference: "host",
+    measures: [{ key: "cpu", title: "CPU of the process, ms", better: "lower", digits: 1 }],
+    rounds: rounds.own,
+    contenders: [{ name: "host", sample: () => Promise.resolve(hostStartSample()), rounds: rounds.own }],
+  };
 }
 
 /** @param {{ name: string, atOnce: number }} variant @param {Plan} plan @returns {Workload} */
@@ -30,7 +45,7 @@ function workloadOf({ name, atOnce }, plan) {
     measures,
     amount: plan.amount,
     rounds: plan.rounds.own,
-    contenders: [reference, "call-with-signal", name].map((contender) => contenderOf(contender, { atOnce, plan })),
+    contenders: ["call-tool-result", reference, name].map((contender) => contenderOf(contender, { atOnce, plan })),
   };
 }
 

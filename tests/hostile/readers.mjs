@@ -484,7 +484,7 @@ export const readers = [
     // A longer text becomes a handle.
     maxBytes: 32_768,
     load: async () => {
-      const { labelServerText } = await import("../../packages/host/src/conversation/text/server-text.ts");
+      const { labelServerText } = await import("../../packages/host/src/conversation/server-text.ts");
       return (text) => labelServerText({ kind: "result", origin: { server: text, name: text }, text });
     },
   },
@@ -493,12 +493,9 @@ export const readers = [
     load: async () => {
       const { toResultPart } = await import("../../packages/host/src/conversation/tool-results.ts");
       const { createResultStore } = await import("../../packages/host/src/conversation/result-handles.ts");
-      const { knownSecrets } = await import("../../packages/host/src/secrets/known-secrets.ts");
       const call = { callId: "1", name: "a__b", origin: { server: "a", name: "b" } };
       return (text) => {
-        const secrets = knownSecrets();
-        secrets.add("secret-secret");
-        const limits = { maxBytes: 32_768, store: createResultStore(), hideSecrets: secrets.hide };
+        const limits = { maxBytes: 32_768, store: createResultStore() };
         const result = { content: [{ type: "text", text }], structuredContent: { a: text } };
         return toResultPart(call, /** @type {any} */ ({ status: "completed", result }), limits);
       };
@@ -508,7 +505,7 @@ export const readers = [
   {
     name: "host: file of a result",
     load: async () => {
-      const { readBlocks } = await import("../../packages/host/src/conversation/text/server-content.ts");
+      const { readBlocks } = await import("../../packages/host/src/conversation/server-content.ts");
       return (text) =>
         readBlocks([
           { type: "image", data: text, mimeType: "image/png" },
@@ -523,7 +520,7 @@ export const readers = [
       const { knownSecrets } = await import("../../packages/host/src/secrets/known-secrets.ts");
       const secrets = knownSecrets();
       for (const secret of ["secret-secret", "aaaaaaaaab", "0000000001", 'a"\\b/c d']) secrets.add(secret);
-      return secrets.hide;
+      return secrets.withoutSecrets;
     },
   },
   {

@@ -1,12 +1,14 @@
 /** A host of the Model Context Protocol: many servers, consent, sampling, context and the model loop. */
 export { createHost } from "./host/create-host.ts";
-export type { Host, HostCallOptions, HostCompletion } from "./host/host.ts";
+export type { Host, HostCallOptions } from "./host/host.ts";
+export type { HostCompletion } from "./calls/read-calls.ts";
 export type { HostOptions } from "./host/host-options.ts";
 export type { ServerEntry, ServerSettings } from "./servers/server-entry.ts";
 export type { ServerTarget } from "./values/server-target.ts";
 export type { CallActivity, InputKind } from "./activity/call-activity.ts";
 export type { HostEvent } from "./host/host-events.ts";
-export type { HostServer, ServerEvent, ServerState } from "./servers/server-state.ts";
+export type { HostServer } from "./servers/host-server.ts";
+export type { ServerEvent, ServerState } from "./supervision/server-state.ts";
 export type {
   Catalogue,
   CatalogueChange,
@@ -75,7 +77,7 @@ export type {
 } from "./context/conversation-context.ts";
 export { type TemplateVariable, templateVariables } from "./context/uri-template.ts";
 export { estimateTokens } from "./model/tokens.ts";
-export { serverTextRules } from "./conversation/text/server-text.ts";
+export { serverTextRules } from "./conversation/server-text.ts";
 export {
   type AiSdkCall,
   type AiSdkModelOutput,

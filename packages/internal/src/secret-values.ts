@@ -5,7 +5,7 @@ const secretName =
   /(?:^|[^a-z])(?:auth(?:orization)?|token|secret|pass(?:word|wd|phrase)?|pwd|pat|jwt|cookie|credentials?|(?:api|access|private|client|license|encryption|signing|auth)[^a-z]?key|key)s?(?:$|[^a-z])/i;
 
 /** A long value of letters and digits without words, such as a key or an id. */
-const randomText = /^(?=.*\d)(?=.*[A-Za-z])[\w.~+=%-]{16,}$/;
+export const randomText: RegExp = /^(?=.*\d)(?=.*[A-Za-z])[\w.~+=%-]{16,}$/;
 
 /** Whether the name of a variable, a header or an option is that of a secret. */
 export function isSecretName(name: string): boolean {

@@ -6,12 +6,15 @@ import { inspect } from "node:util";
 import { type SignIn, memoryCredentials } from "mcparley/auth";
 import { afterEach, expect, test, vi } from "vitest";
 import { createHost } from "../../../packages/host/src/host/create-host.ts";
+import type { CallActivity } from "../../../packages/host/src/activity/call-activity.ts";
+import { toAiSdkTools } from "../../../packages/host/src/host/ai-sdk-tools.ts";
 import type { Host } from "../../../packages/host/src/host/host.ts";
 import type { ServerEntry } from "../../../packages/host/src/servers/server-entry.ts";
 import type { Renderer } from "../../../packages/host/src/renderer/renderer.ts";
 import { type Canaries, canaries } from "./canaries.ts";
 import { type EchoSite, echoSite } from "./echo-site.ts";
 import { type EchoingModel, echoingModel } from "./echoing-model.ts";
+import { waysOut } from "./ways-out.ts";
 
 const program = fileURLToPath(new URL("echo-program.mjs", import.meta.url));
 const open: { close(this: void): Promise<unknown> }[] = [];
@@ -38,40 +41,37 @@ function recording(): Recording {
   };
 }
 
-/** Records all questions to the user, and agrees to them. */
-function recordingRenderer({ add }: Recording): Renderer {
+/** Records all questions to the user, and answers them. A call of the program to the tool `fail` is denied with a secret as the reason. */
+function recordingRenderer({ add }: Recording, secret: string): Renderer {
+  const recorded = <T>(name: string, answer: T) => {
+    return (request: object): T => {
+      add(`question.${name}`, request);
+      return answer;
+    };
+  };
   return {
-    trust(request) {
-      add("trust", request);
-      return { action: "trust" };
-    },
-    review(request) {
-      add("review", request);
-      return { accepted: "all" };
-    },
-    approve(request) {
-      add("approve", request);
-      return { action: "allow" };
+    trust: recorded("trust", { action: "trust" }),
+    review: recorded("review", { accepted: "all" }),
+    approve({ server, origin, tool }) {
+      const isDenied = server === "three" && origin.by === "program" && tool.name === "fail";
+      return isDenied ? { action: "deny", reason: secret } : { action: "allow" };
     },
     form(request) {
-      add("form", request);
+      add("question.form", { ...request, problems: request.check({}) });
       return { action: "decline" };
     },
-    sample(request) {
-      add("sample", request);
-      return { action: "allow" };
-    },
-    sampled(request) {
-      add("sampled", request);
-      return { action: "allow" };
-    },
+    url: recorded("url", { action: "decline" }),
+    sample: recorded("sample", { action: "allow" }),
+    sampled: recorded("sampled", { action: "allow" }),
   };
 }
 
 /** Returns servers whose configuration has secrets. */
-async function echoingServers({ plant }: Canaries): Promise<{ servers: Record<string, ServerEntry>; signIn: SignIn }> {
+async function echoingServers({
+  plant,
+}: Canaries): Promise<{ servers: Record<string, ServerEntry>; signIn: SignIn; secret: string }> {
   const suffixes = ["", "/+=", '"\\', " é", "%2F"];
-  const command = (extra: Record<string, string> = {}, count = 12): ServerEntry => ({
+  const command = (extra: Record<string, string> = {}, count = 40): ServerEntry => ({
     target: {
       command: process.execPath,
       args: [program, "--api-key", plant("/+"), `--auth-token=${plant()}`, plant(), "--password", plant(" é")],
@@ -101,13 +101,20 @@ async function echoingServers({ plant }: Canaries): Promise<{ servers: Record<st
   });
   const servers = { one: command(), two: command(), three: command(), dying: command({ DIES: "1" }) };
   const overHttp = { web: web(), web2: web(), guarded: { target: `${guarded.origin}/mcp`, revision: "2025-11-25" } };
-  return { servers: { ...servers, ...overHttp }, signIn: agreeing(guarded) };
+  return {
+    servers: { ...servers, ...overHttp },
+    signIn: agreeing(guarded, issued.accessToken),
+    secret: issued.accessToken,
+  };
 }
 
-function agreeing({ origin }: EchoSite): SignIn {
+/** Agrees to the first sign-in. Each further one fails with a secret. */
+function agreeing({ origin }: EchoSite, secret: string): SignIn {
+  let signIns = 0;
   return {
-    prepare: () =>
-      Promise.resolve({
+    async prepare() {
+      if (++signIns > 1) throw new Error(`The token ${secret} is valid.`);
+      return Promise.resolve({
         redirectUri: "http://127.0.0.1:1/callback",
         visit(page) {
           const answer = new URL("http://127.0.0.1:1/callback");
@@ -118,59 +125,110 @@ function agreeing({ origin }: EchoSite): SignIn {
           return Promise.resolve(answer);
         },
         close: () => Promise.resolve(),
-      }),
+      });
+    },
   };
 }
 
-/** Uses each function of a host, and records what it returns or throws. */
-async function useEverything(host: Host, { add }: Recording, model: EchoingModel): Promise<void> {
-  const attempt = async (place: string, work: () => Promise<unknown>): Promise<void> => {
+/** Uses each function of a host, and records what it returns or throws, by the names of `waysOut`. */
+async function useEverything(
+  host: Host,
+  { add }: Recording,
+  { model, secret }: { model: EchoingModel; secret: string },
+): Promise<void> {
+  const attempt = async (way: string, work: () => Promise<unknown>): Promise<void> => {
     try {
-      add(place, await work());
+      add(way, await work());
     } catch (error) {
-      add(`error of ${place}`, error);
+      add(way, error);
     }
   };
-  const names = [...host.servers.keys()];
-  await attempt("signIn", () => host.servers.get("guarded")!.signIn());
-  await attempt("ready", () => host.ready({ wait: Infinity }));
-  for (const server of names) await attempt("connect", () => host.servers.get(server)!.connect());
+  await attempt("server.signIn", () => host.servers.get("guarded")!.signIn());
+  await attempt("host.ready", () => host.ready({ wait: Infinity }));
+  await attempt("server.connect", () => host.servers.get("dying")!.connect());
+  await attempt("server.reconnect", () => host.servers.get("dying")!.reconnect());
   const conversation = host.conversation();
   for (const { server, resource } of host.catalogue.resources) {
-    await attempt("readResource", () => host.readResource(server, resource.uri));
-    await attempt("attach", () => conversation.attach({ server, uri: resource.uri }));
-    await attempt("watch", () => host.watch({ server, uri: resource.uri }, () => {}));
+    const name = { server, uri: resource.uri };
+    await attempt("host.watch", async () => host.watch(name, (uri) => add("host.watch", uri)));
+    await attempt("host.readResource", () => host.readResource(server, resource.uri));
+    await attempt("conversation.attach", () => conversation.attach(name));
+  }
+  await vi.waitFor(() => expect(conversation.attachments.some(({ isStale }) => isStale)).toBe(true), {
+    timeout: 30_000,
+  });
+  add("conversation.refresh", await conversation.refresh());
+  for (const { server, template } of host.catalogue.templates) {
+    const instance = { server, uriTemplate: template.uriTemplate, variables: { word: "fails" } };
+    await attempt("conversation.attachTemplate", () => conversation.attachTemplate(instance));
   }
   for (const { name, server } of host.catalogue.prompts) {
-    await attempt("getPrompt", () => host.getPrompt(name));
-    await attempt("prompt", () => conversation.prompt(name));
-    const completion = { ref: { type: "ref/prompt", name: "ask" }, argument: { name: "word", value: "a" } } as const;
-    await attempt("complete", () => host.complete(server, completion));
+    await attempt("host.getPrompt", () => host.getPrompt(name));
+    await attempt("conversation.prompt", () => conversation.prompt(name));
+    const argument = { name: "word", value: "a" };
+    await attempt("host.complete", () => host.complete(server, { ref: { type: "ref/prompt", name: "ask" }, argument }));
+    await attempt("conversation.completeArgument", () => conversation.completeArgument({ of: name, argument }));
   }
-  const onActivity = (activity: unknown): void => add("activity", activity);
-  for (const { name } of host.catalogue.tools) await attempt("callTool", () => host.callTool(name, {}, { onActivity }));
+  const onActivity = (activity: CallActivity): void => add(`activity.${activity.type}`, activity);
+  const aiSdk = toAiSdkTools(host);
+  for (const { name } of host.catalogue.tools) {
+    await attempt("host.callTool", async () => {
+      const outcome = await host.callTool(name, {}, { onActivity });
+      add(`outcome.${outcome.status}`, outcome);
+      return outcome;
+    });
+    await attempt("conversation.callTool", () => conversation.callTool(name, {}));
+    const { description, inputSchema, execute } = aiSdk[name]!;
+    add("aiSdk.description", description);
+    add("aiSdk.inputSchema", inputSchema);
+    await attempt("aiSdk.execute", () => execute({}, { toolCallId: "1" }));
+  }
   conversation.user("Call all tools.");
   for (const status of [200, 500, 400, 401]) {
     model.fail(status);
     const run = host.run({ conversation, maxToolTokens: 1_000_000 });
-    for await (const event of run) add("run event", event);
-    add("run", await run.finished);
+    for await (const event of run) add(`runEvent.${event.type}`, event);
+    add("run.finished", await run.finished);
   }
-  add("conversation", JSON.stringify(conversation));
-  add("attachments", conversation.attachments);
-  add("catalogue", host.catalogue);
-  for (const { info, lists, error } of host.servers.values()) add("server", { info, lists, error });
+  await attempt("server.signIn", () => host.servers.get("guarded")!.signIn());
+  add("conversation.toJSON", JSON.stringify(conversation));
+  add("conversation.messages", conversation.messages);
+  const typed = host.conversation();
+  typed.user(`My token is ${secret}.`);
+  add("conversation.toJSON", JSON.stringify(typed));
+  add("conversation.attachments", conversation.attachments);
+  add("host.catalogue", host.catalogue);
+  for (const { info, lists, error } of host.servers.values()) {
+    add("server.info", info);
+    add("server.lists", lists);
+    add("server.error", error);
+  }
 }
 
 async function addFiles(folder: string, { add }: Recording): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   for (const entry of entries.filter((one) => one.isFile())) {
     const file = path.join(entry.parentPath, entry.name);
-    add(`file ${entry.name.replaceAll(/[\da-f]{12,}/g, "…")}`, await readFile(file, "utf8"));
+    add("option.folder", await readFile(file, "utf8"));
   }
 }
 
-test("no planted secret reaches the model, an event, an error, the user, the output or a file", async () => {
+test("the members of a host and of its parts are the listed ways", async () => {
+  const host = await createHost({ folder: false, servers: { a: { command: "a" } } });
+  open.push(host);
+  const names = (value: object): string[] => {
+    const prototype = Object.getPrototypeOf(value) as object;
+    const inherited = prototype === Object.prototype ? [] : Object.getOwnPropertyNames(prototype);
+    return [...Object.keys(value), ...inherited];
+  };
+  expect(names(host)).toEqual(Object.keys(waysOut.host));
+  expect(names(host.conversation()).toSorted()).toEqual(Object.keys(waysOut.conversation).toSorted());
+  // The others are for the code of the host, and are no part of the public type.
+  const internal = ["calls", "timeout", "constructor", "instructions", "use", "watch", "ready", "close"];
+  expect(names(host.servers.get("a")!).toSorted()).toEqual([...Object.keys(waysOut.server), ...internal].toSorted());
+});
+
+test("no planted secret leaves the host on any way", async () => {
   const planted = canaries();
   const recorded = recording();
   const folder = await mkdtemp(path.join(tmpdir(), "mcparley canaries-"));
@@ -184,55 +242,38 @@ test("no planted secret reaches the model, an event, an error, the user, the out
   }
   const model = await echoingModel(planted.plant());
   open.push(model);
-  const { servers, signIn } = await echoingServers(planted);
+  const { servers, signIn, secret } = await echoingServers(planted);
   const host = await createHost({
     servers,
     signIn,
     folder,
     model: model.model,
     credentials: memoryCredentials(),
-    renderer: recordingRenderer(recorded),
-    onEvent: (event) => recorded.add(`event ${event.type}`, event),
+    renderer: recordingRenderer(recorded, secret),
+    onEvent: (event) => recorded.add(`event.${event.type}`, event),
     inputLimits: { requestsPerMinute: 1_000 },
   });
   try {
-    await useEverything(host, recorded, model);
+    await useEverything(host, recorded, { model, secret });
   } finally {
     await host.close();
   }
-  for (const request of model.requests) recorded.add("model request", request);
+  for (const request of model.requests) recorded.add("option.model", request);
   await addFiles(folder, recorded);
 
-  expect(planted.count).toBeGreaterThanOrEqual(100);
-  // The user must see the whole command before it is started.
-  const checked = [...recorded.texts].filter(([place]) => place !== "trust");
-  const leaks = checked.flatMap(([place, texts]) => {
-    const found = texts.flatMap(planted.foundIn);
-    return found.length > 0 ? [`${place}: ${[...new Set(found)].slice(0, 3).join(", ")}`] : [];
+  expect(planted.count).toBeGreaterThanOrEqual(200);
+  const complete = ["question.trust"];
+  const leaks = [...recorded.texts].flatMap(([way, texts]) => {
+    const found = complete.includes(way) ? [] : texts.flatMap(planted.foundIn);
+    return found.length > 0 ? [`${way}: ${[...new Set(found)].slice(0, 3).join(", ")}`] : [];
   });
   expect(leaks).toEqual([]);
-  // The servers have sent the secrets to all of these places.
-  const places = [...recorded.texts].filter(([, texts]) => texts.some((text) => text.includes("[redacted]")));
-  expect(places.map(([place]) => place)).toEqual(expect.arrayContaining(echoed));
-  expect(recorded.texts.get("run")?.[0]).toContain("answered");
+  // The servers and the model have sent secrets on each of these ways.
+  const ways = Object.entries(waysOut).flatMap(([group, members]) =>
+    Object.entries(members).flatMap(([name, way]) => (way === "secrets" ? [`${group}.${name}`] : [])),
+  );
+  const isRemoved = (way: string): boolean =>
+    (recorded.texts.get(way) ?? []).some((text) => text.includes("[redacted]"));
+  expect(ways.filter((way) => !isRemoved(way))).toEqual([]);
+  expect(recorded.texts.get("run.finished")?.[0]).toContain("answered");
 });
-
-const echoed = [
-  "review",
-  "form",
-  "sample",
-  "event log",
-  "event server",
-  "activity",
-  "callTool",
-  "getPrompt",
-  "error of readResource",
-  "error of complete",
-  "error of connect",
-  "run event",
-  "run",
-  "conversation",
-  "catalogue",
-  "server",
-  "model request",
-];

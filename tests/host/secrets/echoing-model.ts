@@ -5,7 +5,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModel } from "../../../packages/host/src/model/language-model.ts";
 import { chunk, usageChunk } from "../../../packages/host/src/testing/openai-endpoint.ts";
 
-/** A model over HTTP that calls all of its tools once, and then answers. */
+/** A model over HTTP that calls all of its tools once, and then answers. Its reasoning, arguments and texts contain the key of its provider. */
 export interface EchoingModel {
   readonly model: LanguageModel;
   /** The bodies of all requests. */
@@ -34,7 +34,8 @@ export async function echoingModel(apiKey: string): Promise<EchoingModel> {
         return;
       }
       response.writeHead(200, { "content-type": "text/event-stream", "x-sent": sent });
-      for (const part of answerTo(JSON.parse(body) as Body)) response.write(`data: ${JSON.stringify(part)}\n\n`);
+      for (const part of answerTo(JSON.parse(body) as Body, apiKey))
+        response.write(`data: ${JSON.stringify(part)}\n\n`);
       response.end("data: [DONE]\n\n");
     });
   });
@@ -52,16 +53,17 @@ export async function echoingModel(apiKey: string): Promise<EchoingModel> {
   };
 }
 
-function answerTo({ messages, tools = [] }: Body): object[] {
+function answerTo({ messages, tools = [] }: Body, key: string): object[] {
   const usage = usageChunk(10, 5);
   if (tools.length === 0 || messages.some(({ role }) => role === "tool")) {
-    return [chunk({ role: "assistant", content: "Done." }), chunk({}, "stop"), usage];
+    const text = { role: "assistant", reasoning_content: `Think ${key}.`, content: `Done with ${key}.` };
+    return [chunk(text), chunk({}, "stop"), usage];
   }
   const calls = tools.map(({ function: { name } }, index) => ({
     index,
     id: `call-${index}`,
     type: "function",
-    function: { name, arguments: "{}" },
+    function: { name, arguments: JSON.stringify(name === "read_result" ? { handle: key } : { answer: key }) },
   }));
   return [chunk({ role: "assistant", tool_calls: calls }), chunk({}, "tool_calls"), usage];
 }

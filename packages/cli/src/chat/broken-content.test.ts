@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { modernPeer } from "mcparley/testing";
-import { scriptedServer, toolNamed } from "../../../host/src/servers/testing/scripted-server.ts";
+import { scriptedServer, toolNamed } from "../../../host/src/supervision/testing/scripted-server.ts";
 import { callStep, scriptedModel, textStep } from "../../../host/src/testing/scripted-model.ts";
 import { hasHalf } from "../../../../tests/support/broken-content.ts";
 import { openTestChat } from "./testing/open-test-chat.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type ScriptedStep, callStep, scriptedModel, textStep } from "../../../host/src/testing/scripted-model.ts";
 import { keys } from "../terminal/testing/emulated-terminal.ts";
-import { type ScriptedServer, scriptedServer } from "../../../host/src/servers/testing/scripted-server.ts";
+import { type ScriptedServer, scriptedServer } from "../../../host/src/supervision/testing/scripted-server.ts";
 import { hostile, hostilePeer, unsafeIn } from "./testing/hostile-peer.ts";
 import { type TestChat, openPlainTestChat, openTestChat } from "./testing/open-test-chat.ts";
 

@@ -11,8 +11,6 @@ const taskOf = (taskId: string): Task => ({
   ttlMs: null,
 });
 
-const createCalls = (): ActiveCalls => new ActiveCalls((value) => value);
-
 /** Starts a call that was allowed, and returns it with the function that ends it. */
 function begin(calls: ActiveCalls, name: string, { isAllowed = true, ...start }: Partial<CallStart & ActiveCall> = {}) {
   const onActivity = vi.fn();
@@ -28,7 +26,7 @@ function begin(calls: ActiveCalls, name: string, { isAllowed = true, ...start }:
 
 describe("cancel", () => {
   test("ends the calls with a label, and all calls without one", () => {
-    const calls = createCalls();
+    const calls = new ActiveCalls();
     const [book, other] = [begin(calls, "book"), begin(calls, "book", { method: "prompts/get" })];
     const reason = new Error("too many");
     calls.cancel('tools/call "book"', reason);
@@ -40,7 +38,7 @@ describe("cancel", () => {
   });
 
   test("ends no call that waits for consent", () => {
-    const calls = createCalls();
+    const calls = new ActiveCalls();
     const { call } = begin(calls, "book", { isAllowed: false });
     calls.cancel(undefined, new Error("too many"));
     expect(call.signal.aborted).toBe(false);
@@ -48,7 +46,7 @@ describe("cancel", () => {
 });
 
 test("withdraw ends the calls that wait for consent, and no other one", () => {
-  const calls = createCalls();
+  const calls = new ActiveCalls();
   const [waiting, allowed] = [begin(calls, "a", { isAllowed: false }), begin(calls, "b")];
   calls.withdraw(new Error("removed"));
   expect([waiting, allowed].map(({ call }) => call.signal.aborted)).toEqual([true, false]);
@@ -56,7 +54,7 @@ test("withdraw ends the calls that wait for consent, and no other one", () => {
 });
 
 test("abort rejects all calls, also one that the server has ended before", () => {
-  const calls = createCalls();
+  const calls = new ActiveCalls();
   const started = [begin(calls, "a", { isAllowed: false }), begin(calls, "b"), begin(calls, "c")];
   calls.cancel('tools/call "c"', new Error("too many"));
   calls.abort(new Error("closed"));
@@ -65,7 +63,7 @@ test("abort rejects all calls, also one that the server has ended before", () =>
 
 describe("the signal of the caller", () => {
   test("ends the call, and the first reason holds", () => {
-    const calls = createCalls();
+    const calls = new ActiveCalls();
     const controller = new AbortController();
     const { call } = begin(calls, "a", { signal: controller.signal });
     controller.abort(new Error("by the caller"));
@@ -75,13 +73,13 @@ describe("the signal of the caller", () => {
   });
 
   test("ends a call at once if it is aborted already", () => {
-    const { call } = begin(createCalls(), "a", { signal: AbortSignal.abort(new Error("before")) });
+    const { call } = begin(new ActiveCalls(), "a", { signal: AbortSignal.abort(new Error("before")) });
     expect(call.signal.aborted).toBe(true);
     expect(() => call.throwIfAborted()).toThrow("before");
   });
 
   test("has no listener after the call, whether it succeeds or fails, and does not end a finished call", async () => {
-    const calls = createCalls();
+    const calls = new ActiveCalls();
     const controller = new AbortController();
     const { call, end } = begin(calls, "a", { signal: controller.signal });
     expect(getEventListeners(controller.signal, "abort")).toHaveLength(1);
@@ -99,7 +97,7 @@ describe("the signal of the caller", () => {
 
 describe("events", () => {
   test("of an input request reach the call that the client names", () => {
-    const calls = createCalls();
+    const calls = new ActiveCalls();
     const [book, cancel] = [begin(calls, "book"), begin(calls, "cancel")];
     calls.inputRequest("form", "waiting", 'tools/call "book"');
     expect(book.onActivity).toHaveBeenCalledExactlyOnceWith({ type: "input-request", kind: "form", state: "waiting" });
@@ -107,7 +105,7 @@ describe("events", () => {
   });
 
   test("of an input request without a name reach a call only if no other one is in flight", async () => {
-    const calls = createCalls();
+    const calls = new ActiveCalls();
     const [first, second] = [begin(calls, "a"), begin(calls, "b")];
     begin(calls, "c", { isAllowed: false });
     calls.inputRequest("url", "waiting", undefined);
@@ -119,7 +117,7 @@ describe("events", () => {
   });
 
   test("of a task reach the call that was alone when the task was created", () => {
-    const calls = createCalls();
+    const calls = new ActiveCalls();
     const first = begin(calls, "slow");
     calls.task(taskOf("1"));
     const second = begin(calls, "slow");
@@ -132,19 +130,18 @@ describe("events", () => {
     expect(second.onActivity).toHaveBeenCalledExactlyOnceWith({ type: "task", task: taskOf("2") });
   });
 
-  test("contain no secret, and an error of the listener is ignored", () => {
-    const hideSecrets = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll("sesame", "-")) as T;
-    const calls = new ActiveCalls(hideSecrets);
+  test("are reported although the listener throws", () => {
+    const calls = new ActiveCalls();
     const onActivity = vi.fn(() => {
       throw new Error("broken");
     });
     begin(calls, "slow", { onActivity });
-    calls.task(taskOf("sesame"));
-    expect(onActivity).toHaveBeenCalledExactlyOnceWith({ type: "task", task: taskOf("-") });
+    calls.task(taskOf("1"));
+    expect(onActivity).toHaveBeenCalledTimes(1);
   });
 
   test("of a call without a listener are dropped", () => {
-    const calls = createCalls();
+    const calls = new ActiveCalls();
     begin(calls, "slow", { onActivity: undefined });
     expect(() => calls.task(taskOf("1"))).not.toThrow();
   });

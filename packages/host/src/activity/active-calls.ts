@@ -10,12 +10,9 @@ export interface CallStart {
   readonly name: string;
   /** The signal of the caller. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with each event of the call, without secrets. Its errors are ignored. */
+  /** Called with each event of the call. Its errors are ignored. */
   readonly onActivity?: ((activity: CallActivity) => void) | undefined;
 }
-
-/** Returns a value without the secrets of the host. */
-type HideSecrets = <T>(value: T) => T;
 
 /** A call on one server, from the check of its arguments to its outcome. All of its steps have one signal. */
 export class ActiveCall {
@@ -24,14 +21,14 @@ export class ActiveCall {
   /** Whether consent was given. Input requests and tasks of the server can belong to the call only then. */
   isAllowed = false;
   readonly taskIds: Set<string> = new Set();
-  readonly #onActivity: (activity: CallActivity) => void;
+  readonly #onActivity: CallStart["onActivity"];
   readonly #controller = new AbortController();
   readonly #removeListener: () => void;
   #rejection: { readonly reason: unknown } | undefined;
 
-  constructor({ method, name, signal, onActivity }: CallStart, hideSecrets: HideSecrets) {
+  constructor({ method, name, signal, onActivity }: CallStart) {
     this.label = `${method} ${JSON.stringify(name.slice(0, 200))}`;
-    this.#onActivity = (activity) => onActivity?.(hideSecrets(activity));
+    this.#onActivity = onActivity;
     this.#removeListener = onAbort(signal, (reason) => this.abort(reason));
   }
 
@@ -58,7 +55,7 @@ export class ActiveCall {
 
   /** Reports an event to the caller. */
   report(activity: CallActivity): void {
-    ignoreErrors(() => this.#onActivity(activity));
+    ignoreErrors(() => this.#onActivity?.(activity));
   }
 
   /** Removes the listener from the signal of the caller. */
@@ -73,15 +70,10 @@ export class ActiveCall {
  */
 export class ActiveCalls {
   readonly #calls = new Set<ActiveCall>();
-  readonly #hideSecrets: HideSecrets;
-
-  constructor(hideSecrets: HideSecrets) {
-    this.#hideSecrets = hideSecrets;
-  }
 
   /** Runs the steps of a call. Settles like their promise. */
   async run<T>(start: CallStart, steps: (call: ActiveCall) => Promise<T>): Promise<T> {
-    const call = new ActiveCall(start, this.#hideSecrets);
+    const call = new ActiveCall(start);
     this.#calls.add(call);
     try {
       return await steps(call);

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { LocalError, type Clock } from "mcparley";
+import { LocalError, type Clock, systemClock } from "mcparley";
 
 /** A signal that is aborted after a time, or when another signal is. */
 export interface Deadline {
@@ -51,21 +51,8 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | unde
   });
 }
 
-/**
- * Runs work with a signal that is aborted when one of several is, with its reason. The promise settles like that of the work.
- *
- * The signals have no listener of it when the work has ended. Node 20 keeps an entry in each signal that is passed to the built-in function
- * for this as long as that signal exists, which can be the lifetime of the host.
- */
-export async function withAnySignal<T>(
-  signals: readonly AbortSignal[],
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const controller = new AbortController();
-  const removals = signals.map((signal) => onAbort(signal, (reason) => controller.abort(reason)));
-  try {
-    return await work(controller.signal);
-  } finally {
-    for (const removeListener of removals) removeListener();
-  }
-}
+/** Unlike the timers of `systemClock`, these keep the process running, so that a program does not end during a wait. */
+export const wakefulClock: Clock = {
+  ...systemClock,
+  setTimeout: (fn, ms) => setTimeout(fn, Math.min(ms, 2 ** 31 - 1)),
+};

@@ -1,17 +1,115 @@
-import type { JsonObject } from "mcparley";
+import { type JsonObject, LocalError, ProtocolError } from "mcparley";
+import { type CallToolResult, validateJson } from "mcparley/client";
+import type { ActiveCall } from "../activity/active-calls.ts";
 import type { CatalogueTool } from "../catalogue/catalogue.ts";
+import type { CallDecision } from "../consent/call-consent.ts";
+import type { Consent } from "../consent/consent.ts";
 import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import type { CallOrigin } from "../renderer/approval.ts";
-import type { CallActivity } from "../activity/call-activity.ts";
+import type { CallSteps, Caller } from "./call.ts";
 
 /** A call of a tool of the catalogue. */
-export interface ToolCallRequest {
+export interface ToolCallRequest extends Caller {
   readonly tool: CatalogueTool;
   readonly arguments: JsonObject;
   readonly origin: CallOrigin;
-  readonly signal?: AbortSignal;
-  readonly onActivity?: (activity: CallActivity) => void;
 }
 
-/** Calls a tool: consent, connection, call. It rejects only if the caller's signal is aborted. */
+/** Calls a tool. It rejects only if the caller's signal is aborted. */
 export type CallTool = (request: ToolCallRequest) => Promise<ToolOutcome>;
+
+type ToolConsent = Pick<Consent, "checkCall" | "isUsable">;
+
+/** Returns the steps of a tool call. The user can edit its arguments. */
+export function toolCall(request: ToolCallRequest, consent: ToolConsent): CallSteps<ToolOutcome> {
+  const { server, tool } = request.tool;
+  const removed = denied(`The server ${JSON.stringify(server)} was removed or is disabled.`);
+  let sent = request.arguments;
+  let edited: { editedArguments?: JsonObject } = {};
+  return {
+    server,
+    method: "tools/call",
+    name: tool.name,
+    removed,
+    async admit(call) {
+      const problem = await problemOf(request.tool, sent);
+      if (problem !== undefined) return invalid(problem);
+      const decision = await decide(request, consent, call);
+      if (!decision) return removed;
+      if (!decision.allowed) return denied(decision.message);
+      sent = decision.arguments;
+      if (!decision.isEdited) return undefined;
+      edited = { editedArguments: sent };
+      const problemOfEdit = await problemOf(request.tool, sent);
+      return problemOfEdit === undefined ? undefined : invalid(`The user edited the arguments. ${problemOfEdit}`);
+    },
+    async send(client, options) {
+      requireUnchanged(request.tool, consent);
+      return { status: "result", result: await client.callToolResult(tool.name, sent, options), ...edited };
+    },
+    failed(error) {
+      const result = uncheckedResult(error);
+      if (result) return { status: "result", result, mismatch: error.message, ...edited };
+      return { status: "failed", message: error.message, error, mayHaveRun: mayHaveRun(error) };
+    },
+  };
+}
+
+/** Asks for consent. Returns undefined if the question was withdrawn, because the server is removed. */
+async function decide(
+  { tool, arguments: args, origin }: ToolCallRequest,
+  consent: ToolConsent,
+  call: ActiveCall,
+): Promise<CallDecision | undefined> {
+  const onActivity = call.report.bind(call);
+  try {
+    return await consent.checkCall({ tool, arguments: args, origin, onActivity }, call.signal);
+  } catch (error) {
+    call.throwIfAborted();
+    if (call.signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+function denied(message: string): ToolOutcome {
+  return { status: "denied", message };
+}
+
+/** Returns the outcome of a call whose arguments do not match the schema. The server received nothing. */
+function invalid(message: string): ToolOutcome {
+  return { status: "failed", message, error: new TypeError(message), mayHaveRun: false };
+}
+
+/** Returns a sentence for the model if the arguments do not match the input schema. */
+async function problemOf({ name, tool }: CatalogueTool, args: object): Promise<string | undefined> {
+  try {
+    const issues = await validateJson(tool.inputSchema, args);
+    if (issues.length === 0) return undefined;
+    const problems = issues.slice(0, 5).map(({ path, message }) => `${path || "/"} ${message}`);
+    return `The arguments of ${JSON.stringify(name)} do not match its schema: ${problems.join("; ")}.`;
+  } catch {
+    // The schema cannot be checked here, so the server checks the arguments.
+    return undefined;
+  }
+}
+
+/** Throws if the definition has changed while the user decided or the connection was opened. */
+function requireUnchanged({ server, tool }: CatalogueTool, consent: ToolConsent): void {
+  if (consent.isUsable(server, "tool", { name: tool.name, definition: tool })) return;
+  const message = `The definition of ${JSON.stringify(tool.name)} has changed since it was listed. The user must review it.`;
+  throw new LocalError("declined", message, { data: { safeToRepeat: true } });
+}
+
+/** Returns the result in the error for one that does not match the output schema of its tool. */
+function uncheckedResult(error: Error): CallToolResult | undefined {
+  if (!(error instanceof LocalError) || error.code !== "invalid_result") return undefined;
+  return (error.data as { result?: CallToolResult } | undefined)?.result;
+}
+
+/** The client states whether a call can be repeated. A server that refuses a method or its params has not run it. */
+function mayHaveRun(error: Error): boolean {
+  if (error instanceof ProtocolError) return error.code !== -32601 && error.code !== -32602;
+  const data = error instanceof LocalError ? error.data : undefined;
+  const isSafe = typeof data === "object" && data !== null && "safeToRepeat" in data && data.safeToRepeat === true;
+  return !isSafe && !(error instanceof LocalError && error.code === "unreachable");
+}

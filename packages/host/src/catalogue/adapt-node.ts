@@ -4,13 +4,8 @@ import { type Adaptation, type Place, MAX_DEPTH, below } from "./adaptation.ts";
 import { adaptUnion, splitTypes } from "./adapt-union.ts";
 import { convertKeywords } from "./convert-keywords.ts";
 import { type Keywords, type SchemaNode, conjoin, flattenSchema, unresolved } from "./flatten-schema.ts";
-import {
-  annotations,
-  isJsonObject,
-  schemaKeywords,
-  schemaListKeywords,
-  schemaMapKeywords,
-} from "./json-schema-keywords.ts";
+import { annotations, schemaKeywords, schemaListKeywords, schemaMapKeywords } from "./json-schema-keywords.ts";
+import { isObject } from "../values/is-object.ts";
 import { prepareKeywords } from "./prepare-keywords.ts";
 
 /** Adapts a schema at a place below the outermost one. */
@@ -26,7 +21,7 @@ function adaptWith(schema: unknown, place: Place, { run, also }: { run: Adaptati
     return anyValue(run);
   }
   const body = schema === true && also.size > 0 ? {} : schema;
-  if (!isJsonObject(body)) return adaptBoolean(body, place, run);
+  if (!isObject(body)) return adaptBoolean(body, place, run);
   const isFlattened = { references: !run.keepsReferences, allOf: !run.rules.keywords.has("allOf") };
   const node = flattenSchema(body, place, { run, ...isFlattened });
   conjoin(node.keywords, new Map(also), { place, run });
@@ -35,6 +30,20 @@ function adaptWith(schema: unknown, place: Place, { run, also }: { run: Adaptati
   const union = adaptUnion(node, run, (branch, at, siblings) => adaptWith(branch, at, { run, also: siblings }));
   return union ?? adaptKeywords(node, run);
 }
+
+/** Whether a schema is a type with visible texts, as most properties are. All providers accept it as it is. */
+function isSimple(schema: unknown): schema is JsonObject {
+  if (!isObject(schema) || !simpleTypes.has(schema.type)) return false;
+  for (const keyword of Object.keys(schema)) {
+    if (keyword === "type") continue;
+    const value = schema[keyword];
+    const isText = (keyword === "description" || keyword === "title") && typeof value === "string";
+    if (!isText || value.length > 200 || !/^[ -~]*$/.test(value)) return false;
+  }
+  return true;
+}
+
+const simpleTypes: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
 
 function adaptBoolean(schema: unknown, place: Place, run: Adaptation): JsonObject {
   if (schema === false && run.rules.keywords.has("not")) return { not: {} };
@@ -72,11 +81,12 @@ function adaptValue(keyword: string, value: unknown, at: { place: Place; run: Ad
   if (schemaListKeywords.has(keyword) && Array.isArray(value)) {
     return value.map((schema, index) => adaptNode(schema, below(place, keyword, index), run));
   }
-  if (schemaMapKeywords.has(keyword) && isJsonObject(value)) {
-    const entries = Object.entries(value);
-    return Object.fromEntries(
-      entries.map(([name, schema]) => [name, adaptNode(schema, below(place, keyword, name), run)]),
-    );
+  if (schemaMapKeywords.has(keyword) && isObject(value)) {
+    const adapted = Object.entries(value).map(([name, schema]) => {
+      const isUnchanged = place.depth < MAX_DEPTH && isSimple(schema) && run.spend(1 + Object.keys(schema).length);
+      return [name, isUnchanged ? schema : adaptNode(schema, below(place, keyword, name), run)] as const;
+    });
+    return Object.fromEntries(adapted);
   }
   // A boolean is accepted here by all providers that accept the keyword.
   if (keyword === "additionalProperties" && typeof value === "boolean") return value;
@@ -129,7 +139,7 @@ function removeUndefinedRequired(keywords: Keywords, place: Place, run: Adaptati
   const required: unknown = keywords.get("required");
   if (!Array.isArray(required)) return;
   const properties = keywords.get("properties");
-  const known = new Set<unknown>(isJsonObject(properties) ? Object.keys(properties) : []);
+  const known = new Set<unknown>(isObject(properties) ? Object.keys(properties) : []);
   const defined = required.filter((name) => known.has(name));
   if (defined.length === required.length) return;
   keywords.set("required", defined);

@@ -2,7 +2,7 @@ import type { JsonObject } from "mcparley";
 import { adaptKeywords, adaptNode, negations } from "./adapt-node.ts";
 import { type Adaptation, type Place, type SchemaOrigin, startAdaptation } from "./adaptation.ts";
 import { type SchemaNode, flattenSchema } from "./flatten-schema.ts";
-import { isJsonObject } from "./json-schema-keywords.ts";
+import { isObject } from "../values/is-object.ts";
 import { mergeUnion } from "./merge-union.ts";
 import { prepareKeywords } from "./prepare-keywords.ts";
 import { type ProviderName, rulesOf } from "./providers.ts";
@@ -24,7 +24,7 @@ export interface AdaptedSchema {
 export function adaptSchema(schema: unknown, provider: ProviderName, at: SchemaOrigin): AdaptedSchema {
   const run = startAdaptation(schema, rulesOf(provider), at);
   const root: Place = { pointer: "", depth: 0, open: [schema] };
-  const adapted = new Map(Object.entries(adaptRoot(schema, root, run)));
+  const adapted = adaptRoot(schema, root, run);
   const definitions = new Map<string, JsonObject>();
   // A definition can be used below a negation anywhere in the document.
   const isNegated = run.definitions.size > 0 && hasNegation(schema);
@@ -32,8 +32,8 @@ export function adaptSchema(schema: unknown, provider: ProviderName, at: SchemaO
   for (const [name, target] of run.definitions) {
     definitions.set(name, adaptNode(target.schema, { ...root, pointer: target.pointer, isNegated }, run));
   }
-  if (definitions.size > 0) adapted.set("$defs", Object.fromEntries(definitions));
-  return { schema: Object.fromEntries(adapted), losses: run.losses };
+  const schemas = definitions.size > 0 && { $defs: Object.fromEntries(definitions) };
+  return { schema: { ...adapted, ...schemas }, losses: run.losses };
 }
 
 function hasNegation(schema: unknown): boolean {
@@ -45,7 +45,7 @@ function hasNegation(schema: unknown): boolean {
 function adaptRoot(schema: unknown, place: Place, run: Adaptation): JsonObject {
   const refused = (keyword: string) => run.rules.refusedAtRoot.has(keyword) || !run.rules.keywords.has(keyword);
   const options = { run, references: true, allOf: refused("allOf") };
-  const node = flattenSchema(isJsonObject(schema) ? schema : {}, place, options);
+  const node = flattenSchema(isObject(schema) ? schema : {}, place, options);
   prepareKeywords(node.keywords, node.place, run);
   for (const keyword of ["anyOf", "oneOf"] as const) {
     if (node.keywords.has(keyword) && refused(keyword)) mergeUnion(node, keyword, run);

@@ -1,6 +1,6 @@
 import { printable } from "mcparley";
 import { uniqueNames } from "../values/unique-names.ts";
-import { isJsonObject } from "./json-schema-keywords.ts";
+import { isObject } from "../values/is-object.ts";
 import type { ProviderRules } from "./providers.ts";
 import type { SchemaLoss } from "./schema-loss.ts";
 
@@ -111,12 +111,12 @@ export function findTarget(root: unknown, reference: unknown): Target | undefine
   let value = root;
   for (const step of pointer.slice(1).split("/")) {
     const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    const isContainer = isJsonObject(value) || Array.isArray(value);
+    const isContainer = isObject(value) || Array.isArray(value);
     if (!isContainer || !Object.hasOwn(Object(value), key)) return undefined;
     value = Reflect.get(Object(value), key);
   }
   // A boolean has no identity, by which recursion could be found.
-  return isJsonObject(value) ? { schema: value, pointer } : undefined;
+  return isObject(value) ? { schema: value, pointer } : undefined;
 }
 
 function decode(pointer: string): string | undefined {
@@ -135,14 +135,9 @@ function definitionName(pointer: string): string {
   return last.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, MAX_DEFINITION_CHARS) || "definition";
 }
 
-/** Returns text of a server for the model: visible, valid Unicode, and at most as long as the limit. */
+/** Returns text of a server for the model: visible, well-formed (providers refuse halves of surrogate pairs), and at most as long as the limit. */
 export function boundedText(text: string, maxChars: number): string {
   // A part is enough, because `printable` makes no text shorter, except for CR LF.
-  const visible = wellFormed(printable(text.slice(0, maxChars * 2)));
+  const visible = printable(text.slice(0, maxChars * 2)).toWellFormed();
   return visible.length <= maxChars ? visible : `${visible.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, "")}…`;
-}
-
-/** Replaces halves of surrogate pairs, which providers refuse. */
-function wellFormed(text: string): string {
-  return text.replaceAll(/\p{Surrogate}/gu, "\ufffd");
 }

@@ -33,10 +33,10 @@ function canBeText({ path, isFinite }: NumberIssue, inputSchema: JsonObject | un
 }
 
 function describe({ literal, pointer, isFinite }: NumberIssue): string {
-  const shown = literal.length > 64 ? `${literal.slice(0, 64)}...` : literal;
+  const start = literal.length > 64 ? `${literal.slice(0, 64)}...` : literal;
   const fact = isFinite ? "cannot be represented exactly" : "is too large for a number";
   const place = pointer === "" ? "The arguments are a number, and" : `The number at ${JSON.stringify(pointer)}`;
-  return `${place} ${shown} ${fact}. Send it as a string: "${shown}".`;
+  return `${place} ${start} ${fact}. Send it as a string: "${start}".`;
 }
 
 /** Puts numbers into quotes, from the first to the last. */

@@ -1,6 +1,7 @@
 import { type Adaptation, type Place, below } from "./adaptation.ts";
 import type { Keywords } from "./flatten-schema.ts";
-import { isJsonObject, typeOfValue, typesOf } from "./json-schema-keywords.ts";
+import { typeOfValue, typesOf } from "./json-schema-keywords.ts";
+import { isObject } from "../values/is-object.ts";
 import { addRemark, alternatives } from "./merge-union.ts";
 
 /** Replaces keywords that the provider does not accept by others with a similar meaning, if there are any. */
@@ -27,8 +28,8 @@ function convertEnum(keywords: Keywords, place: Place, run: Adaptation): void {
   const isWholeType =
     types[0] === "null" || (types[0] === "boolean" && values.includes(true) && values.includes(false));
   if (isWholeType) return;
-  const shown = values.slice(0, 30).map((value) => JSON.stringify(value));
-  addRemark(keywords, `Allowed values: ${shown.join(", ")}${values.length > shown.length ? ", ..." : ""}.`);
+  const names = values.slice(0, 30).map((value) => JSON.stringify(value));
+  addRemark(keywords, `Allowed values: ${names.join(", ")}${values.length > names.length ? ", ..." : ""}.`);
   const change = "The list of values was removed. The description names them.";
   run.lose(place, { keyword: "enum", change, effect: "looser" });
 }
@@ -87,7 +88,7 @@ function removeAdditional(keywords: Keywords, place: Place, run: Adaptation): vo
 function removeRefusedProperties(keywords: Keywords, place: Place, run: Adaptation): void {
   const { propertyNames } = run.rules;
   const properties = keywords.get("properties");
-  if (!isJsonObject(properties) || propertyNames.length === 0) return;
+  if (!isObject(properties) || propertyNames.length === 0) return;
   const entries = Object.entries(properties);
   const accepted = entries.filter(([name]) => propertyNames.every((pattern) => pattern.test(name)));
   if (accepted.length === entries.length) return;
@@ -102,8 +103,8 @@ function removeRefusedProperties(keywords: Keywords, place: Place, run: Adaptati
       required.filter((name) => !isRefused.has(name)),
     );
   removeAdditional(keywords, place, run);
-  const shown = refused.slice(0, 20).map((name) => JSON.stringify(name.slice(0, 64)));
-  addRemark(keywords, `Further properties that can be sent: ${shown.join(", ")}.`);
+  const names = refused.slice(0, 20).map((name) => JSON.stringify(name.slice(0, 64)));
+  addRemark(keywords, `Further properties that can be sent: ${names.join(", ")}.`);
   for (const name of refused) {
     const change = "The property was removed, because the provider refuses its name. The description names it.";
     run.lose(below(place, "properties", name), { keyword: "properties", change, effect: "looser" });

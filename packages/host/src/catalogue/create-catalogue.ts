@@ -11,7 +11,7 @@ import type {
   CatalogueTool,
 } from "./catalogue.ts";
 import { type EntryChanges, type EntryKind, EntryList } from "./entry-list.ts";
-import { isJsonObject } from "./json-schema-keywords.ts";
+import { isObject } from "../values/is-object.ts";
 import { promptName, toolName } from "./names.ts";
 import { type ProviderName, rulesOf } from "./providers.ts";
 import type { SchemaLoss } from "./schema-loss.ts";
@@ -104,7 +104,7 @@ export function createCatalogue(options: CatalogueOptions = {}): CatalogueSource
 
 /** Returns a member of a definition that must be text. A cached list can have any JSON. */
 function textOf(definition: unknown, member: string): string | undefined {
-  const value = isJsonObject(definition) ? definition[member] : undefined;
+  const value = isObject(definition) ? definition[member] : undefined;
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
@@ -119,7 +119,7 @@ function toolKind({ provider = "common", reserved, onLoss }: CatalogueOptions): 
     prepare(server, tool) {
       const name = toolName(server, tool.name);
       if (reserved?.has(name)) throw new Error(`its name for the model "${name}" is reserved for the host`);
-      if (!isJsonObject(tool.inputSchema)) throw new Error("its `inputSchema` is not an object");
+      if (!isObject(tool.inputSchema)) throw new Error("its `inputSchema` is not an object");
       const { schema, losses } = adaptSchema(tool.inputSchema, provider, { server, tool: tool.name });
       for (const loss of losses) onLoss?.(loss);
       const description = describeTool(server, tool, descriptionChars);

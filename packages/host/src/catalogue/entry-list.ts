@@ -64,7 +64,7 @@ export class EntryList<Definition, Entry> {
 
   /** Replaces the entries of a server. `undefined` hides them, and keeps their places. */
   replace(server: string, definitions: readonly Definition[] | undefined): EntryChanges {
-    const before = this.#shown(server);
+    const before = this.#visibleEntries(server);
     if (definitions) {
       this.#known.set(server, this.#read(server, definitions));
       this.#visible.add(server);
@@ -72,7 +72,7 @@ export class EntryList<Definition, Entry> {
       this.#visible.delete(server);
     }
     this.#sort();
-    return difference(this.#kind, before, this.#shown(server));
+    return difference(this.#kind, before, this.#visibleEntries(server));
   }
 
   /** Removes the entries of a server and their places. */
@@ -83,7 +83,7 @@ export class EntryList<Definition, Entry> {
     return changes;
   }
 
-  #shown(server: string): ReadonlyMap<string, Placed<Entry>> {
+  #visibleEntries(server: string): ReadonlyMap<string, Placed<Entry>> {
     return (this.#visible.has(server) ? this.#known.get(server) : undefined) ?? new Map();
   }
 
@@ -135,7 +135,7 @@ export class EntryList<Definition, Entry> {
   }
 
   #sort(): void {
-    const placed = [...this.#visible].flatMap((server) => [...this.#shown(server).values()]);
+    const placed = [...this.#visible].flatMap((server) => [...this.#visibleEntries(server).values()]);
     const sorted = placed.toSorted((first, second) => first.place - second.place).map(({ entry }) => entry);
     const isSame = sorted.length === this.#entries.length && sorted.every((entry, at) => entry === this.#entries[at]);
     if (isSame) return;

@@ -1,5 +1,6 @@
 import { type Adaptation, type Place, MAX_DEPTH, below } from "./adaptation.ts";
-import { annotations, isJsonObject, mergeTypes, typeOfValue } from "./json-schema-keywords.ts";
+import { annotations, mergeTypes, typeOfValue } from "./json-schema-keywords.ts";
+import { isObject } from "../values/is-object.ts";
 
 /** The keywords of one schema, which are changed while it is adapted. */
 export type Keywords = Map<string, unknown>;
@@ -39,7 +40,7 @@ function sizeOf(keywords: Keywords): number {
   const lists = [keywords.get("enum"), keywords.get("required")];
   const lengths = lists.map((list) => (Array.isArray(list) ? list.length : 0));
   const properties = keywords.get("properties");
-  const named = isJsonObject(properties) ? Object.keys(properties).length : 0;
+  const named = isObject(properties) ? Object.keys(properties).length : 0;
   return lengths.reduce((sum, length) => sum + length, keywords.size + named);
 }
 
@@ -50,7 +51,7 @@ function inline(node: SchemaNode, options: Flattening & { run: Adaptation }): vo
   const reference = keywords.get("$ref");
   keywords.delete("$ref");
   const target = run.resolve(reference);
-  if (!target || !isJsonObject(target.schema)) {
+  if (!target || !isObject(target.schema)) {
     run.lose(place, { keyword: "$ref", change: unresolved(reference), effect: "looser" });
     return;
   }
@@ -71,8 +72,8 @@ function inline(node: SchemaNode, options: Flattening & { run: Adaptation }): vo
 
 /** Returns the sentence for a reference that is not replaced by a schema. */
 export function unresolved(reference: unknown): string {
-  const shown = typeof reference === "string" ? JSON.stringify(reference.slice(0, 200)) : "no text";
-  return `The reference ${shown} leads to no schema of this document. It was removed.`;
+  const label = typeof reference === "string" ? JSON.stringify(reference.slice(0, 200)) : "no text";
+  return `The reference ${label} leads to no schema of this document. It was removed.`;
 }
 
 function mergeAllOf(node: SchemaNode, options: Flattening & { run: Adaptation }): void {
@@ -82,7 +83,7 @@ function mergeAllOf(node: SchemaNode, options: Flattening & { run: Adaptation })
   if (!Array.isArray(branches)) return;
   for (const [index, branch] of branches.entries()) {
     const at = below(place, "allOf", index);
-    if (!isJsonObject(branch) || at.depth > MAX_DEPTH) {
+    if (!isObject(branch) || at.depth > MAX_DEPTH) {
       if (branch !== true) lost(options.run, at, "allOf");
       continue;
     }
@@ -120,7 +121,7 @@ export function conjoin(first: Keywords, second: Keywords, { place, run }: { pla
     }
   }
   const properties = first.get("properties");
-  run.spend(isJsonObject(properties) ? Object.keys(properties).length : 0);
+  run.spend(isObject(properties) ? Object.keys(properties).length : 0);
 }
 
 /** Returns the value of a keyword that applies two values, or undefined if there is none. */
@@ -128,7 +129,7 @@ function both(keyword: string, first: unknown, second: unknown): unknown {
   switch (keyword) {
     case "properties":
     case "patternProperties":
-      return isJsonObject(first) && isJsonObject(second) ? mergeProperties(first, second) : undefined;
+      return isObject(first) && isObject(second) ? mergeProperties(first, second) : undefined;
     case "required":
       return Array.isArray(first) && Array.isArray(second) ? [...new Set<unknown>([...first, ...second])] : undefined;
     case "allOf":
@@ -138,7 +139,7 @@ function both(keyword: string, first: unknown, second: unknown): unknown {
     case "enum":
       return mergeValues(first, second);
     case "items":
-      return isJsonObject(first) && isJsonObject(second) ? { allOf: [first, second] } : undefined;
+      return isObject(first) && isObject(second) ? { allOf: [first, second] } : undefined;
     case "additionalProperties":
       if (first === false || second === false) return false;
       return first === true ? second : second === true ? first : undefined;

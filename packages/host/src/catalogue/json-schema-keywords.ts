@@ -1,13 +1,8 @@
-import type { JsonObject } from "mcparley";
-
-/** Returns whether a value is a JSON object. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+import { isObject } from "../values/is-object.ts";
 
 /** Returns whether a value can be a schema. */
 function isSchema(value: unknown): boolean {
-  return typeof value === "boolean" || isJsonObject(value);
+  return typeof value === "boolean" || isObject(value);
 }
 
 /** The types of JSON Schema. */
@@ -56,8 +51,8 @@ const valueTests: readonly (readonly [ValueTest, readonly string[]])[] = [
   [isNumber, ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]],
   [(value) => typeof value === "number" && value > 0, ["multipleOf"]],
   [isFlag, ["uniqueItems", "deprecated", "readOnly", "writeOnly"]],
-  [isJsonObject, ["properties", "patternProperties", "dependentSchemas"]],
-  [(value) => isJsonObject(value) && Object.values(value).every((entry) => isTextList(entry)), ["dependentRequired"]],
+  [isObject, ["properties", "patternProperties", "dependentSchemas"]],
+  [(value) => isObject(value) && Object.values(value).every((entry) => isTextList(entry)), ["dependentRequired"]],
   [isSchema, ["items", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else"]],
 ];
 

@@ -1,15 +1,16 @@
 import { type Adaptation, type Place, below, boundedText } from "./adaptation.ts";
 import { type Keywords, type SchemaNode, flattenSchema } from "./flatten-schema.ts";
-import { isJsonObject, typesOf } from "./json-schema-keywords.ts";
+import { typesOf } from "./json-schema-keywords.ts";
+import { isObject } from "../values/is-object.ts";
 
 /** Maximum characters of a remark in a description. */
 const MAX_REMARK_CHARS = 500;
 
 /** Returns whether a schema accepts nothing: `false` or `{ "not": {} }`. */
 export function isNever(schema: unknown): boolean {
-  if (!isJsonObject(schema)) return schema === false;
+  if (!isObject(schema)) return schema === false;
   const { not } = schema;
-  return Object.keys(schema).length === 1 && (not === true || (isJsonObject(not) && Object.keys(not).length === 0));
+  return Object.keys(schema).length === 1 && (not === true || (isObject(not) && Object.keys(not).length === 0));
 }
 
 /** Adds a sentence to the description of a schema. */
@@ -50,7 +51,7 @@ export function mergeUnion(node: SchemaNode, keyword: "anyOf" | "oneOf", run: Ad
 /** Returns the keywords of a branch, and nothing for a branch that accepts no object. */
 function readBranch(branch: unknown, place: Place, run: Adaptation): readonly SchemaNode[] {
   if (branch === true) return [{ keywords: new Map(), place }];
-  if (!isJsonObject(branch) || isNever(branch)) return [];
+  if (!isObject(branch) || isNever(branch)) return [];
   const node = flattenSchema(branch, place, { run, references: true, allOf: true });
   const type = node.keywords.get("type");
   return type === undefined || typesOf(type).includes("object") ? [node] : [];
@@ -80,7 +81,7 @@ function mergeBranchProperties(keywords: Keywords, branches: readonly Keywords[]
 }
 
 function objectOf(value: unknown): object {
-  return isJsonObject(value) ? value : {};
+  return isObject(value) ? value : {};
 }
 
 /** Returns a schema that accepts the values of each of the schemas. */
@@ -94,7 +95,7 @@ export function alternatives(schemas: readonly unknown[]): unknown {
 
 /** Returns the values of a schema that is no more than a list of values. */
 function valuesOf(schema: unknown): readonly unknown[] | undefined {
-  if (!isJsonObject(schema)) return undefined;
+  if (!isObject(schema)) return undefined;
   const others = Object.keys(schema).filter(
     (keyword) => !["type", "const", "enum", "title", "description"].includes(keyword),
   );
@@ -104,7 +105,7 @@ function valuesOf(schema: unknown): readonly unknown[] | undefined {
 }
 
 function annotationsOf(schema: unknown): object {
-  const { description } = isJsonObject(schema) ? schema : {};
+  const { description } = isObject(schema) ? schema : {};
   return description === undefined ? {} : { description };
 }
 
@@ -148,6 +149,6 @@ function describeBranches(keywords: Keywords, branches: readonly Keywords[]): st
 /** Returns the constant that a branch requires for a property, such as the `kind` of a tagged union. */
 function constantOf(branch: Keywords, name: string): string {
   const schema: unknown = Object.entries(objectOf(branch.get("properties"))).find(([key]) => key === name)?.[1];
-  const value = isJsonObject(schema) ? schema["const"] : undefined;
+  const value = isObject(schema) ? schema["const"] : undefined;
   return value === undefined ? "" : ` = ${JSON.stringify(value).slice(0, 64)}`;
 }

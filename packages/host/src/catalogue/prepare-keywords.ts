@@ -1,6 +1,7 @@
 import { type Adaptation, type Place, boundedText } from "./adaptation.ts";
 import type { Keywords } from "./flatten-schema.ts";
-import { identifiers, isJsonObject, keywordTests } from "./json-schema-keywords.ts";
+import { identifiers, keywordTests } from "./json-schema-keywords.ts";
+import { isObject } from "../values/is-object.ts";
 
 /** Maximum characters of the description and of the title of a schema. */
 const MAX_TEXT_CHARS: Readonly<Record<"description" | "title", number>> = { description: 1024, title: 200 };
@@ -46,7 +47,7 @@ function modernize(keywords: Keywords): void {
 
 function splitDependencies(keywords: Keywords): void {
   const dependencies = keywords.get("dependencies");
-  if (!isJsonObject(dependencies)) return;
+  if (!isObject(dependencies)) return;
   keywords.delete("dependencies");
   const entries = Object.entries(dependencies);
   const lists = entries.filter(([, value]) => Array.isArray(value));
@@ -80,7 +81,7 @@ function replaceUnevaluated(keywords: Keywords, place: Place, run: Adaptation): 
   ] as const) {
     const value = keywords.get(keyword);
     if (!keywords.delete(keyword) || keywords.has(replacement)) continue;
-    const isSchema = typeof value === "boolean" || isJsonObject(value);
+    const isSchema = typeof value === "boolean" || isObject(value);
     if (isSchema && !applicators.some((name) => keywords.has(name))) {
       keywords.set(replacement, value);
     } else {

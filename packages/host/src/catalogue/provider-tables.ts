@@ -1,4 +1,41 @@
-import type { ProviderTable } from "./providers.ts";
+/** A rule of a provider, with the address of the documentation or of the report that proves it. */
+interface Sourced<T> {
+  readonly value: T;
+  readonly source: string;
+}
+
+/**
+ * A restriction on schemas that no list of keywords can express.
+ *
+ * - `single-type`: `type` is one name, and no list
+ * - `type-required`: each schema has a type or `anyOf`
+ * - `union-alone`: `anyOf` has no keyword beside it
+ * - `string-enums`: `enum` has only non-empty strings, and the type `string`
+ * - `items-required`: each schema of an array has `items`
+ * - `required-defined`: each name of `required` is a name of `properties`
+ */
+export type Restriction =
+  | "single-type"
+  | "type-required"
+  | "union-alone"
+  | "string-enums"
+  | "items-required"
+  | "required-defined";
+
+/** The rules of a provider for the schemas of tool parameters, as data. */
+export interface ProviderTable {
+  /** The keywords that the provider accepts. */
+  readonly keywords: readonly Sourced<readonly string[]>[];
+  /** Keywords that the provider refuses in the outermost schema. */
+  readonly refusedAtRoot: readonly Sourced<readonly string[]>[];
+  readonly restrictions: readonly Sourced<Restriction>[];
+  /** Names of properties that the provider accepts. */
+  readonly propertyNames?: Sourced<RegExp>;
+  /** Values of `format` that the provider accepts. Default: all. */
+  readonly formats?: Sourced<readonly string[]>;
+  /** Maximum characters of the description of a tool. */
+  readonly descriptionChars?: Sourced<number>;
+}
 
 /** The assertions and annotations of JSON Schema 2020-12 that describe arguments. */
 const jsonSchemaKeywords = [

@@ -1,6 +1,6 @@
 import type { JsonObject } from "mcparley";
 import { findTarget } from "./adaptation.ts";
-import { isJsonObject } from "./json-schema-keywords.ts";
+import { isObject } from "../values/is-object.ts";
 
 /** Maximum number of schemas that are looked at for one place. */
 const MAX_SCHEMAS = 500;
@@ -17,7 +17,7 @@ export function acceptsText(schema: JsonObject, path: readonly (string | number)
     const waiting = [...start];
     while (waiting.length > 0 && budget-- > 0) {
       const next = waiting.pop();
-      if (!isJsonObject(next) || found.has(next)) continue;
+      if (!isObject(next) || found.has(next)) continue;
       found.add(next);
       waiting.push(findTarget(schema, next["$ref"])?.schema);
       for (const keyword of ["allOf", "anyOf", "oneOf", "then", "else"]) {
@@ -37,7 +37,7 @@ export function acceptsText(schema: JsonObject, path: readonly (string | number)
 function childAt(schema: JsonObject, step: string | number): unknown {
   if (typeof step === "string") {
     const { properties } = schema;
-    const isNamed = isJsonObject(properties) && Object.hasOwn(properties, step);
+    const isNamed = isObject(properties) && Object.hasOwn(properties, step);
     return isNamed ? properties[step] : schema["additionalProperties"];
   }
   const { prefixItems, items } = schema;

@@ -43,8 +43,8 @@ interface Standing {
 interface Checking {
   readonly call: CallToCheck;
   /** The arguments as JSON, which nobody else can change. */
-  readonly given: JsonObject;
-  readonly standing: (given: JsonObject) => Promise<Standing>;
+  readonly args: JsonObject;
+  readonly standing: (args: JsonObject) => Promise<Standing>;
   readonly isUsable: () => boolean;
   /** Remembers an answer that holds for later calls. */
   readonly remember: (answer: ApprovalAnswer) => Promise<void>;
@@ -65,12 +65,12 @@ export function callConsent(parts: ConsentParts, definitions: DefinitionReview):
   /** The tools that are allowed in this session: by server, its identity, the name and the hash of the definition. */
   const allowed = new Map<string, Set<string>>();
 
-  const standing = async ({ tool }: CallToCheck, given: JsonObject): Promise<Standing> => {
-    const subject = subjectOf(tool, given, definitions);
+  const standing = async ({ tool }: CallToCheck, args: JsonObject): Promise<Standing> => {
+    const subject = subjectOf(tool, args, definitions);
     const found = matchRules([...(parts.policy.rules ?? []), ...(await file.read())], subject);
     if (found && found.decision !== "allow") return { ...found, by: "rule" };
     if (found) return { ...found, by: found.rule.definition === undefined ? "rule" : "remembered" };
-    return { decision: allowed.get(tool.server)?.has(keyOf(subject)) ? "allow" : "ask", by: "remembered" };
+    return { decision: allowed.get(tool.server)?.has(sessionKey(subject)) ? "allow" : "ask", by: "remembered" };
   };
 
   const check: CheckCall = async (call, signal) => {
@@ -78,19 +78,19 @@ export function callConsent(parts: ConsentParts, definitions: DefinitionReview):
     const { server, tool } = call.tool;
     const isUsable = (): boolean => definitions.isUsable(server, "tool", { name: tool.name, definition: tool });
     if (!isUsable()) return refuse(parts, call, { by: "unreviewed" });
-    const given = asJson(call.arguments);
-    if (!given) return refuse(parts, call, { by: "limit" });
+    const args = asJson(call.arguments);
+    if (!args) return refuse(parts, call, { by: "limit" });
     const remember = async ({ action, remember: duration }: ApprovalAnswer): Promise<void> => {
       if (action !== "allow" || !duration) return;
       // The answer does not hold for a definition that changed, or a server that was removed, during the question.
       if (!isUsable()) return;
-      const subject = subjectOf(call.tool, given, definitions);
-      allowed.set(server, (allowed.get(server) ?? new Set()).add(keyOf(subject)));
+      const subject = subjectOf(call.tool, args, definitions);
+      allowed.set(server, (allowed.get(server) ?? new Set()).add(sessionKey(subject)));
       if (duration === "always") await rememberAlways(parts, file, subject);
     };
     return decideOnCall(
       parts,
-      { call, given, isUsable, remember, standing: (edited) => standing(call, edited) },
+      { call, args, isUsable, remember, standing: (edited) => standing(call, edited) },
       signal,
     );
   };
@@ -99,20 +99,20 @@ export function callConsent(parts: ConsentParts, definitions: DefinitionReview):
 
 /** Decides by the rules, and otherwise by the person. */
 async function decideOnCall(parts: ConsentParts, checking: Checking, signal: AbortSignal): Promise<CallDecision> {
-  const { call, given } = checking;
-  const first = await checking.standing(given);
+  const { call, args } = checking;
+  const first = await checking.standing(args);
   signal.throwIfAborted();
   if (first.decision !== "ask") return byStanding(parts, checking, first);
   const { approve } = parts.renderer;
-  if (!approve) return refuse(parts, call, { by: "no-renderer", given });
+  if (!approve) return refuse(parts, call, { by: "no-renderer", args });
 
   let later: Standing = first;
   const question = async (): Promise<ApprovalAnswer | undefined> => {
     // An answer to an earlier question of the queue may have decided on this call too.
-    later = await checking.standing(given);
+    later = await checking.standing(args);
     if (later.decision !== "ask" || !checking.isUsable()) return undefined;
     notify(call, "waiting");
-    const answer = checkedAnswer(await approve(requestFor(call, given), signal));
+    const answer = checkedAnswer(await approve(requestFor(call, args), signal));
     // Before the next question, which the answer may make unnecessary.
     await checking.remember(answer);
     return answer;
@@ -123,9 +123,9 @@ async function decideOnCall(parts: ConsentParts, checking: Checking, signal: Abo
 }
 
 function byStanding(parts: ConsentParts, checking: Checking, { decision, by, rule }: Standing): CallDecision {
-  const { call, given } = checking;
-  if (decision === "deny") return refuse(parts, call, { by, given, rule });
-  return admit(parts, checking, { by, given, rule, isEdited: false });
+  const { call, args } = checking;
+  if (decision === "deny") return refuse(parts, call, { by, args, rule });
+  return admit(parts, checking, { by, args, rule, isEdited: false });
 }
 
 /** Applies the answer of the person. Without a valid answer the call is denied. */
@@ -134,22 +134,22 @@ async function byAnswer(
   checking: Checking,
   answer: ApprovalAnswer | undefined,
 ): Promise<CallDecision> {
-  const { call, given } = checking;
-  const edited = answer?.arguments === undefined ? given : asJson(answer.arguments);
+  const { call, args } = checking;
+  const edited = answer?.arguments === undefined ? args : asJson(answer.arguments);
   if (answer?.action !== "allow" || !edited) {
     notify(call, "denied");
     const by = checking.isUsable() ? "person" : "unreviewed";
-    return refuse(parts, call, { by, given, reason: answer?.reason });
+    return refuse(parts, call, { by, args, reason: answer?.reason });
   }
-  const isEdited = canonicalJson(edited) !== canonicalJson(given);
+  const isEdited = canonicalJson(edited) !== canonicalJson(args);
   if (isEdited) {
     const { decision, rule } = await checking.standing(edited);
     if (decision === "deny") {
       notify(call, "denied");
-      return refuse(parts, call, { by: "rule", given: edited, rule, isEdited });
+      return refuse(parts, call, { by: "rule", args: edited, rule, isEdited });
     }
   }
-  const decision = admit(parts, checking, { by: "person", given: edited, isEdited });
+  const decision = admit(parts, checking, { by: "person", args: edited, isEdited });
   notify(call, decision.allowed ? "approved" : "denied");
   return decision;
 }
@@ -160,24 +160,24 @@ function admit(
   { call, isUsable }: Checking,
   {
     by,
-    given,
+    args,
     rule,
     isEdited,
-  }: Required<Pick<Refusal, "by" | "isEdited">> & { given: JsonObject; rule?: Rule | undefined },
+  }: Required<Pick<Refusal, "by" | "isEdited">> & { args: JsonObject; rule?: Rule | undefined },
 ): CallDecision {
-  if (!isUsable()) return refuse(parts, call, { by: "unreviewed", given });
-  record(parts, call, { outcome: "allowed", by, ...(rule && { rule }), ...(isEdited && { isEdited }), given });
-  return { allowed: true, arguments: given, isEdited };
+  if (!isUsable()) return refuse(parts, call, { by: "unreviewed", args });
+  record(parts, call, { outcome: "allowed", by, ...(rule && { rule }), ...(isEdited && { isEdited }), args });
+  return { allowed: true, arguments: args, isEdited };
 }
 
-function requestFor({ tool, origin }: CallToCheck, given: JsonObject): ApprovalRequest {
+function requestFor({ tool, origin }: CallToCheck, args: JsonObject): ApprovalRequest {
   // A copy, so that the renderer cannot change the arguments without an answer.
   return {
     origin,
     server: tool.server,
     tool: tool.tool,
-    arguments: structuredClone(given),
-    shown: visibleJson(given, 2),
+    arguments: structuredClone(args),
+    shown: visibleJson(args, 2),
   };
 }
 
@@ -210,15 +210,15 @@ async function rememberAlways(
 
 interface Refusal {
   readonly by: DecisionRecord["by"];
-  readonly given?: JsonObject;
+  readonly args?: JsonObject;
   readonly rule?: Rule | undefined;
   readonly isEdited?: boolean;
   readonly reason?: string | undefined;
 }
 
 /** Records a denial, and returns it with a message for the model. The message does not contain the rule. */
-function refuse(parts: ConsentParts, call: CallToCheck, { by, given, rule, isEdited, reason }: Refusal): CallDecision {
-  record(parts, call, { outcome: "denied", by, ...(rule && { rule }), ...(isEdited && { isEdited }), given });
+function refuse(parts: ConsentParts, call: CallToCheck, { by, args, rule, isEdited, reason }: Refusal): CallDecision {
+  record(parts, call, { outcome: "denied", by, ...(rule && { rule }), ...(isEdited && { isEdited }), args });
   const name = `The tool ${JSON.stringify(call.tool.tool.name)} of the server ${JSON.stringify(call.tool.server)}`;
   const why = typeof reason === "string" && reason !== "" ? ` Reason: ${reason}` : "";
   return { allowed: false, message: `${name} was not called: ${explain(by)}${why}` };
@@ -242,9 +242,9 @@ function explain(by: DecisionRecord["by"]): string {
 function record(
   parts: ConsentParts,
   { tool }: CallToCheck,
-  { given, ...outcome }: Outcome & { given: JsonObject | undefined },
+  { args, ...outcome }: Outcome & { args: JsonObject | undefined },
 ): void {
-  const hash = given && hashOfJson(given);
+  const hash = args && hashOfJson(args);
   parts.decide({
     subject: "call",
     server: tool.server,
@@ -258,20 +258,20 @@ function notify({ onActivity }: CallToCheck, state: "waiting" | "approved" | "de
   ignoreErrors(() => onActivity?.({ type: "approval", state }));
 }
 
-function subjectOf({ server, tool }: CatalogueTool, given: JsonObject, definitions: DefinitionReview): RuleSubject {
+function subjectOf({ server, tool }: CatalogueTool, args: JsonObject, definitions: DefinitionReview): RuleSubject {
   const { name, annotations } = tool;
   const identity = definitions.identity(server);
-  return { server, tool: name, annotations, arguments: given, definition: liveHash("tool", tool), identity };
+  return { server, tool: name, annotations, arguments: args, definition: liveHash("tool", tool), identity };
 }
 
-function keyOf({ tool, definition, identity }: RuleSubject): string {
+function sessionKey({ tool, definition, identity }: RuleSubject): string {
   return JSON.stringify([identity, tool, definition]);
 }
 
 /** Returns a copy of the arguments as they would be sent, or undefined if they are no JSON object, or nested too deeply for a hash. */
-function asJson(given: JsonObject): JsonObject | undefined {
+function asJson(args: JsonObject): JsonObject | undefined {
   try {
-    const copy: unknown = JSON.parse(JSON.stringify(given));
+    const copy: unknown = JSON.parse(JSON.stringify(args));
     return isObject(copy) && isWithinDepth(copy, maxDepth) ? copy : undefined;
   } catch {
     return undefined;

@@ -19,10 +19,14 @@ export function canonicalJson(value: unknown, depth = 0): string {
     // `undefined` and functions have no JSON. Numbers and strings are written by ECMAScript as RFC 8785 requires.
     return JSON.stringify(value) ?? "null";
   }
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  let json = "";
   // The default order of JavaScript is that of UTF-16 code units.
-  const sorted = members.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member, depth + 1)}`).join(",")}}`;
+  for (const name of Object.keys(value).toSorted()) {
+    const member = (value as JsonObject)[name];
+    if (member === undefined) continue;
+    json += `${json === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member, depth + 1)}`;
+  }
+  return `{${json}}`;
 }
 
 /** Returns the SHA-256 of a text as hexadecimal digits. */

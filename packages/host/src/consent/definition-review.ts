@@ -148,7 +148,7 @@ async function reviewChanges(
   state.accepted = new Map([...pins].map(([key, { hash }]) => [key, hash]));
   for (const [key, hash] of state.unstored) state.accepted.set(key, hash);
   const changes = changesSince(pins, live).filter(
-    (change) => state.accepted.get(keyOf(change)) !== hashIn(live, change),
+    (change) => state.accepted.get(changeKey(change)) !== hashIn(live, change),
   );
   // If the pins cannot be read, nothing is accepted and nothing is written.
   if (!stored) return changes;
@@ -159,9 +159,9 @@ async function reviewChanges(
   state.hasReviewed = true;
   for (const change of changes) {
     const isAccepted = accepted.includes(change);
-    const isKnown = state.denied.has(`${keyOf(change)} ${hashIn(live, change)}`);
-    if (isAccepted) state.accepted.set(keyOf(change), hashIn(live, change));
-    else state.denied.add(`${keyOf(change)} ${hashIn(live, change)}`);
+    const isKnown = state.denied.has(`${changeKey(change)} ${hashIn(live, change)}`);
+    if (isAccepted) state.accepted.set(changeKey(change), hashIn(live, change));
+    else state.denied.add(`${changeKey(change)} ${hashIn(live, change)}`);
     if (isKnown && !isAccepted) continue;
     parts.decide({ subject: "definition", server, name: change.name, outcome: isAccepted ? "allowed" : "denied", by });
   }
@@ -169,7 +169,7 @@ async function reviewChanges(
   if (accepted.length > 0 || (isFirst && parts.policy.review === "changes")) {
     const acceptedBy = by === "configuration" ? by : "person";
     state.storing = addPins(parts.storage, pinned, { accepted, by: acceptedBy, live }).catch((error: Error) => {
-      for (const change of accepted) state.unstored.set(keyOf(change), hashIn(live, change));
+      for (const change of accepted) state.unstored.set(changeKey(change), hashIn(live, change));
       parts.report(server, error);
     });
     await state.storing;
@@ -201,7 +201,7 @@ async function decideOn(
   if (isFirst && parts.policy.review === "changes") return { accepted: changes, by: "configuration" };
   const { review } = parts.renderer;
   if (!review) return { accepted: [], by: "no-renderer" };
-  const open = changes.filter((change) => !state.denied.has(`${keyOf(change)} ${hashIn(live, change)}`));
+  const open = changes.filter((change) => !state.denied.has(`${changeKey(change)} ${hashIn(live, change)}`));
   if (open.length === 0) return { accepted: [], by: "person" };
   const question = async (): Promise<readonly DefinitionChange[]> =>
     acceptedIn(await review({ server, changes: open }, signal), open);
@@ -211,8 +211,8 @@ async function decideOn(
 /** A renderer in another process returns copies of the changes, so they are compared by their keys. */
 function acceptedIn({ accepted }: ReviewAnswer, open: readonly DefinitionChange[]): readonly DefinitionChange[] {
   if (accepted === "all") return open;
-  const keys = new Set(accepted.map(keyOf));
-  return open.filter((change) => keys.has(keyOf(change)));
+  const keys = new Set(accepted.map(changeKey));
+  return open.filter((change) => keys.has(changeKey(change)));
 }
 
 async function readOrReport(
@@ -227,10 +227,10 @@ async function readOrReport(
   }
 }
 
-function keyOf({ kind, name }: DefinitionChange): string {
+function changeKey({ kind, name }: DefinitionChange): string {
   return definitionKey(kind, name);
 }
 
 function hashIn(live: ReadonlyMap<string, LiveDefinition>, change: DefinitionChange): string {
-  return live.get(keyOf(change))!.hash;
+  return live.get(changeKey(change))!.hash;
 }

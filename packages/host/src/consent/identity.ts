@@ -4,7 +4,7 @@ import { LocalError, redact } from "mcparley";
 import type { CommandTarget, HttpTarget } from "mcparley/client";
 import type { ServerTarget } from "../values/server-target.ts";
 import { findExecutable } from "@mcparley/internal/find-executable";
-import { safeUrl, shownValue, shownVariable } from "@mcparley/internal/secret-values";
+import { randomText, safeUrl, shownValue, shownVariable } from "@mcparley/internal/secret-values";
 import { hashOfJson } from "./canonical.ts";
 import { remarkOn } from "./text/remarks.ts";
 import type { ConfiguredEntry, ServerIdentity } from "../renderer/trust.ts";
@@ -20,9 +20,8 @@ export interface IdentifiedServer {
 
 /** Replaces a value that looks like a secret. */
 const hidden = "…";
-const secretName = /key|token|secret|passw|pwd|auth|sig|code|credential|session|jwt/i;
-/** A long value of letters and digits without words, such as a key or an id. */
-const randomText = /^(?=.*\d)(?=.*[A-Za-z])[\w.~+=%-]{16,}$/;
+/** Query parameters whose values are secret. Unlike in the names of variables, a part of a word is enough: `sig` and `code` sign a URL. */
+const secretParameter = /key|token|secret|passw|pwd|auth|sig|code|credential|session|jwt/i;
 
 /** A server before its identity is determined. */
 export interface ServerSubject {
@@ -110,10 +109,14 @@ function hashOfNames({ environment, headers, ...identity }: ServerIdentity): str
 
 function identityOfUrl(target: Pick<HttpTarget, "url" | "headers">): IdentifiedServer {
   const url = parsedUrl(target.url);
-  const given = Object.entries(target.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const headers = Object.entries(target.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
   // The fragment is not sent.
   url.hash = "";
-  const identity: ServerIdentity = { kind: "url", url: shownUrl(url), headers: shownTable(Object.fromEntries(given)) };
+  const identity: ServerIdentity = {
+    kind: "url",
+    url: shownUrl(url),
+    headers: shownTable(Object.fromEntries(headers)),
+  };
   return { identity, hash: hashOfNames({ ...identity, url: url.href }), remarks: remarksOnUrl(url) };
 }
 
@@ -121,10 +124,10 @@ function parsedUrl(text: string | URL): URL {
   try {
     return new URL(text);
   } catch (cause) {
-    const shown = JSON.stringify(redact(String(text)));
+    const label = JSON.stringify(redact(String(text)));
     throw new LocalError(
       "invalid_target",
-      `${shown} is not a URL of a server. Use one such as "https://example.com/mcp".`,
+      `${label} is not a URL of a server. Use one such as "https://example.com/mcp".`,
       { cause },
     );
   }
@@ -138,7 +141,7 @@ function shownUrl(url: URL): string {
     .split("&")
     .map((pair) => {
       const [name = "", ...value] = pair.split("=");
-      const isSecret = secretName.test(name) || randomText.test(value.join("="));
+      const isSecret = secretParameter.test(name) || randomText.test(value.join("="));
       if (value.length === 0) return randomText.test(name) ? hidden : name;
       return isSecret ? `${name}=${hidden}` : pair;
     });

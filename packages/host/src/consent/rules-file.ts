@@ -83,11 +83,11 @@ function parseRules(text: string, onError: (error: Error) => void): readonly Rul
     onError(error as Error);
     return denyAll;
   }
-  return list.flatMap((given, index) => {
-    const problem = problemOfRule(given);
-    if (problem === undefined) return [given as Rule];
+  return list.flatMap((rule, index) => {
+    const problem = problemOfRule(rule);
+    if (problem === undefined) return [rule as Rule];
     onError(problemAt(index, problem));
-    return replacementOf(given) ?? [];
+    return replacementOf(rule) ?? [];
   });
 }
 

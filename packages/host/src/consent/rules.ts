@@ -75,8 +75,8 @@ function matchesArgument(decision: Decision, pattern: string, text: string): boo
 }
 
 /** Returns the text of an argument that patterns match, or undefined if the argument is missing. */
-function argumentText(given: JsonObject, pointer: string): string | undefined {
-  let value: unknown = given;
+function argumentText(args: JsonObject, pointer: string): string | undefined {
+  let value: unknown = args;
   for (const token of pointerTokens(pointer)) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) return undefined;
     value = (value as JsonObject)[token];

@@ -94,9 +94,9 @@ async function hashedTable(storage: StateStorage, table: Table): Promise<Record<
 function withoutSecrets(words: readonly string[]): string[] {
   const [command = "", ...args] = words;
   const secrets = secretsOf({ command, args }).filter((secret) => secret !== "");
-  return words.map((given, index) => {
+  return words.map((text, index) => {
     const before = words[index - 1];
-    const word = secrets.reduce((text, secret) => text.replaceAll(secret, hidden), given);
+    const word = secrets.reduce((rest, secret) => rest.replaceAll(secret, hidden), text);
     const isNamed = before !== undefined && redact(`${before} ${word}`) === `${before} ${hidden}`;
     return isNamed ? hidden : redact(word);
   });

@@ -1,5 +1,111 @@
-import { AttachedResource, type AttachmentParts } from "./attached-resource.ts";
+import { createHash } from "node:crypto";
+import type { ReadResourceResult } from "mcparley";
+import type { Awaitable } from "../values/awaitable.ts";
+import { withoutDeepLevels } from "../values/map-texts.ts";
+import type { FilePart, Message, TextPart } from "../conversation/messages.ts";
+import { type TextLimits, serverTextParts } from "../conversation/long-text.ts";
+import { readContents } from "../conversation/server-content.ts";
 import type { Attachment, ContextOptions, ResourceName, StoredAttachment } from "./conversation-context.ts";
+
+/** The parts of a host that attachments need. */
+export interface AttachmentParts {
+  readonly readResource: (resource: ResourceName, options: ContextOptions) => Promise<ReadResourceResult>;
+  /** Follows the updates of a resource. Returns a function that ends it, or undefined if the server does not support it. */
+  readonly watch: (resource: ResourceName, onUpdated: () => void) => Awaitable<(() => unknown) | undefined>;
+  readonly limits: TextLimits;
+  readonly addMessage: (message: Message) => void;
+}
+
+/** One attached resource, from `attach` to `detach`. */
+class AttachedResource {
+  readonly #parts: AttachmentParts;
+  readonly #name: ResourceName;
+  #contentHash: string | undefined;
+  #isStale: boolean;
+  #isDetached = false;
+  #error: Error | undefined;
+  #watching: Promise<(() => unknown) | undefined> | undefined;
+  #isFollowed = false;
+
+  /** A resource that is restored has the hash of its earlier content. It is stale until it is read. */
+  constructor(parts: AttachmentParts, { server, uri, contentHash }: StoredAttachment) {
+    this.#parts = parts;
+    this.#name = { server, uri };
+    this.#contentHash = contentHash;
+    this.#isStale = true;
+  }
+
+  get current(): Attachment {
+    return { ...this.#name, isStale: this.#isStale, isFollowed: this.#isFollowed, error: this.#error };
+  }
+
+  get stored(): StoredAttachment {
+    return { ...this.#name, contentHash: this.#contentHash };
+  }
+
+  /**
+   * Reads the resource if it is stale, and adds its content if that is new. Returns whether it was added. The updates are followed before
+   * the first read, so that none between the two is missed.
+   */
+  async refresh(options: ContextOptions): Promise<boolean> {
+    await (this.#watching ??= this.#follow());
+    if (!this.#isStale || this.#isDetached) return false;
+    // An update during the read makes the resource stale again.
+    this.#isStale = false;
+    try {
+      const result = await this.#parts.readResource(this.#name, options);
+      options.signal?.throwIfAborted();
+      this.#error = undefined;
+      return this.#add(result);
+    } catch (error) {
+      this.#isStale = true;
+      this.#error = error instanceof Error ? error : new Error(String(error));
+      throw error;
+    }
+  }
+
+  /** Ends the updates. */
+  async detach(): Promise<void> {
+    this.#isDetached = true;
+    const stop = await this.#watching;
+    await stop?.();
+  }
+
+  async #follow(): Promise<(() => unknown) | undefined> {
+    try {
+      const stop = await this.#parts.watch(this.#name, () => (this.#isStale = true));
+      this.#isFollowed = stop !== undefined;
+      return stop;
+    } catch {
+      // The resource can still be read. `isFollowed` shows that its updates are missed.
+      return undefined;
+    }
+  }
+
+  #add(result: ReadResourceResult): boolean {
+    const contentHash = createHash("sha256")
+      .update(JSON.stringify(withoutDeepLevels(result.contents)))
+      .digest("hex");
+    if (this.#isDetached || contentHash === this.#contentHash) return false;
+    const isNew = this.#contentHash === undefined;
+    this.#contentHash = contentHash;
+    this.#parts.addMessage(resourceMessage(this.#name, { result, isNew, limits: this.#parts.limits }));
+    return true;
+  }
+}
+
+function resourceMessage(
+  { server, uri }: ResourceName,
+  { result, isNew, limits }: { result: ReadResourceResult; isNew: boolean; limits: TextLimits },
+): Message {
+  const { text, files } = readContents(result.contents);
+  const event = isNew
+    ? "The user attached a resource."
+    : "An attached resource has changed. This is its new content, which replaces the earlier one.";
+  const content: (TextPart | FilePart)[] = [{ type: "text", text: event }];
+  content.push(...serverTextParts({ kind: "resource", origin: { server, name: uri }, text }, limits), ...files);
+  return { role: "user", content };
+}
 
 /** The attached resources of one conversation. */
 export interface Attachments {
@@ -13,7 +119,7 @@ export interface Attachments {
 
 /** Returns the attachments of a conversation. Stored ones are followed and read with the first `refresh`. */
 export function createAttachments(parts: AttachmentParts, stored: readonly StoredAttachment[]): Attachments {
-  const resources = new Map(stored.map((entry) => [keyOf(entry), new AttachedResource(parts, entry)]));
+  const resources = new Map(stored.map((entry) => [resourceKey(entry), new AttachedResource(parts, entry)]));
   let isClosed = false;
   // One refresh at a time, because two would add the same content twice.
   let refreshing: Promise<unknown> = Promise.resolve();
@@ -23,15 +129,15 @@ export function createAttachments(parts: AttachmentParts, stored: readonly Store
     for (const resource of Array.from(resources.values())) {
       options.signal?.throwIfAborted();
       // The error is a member of the attachment. One unavailable resource must not prevent a run.
-      if (await resource.refresh(options).catch(() => false)) added.push(resource.shown);
+      if (await resource.refresh(options).catch(() => false)) added.push(resource.current);
     }
     options.signal?.throwIfAborted();
     return added;
   }
 
   async function detach(name: ResourceName): Promise<boolean> {
-    const resource = resources.get(keyOf(name));
-    resources.delete(keyOf(name));
+    const resource = resources.get(resourceKey(name));
+    resources.delete(resourceKey(name));
     await resource?.detach();
     return resource !== undefined;
   }
@@ -39,13 +145,13 @@ export function createAttachments(parts: AttachmentParts, stored: readonly Store
   return {
     async attach({ server, uri }, options) {
       if (isClosed) throw new Error("The conversation is closed. Create a new one.");
-      const key = keyOf({ server, uri });
+      const key = resourceKey({ server, uri });
       if (resources.has(key)) throw new Error(`The resource "${uri}" of the server "${server}" is attached already.`);
       const resource = new AttachedResource(parts, { server, uri, contentHash: undefined });
       resources.set(key, resource);
       try {
         await resource.refresh(options);
-        return resource.shown;
+        return resource.current;
       } catch (error) {
         // The user can have detached it and attached it again during the read.
         if (resources.get(key) === resource) resources.delete(key);
@@ -59,7 +165,7 @@ export function createAttachments(parts: AttachmentParts, stored: readonly Store
       refreshing = next.catch(() => {});
       return next;
     },
-    list: () => Array.from(resources.values(), ({ shown }) => shown),
+    list: () => Array.from(resources.values(), ({ current }) => current),
     toJSON: () => Array.from(resources.values(), ({ stored }) => stored),
     async close() {
       isClosed = true;
@@ -70,6 +176,6 @@ export function createAttachments(parts: AttachmentParts, stored: readonly Store
   };
 }
 
-function keyOf({ server, uri }: ResourceName): string {
+function resourceKey({ server, uri }: ResourceName): string {
   return JSON.stringify([server, uri]);
 }

@@ -1,12 +1,10 @@
 import type { CompleteResult, CompletionReference, GetPromptResult, JsonObject } from "mcparley";
 import type { Catalogue, CataloguePrompt, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { Message } from "../conversation/messages.ts";
-import type { TextLimits } from "../conversation/text/long-text.ts";
+import type { TextLimits } from "../conversation/long-text.ts";
 import type { ResultStore } from "../conversation/result-handles.ts";
-import type { HideSecrets } from "../conversation/text/secrets.ts";
 import type { ToolOutcome } from "../conversation/tool-outcome.ts";
-import type { AttachmentParts } from "./attached-resource.ts";
-import { createAttachments } from "./attachments.ts";
+import { type AttachmentParts, createAttachments } from "./attachments.ts";
 import type {
   Completion,
   CompletionRequest,
@@ -14,6 +12,7 @@ import type {
   ContextOptions,
   Conversation,
 } from "./conversation-context.ts";
+import type { WithoutSecrets } from "../values/without-secrets.ts";
 import { wellFormed } from "../values/map-texts.ts";
 import { readConversationJson } from "./conversation-json.ts";
 import { argumentsOf, checkPromptArguments, promptMessages } from "./prompt-messages.ts";
@@ -37,7 +36,8 @@ export interface ConversationParts extends Pick<AttachmentParts, "readResource" 
   /** Sends `completion/complete` to a server. */
   readonly complete: (request: ServerCompletion, options: ContextOptions) => Promise<CompleteResult["completion"]>;
   readonly results: ResultStore;
-  readonly hideSecrets: HideSecrets;
+  /** Applied to the conversation that is stored. */
+  readonly withoutSecrets: WithoutSecrets;
   /** Called when the conversation is closed. */
   readonly onClosed?: () => void;
   /** Maximum bytes of a text of a server. A longer one becomes a handle. Default: 32 KiB. */
@@ -55,11 +55,7 @@ export interface ServerCompletion {
 /** Returns an empty conversation, or the one that `toJSON` stored. Throws a `TypeError` if the stored one is invalid. */
 export function createConversation(parts: ConversationParts, stored?: unknown): Conversation {
   const json = stored === undefined ? undefined : readConversationJson(stored);
-  const limits: TextLimits = {
-    maxBytes: parts.maxTextBytes ?? 32 * 1024,
-    store: parts.results,
-    hideSecrets: parts.hideSecrets,
-  };
+  const limits: TextLimits = { maxBytes: parts.maxTextBytes ?? 32 * 1024, store: parts.results };
   let messages: readonly Message[] = json?.messages ?? [];
   const add = (...added: readonly Message[]): void => void (messages = [...messages, ...added]);
   const attachments = createAttachments(
@@ -100,7 +96,7 @@ export function createConversation(parts: ConversationParts, stored?: unknown): 
       return { outcome, message };
     },
     completeArgument: (request, options = {}) => completeArgument(parts, request, options),
-    toJSON: () => wellFormed({ version: 1, messages, attachments: attachments.toJSON() }),
+    toJSON: () => parts.withoutSecrets(wellFormed({ version: 1, messages, attachments: attachments.toJSON() })),
     async close() {
       await attachments.close();
       parts.onClosed?.();
@@ -141,7 +137,7 @@ async function completeArgument(
     throw new TypeError(`There is no argument "${argument.name}". The arguments are: ${[...names].join(", ")}.`);
   }
   const { values, hasMore } = await parts.complete({ server, ref, argument, context }, options);
-  const usable = values.filter((value) => value.length <= MAX_VALUE_LENGTH).map((value) => parts.hideSecrets(value));
+  const usable = values.filter((value) => value.length <= MAX_VALUE_LENGTH);
   return { values: usable.slice(0, MAX_VALUES), hasMore: hasMore === true || usable.length > MAX_VALUES };
 }
 

@@ -1,8 +1,8 @@
 import { type GetPromptResult, type PromptMessage, readPromptMessages } from "mcparley/client";
 import type { CataloguePrompt } from "../catalogue/catalogue.ts";
 import type { Message, TextPart } from "../conversation/messages.ts";
-import { type TextLimits, serverTextParts } from "../conversation/text/long-text.ts";
-import { readBlocks } from "../conversation/text/server-content.ts";
+import { type TextLimits, serverTextParts } from "../conversation/long-text.ts";
+import { readBlocks } from "../conversation/server-content.ts";
 import { isObject } from "../values/is-object.ts";
 
 const MAX_MESSAGES = 200;
@@ -19,16 +19,16 @@ export function argumentsOf(prompt: CataloguePrompt["prompt"]): { name: string; 
 
 /** Checks the arguments of a prompt. Throws a `TypeError` that names the missing and unknown ones. */
 export function checkPromptArguments({ name, prompt }: CataloguePrompt, args: Readonly<Record<string, string>>): void {
-  const given = new Set(Object.keys(args));
+  const argNames = Object.keys(args);
   const known = argumentsOf(prompt);
-  const missing = known.filter((argument) => argument.isRequired && !given.has(argument.name));
+  const missing = known.filter((argument) => argument.isRequired && !argNames.includes(argument.name));
   if (missing.length > 0) {
     throw new TypeError(
       `The prompt "${name}" requires the arguments ${missing.map((argument) => argument.name).join(", ")}.`,
     );
   }
   const names = new Set(known.map((argument) => argument.name));
-  const unknown = [...given].filter((argument) => !names.has(argument));
+  const unknown = argNames.filter((argument) => !names.has(argument));
   if (unknown.length > 0) {
     const all = names.size === 0 ? "It has no arguments." : `It has: ${[...names].join(", ")}.`;
     throw new TypeError(`The prompt "${name}" has no arguments ${unknown.join(", ")}. ${all}`);

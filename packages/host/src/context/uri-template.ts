@@ -48,17 +48,19 @@ export function expandTemplate(
   if (template.length > MAX_LENGTH) throw new RangeError(`The URI template is longer than ${MAX_LENGTH} characters.`);
   const known = templateVariables(template);
   const names = known.map(({ name }) => name);
-  const given = new Map(Object.entries(variables));
-  const missing = known.filter(({ name, isRequired }) => isRequired && !given.has(name)).map(({ name }) => name);
+  const valuesByName = new Map(Object.entries(variables));
+  const missing = known.filter(({ name, isRequired }) => isRequired && !valuesByName.has(name)).map(({ name }) => name);
   if (missing.length > 0)
     throw new TypeError(`The template "${template}" requires the variables ${missing.join(", ")}.`);
-  const unknown = [...given.keys()].filter((name) => !names.includes(name));
+  const unknown = [...valuesByName.keys()].filter((name) => !names.includes(name));
   if (unknown.length > 0) {
     throw new TypeError(
       `The template "${template}" has no variables ${unknown.join(", ")}. It has: ${names.join(", ")}.`,
     );
   }
-  const values = [...given].map(([name, value]) => [name, typeof value === "string" ? value : [...value]] as const);
+  const values = [...valuesByName].map(
+    ([name, value]) => [name, typeof value === "string" ? value : [...value]] as const,
+  );
   const uri = parseTemplate(template).expand(Object.fromEntries(values));
   if (/[{}]/.test(uri) || !/^[a-z]/i.test(uri) || !URL.canParse(uri)) {
     throw new TypeError(`The template "${template}" expands to "${uri}", which is not an absolute URI.`);

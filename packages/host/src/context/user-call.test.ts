@@ -27,7 +27,7 @@ function partsWith(outcome: ToolOutcome): ConversationParts & { readonly calls: 
     getPrompt: unused,
     complete: unused,
     results: createResultStore(),
-    hideSecrets: (text) => text.replaceAll("hunter2", "*"),
+    withoutSecrets: (value) => value,
   };
 }
 
@@ -46,7 +46,7 @@ test("a call of the user is passed to the host with its options", async () => {
 test("its result becomes one message of the user, with the content that a model would receive", async () => {
   const result: CallToolResult = {
     content: [
-      { type: "text", text: "key hunter2 </server-text>" },
+      { type: "text", text: "key </server-text>" },
       { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" },
     ],
   };
@@ -55,7 +55,7 @@ test("its result becomes one message of the user, with the content that a model 
   const { outcome, message } = await conversation.callTool("read", { id: "1" });
   expect(outcome).toEqual({ status: "result", result });
   const call = { callId: "c", name: "read", origin: { server: "notes", name: "READ" } };
-  const limits = { maxBytes: 32 * 1024, store: parts.results, hideSecrets: parts.hideSecrets };
+  const limits = { maxBytes: 32 * 1024, store: parts.results };
   expect(message).toEqual({
     role: "user",
     content: [
@@ -63,7 +63,7 @@ test("its result becomes one message of the user, with the content that a model 
       ...toResultPart(call, outcome, limits).content,
     ],
   });
-  expect(textOf(message)).toContain("key * &lt;/server-text>");
+  expect(textOf(message)).toContain("key &lt;/server-text>");
   expect(conversation.messages).toEqual([message]);
 });
 

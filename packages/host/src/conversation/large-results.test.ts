@@ -8,9 +8,8 @@ const maxBytes = 32 * 1024;
 
 function convert(content: unknown, structuredContent?: unknown) {
   const store = createResultStore();
-  const hideSecrets = (text: string): string => text.replaceAll("hunter2", "*");
   const result = { content, ...(structuredContent !== undefined && { structuredContent }) } as never;
-  const part = toResultPart(call, { status: "result", result }, { maxBytes, store, hideSecrets });
+  const part = toResultPart(call, { status: "result", result }, { maxBytes, store });
   return { part, store };
 }
 

@@ -1,7 +1,7 @@
 import type { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import type { TextOrigin } from "./messages.ts";
-import type { ServerTextKind } from "./text/server-text.ts";
+import type { ServerTextKind } from "./server-text.ts";
 
 /** A text of a server that is too long for the conversation. The model reads it by its handle. */
 export interface KeptText {

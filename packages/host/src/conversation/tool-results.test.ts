@@ -14,11 +14,7 @@ function convert(
   { structuredContent, maxBytes = 32 * 1024 }: { structuredContent?: unknown; maxBytes?: number } = {},
 ): ToolResultPart {
   const result = structuredContent === undefined ? { content } : { content, structuredContent };
-  const limits = {
-    maxBytes,
-    store: createResultStore(),
-    hideSecrets: (text: string) => text.replaceAll("hunter2", "*"),
-  };
+  const limits = { maxBytes, store: createResultStore() };
   return toResultPart(call, { status: "result", result }, limits);
 }
 
@@ -77,10 +73,10 @@ describe("content", () => {
   });
 
   test("that is a blob of text is decoded", () => {
-    const blob = Buffer.from('{"a":"hunter2"}').toString("base64");
+    const blob = Buffer.from('{"a":1}').toString("base64");
     expect(
       textOf(convert([{ type: "resource", resource: { uri: "a://b", mimeType: "application/json", blob } }])),
-    ).toContain('{"a":"*"}');
+    ).toContain('{"a":1}');
   });
 
   test("that is missing becomes a remark", () => {
@@ -100,7 +96,7 @@ describe("content", () => {
 describe("a long text", () => {
   function long(text: string, maxBytes = 1024) {
     const store = createResultStore();
-    const limits = { maxBytes, store, hideSecrets: (value: string) => value };
+    const limits = { maxBytes, store };
     const part = toResultPart(call, textOutcome(text), limits);
     const handle = /"handle": "(r_[^"]+)"/.exec(textOf(part))?.[1] ?? "";
     const read = (args: object) => {
@@ -183,11 +179,12 @@ test("structured content of many thousand levels is shortened, and the text besi
 
 test("after an exception of the host the model knows that the server may have run the call", () => {
   const limits = {
-    maxBytes: 1000,
-    store: createResultStore(),
-    hideSecrets(text: string) {
-      if (text === "a text") throw new Error("A defect of the host.");
-      return text;
+    maxBytes: 5,
+    store: {
+      ...createResultStore(),
+      keep: () => {
+        throw new Error("A defect of the host.");
+      },
     },
   };
   const part = toResultPart(call, textOutcome("a text"), limits);
@@ -198,7 +195,7 @@ test("after an exception of the host the model knows that the server may have ru
 });
 
 describe("structured content that does not match the output schema", () => {
-  const limits = { maxBytes: 1000, store: createResultStore(), hideSecrets: (text: string) => text };
+  const limits = { maxBytes: 1000, store: createResultStore() };
   const mismatch = 'The result of the tool "read" does not match </server-text>.';
   const remark =
     "The server has run the call. Its content was not checked, and its structured content was left out. " +

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { type CallToolResult, readContent } from "mcparley/client";
 import type { ToolOutcome } from "./tool-outcome.ts";
 import type { FilePart, TextOrigin, TextPart, ToolResultPart } from "./messages.ts";
-import { type TextLimits, serverTextParts } from "./text/long-text.ts";
-import { type ReadContent, readBlocks } from "./text/server-content.ts";
-import { escapeTags } from "./text/server-text.ts";
+import { type TextLimits, serverTextParts } from "./long-text.ts";
+import { type ReadContent, readBlocks } from "./server-content.ts";
+import { escapeTags } from "./server-text.ts";
 import { withoutDeepLevels } from "../values/map-texts.ts";
 
 /** A call whose outcome becomes a part of the conversation. */
@@ -17,13 +17,13 @@ export interface ResultOf {
 }
 
 /**
- * Returns the outcome of a call for the conversation. Texts of the server are labelled with their origin, long texts become handles,
- * and secrets are hidden.
+ * Returns the outcome of a call for the conversation. Texts of the server are labelled with their origin, and long texts become
+ * handles.
  */
 export function toResultPart(call: ResultOf, outcome: ToolOutcome, limits: TextLimits): ToolResultPart {
   const labelled = (text: string): TextPart[] => serverTextParts({ kind: "result", origin: call.origin, text }, limits);
   if (outcome.status === "denied") {
-    return hostResult(call, `The call was not run, because consent was denied. ${limits.hideSecrets(outcome.message)}`);
+    return hostResult(call, `The call was not run, because consent was denied. ${outcome.message}`);
   }
   if (outcome.status === "failed") {
     const effect = outcome.mayHaveRun ? "The server may have run it." : "The server did not run it.";
@@ -40,15 +40,12 @@ export function toResultPart(call: ResultOf, outcome: ToolOutcome, limits: TextL
       : text === ""
         ? []
         : labelled(text);
-    const remarks = mismatch === undefined ? [] : [uncheckedRemark(effect, limits.hideSecrets(mismatch))];
+    const remarks = mismatch === undefined ? [] : [uncheckedRemark(effect, mismatch)];
     return part(call, [...texts, ...files, ...remarks], result.isError === true);
   } catch (error) {
     // The server has run the call, and a model that does not know it would repeat the call.
     const reason = error instanceof Error ? error.message : String(error);
-    return hostResult(
-      call,
-      limits.hideSecrets(`The host failed to read the result. The server may have run the call. ${reason}`),
-    );
+    return hostResult(call, `The host failed to read the result. The server may have run the call. ${reason}`);
   }
 }
 

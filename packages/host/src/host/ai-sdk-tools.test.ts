@@ -3,7 +3,7 @@ import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, test } from "vitest";
 import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import type { Host } from "./host.ts";
-import { hideSecretsOf, toAiSdkTools } from "./ai-sdk-tools.ts";
+import { toAiSdkTools } from "./ai-sdk-tools.ts";
 import { testCatalogue, testTool, textOutcome } from "../loop/testing/run-fixtures.ts";
 
 type Generated = Awaited<ReturnType<MockLanguageModelV3["doGenerate"]>>;
@@ -99,14 +99,6 @@ describe("the package ai", () => {
       value: [{ type: "image-data", mediaType: "image/png", data: "iVBORw0KGgo=" }],
     });
   });
-});
-
-test("the secrets of the host are hidden in results and definitions", async () => {
-  const host = testHost(textOutcome("key hunter2"));
-  hideSecretsOf(host, (text) => text.replaceAll("hunter2", "*").replaceAll("notes", "n"));
-  const { read } = toAiSdkTools(host);
-  expect(read?.description).toBe("Tool read of n.");
-  expect((await read?.execute({}, { toolCallId: "c1" }))?.text).toContain("\nkey *\n");
 });
 
 test("long results are read on with read_result", async () => {

@@ -1,9 +1,8 @@
 import type { JsonObject } from "mcparley";
 import type { Host } from "./host.ts";
 import type { FilePart, TextPart, ToolResultPart } from "../conversation/messages.ts";
-import type { TextLimits } from "../conversation/text/long-text.ts";
+import type { TextLimits } from "../conversation/long-text.ts";
 import { readResult, readResultTool } from "../loop/read-result.ts";
-import type { HideSecrets } from "../conversation/text/secrets.ts";
 import { toModelTool } from "../loop/stable-tools.ts";
 import { wellFormed } from "../values/map-texts.ts";
 import { toResultPart } from "../conversation/tool-results.ts";
@@ -24,7 +23,7 @@ export interface AiSdkTool {
   /** Calls the tool through the host, with consent. */
   readonly execute: (this: void, input: unknown, options: AiSdkCall) => Promise<AiSdkResult>;
   /** Converts a result for the model. */
-  readonly toModelOutput: (this: void, given: unknown) => AiSdkModelOutput;
+  readonly toModelOutput: (this: void, result: unknown) => AiSdkModelOutput;
 }
 
 /** The options that `ai` passes to `execute`. */
@@ -62,13 +61,6 @@ export type AiSdkModelOutput =
 
 type AiSdkHost = Pick<Host, "catalogue" | "callTool">;
 
-const secretsOf = new WeakMap<AiSdkHost, HideSecrets>();
-
-/** Sets the function that hides the secrets of a host in the definitions and results of `toAiSdkTools`. */
-export function hideSecretsOf(host: AiSdkHost, hideSecrets: HideSecrets): void {
-  secretsOf.set(host, hideSecrets);
-}
-
 /**
  * Returns the tools of a host for `generateText` and `streamText` of the package `ai`, versions 5 to 7.
  *
@@ -93,10 +85,9 @@ export function toAiSdkTools(
   host: AiSdkHost,
   { maxResultBytes = 32 * 1024 }: AiSdkToolsOptions = {},
 ): Record<string, AiSdkTool> {
-  const hideSecrets = secretsOf.get(host) ?? ((text) => text);
-  const limits: TextLimits = { maxBytes: maxResultBytes, store: storeOf(host), hideSecrets };
+  const limits: TextLimits = { maxBytes: maxResultBytes, store: storeOf(host) };
   const tools = host.catalogue.tools.map((tool): readonly [string, AiSdkTool] => {
-    const { name, description, inputSchema } = wellFormed(toModelTool(tool, hideSecrets));
+    const { name, description, inputSchema } = wellFormed(toModelTool(tool));
     const origin = { server: tool.server, name: tool.tool.name };
     return [
       name,
@@ -152,9 +143,9 @@ function toResult({ content, isError }: Pick<ToolResultPart, "content" | "isErro
 }
 
 /** Converts a result for the model. Version 5 passes the result, and later versions an object that contains it. */
-function toModelOutput(given: unknown): AiSdkModelOutput {
-  const isWrapped = typeof given === "object" && given !== null && "output" in given;
-  const { text, files, isError } = (isWrapped ? given.output : given) as AiSdkResult;
+function toModelOutput(result: unknown): AiSdkModelOutput {
+  const isWrapped = typeof result === "object" && result !== null && "output" in result;
+  const { text, files, isError } = (isWrapped ? result.output : result) as AiSdkResult;
   if (isError) return { type: "error-text", value: text };
   if (files.length === 0) return { type: "text", value: text };
   const parts = files.map(({ mediaType, data }) => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { type MixedContent, hasHalf, mixedContent } from "../../../../tests/support/broken-content.ts";
-import { type ScriptedServer, scriptedServer, toolNamed } from "../servers/testing/scripted-server.ts";
+import { type ScriptedServer, scriptedServer, toolNamed } from "../supervision/testing/scripted-server.ts";
 import { type ModelCall, callStep, scriptedModel, textStep } from "../testing/scripted-model.ts";
 import { createHost } from "./create-host.ts";
 import type { Host } from "./host.ts";

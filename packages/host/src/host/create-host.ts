@@ -8,14 +8,14 @@ import { knownSecrets } from "../secrets/known-secrets.ts";
 import { fileState } from "../state/file-state.ts";
 import { memoryState } from "../state/state-storage.ts";
 import { userFolder } from "../state/user-folder.ts";
-import { hideSecretsOf } from "./ai-sdk-tools.ts";
 import { hostToolNames } from "../loop/stable-tools.ts";
 import { checkLimits } from "../input/input-limits.ts";
 import { checkTries } from "../model/retries.ts";
 import { eventBus } from "./event-bus.ts";
 import type { Host } from "./host.ts";
 import { type HostContext, hostContext } from "./host-context.ts";
-import type { HostParts } from "./host-server.ts";
+import type { HostParts } from "./host-parts.ts";
+import { rendererWithoutSecrets } from "./renderer-without-secrets.ts";
 import { hostCalls } from "./host-calls.ts";
 import { hostServers } from "./host-servers.ts";
 import { hostLoop } from "./host-loop.ts";
@@ -65,7 +65,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     await close();
     throw error;
   }
-  const host: Host = {
+  return {
     servers: servers.byName,
     get catalogue() {
       return parts.catalogue.current;
@@ -85,8 +85,6 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     close,
     [Symbol.asyncDispose]: close,
   };
-  hideSecretsOf(host, parts.secrets.hide);
-  return host;
 }
 
 interface SharedParts {
@@ -96,14 +94,15 @@ interface SharedParts {
   roots: readonly Root[];
 }
 
-/** Returns the parts that all servers of a host share. Each error and event passes the filter of known secrets. */
+/** Returns the parts that all servers of a host share. */
 function sharedParts(options: HostOptions): SharedParts {
   const clock = options.clock ?? systemClock;
   const secrets = knownSecrets();
   if (options.model) secrets.addModels(options.model);
-  const events = eventBus(options.onEvent);
-  const report = (server: string | undefined, error: Error): void =>
-    events.emit({ type: "error", server, error: secrets.hideInError(error) });
+  const { withoutSecrets } = secrets;
+  const events = eventBus(options.onEvent, withoutSecrets);
+  const renderer = rendererWithoutSecrets(options.renderer ?? {}, withoutSecrets);
+  const report = (server: string | undefined, error: Error): void => events.emit({ type: "error", server, error });
   const storage = storageOf(options);
   const context = hostContext();
   const parts: HostParts = {
@@ -113,11 +112,12 @@ function sharedParts(options: HostOptions): SharedParts {
     secrets,
     events,
     watchdog: openWatchdog({ onError: (error) => report(undefined, error) }),
+    renderer,
     contextFor: context.contextFor,
     roots: () => shared.roots,
     consent: createConsent({
       policy: options.policy ?? {},
-      renderer: options.renderer ?? {},
+      renderer,
       storage,
       clock,
       onDecision: (decision) => events.emit({ type: "decision", decision }),

@@ -5,7 +5,7 @@ import { flushPromises, scriptedPeer } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import type { DecisionRecord } from "../consent/decision-record.ts";
 import type { Rule } from "../consent/policy.ts";
-import { scriptedServer } from "../servers/testing/scripted-server.ts";
+import { scriptedServer } from "../supervision/testing/scripted-server.ts";
 import { createHost } from "./create-host.ts";
 import type { Host } from "./host.ts";
 

@@ -1,9 +1,10 @@
 import { ignoreErrors } from "../values/ignore-errors.ts";
+import type { WithoutSecrets } from "../values/without-secrets.ts";
 import type { HostEvent } from "./host-events.ts";
 
 type Listener = (event: HostEvent) => void;
 
-/** Passes the events of a host to its listeners. */
+/** Passes the events of a host to its listeners, without secrets. */
 export interface EventBus {
   /** Calls each listener. Their errors are ignored. */
   emit(this: void, event: HostEvent): void;
@@ -11,7 +12,7 @@ export interface EventBus {
 }
 
 /** Creates a bus with an optional first listener. */
-export function eventBus(first: Listener | undefined): EventBus {
+export function eventBus(first: Listener | undefined, withoutSecrets: WithoutSecrets): EventBus {
   const listeners = new Set<{ readonly listener: Listener }>();
   const subscribe = (listener: Listener): (() => void) => {
     const entry = { listener };
@@ -21,7 +22,8 @@ export function eventBus(first: Listener | undefined): EventBus {
   if (first) subscribe(first);
   return {
     subscribe,
-    emit(event) {
+    emit(original) {
+      const event = withoutSecrets(original);
       for (const { listener } of listeners) ignoreErrors(() => listener(event));
     },
   };

@@ -3,7 +3,7 @@ import type { CatalogueChange } from "../catalogue/catalogue.ts";
 import type { SchemaLoss } from "../catalogue/schema-loss.ts";
 import type { DecisionRecord } from "../consent/decision-record.ts";
 import type { ModelRetry } from "../model/retries.ts";
-import type { ServerEvent } from "../servers/server-state.ts";
+import type { ServerEvent } from "../supervision/server-state.ts";
 
 /** An event of a host. Texts of servers are not escaped, and no event contains arguments, results or secrets. */
 export type HostEvent =

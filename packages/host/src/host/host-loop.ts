@@ -8,12 +8,11 @@ import { type RunParts, startRun } from "../loop/run.ts";
 import type { Run } from "../loop/run-events.ts";
 import { createToolSearch } from "../search/tool-search.ts";
 import { chooseModel } from "../model/choose-model.ts";
-import { streamModel } from "../model/stream-model.ts";
 import type { Host } from "./host.ts";
 import type { HostCalls } from "./host-calls.ts";
 import type { HostContext } from "./host-context.ts";
-import type { HostParts } from "./host-server.ts";
-import { modelRetries } from "./model-retries.ts";
+import type { HostParts } from "./host-parts.ts";
+import { modelStream } from "./model-stream.ts";
 import type { HostServers } from "./host-servers.ts";
 
 /** The runs and the conversations of a host. */
@@ -76,14 +75,14 @@ function runParts(parts: HostParts, { servers, calls }: LoopParts): Omit<RunPart
   const { model } = parts.options;
   if (!model) throw new TypeError("The host has no model. Pass `model` to createHost.");
   const used = chooseModel(model);
-  const retries = modelRetries(parts, undefined);
+  const stream = modelStream(parts, undefined);
   return {
-    stream: (request) => streamModel(used, request, retries),
+    stream: (request) => stream(used, request),
     catalogue: () => parts.catalogue.current,
     callTool: calls.callTool,
     readArguments: (text, { tool }) => readArguments(text, tool.inputSchema),
     instructions: () => instructionsOf(servers),
-    hideSecrets: parts.secrets.hide,
+    withoutSecrets: parts.secrets.withoutSecrets,
     clock: parts.clock,
     ready: (signal) => servers.ready({ signal }),
   };
@@ -93,7 +92,7 @@ function conversationParts(parts: HostParts, calls: HostCalls): Omit<Conversatio
   const { readResource, getPrompt, complete, watch } = calls.public;
   return {
     catalogue: () => parts.catalogue.current,
-    hideSecrets: parts.secrets.hide,
+    withoutSecrets: parts.secrets.withoutSecrets,
     readResource: ({ server, uri }, options) => readResource(server, uri, options),
     watch,
     callTool: (call, options) => calls.callTool({ ...call, origin: { callId: randomUUID(), by: "user" }, ...options }),
@@ -104,8 +103,7 @@ function conversationParts(parts: HostParts, calls: HostCalls): Omit<Conversatio
 }
 
 function instructionsOf(servers: HostServers): { server: string; text: string }[] {
-  return servers.all().flatMap(({ supervised, reviewed }) => {
-    const text = reviewed.instructions;
-    return text === undefined || supervised.state === "disabled" ? [] : [{ server: supervised.name, text }];
-  });
+  return servers
+    .all()
+    .flatMap(({ name, instructions }) => (instructions === undefined ? [] : [{ server: name, text: instructions }]));
 }

@@ -1,12 +1,12 @@
 import { LocalError, systemClock } from "mcparley";
-import { unlessAborted } from "../async/timing.ts";
-import { wakefulClock } from "../async/wakeful-clock.ts";
+import { unlessAborted, wakefulClock } from "../async/timing.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { checkLimits } from "../input/input-limits.ts";
 import { resolveEntry } from "../servers/resolve-entry.ts";
 import type { ServerEntry } from "../servers/server-entry.ts";
-import type { HostServer } from "../servers/server-state.ts";
-import { type HostParts, type HostedServer, hostServer } from "./host-server.ts";
+import type { HostServer } from "../servers/host-server.ts";
+import type { HostParts } from "./host-parts.ts";
+import { Server } from "./server.ts";
 
 /** Milliseconds to wait for servers whose lists are not known. */
 const DEFAULT_WAIT = 5_000;
@@ -18,9 +18,9 @@ const MIN_WAIT = 100;
 export interface HostServers {
   readonly byName: ReadonlyMap<string, HostServer>;
   /** Returns a server that is not disabled. */
-  usable(this: void, name: string): HostedServer | undefined;
+  usable(this: void, name: string): Server | undefined;
   /** Returns the servers in the order in which they were added. */
-  all(this: void): readonly HostedServer[];
+  all(this: void): readonly Server[];
   /** Adds a server whose name is not in use. */
   add(this: void, name: string, entry: ServerEntry): HostServer;
   /** Adds a server after the removal of the one with its name. An entry that cannot be used removes no server. */
@@ -34,24 +34,21 @@ export interface HostServers {
 
 /** Returns the servers of a host, without any. */
 export function hostServers(parts: HostParts): HostServers {
-  const hosted = new Map<string, HostedServer>();
-  const byName = new Map<string, HostServer>();
+  const byName = new Map<string, Server>();
   /** The servers that are being closed. Their programs have not ended. */
   const removing = new Map<string, Promise<void>>();
   let isClosed = false;
 
   function add(name: string, entry: ServerEntry): HostServer {
     if (isClosed) throw new LocalError("closed", "The host is closed. Create a new one.");
-    const server = hostServer(parts, name, entry);
-    hosted.set(name, server);
-    byName.set(name, server.shown);
-    return server.shown;
+    const server = new Server(parts, name, entry);
+    byName.set(name, server);
+    return server;
   }
 
   function remove(name: string): Promise<void> {
-    const server = hosted.get(name);
+    const server = byName.get(name);
     if (!server) return removing.get(name) ?? Promise.resolve();
-    hosted.delete(name);
     byName.delete(name);
     const closing = server.close().finally(() => removing.delete(name));
     removing.set(name, closing);
@@ -63,47 +60,40 @@ export function hostServers(parts: HostParts): HostServers {
 
   return {
     byName,
-    all: () => [...hosted.values()],
+    all: () => [...byName.values()],
     usable(name) {
-      const server = hosted.get(name);
-      return server?.supervised.state === "disabled" ? undefined : server;
+      const server = byName.get(name);
+      return server?.state === "disabled" ? undefined : server;
     },
     add,
     async replace(name, entry) {
       checkEntry(name, entry);
       // Another call can add a server with this name during the removal.
-      while (hosted.has(name) || removing.has(name)) await remove(name);
+      while (byName.has(name) || removing.has(name)) await remove(name);
       return add(name, entry);
     },
     remove,
     async ready({ wait = DEFAULT_WAIT, signal } = {}) {
-      const loading = Promise.all([...hosted.values()].map(usableOrFailed));
+      const loading = Promise.all([...byName.values()].map((server) => server.ready()));
       await within(loading, { ms: wait, clock: parts.clock, signal, isPaused: parts.consent.isAsking });
       return parts.catalogue.current;
     },
     async rootsChanged() {
-      const connected = [...hosted.values()].filter(({ supervised }) => supervised.state === "ready");
-      const work = connected.map(({ supervised }) => supervised.use((client) => client.rootsChanged()));
+      const connected = [...byName.values()].filter(({ state }) => state === "ready");
+      const work = connected.map((server) => server.use((client) => client.rootsChanged()));
       // A server that cannot be notified requests the roots again after its next connection.
       await Promise.allSettled(work);
     },
     async close() {
       isClosed = true;
-      await Promise.all([...removing.values(), ...[...hosted.values()].map((server) => server.close())]);
+      await Promise.all([...removing.values(), ...[...byName.values()].map((server) => server.close())]);
     },
   };
 }
 
-/** Throws for an entry that `hostServer` would refuse. */
+/** Throws for an entry that `Server` would refuse. */
 function checkEntry(name: string, entry: ServerEntry): void {
   checkLimits(resolveEntry(name, entry).settings.inputLimits);
-}
-
-/** Connects a server whose lists are not known, and waits for their review. Never rejects. */
-async function usableOrFailed({ supervised, reviewed }: HostedServer): Promise<void> {
-  await supervised.settled();
-  if (supervised.state !== "disabled" && !supervised.lists) await supervised.connect().catch(() => {});
-  await reviewed.settled();
 }
 
 interface Waiting {

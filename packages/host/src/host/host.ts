@@ -1,13 +1,14 @@
 import type { JsonObject, GetPromptResult, ReadResourceResult } from "mcparley";
-import type { CompleteResult, CompletionReference, Root } from "mcparley/client";
+import type { CompleteResult, Root } from "mcparley/client";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import type { Conversation } from "../context/conversation-context.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
+import type { HostCompletion } from "../calls/read-calls.ts";
 import type { HostEvent } from "./host-events.ts";
 import type { Run, RunOptions } from "../loop/run-events.ts";
 import type { ServerEntry } from "../servers/server-entry.ts";
-import type { HostServer } from "../servers/server-state.ts";
+import type { HostServer } from "../servers/host-server.ts";
 
 /** A host: the servers, the consent and the model of one user. */
 export interface Host {
@@ -67,16 +68,6 @@ export interface Host {
   close(this: void): Promise<void>;
   /** Calls `close()`. */
   [Symbol.asyncDispose](): Promise<void>;
-}
-
-/** A request for suggestions. */
-export interface HostCompletion {
-  /** The prompt or the template at the server. */
-  readonly ref: CompletionReference;
-  /** The argument, and the text that the user has typed. */
-  readonly argument: { readonly name: string; readonly value: string };
-  /** The arguments that are known already. */
-  readonly context?: Record<string, string>;
 }
 
 /** Options of one call of a host. */

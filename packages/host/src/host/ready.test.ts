@@ -1,6 +1,6 @@
 import { fakeClock, flushPromises, scriptedPeer } from "mcparley/testing";
 import { expect, test } from "vitest";
-import { scriptedServer } from "../servers/testing/scripted-server.ts";
+import { scriptedServer } from "../supervision/testing/scripted-server.ts";
 import { createHost } from "./create-host.ts";
 
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;

@@ -2,7 +2,7 @@ import type { Clock } from "mcparley";
 import type { ClientObserver, ConnectOptions, Root, RootsHandler } from "mcparley/client";
 import type { DecisionRecord } from "../consent/decision-record.ts";
 import type { ModelSetting } from "../model/language-model.ts";
-import type { Retries } from "../model/retries.ts";
+import { type StreamModel, streamModel } from "../model/stream-model.ts";
 import type { Renderer } from "../renderer/renderer.ts";
 import { elicitHandler } from "./elicit-handler.ts";
 import { type AskUser, type InputContext, type OnInputActivity, decide, withinLimits } from "./input-context.ts";
@@ -19,8 +19,8 @@ export interface InputSettings {
   readonly serverHost?: string | undefined;
   readonly renderer: Renderer | undefined;
   readonly model: ModelSetting | undefined;
-  /** How requests to the model are repeated. If omitted, they are not. */
-  readonly retries?: Retries;
+  /** Sends requests to the model. If omitted, they are not repeated. */
+  readonly stream?: StreamModel;
   /** Returns the roots for this server. Undefined if it receives none. */
   readonly roots: (() => readonly Root[]) | undefined;
   /** Limits with their defaults, from `checkLimits`. */
@@ -47,7 +47,7 @@ export type InputHandlers = Pick<
  * Use the options for all connections to the server. The limits apply to the server and not to a connection.
  */
 export function inputHandlers(settings: InputSettings): InputHandlers {
-  const { renderer = {}, model, retries, roots, limits, clock, serverHost, contextFor } = settings;
+  const { renderer = {}, model, stream = streamModel, roots, limits, clock, serverHost, contextFor } = settings;
   const counter = requestCounter(limits, clock);
   const context: InputContext = { ...settings, counter };
   const modes = (["form", "url"] as const).filter((mode) => renderer[mode] !== undefined);
@@ -60,7 +60,7 @@ export function inputHandlers(settings: InputSettings): InputHandlers {
       sampled && {
         sample: sampleHandler(context, {
           model,
-          retries,
+          stream,
           renderer: { sample, sampled },
           budget: tokenBudget(limits),
           contextFor,

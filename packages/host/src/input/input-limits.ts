@@ -25,8 +25,8 @@ export const defaultLimits: InputLimits = {
 export function checkLimits(...settings: readonly (Partial<InputLimits> | undefined)[]): InputLimits {
   const limits = { ...defaultLimits };
   for (const name of Object.keys(defaultLimits) as (keyof InputLimits)[]) {
-    for (const given of settings) {
-      const value = given?.[name];
+    for (const setting of settings) {
+      const value = setting?.[name];
       if (value === undefined) continue;
       if (value !== Infinity && !(Number.isInteger(value) && value >= 0)) {
         throw new RangeError(`inputLimits.${name} must be an integer of at least 0, or Infinity; got ${value}.`);

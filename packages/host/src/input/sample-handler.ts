@@ -12,8 +12,7 @@ import { chooseModel } from "../model/choose-model.ts";
 import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
 import { modelName } from "../model/model-error.ts";
 import type { ModelPart, ModelRequest } from "../model/model-request.ts";
-import type { Retries } from "../model/retries.ts";
-import { streamModel } from "../model/stream-model.ts";
+import type { StreamModel } from "../model/stream-model.ts";
 import { joinPieces } from "../model/stream-parts.ts";
 import type { Renderer } from "../renderer/renderer.ts";
 import { decide, type InputContext, originOf, withinLimits } from "./input-context.ts";
@@ -27,8 +26,7 @@ import { type ToolNames, toolNames } from "./tool-names.ts";
 /** The parts of the host that answer sampling requests of a server. */
 export interface Sampling {
   readonly model: ModelSetting;
-  /** How requests to the model are repeated. If omitted, they are not. */
-  readonly retries?: Retries | undefined;
+  readonly stream: StreamModel;
   readonly renderer: Required<Pick<Renderer, "sample" | "sampled">>;
   readonly budget: TokenBudget;
   /** Returns the context for `includeContext`. If omitted, no context is included. */
@@ -96,7 +94,7 @@ async function sample(request: CreateMessageParams, tokensLeft: number, job: Job
     ...conversation,
   ];
   const modelRequest: ModelRequest = { messages, signal: source.signal, ...settingsOf(edited, names) };
-  for await (const part of streamModel(model, modelRequest, sampling.retries)) parts.push(part);
+  for await (const part of sampling.stream(model, modelRequest)) parts.push(part);
   const result = samplingResult(parts, { ...edited, model: model.modelId, names });
   memory.remember(joinPieces(parts));
   return allowResult(edited, result, job);

@@ -7,7 +7,7 @@ export interface TokenBudget {
   /** Tokens that are neither used nor reserved. */
   readonly left: number;
   /** Reserves tokens for an answer, at most `wanted`. Returns undefined if none are left. */
-  reserve(this: void, wanted: number): Reservation | undefined;
+  reserve(this: void, requested: number): Reservation | undefined;
 }
 
 interface Reservation {
@@ -24,8 +24,8 @@ export function tokenBudget({ tokensPerSample, tokensPerServer }: InputLimits): 
     get left() {
       return left;
     },
-    reserve(wanted) {
-      const tokens = Math.min(wanted, tokensPerSample, left);
+    reserve(requested) {
+      const tokens = Math.min(requested, tokensPerSample, left);
       if (tokens < 1) return undefined;
       left -= tokens;
       let isOpen = true;

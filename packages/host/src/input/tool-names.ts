@@ -15,7 +15,7 @@ export interface ToolNames {
 
 /** Returns the names of the tools that a server offers to the model. Throws a `ProtocolError` for an invalid definition. */
 export function toolNames(tools: CreateMessageParams["tools"]): ToolNames {
-  const given: unknown[] = Array.isArray(tools) ? tools : [];
+  const entries: unknown[] = Array.isArray(tools) ? tools : [];
   const toModel = new Map<string, string>();
   const toServer = new Map<string, string>();
   const unused = uniqueNames();
@@ -27,7 +27,7 @@ export function toolNames(tools: CreateMessageParams["tools"]): ToolNames {
     toServer.set(converted, name);
     return converted;
   };
-  const definitions = given.map((tool, index): ModelTool => {
+  const definitions = entries.map((tool, index): ModelTool => {
     if (!isObject(tool) || typeof tool.name !== "string" || !isObject(tool.inputSchema)) {
       const message = `params.tools[${index}] must have a name and an inputSchema`;
       throw new ProtocolError(ErrorCode.InvalidParams, message);

@@ -32,9 +32,9 @@ export function completeMessages(messages: readonly Message[]): Message[] {
 }
 
 /** Returns one result for each call: the given results in their order, and then the missing ones. */
-function resultsOf(calls: readonly ToolCallPart[], given: readonly ToolResultPart[]): ToolResultPart[] {
+function resultsOf(calls: readonly ToolCallPart[], parts: readonly ToolResultPart[]): ToolResultPart[] {
   const left = new Map(calls.map((call) => [call.callId, call]));
-  const results = given.filter(({ callId }) => left.delete(callId));
+  const results = parts.filter(({ callId }) => left.delete(callId));
   const missing = [...left.values()].map((call) =>
     hostResult(call, "The call was interrupted. The server may have run it."),
   );

@@ -1,9 +1,10 @@
+import type { WithoutSecrets } from "../values/without-secrets.ts";
 import type { RunEvent } from "./run-events.ts";
 
 /** The events of a run, from the run to its consumer. */
 export interface EventQueue {
-  /** Adds an event. */
-  push(this: void, event: RunEvent): void;
+  /** Adds an event, and returns it as the consumer receives it. */
+  push<E extends RunEvent>(this: void, event: E): E;
   /** Ends the iteration after the events so far. */
   end(this: void): void;
   /** Returns the only iterator. `onReturn` is called if the consumer stops before the end. */
@@ -13,13 +14,13 @@ export interface EventQueue {
 }
 
 /**
- * Returns an empty queue.
+ * Returns an empty queue, which removes the secrets of the host from each event.
  *
  * A run does not wait for its consumer, because a caller may only await `finished`. If the consumer is slower than the run, adjacent
  * texts become one event, and only the last progress and task state of a call are kept. The queue is then not larger than the
  * conversation.
  */
-export function createEventQueue(): EventQueue {
+export function createEventQueue(withoutSecrets: WithoutSecrets): EventQueue {
   let events: RunEvent[] = [];
   let wake: (() => void) | undefined;
   let isEnded = false;
@@ -35,10 +36,12 @@ export function createEventQueue(): EventQueue {
   }
 
   return {
-    push(event) {
-      if (isEnded) return;
+    push(original) {
+      const event = withoutSecrets(original);
+      if (isEnded) return event;
       if (!mergeText(events, event) && !replaceState(events, event)) events.push(event);
       wake?.();
+      return event;
     },
     end() {
       isEnded = true;

@@ -2,9 +2,9 @@ import { Buffer } from "node:buffer";
 import type { JsonObject } from "mcparley";
 import type { ModelTool } from "../model/model-request.ts";
 import type { TextPart } from "../conversation/messages.ts";
-import { readPart } from "../conversation/text/long-text.ts";
+import { readPart } from "../conversation/long-text.ts";
 import type { KeptText, ResultStore } from "../conversation/result-handles.ts";
-import { labelServerText } from "../conversation/text/server-text.ts";
+import { labelServerText } from "../conversation/server-text.ts";
 
 /** The result of a tool of the host. */
 export interface HostToolResult {
@@ -66,21 +66,23 @@ function readText(kept: KeptText, range: { offset: number; length: number }): Ho
 }
 
 /** Finds a text, and returns the offset and the surroundings of each match. */
-function findText(kept: KeptText, given: { text: string; offset: number; maxBytes: number }): HostToolResult {
+function findText(
+  kept: KeptText,
+  { text: needleText, offset: from, maxBytes }: { text: string; offset: number; maxBytes: number },
+): HostToolResult {
   const { content } = kept;
-  const needle = Buffer.from(given.text, "utf8");
+  const needle = Buffer.from(needleText, "utf8");
   const lines: string[] = [];
-  let at = content.indexOf(needle, given.offset);
+  let at = content.indexOf(needle, from);
   for (let used = 0; at >= 0 && lines.length < MAX_MATCHES; at = content.indexOf(needle, at + needle.length)) {
     const offset = Math.max(0, at - MATCH_CONTEXT);
     const { text } = readPart(content, { offset, length: at - offset + needle.length + MATCH_CONTEXT });
     const line = `${at}: ${text.replaceAll(/\s+/g, " ")}`;
     used += Buffer.byteLength(line);
-    if (lines.length > 0 && used > given.maxBytes) break;
+    if (lines.length > 0 && used > maxBytes) break;
     lines.push(line);
   }
-  if (lines.length === 0)
-    return { content: [{ type: "text", text: `No match after byte ${given.offset}.` }], isError: false };
+  if (lines.length === 0) return { content: [{ type: "text", text: `No match after byte ${from}.` }], isError: false };
   const rest = at < 0 ? " These are all matches." : ` Find more with offset ${at}.`;
   return answer(kept, {
     text: lines.join("\n"),
@@ -89,8 +91,8 @@ function findText(kept: KeptText, given: { text: string; offset: number; maxByte
 }
 
 function answer({ kind, origin }: KeptText, { text, remark }: { text: string; remark: string }): HostToolResult {
-  const shown: TextPart = { type: "text", text: labelServerText({ kind, origin, text }), from: origin };
-  return { content: [shown, { type: "text", text: remark }], isError: false };
+  const labelled: TextPart = { type: "text", text: labelServerText({ kind, origin, text }), from: origin };
+  return { content: [labelled, { type: "text", text: remark }], isError: false };
 }
 
 function problem(text: string): HostToolResult {

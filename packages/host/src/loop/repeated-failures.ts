@@ -15,16 +15,16 @@ export const MAX_FAILURES = 3;
 export function createRepeatedFailures(): RepeatedFailures {
   const failures = new Map<string, number>();
   return {
-    isBlocked: (name, args) => (failures.get(keyOf(name, args)) ?? 0) >= MAX_FAILURES,
+    isBlocked: (name, args) => (failures.get(callKey(name, args)) ?? 0) >= MAX_FAILURES,
     record({ name, arguments: args, isError }) {
       if (!isError) return failures.clear();
-      const key = keyOf(name, args);
+      const key = callKey(name, args);
       failures.set(key, (failures.get(key) ?? 0) + 1);
     },
   };
 }
 
-function keyOf(name: string, args: JsonObject): string {
+function callKey(name: string, args: JsonObject): string {
   return `${name} ${JSON.stringify(args, sortedKeys)}`;
 }
 

@@ -1,21 +1,18 @@
 import { type Clock, printableJson } from "mcparley";
-import { withAnySignal } from "../async/timing.ts";
 import type { CallTool } from "../calls/tool-call.ts";
 import type { ToolOutcome } from "../conversation/tool-outcome.ts";
 import type { Catalogue, CatalogueTool } from "../catalogue/catalogue.ts";
 import type { CallActivity } from "../activity/call-activity.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
 import type { ToolResultPart } from "../conversation/messages.ts";
-import type { TextLimits } from "../conversation/text/long-text.ts";
+import type { TextLimits } from "../conversation/long-text.ts";
 import type { ReadCall } from "./read-call.ts";
 import { readResult } from "./read-result.ts";
-import type { OpenCalls } from "./open-calls.ts";
 import { MAX_FAILURES, type RepeatedFailures } from "./repeated-failures.ts";
 import type { RunEvent } from "./run-events.ts";
-import { type RunStop, settled } from "./run-stop.ts";
+import { type OpenCall, type OpenCalls, type RunStop, settled } from "./run-stop.ts";
 import type { RunTimer } from "./run-timer.ts";
-import { mapTexts } from "../values/map-texts.ts";
-import { escapeTags } from "../conversation/text/server-text.ts";
+import { escapeTags } from "../conversation/server-text.ts";
 import { hostResult, toResultPart } from "../conversation/tool-results.ts";
 
 /** The parts of a run that its calls need. */
@@ -32,10 +29,9 @@ export interface CallParts {
   readonly emit: (event: RunEvent) => void;
 }
 
-/** The parts of a run, and the cancellation of one call. */
+/** The parts of a run, and its record of one call. */
 interface OneCallParts extends CallParts {
-  /** Aborted when the user cancels the call. */
-  readonly cancelled: AbortSignal;
+  readonly open: OpenCall;
 }
 
 /** Number of calls that run at the same time. */
@@ -47,7 +43,7 @@ export async function runCalls(calls: readonly ReadCall[], parts: CallParts): Pr
   const waiting = calls.map((call) => ({ call, open: parts.openCalls.begin() })).entries();
   async function work(): Promise<void> {
     for (const [index, { call, open }] of waiting) {
-      results[index] = await runCall(call, { ...parts, cancelled: open.cancelled });
+      results[index] = await runCall(call, { ...parts, open });
       open.end();
     }
   }
@@ -68,7 +64,7 @@ async function runCall(call: ReadCall, parts: OneCallParts): Promise<ToolResultP
   parts.emit({ type: "call", callId, name: call.shownName, server, arguments: call.arguments });
   const result = await resultOf(call, parts).catch((error: unknown) => {
     const effect = server === undefined ? "" : " The server may have run it.";
-    return hostResult({ callId, name }, parts.limits.hideSecrets(`The call failed.${effect} ${messageOf(error)}`));
+    return hostResult({ callId, name }, `The call failed.${effect} ${messageOf(error)}`);
   });
   parts.emit({ type: "result", callId, result });
   return result;
@@ -77,10 +73,10 @@ async function runCall(call: ReadCall, parts: OneCallParts): Promise<ToolResultP
 async function resultOf(call: ReadCall, parts: OneCallParts): Promise<ToolResultPart> {
   const { target, callId, name } = call;
   const { limits, search } = parts;
-  if (parts.cancelled.aborted) {
+  if (parts.open.isCancelled) {
     return hostResult({ callId, name }, `The call was not run, because the user cancelled it. ${NO_REPETITION}`);
   }
-  if (target.kind === "problem") return hostResult({ callId, name }, limits.hideSecrets(target.problem));
+  if (target.kind === "problem") return hostResult({ callId, name }, target.problem);
   if (target.kind === "read_result") {
     const read = readResult(target.arguments, { store: limits.store, maxBytes: limits.maxBytes });
     return { type: "tool-result", callId, name, ...read };
@@ -88,7 +84,7 @@ async function resultOf(call: ReadCall, parts: OneCallParts): Promise<ToolResult
   if (target.kind === "search_tools") {
     if (!search) return hostResult({ callId, name }, "The host has no search for tools.");
     const { text, isError } = search.answer(target.arguments);
-    return hostResult({ callId, name }, limits.hideSecrets(text), isError);
+    return hostResult({ callId, name }, text, isError);
   }
   return callServer(call, target.tool, parts);
 }
@@ -141,16 +137,15 @@ async function outcomeOf(
     if (!isOpen) return;
     if (activity.type === "approval") isUnanswered = activity.state === "waiting";
     parts.timer.activity(callId, activity);
-    parts.emit({ type: "activity", callId, activity: mapTexts(activity, parts.limits.hideSecrets) });
+    parts.emit({ type: "activity", callId, activity });
   };
-  await withAnySignal([parts.stop.signal, parts.cancelled], (signal) => {
-    const request = { tool, arguments: call.arguments, origin: { callId, by: "model" as const }, signal, onActivity };
-    const calling = parts.callTool(request).then(
-      (result) => void (outcome = result),
-      (error: unknown) => void (outcome = failedOutcome(error, signal)),
-    );
-    return settled(calling, { signal, clock: parts.clock });
-  });
+  const { signal } = parts.open;
+  const request = { tool, arguments: call.arguments, origin: { callId, by: "model" as const }, signal, onActivity };
+  const calling = parts.callTool(request).then(
+    (result) => void (outcome = result),
+    (error: unknown) => void (outcome = failedOutcome(error, signal)),
+  );
+  await settled(calling, { signal, clock: parts.clock });
   isOpen = false;
   parts.timer.ended(callId);
   return outcome ?? { status: "cancelled", isUnanswered };
@@ -167,9 +162,9 @@ function failedOutcome(error: unknown, signal: AbortSignal): ToolOutcome | undef
 const NO_REPETITION = "Do not repeat it without a new request of the user.";
 
 /** Returns the result of a call that was cancelled, for the model. */
-function cancelledText({ isUnanswered }: CancelledOutcome, { cancelled, stop }: OneCallParts): string {
+function cancelledText({ isUnanswered }: CancelledOutcome, { open, stop }: OneCallParts): string {
   const effect = isUnanswered ? "The server did not run it." : "The server may have run it.";
-  if (cancelled.aborted) return `The user cancelled the call. ${effect} ${NO_REPETITION}`;
+  if (open.isCancelled) return `The user cancelled the call. ${effect} ${NO_REPETITION}`;
   return `The call was cancelled, because ${stopText(stop.reason ?? "cancelled")}. ${effect}`;
 }
 

@@ -36,7 +36,7 @@ const outcomes: ToolOutcome[] = [
   { status: "denied", message: `The rule for ${secret}.` },
 ];
 
-test("a secret that servers and the model provider repeat reaches neither the model nor an event", async () => {
+test("a secret that servers and the model provider repeat reaches neither an event nor the end", async () => {
   const tool = {
     ...testTool("read"),
     description: `Uses ${secret}.`,
@@ -63,6 +63,6 @@ test("a secret that servers and the model provider repeat reaches neither the mo
   const end = await run.finished;
   expect(parts.calls).toHaveLength(outcomes.length);
   expect(end).toMatchObject({ reason: "error", error: new Error("401 for [secret]") });
-  expect(JSON.stringify([model.requests, events, end])).not.toContain(secret);
-  expect(JSON.stringify(model.requests)).toContain("[secret]");
+  expect(JSON.stringify([events, end])).not.toContain(secret);
+  expect(JSON.stringify(events)).toContain("[secret]");
 });

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { Clock } from "mcparley";
+import { onAbort } from "../async/timing.ts";
 
 /** The reasons for which a run is stopped before its next step. */
 type StopReason = "cancelled" | "time";
@@ -21,22 +22,20 @@ export function createStop(signal: AbortSignal | undefined): RunStop {
   // Each of the parallel calls adds several listeners.
   setMaxListeners(0, controller.signal);
 
-  function stop(given: StopReason): void {
+  function stop(cause: StopReason): void {
     if (reason !== undefined) return;
-    reason = given;
-    controller.abort(new Error(given === "time" ? "The run reached its limit of time." : "The run was cancelled."));
+    reason = cause;
+    controller.abort(new Error(cause === "time" ? "The run reached its limit of time." : "The run was cancelled."));
   }
 
-  const onAbort = (): void => stop("cancelled");
-  signal?.addEventListener("abort", onAbort, { once: true });
-  if (signal?.aborted) onAbort();
+  const close = onAbort(signal, () => stop("cancelled"));
   return {
     signal: controller.signal,
     get reason() {
       return reason;
     },
     stop,
-    close: () => signal?.removeEventListener("abort", onAbort),
+    close,
   };
 }
 
@@ -49,13 +48,57 @@ export async function settled(
   { signal, clock }: { signal: AbortSignal; clock: Clock },
 ): Promise<void> {
   let timer: unknown;
-  let onAbort: (() => void) | undefined;
+  let removeListener: (() => void) | undefined;
   const late = new Promise<void>((resolve) => {
-    onAbort = () => (timer = clock.setTimeout(resolve, GRACE));
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
+    removeListener = onAbort(signal, () => (timer = clock.setTimeout(resolve, GRACE)));
   });
   await Promise.race([promise.catch(() => {}), late]);
-  if (onAbort) signal.removeEventListener("abort", onAbort);
+  removeListener?.();
   if (timer !== undefined) clock.clearTimeout(timer);
+}
+
+/** The calls of a run that have no result yet: those in flight, and those that wait for their turn. */
+export interface OpenCalls {
+  /** Records a call. */
+  begin(this: void): OpenCall;
+  /** Aborts the calls that were not cancelled before, and returns their number. */
+  cancel(this: void): number;
+  /** Removes the listener from the signal of the run. */
+  close(this: void): void;
+}
+
+/** A call of a run, from the answer of the model to its result. */
+export interface OpenCall {
+  /** Aborted when the user cancels the call, and when the run stops. */
+  readonly signal: AbortSignal;
+  /** Whether the user has cancelled the call. */
+  readonly isCancelled: boolean;
+  /** Removes the call. */
+  end(this: void): void;
+}
+
+/** Returns the record of a run without calls. `stopped` is the signal of the run. */
+export function createOpenCalls(stopped: AbortSignal): OpenCalls {
+  const open = new Set<OpenCall & { isCancelled: boolean; readonly controller: AbortController }>();
+  const close = onAbort(stopped, (reason) => {
+    for (const { controller } of open) controller.abort(reason);
+  });
+  return {
+    begin() {
+      const controller = new AbortController();
+      const call = { controller, signal: controller.signal, isCancelled: false, end: () => void open.delete(call) };
+      open.add(call);
+      return call;
+    },
+    cancel() {
+      // A call that ignores its cancellation is not counted by a second request of the user.
+      const calls = [...open].filter(({ isCancelled }) => !isCancelled);
+      for (const call of calls) {
+        call.isCancelled = true;
+        call.controller.abort(new Error("The user cancelled the call."));
+      }
+      return calls.length;
+    },
+    close,
+  };
 }

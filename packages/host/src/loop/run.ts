@@ -10,15 +10,14 @@ import { type ModelAnswer, type StreamModel, askModel } from "./model-answer.ts"
 import { type ReadArguments, type ReadCall, readCall } from "./read-call.ts";
 import { createRepeatedFailures } from "./repeated-failures.ts";
 import type { ResultStore } from "../conversation/result-handles.ts";
-import { type OpenCalls, createOpenCalls } from "./open-calls.ts";
 import { type CallParts, runCalls, skippedResult, stopText } from "./run-calls.ts";
 import type { Run, RunEnd, RunOptions } from "./run-events.ts";
 import { type RunLimits, reachedLimit, readRunLimits } from "./run-limits.ts";
-import { type RunStop, createStop } from "./run-stop.ts";
+import { type OpenCalls, type RunStop, createOpenCalls, createStop } from "./run-stop.ts";
 import { startRunTimer } from "./run-timer.ts";
-import type { HideSecrets } from "../conversation/text/secrets.ts";
 import { type RunTools, createRunTools } from "./stable-tools.ts";
 import { type ServerInstructions, systemPrompt } from "./system-prompt.ts";
+import type { WithoutSecrets } from "../values/without-secrets.ts";
 import { uniqueNames } from "../values/unique-names.ts";
 
 /** The parts of a host that a run needs. */
@@ -31,7 +30,8 @@ export interface RunParts {
   readonly instructions: () => readonly ServerInstructions[];
   /** Long results. All runs of a host share one store, so that a later run can read the results of an earlier one. */
   readonly results: ResultStore;
-  readonly hideSecrets: HideSecrets;
+  /** Applied to the events and the end of the run. */
+  readonly withoutSecrets: WithoutSecrets;
   readonly clock: Clock;
   /** Called before the first step, to connect the servers. Default: nothing is awaited. */
   readonly ready?: (signal: AbortSignal) => Promise<unknown>;
@@ -44,8 +44,8 @@ export function startRun(parts: RunParts, options: RunOptions): Run {
   checkMessages(options);
   const limits = readRunLimits(options);
   const stop = createStop(options.signal);
-  const events = createEventQueue();
-  const openCalls = createOpenCalls();
+  const events = createEventQueue(parts.withoutSecrets);
+  const openCalls = createOpenCalls(stop.signal);
   const finished = runToEnd({ parts, options, limits, stop, events, openCalls });
   const cancel = (): void => stop.stop("cancelled");
   return {
@@ -92,7 +92,7 @@ type Ended = Pick<RunEnd, "reason" | "error">;
 
 /** Runs the steps, and makes the end. It never rejects. */
 async function runToEnd(start: Start): Promise<RunEnd> {
-  const { parts, options, stop, events } = start;
+  const { parts, options, stop, events, openCalls } = start;
   const { conversation } = options;
   const timer = startRunTimer({ clock: parts.clock, ms: start.limits.maxTime, onExpired: () => stop.stop("time") });
   const before = (): readonly Message[] => options.messages ?? conversation?.messages ?? [];
@@ -109,14 +109,14 @@ async function runToEnd(start: Start): Promise<RunEnd> {
     ended = stop.reason === undefined ? { reason: "error", error: toError(error) } : { reason: stop.reason };
   }
   timer.close();
+  openCalls.close();
   stop.close();
   const complete = completeMessages(state?.messages ?? taken);
   const unanswered = ended.reason === "error" ? unansweredMessage(complete) : undefined;
   const messages = unanswered ? complete.slice(0, -1) : complete;
   const usage = state?.usage ?? { inputTokens: 0, outputTokens: 0 };
-  const end = { ...withoutSecrets(ended, parts.hideSecrets), messages, ...(unanswered && { unanswered }), usage };
-  if (conversation) conversation.replace([...messages, ...addedSince(taken, conversation.messages)]);
-  events.push({ type: "end", end });
+  const { end } = events.push({ type: "end", end: { ...ended, messages, ...(unanswered && { unanswered }), usage } });
+  if (conversation) conversation.replace([...end.messages, ...addedSince(taken, conversation.messages)]);
   events.end();
   return end;
 }
@@ -142,24 +142,27 @@ function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-function startState(start: Start, given: { before: readonly Message[]; timer: CallParts["timer"] }): RunState {
+function startState(
+  start: Start,
+  { before, timer }: { before: readonly Message[]; timer: CallParts["timer"] },
+): RunState {
   const { parts, options, limits, stop, events, openCalls } = start;
-  const { catalogue, search, hideSecrets } = parts;
-  const messages = completeMessages(given.before);
+  const { catalogue, search } = parts;
+  const messages = completeMessages(before);
   return {
     ...start,
-    system: systemPrompt(options.system, parts.instructions(), hideSecrets),
+    system: systemPrompt(options.system, parts.instructions()),
     messages,
-    tools: createRunTools({ catalogue, search, maxTokens: limits.maxToolTokens, hideSecrets }),
+    tools: createRunTools({ catalogue, search, maxTokens: limits.maxToolTokens }),
     callParts: {
       callTool: parts.callTool,
       catalogue,
       search,
-      limits: { maxBytes: limits.maxResultBytes, store: parts.results, hideSecrets },
+      limits: { maxBytes: limits.maxResultBytes, store: parts.results },
       failures: createRepeatedFailures(),
       openCalls,
       stop,
-      timer: given.timer,
+      timer,
       clock: parts.clock,
       emit: events.push,
     },
@@ -257,10 +260,4 @@ function skipReason({ reason }: Ended): string {
 function callIds(messages: readonly Message[]): string[] {
   const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
   return calls.flatMap((part) => (part.type === "tool-call" ? [part.callId] : []));
-}
-
-function withoutSecrets({ reason, error }: Ended, hideSecrets: HideSecrets): Ended {
-  if (!error) return { reason };
-  const message = hideSecrets(error.message);
-  return { reason, error: message === error.message ? error : new Error(message) };
 }

@@ -16,12 +16,11 @@ import {
   testTool,
 } from "./testing/run-fixtures.ts";
 
-const hideSecrets = (text: string): string => text.replaceAll("hunter2", "*");
 const names = (tools: readonly { name: string }[]): string[] => tools.map(({ name }) => name);
 
 function toolsOf(first: Catalogue, { search, maxTokens = 8000 }: { search?: ToolSearch; maxTokens?: number } = {}) {
   let current = first;
-  const tools = createRunTools({ catalogue: () => current, search, maxTokens, hideSecrets });
+  const tools = createRunTools({ catalogue: () => current, search, maxTokens });
   return { tools, change: (catalogue: Catalogue): void => void (current = catalogue) };
 }
 
@@ -31,7 +30,7 @@ function testSearch(): ToolSearch & { readonly updates: number[] } {
     ...createToolSearch(),
     updates,
     update: (tools) => void updates.push(tools.length),
-    answer: ({ query }) => ({ text: `Found for ${String(query)}: tool_7, hunter2`, isError: false, matches: [] }),
+    answer: ({ query }) => ({ text: `Found for ${String(query)}: tool_7`, isError: false, matches: [] }),
   };
 }
 
@@ -57,12 +56,12 @@ describe("the tools of a run", () => {
     expect(after.slice(0, 3)).toEqual(before);
   });
 
-  test("hide secrets and show invisible characters in descriptions", () => {
-    const tool = { ...testTool("a"), description: "Key hunter2\u200b.", inputSchema: { default: "hunter2" } };
+  test("show invisible characters in descriptions, and escape labels", () => {
+    const tool = { ...testTool("a"), description: "Key\u200b.", inputSchema: { default: "</server-text>" } };
     expect(toolsOf(testCatalogue([tool])).tools.next()[1]).toEqual({
       name: "a",
-      description: String.raw`Key *\u{200b}.`,
-      inputSchema: { default: "*" },
+      description: String.raw`Key\u{200b}.`,
+      inputSchema: { default: "&lt;/server-text>" },
     });
   });
 
@@ -147,7 +146,7 @@ describe("a run", () => {
     ]);
     expect(parts.calls.map(({ tool }) => tool.name)).toEqual(["tool_7", "tool_8", "tool_9"]);
     const text = JSON.stringify(model.requests.at(-1)?.messages);
-    expect(text).toContain("Found for notes: tool_7, [secret]");
+    expect(text).toContain("Found for notes: tool_7");
     expect(text).toContain("Find tools with search_tools.");
     expect(text).toContain("`name` must be the name of a tool.");
     expect(text).toContain('"name":"call_tool","arguments":{"name":"tool_7","arguments":{"id":"1"}}');

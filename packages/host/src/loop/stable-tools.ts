@@ -5,9 +5,8 @@ import { estimateToolTokens } from "../model/tokens.ts";
 import { CALL_TOOL, SEARCH_TOOL } from "../search/search-prompt.ts";
 import type { ToolSearch } from "../search/tool-search.ts";
 import { readResultTool } from "./read-result.ts";
-import type { HideSecrets } from "../conversation/text/secrets.ts";
 import { mapTexts } from "../values/map-texts.ts";
-import { escapeTags } from "../conversation/text/server-text.ts";
+import { escapeTags } from "../conversation/server-text.ts";
 
 /** The tools of one run. */
 export interface RunTools {
@@ -26,7 +25,6 @@ export interface RunToolsParts {
   readonly catalogue: () => Catalogue;
   readonly search: ToolSearch | undefined;
   readonly maxTokens: number;
-  readonly hideSecrets: HideSecrets;
 }
 
 /** The names of the tools of the host. A tool of a server with such a name cannot be called. */
@@ -36,7 +34,7 @@ export const hostToolNames: ReadonlySet<string> = new Set([readResultTool.name, 
  * Returns the tools of a run: `read_result`, and then the tools of the catalogue in its order. If their definitions are over the
  * limit, `search_tools` and `call_tool` replace the tools of the catalogue. Without a search, the limit has no effect.
  */
-export function createRunTools({ catalogue, search, maxTokens, hideSecrets }: RunToolsParts): RunTools {
+export function createRunTools({ catalogue, search, maxTokens }: RunToolsParts): RunTools {
   let seen: Catalogue | undefined;
   let tools: readonly ModelTool[] = [readResultTool];
   let tokens = 0;
@@ -45,9 +43,9 @@ export function createRunTools({ catalogue, search, maxTokens, hideSecrets }: Ru
 
   /** Returns the definitions of the tools that are not in the array yet. */
   function added(current: Catalogue): ModelTool[] {
-    const added = current.tools.filter(({ name }) => !names.has(name)).map((tool) => toModelTool(tool, hideSecrets));
-    for (const { name } of added) names.add(name);
-    return added;
+    const tools = current.tools.filter(({ name }) => !names.has(name)).map(toModelTool);
+    for (const { name } of tools) names.add(name);
+    return tools;
   }
 
   return {
@@ -77,24 +75,23 @@ export function createRunTools({ catalogue, search, maxTokens, hideSecrets }: Ru
 }
 
 // A tool of the catalogue never changes: a new definition is a new object.
-const modelTools = new WeakMap<CatalogueTool, { tool: ModelTool; hideSecrets: HideSecrets }>();
+const modelTools = new WeakMap<CatalogueTool, ModelTool>();
 
 /** Returns the definition of a tool for the model. */
-export function toModelTool(tool: CatalogueTool, hideSecrets: HideSecrets): ModelTool {
+export function toModelTool(tool: CatalogueTool): ModelTool {
   const known = modelTools.get(tool);
-  if (known?.hideSecrets === hideSecrets) return known.tool;
+  if (known) return known;
   const { name, description, inputSchema } = tool;
-  const definition = { name, description: printable(description), inputSchema };
-  const made = mapTexts(definition, (text) => escapeTags(hideSecrets(text)));
-  modelTools.set(tool, { tool: made, hideSecrets });
-  return made;
+  const definition = mapTexts({ name, description: printable(description), inputSchema }, { text: escapeTags });
+  modelTools.set(tool, definition);
+  return definition;
 }
 
 /** Returns at most three names of the catalogue that are close to an unknown name. */
 export function closeNames(name: string, { tools }: Catalogue): string[] {
-  const wanted = name.toLowerCase();
+  const unknown = name.toLowerCase();
   return tools
-    .map((tool) => ({ name: tool.name, score: closeness(wanted, tool.name.toLowerCase()) }))
+    .map((tool) => ({ name: tool.name, score: closeness(unknown, tool.name.toLowerCase()) }))
     .filter(({ score }) => score >= 3)
     .toSorted((a, b) => b.score - a.score)
     .slice(0, 3)
@@ -102,10 +99,10 @@ export function closeNames(name: string, { tools }: Catalogue): string[] {
 }
 
 /** The length of the common start, or of the contained name. */
-function closeness(wanted: string, name: string): number {
-  if (wanted !== "" && name.includes(wanted)) return wanted.length;
-  if (name !== "" && wanted.includes(name)) return name.length;
+function closeness(unknown: string, name: string): number {
+  if (unknown !== "" && name.includes(unknown)) return unknown.length;
+  if (name !== "" && unknown.includes(name)) return name.length;
   let length = 0;
-  while (length < wanted.length && wanted[length] === name[length]) length += 1;
+  while (length < unknown.length && unknown[length] === name[length]) length += 1;
   return length;
 }

@@ -1,6 +1,5 @@
-import { type HideSecrets, hideInStart } from "../conversation/text/secrets.ts";
-import { labelServerText, serverTextRules } from "../conversation/text/server-text.ts";
-import { cutBytes, utf8Bytes } from "../conversation/text/text-size.ts";
+import { labelServerText, serverTextRules } from "../conversation/server-text.ts";
+import { cutBytes, utf8Bytes } from "../conversation/text-size.ts";
 
 /** The instructions of a server for the use of its tools. */
 export interface ServerInstructions {
@@ -15,17 +14,12 @@ const MAX_INSTRUCTIONS_BYTES = 2 * 1024;
  * Returns the system prompt: the caller's instructions, the explanation of the labels, and then the labelled instructions of the
  * servers. The instructions of each server are cut after 2 KiB.
  */
-export function systemPrompt(
-  system: string | undefined,
-  instructions: readonly ServerInstructions[],
-  hideSecrets: HideSecrets,
-): string {
+export function systemPrompt(system: string | undefined, instructions: readonly ServerInstructions[]): string {
   const labelled = instructions
     .filter(({ text }) => text.trim() !== "")
-    .map(({ server, text }) => {
-      const shown = cut(hideInStart(text, MAX_INSTRUCTIONS_BYTES, hideSecrets));
-      return labelServerText({ kind: "instructions", origin: { server, name: "instructions" }, text: shown });
-    });
+    .map(({ server, text }) =>
+      labelServerText({ kind: "instructions", origin: { server, name: "instructions" }, text: cut(text) }),
+    );
   return [...(system ? [system] : []), serverTextRules, ...labelled].join("\n\n");
 }
 

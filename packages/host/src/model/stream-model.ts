@@ -9,6 +9,9 @@ import { optionsV3, optionsV4 } from "./prompt.ts";
 import { type Retries, longestWait, nextDelay, pause, withSentence } from "./retries.ts";
 import { partReader } from "./stream-parts.ts";
 
+/** Sends a request to a model. */
+export type StreamModel = (model: LanguageModel, request: ModelRequest) => AsyncIterable<ModelPart>;
+
 /**
  * Sends a request to a model, and yields the parts of its answer. The last part is `finish`.
  *

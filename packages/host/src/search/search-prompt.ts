@@ -39,8 +39,8 @@ function rest(count: number): string {
 
 /** Returns the line of a server, such as `- github (26 tools): issue, pull, request`. */
 function lineOf({ server, size, topics }: ServerLabel, count: number): string {
-  const shown = topics.slice(0, count).join(", ");
-  return `- ${server} (${size} ${size === 1 ? "tool" : "tools"})${shown === "" ? "" : `: ${shown}`}`;
+  const names = topics.slice(0, count).join(", ");
+  return `- ${server} (${size} ${size === 1 ? "tool" : "tools"})${names === "" ? "" : `: ${names}`}`;
 }
 
 function toolsWith(lines: readonly string[]): readonly [ModelTool, ModelTool] {

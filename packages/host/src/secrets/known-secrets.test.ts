@@ -27,8 +27,8 @@ test.each([
 ])("hides %s", (_, target) => {
   const secrets = knownSecrets();
   secrets.addFrom(target);
-  expect(secrets.hide(`a ${token} b`)).not.toContain(token);
-  expect(secrets.hide(`a ${token} b`)).toMatch(/^a .*b$/);
+  expect(secrets.withoutSecrets(`a ${token} b`)).not.toContain(token);
+  expect(secrets.withoutSecrets(`a ${token} b`)).toMatch(/^a .*b$/);
 });
 
 test.each([
@@ -39,7 +39,7 @@ test.each([
   const secrets = knownSecrets();
   secrets.add(token);
   secrets.add(`${token}/+`);
-  expect(secrets.hide(`<${form}>`)).toMatch(/^<\[redacted\]={0,2}>$/);
+  expect(secrets.withoutSecrets(`<${form}>`)).toMatch(/^<\[redacted\]={0,2}>$/);
 });
 
 test("keeps settings that are no secrets", () => {
@@ -47,14 +47,14 @@ test("keeps settings that are no secrets", () => {
   secrets.addFrom({ command: "x", args: ["--root", "/home/ann"], env: { LOG_LEVEL: "debug", HOME: "/home/ann" } });
   secrets.addFrom({ url: "https://example.com/mcp?page=overview", headers: { accept: "application/json" } });
   const text = "debug /home/ann overview application/json https://example.com/mcp";
-  expect(secrets.hide(text)).toBe(text);
+  expect(secrets.withoutSecrets(text)).toBe(text);
 });
 
 test("hides a secret in all strings of a value, and in the names of its members", () => {
   const secrets = knownSecrets();
   secrets.add(token);
   const value = { list: [{ [`k-${token}`]: 1 }, token], other: 1, missing: null };
-  expect(JSON.stringify(secrets.hideIn(value))).toBe(
+  expect(JSON.stringify(secrets.withoutSecrets(value))).toBe(
     '{"list":[{"k-[redacted]":1},"[redacted]"],"other":1,"missing":null}',
   );
 });
@@ -63,7 +63,7 @@ test("returns the same object if it has no secret", () => {
   const secrets = knownSecrets();
   secrets.add(token);
   const value = { list: [{ text: "none" }] };
-  expect(secrets.hideIn(value)).toBe(value);
+  expect(secrets.withoutSecrets(value)).toBe(value);
 });
 
 test("hides the credentials that an authorization sends", async () => {
@@ -75,26 +75,26 @@ test("hides the credentials that an authorization sends", async () => {
   const watched = secrets.watchAuth(auth);
   const url = new URL("https://example.com/mcp");
   expect(await watched.headers({ url, method: "POST", server: url })).toEqual({ authorization: `Bearer ${token}` });
-  expect(secrets.hide(`You sent ${token}.`)).toBe("You sent [redacted].");
+  expect(secrets.withoutSecrets(`You sent ${token}.`)).toBe("You sent [redacted].");
 });
 
 test("hides a secret in an error, and keeps its name and code", () => {
   const secrets = knownSecrets();
   secrets.add(token);
-  const hidden = secrets.hideInError(new LocalError("exited", `stderr: ${token}`));
+  const hidden = secrets.withoutSecrets(new LocalError("exited", `stderr: ${token}`));
   expect(hidden.message).toBe("stderr: [redacted]");
   expect(hidden).toMatchObject({ name: "LocalError", code: "exited" });
   const clean = new Error("no secret");
-  expect(secrets.hideInError(clean)).toBe(clean);
+  expect(secrets.withoutSecrets(clean)).toBe(clean);
 });
 
 test("keeps at most 1,000 forms of secrets that change, the newest ones, and all configured ones", () => {
   const secrets = knownSecrets();
   secrets.addFrom({ command: "x", env: { API_KEY: token } });
   for (let index = 0; index < 2_000; index++) secrets.add(`secret-number-${index}`);
-  expect(secrets.hide("secret-number-1999")).toBe("[redacted]");
-  expect(secrets.hide("secret-number-1 ")).toBe("secret-number-1 ");
-  expect(secrets.hide(token)).toBe("[redacted]");
+  expect(secrets.withoutSecrets("secret-number-1999")).toBe("[redacted]");
+  expect(secrets.withoutSecrets("secret-number-1 ")).toBe("secret-number-1 ");
+  expect(secrets.withoutSecrets(token)).toBe("[redacted]");
 });
 
 test("keeps a token that requests still carry, while other secrets change", () => {
@@ -103,14 +103,14 @@ test("keeps a token that requests still carry, while other secrets change", () =
     secrets.add(token);
     secrets.add(`secret-number-${index}`);
   }
-  expect(secrets.hide(`${token} secret-number-1999`)).toBe("[redacted] [redacted]");
+  expect(secrets.withoutSecrets(`${token} secret-number-1999`)).toBe("[redacted] [redacted]");
 });
 
 test.each(["", "a", "ab", "user:"])("hides a secret in the base64 of a longer text that starts with %j", (before) => {
   const secrets = knownSecrets();
   secrets.add(token);
   for (const encoding of ["base64", "base64url"] as const) {
-    const shown = secrets.hide(Buffer.from(`${before}${token}?after`).toString(encoding));
+    const shown = secrets.withoutSecrets(Buffer.from(`${before}${token}?after`).toString(encoding));
     expect(shown).toContain("[redacted]");
     expect(Buffer.from(shown, encoding).toString()).not.toContain(token.slice(4, -4));
   }
@@ -122,12 +122,12 @@ test("hides a secret in the data, the causes and the stack of an error, and keep
   const cause = new Error("refused", { cause: { header: token } });
   const error = new ProtocolError(-32000, "failed", { data: { sent: [token] } });
   error.cause = cause;
-  const hidden = secrets.hideInError(error);
+  const hidden = secrets.withoutSecrets(error);
   expect(hidden).toBeInstanceOf(ProtocolError);
   expect(hidden).toMatchObject({ code: -32000, message: "failed", data: { sent: ["[redacted]"] } });
   expect(inspect(hidden, { depth: 9 })).not.toContain(token);
   expect(inspect(error, { depth: 9 })).toContain(token);
-  expect(secrets.hideInError(new DOMException(token, "AbortError"))).toMatchObject({ name: "AbortError" });
+  expect(secrets.withoutSecrets(new DOMException(token, "AbortError"))).toMatchObject({ name: "AbortError" });
 });
 
 test("hides the tokens and the client secret of a storage, and keeps the names of methods", async () => {
@@ -138,7 +138,7 @@ test("hides the tokens and the client secret of a storage, and keeps the names o
     client: { client_secret: `${token}-3`, token_endpoint_auth_method: "client_secret_basic" },
   };
   await storage.compareAndSet("a", undefined, JSON.stringify(stored));
-  expect(secrets.hide(`${token}-2 ${token}-3 ${token} client_secret_basic`)).toBe(
+  expect(secrets.withoutSecrets(`${token}-2 ${token}-3 ${token} client_secret_basic`)).toBe(
     "[redacted] [redacted] [redacted] client_secret_basic",
   );
 });
@@ -146,11 +146,29 @@ test("hides the tokens and the client secret of a storage, and keeps the names o
 test("hides the key of a model's provider", () => {
   const secrets = knownSecrets();
   secrets.addModels(createOpenAICompatible({ name: "x", baseURL: "http://127.0.0.1:1", apiKey: token })("m"));
-  expect(secrets.hide(`Your key ${token} is wrong.`)).toBe("Your key [redacted] is wrong.");
+  expect(secrets.withoutSecrets(`Your key ${token} is wrong.`)).toBe("Your key [redacted] is wrong.");
 });
 
 test("hides the password in a URL of the environment, and keeps the rest", () => {
   const secrets = knownSecrets();
   secrets.addFrom({ command: "x", env: { DATABASE: "postgres://ann:hunter22@db.example.com/orders" } });
-  expect(secrets.hide("hunter22 at db.example.com/orders of ann")).toBe("[redacted] at db.example.com/orders of ann");
+  expect(secrets.withoutSecrets("hunter22 at db.example.com/orders of ann")).toBe(
+    "[redacted] at db.example.com/orders of ann",
+  );
+});
+
+test("hides the longest of several secrets with the same start, and those next to each other", () => {
+  const secrets = knownSecrets();
+  for (const secret of ["sesame", "sesame-open", "(a|b)*[c]"]) secrets.add(secret);
+  expect(secrets.withoutSecrets("sesame-open, (a|b)*[c]sesame")).toBe("[redacted], [redacted][redacted]");
+});
+
+test("hides a secret in an error that is a member, a cause of a cause, or in a circle", () => {
+  const secrets = knownSecrets();
+  secrets.add(token);
+  const error: Error = new Error("a", { cause: new Error("b", { cause: new Error(token) }) });
+  const event = { type: "error", error: Object.assign(error, { self: error, other: new Error(token) }) };
+  const shown = inspect(secrets.withoutSecrets(event), { depth: 99 });
+  expect(shown).toContain("[redacted]");
+  expect(shown).not.toContain(token);
 });

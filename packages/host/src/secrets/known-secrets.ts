@@ -3,11 +3,10 @@ import type { CredentialStorage } from "mcparley/node";
 import type { LanguageModel, ModelSetting } from "../model/language-model.ts";
 import { mapTexts } from "../values/map-texts.ts";
 import type { ServerTarget } from "../values/server-target.ts";
-import { hideInError } from "./hide-in-error.ts";
+import type { WithoutSecrets } from "../values/without-secrets.ts";
+import { errorWithoutSecrets } from "./error-without-secrets.ts";
 import { secretForms } from "./secret-forms.ts";
 import { credentialsIn, secretName, secretsOf } from "./secrets-of-target.ts";
-
-const hidden = "[redacted]";
 
 /** Minimum length of a secret. Shorter values occur inside other words. */
 const MIN_LENGTH = 6;
@@ -15,7 +14,10 @@ const MIN_LENGTH = 6;
 /** Maximum number of forms of changing secrets. The oldest ones are dropped for new ones, for example for a rotated token. */
 const MAX_FORMS = 1_000;
 
-/** The secrets of a host's configuration, and a filter that removes them from texts. */
+/** Maximum number of errors in a chain. */
+const MAX_ERRORS = 9;
+
+/** The secrets of a host's configuration, and a filter that removes them from values. */
 export interface KnownSecrets {
   /**
    * Adds a secret that can change, such as a token. Also its base64, its percent-encoded form and its form in JSON are removed from
@@ -30,12 +32,7 @@ export interface KnownSecrets {
   watchStorage(this: void, storage: CredentialStorage): CredentialStorage;
   /** Returns an authorization that adds the credentials of each request. */
   watchAuth(this: void, auth: HttpAuth): HttpAuth;
-  /** Returns the text without the secrets. */
-  hide(this: void, text: string): string;
-  /** Returns the value with the secrets removed from all of its strings. Returns the same object if it has none. */
-  hideIn<T>(this: void, value: T): T;
-  /** Returns the error, or one of the same class without the secrets: in its message, stack, data and causes. */
-  hideInError(this: void, error: Error): Error;
+  readonly withoutSecrets: WithoutSecrets;
 }
 
 /** Creates an empty set of known secrets. */
@@ -43,15 +40,15 @@ export function knownSecrets(): KnownSecrets {
   /** The forms of each secret. The one that was seen last is last. */
   const configured = new Map<string, readonly string[]>();
   const changing = new Map<string, readonly string[]>();
-  /** Longer forms are first, because a secret can contain another one. */
-  let ordered: readonly string[] = [];
+  /** Matches each form. It is made with the first text after a new secret. */
+  let pattern: RegExp | undefined;
   const remember = (secret: string, secrets: Map<string, readonly string[]>): void => {
     const trimmed = secret.trim();
     if (trimmed.length < MIN_LENGTH) return;
     const known = secrets.get(trimmed);
     secrets.delete(trimmed);
     secrets.set(trimmed, known ?? secretForms(trimmed));
-    // Each request with a token comes here. Forms are made and sorted only for a new one.
+    // Each request with a token comes here.
     if (known) return;
     let forms = [...changing.values()].reduce((sum, { length }) => sum + length, 0);
     for (const [oldest, { length }] of changing) {
@@ -59,28 +56,37 @@ export function knownSecrets(): KnownSecrets {
       changing.delete(oldest);
       forms -= length;
     }
-    ordered = [...new Set([...configured.values(), ...changing.values()].flat())].toSorted(
-      (a, b) => b.length - a.length,
-    );
+    pattern = undefined;
   };
   const add = (secret: string): void => remember(secret, changing);
   const addConfigured = (secret: string): void => remember(secret, configured);
-  const hide = (text: string): string => {
-    let result = text;
-    for (const form of ordered) if (result.includes(form)) result = result.replaceAll(form, hidden);
-    return result;
+  const text = (value: string): string => {
+    if (configured.size + changing.size === 0) return value;
+    pattern ??= patternOf([...configured.values(), ...changing.values()].flat());
+    return value.replace(pattern, "[redacted]");
   };
-  const hideIn = <T>(value: T): T => (ordered.length === 0 ? value : mapTexts(value, hide));
+  /** Errors contain other errors as causes and members. Those below the maximum are left out. */
+  const filterOf = (levels: number): WithoutSecrets => {
+    const instance = (value: object): unknown => {
+      if (!(value instanceof Error)) return value;
+      return levels === 0 ? undefined : errorWithoutSecrets(value, filterOf(levels - 1));
+    };
+    return (value) => mapTexts(value, { text, instance });
+  };
   return {
     add,
     addFrom: (target) => secretsOf(target).forEach(addConfigured),
     addModels: (models) => [models].flat().forEach((model) => addModel(model, addConfigured)),
     watchAuth: (auth) => watched(auth, add),
     watchStorage: (storage) => watchedStorage(storage, add),
-    hide,
-    hideIn,
-    hideInError: (error) => hideInError(error, { hide, hideIn }),
+    withoutSecrets: filterOf(MAX_ERRORS),
   };
+}
+
+/** Returns a pattern of all forms. A longer form is first, because it can start with another one. It reads a text once, whatever their number is. */
+function patternOf(forms: readonly string[]): RegExp {
+  const sorted = forms.toSorted((a, b) => b.length - a.length);
+  return new RegExp(sorted.map((form) => form.replace(/[$()*+./?[\\\]^{|}-]/g, "\\$&")).join("|"), "g");
 }
 
 function watched(auth: HttpAuth, add: (secret: string) => void): HttpAuth {

@@ -1,18 +1,11 @@
 import { LocalError, printableJson } from "mcparley";
-import type { CommandTarget, HttpTarget, InProcessServer, Timeouts } from "mcparley/client";
+import type { CommandTarget, InProcessServer, Timeouts } from "mcparley/client";
 import type { ServerEntry, ServerSettings } from "./server-entry.ts";
+import type { ResolvedTarget, SupervisedEntry } from "../supervision/supervised-entry.ts";
 import type { ServerTarget } from "../values/server-target.ts";
 
-/** The target of a server, by its kind. */
-export type ResolvedTarget =
-  | { readonly kind: "http"; readonly target: HttpTarget & { readonly url: URL } }
-  | { readonly kind: "command"; readonly target: CommandTarget }
-  | { readonly kind: "in-process"; readonly target: InProcessServer };
-
 /** A checked entry of a server: its name, its target and its settings. */
-export interface ResolvedEntry {
-  readonly name: string;
-  readonly server: ResolvedTarget;
+export interface ResolvedEntry extends SupervisedEntry {
   readonly settings: Omit<ServerSettings, "target">;
 }
 
@@ -37,10 +30,10 @@ export function resolveEntry(name: string, entry: ServerEntry): ResolvedEntry {
 
 function checkName(name: unknown): void {
   // The name may be long and have invisible characters.
-  const shown = printableJson(String(name).slice(0, 100));
+  const label = printableJson(String(name).slice(0, 100));
   const cure = `Use 1 to ${maxNameLength} visible characters without ":".`;
   const problem = problemOf(name);
-  if (problem) throw new LocalError("invalid_target", `The server name ${shown} ${problem}. ${cure}`);
+  if (problem) throw new LocalError("invalid_target", `The server name ${label} ${problem}. ${cure}`);
 }
 
 function problemOf(name: unknown): string | undefined {
@@ -69,12 +62,14 @@ function resolveTarget(name: string, target: ServerTarget): ResolvedTarget {
     if ("url" in target) return { kind: "http", target: { ...target, url: readUrl(name, target.url) } };
   }
   // The values of an object may be secrets.
-  const shown = isObject(target) ? `is an object with the keys ${Object.keys(target).join(", ")}` : "is no object";
-  throw invalid(name, `The target ${shown}. Pass ${acceptedTargets}.`);
+  const description = isObject(target)
+    ? `is an object with the keys ${Object.keys(target).join(", ")}`
+    : "is no object";
+  throw invalid(name, `The target ${description}. Pass ${acceptedTargets}.`);
 }
 
-function readUrl(name: string, given: string | URL): URL {
-  const url = URL.canParse(String(given)) ? new URL(given) : undefined;
+function readUrl(name: string, target: string | URL): URL {
+  const url = URL.canParse(String(target)) ? new URL(target) : undefined;
   // A URL can contain a token, so errors do not contain the given text.
   if (!url) throw invalid(name, `The target is a text that is not a URL. Pass ${acceptedTargets}.`);
   if (url.protocol !== "https:" && url.protocol !== "http:") {

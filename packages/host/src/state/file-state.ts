@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Clock } from "mcparley";
-import { wakefulClock } from "../async/wakeful-clock.ts";
+import { wakefulClock } from "../async/timing.ts";
 import { type HeldLock, withFolderLock } from "./folder-lock.ts";
 import { asUnusable, findFolder, makeFolder, partsOfName, readPrivateFile, tooLarge } from "./private-files.ts";
 import type { StateStorage } from "./state-storage.ts";

@@ -122,9 +122,9 @@ function checkAccess(place: string, { mode, uid: owner, gid }: Stats, uid: numbe
   // On many systems each user has a group of the same number, without other members.
   const isOwnGroup = gid === uid && uid !== 0;
   if ((mode & otherWrite) === 0 && ((mode & groupWrite) === 0 || isOwnGroup)) return;
-  const shown = (mode & 0o777).toString(8).padStart(4, "0");
+  const digits = (mode & 0o777).toString(8).padStart(4, "0");
   const cure = `chmod go-w ${JSON.stringify(place)}`;
-  throw unusable(place, `other users can write to it (mode ${shown}). Check its content, then forbid it: ${cure}`);
+  throw unusable(place, `other users can write to it (mode ${digits}). Check its content, then forbid it: ${cure}`);
 }
 
 export function asUnusable(place: string, error: unknown): Error {

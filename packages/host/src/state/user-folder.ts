@@ -16,6 +16,10 @@ export function userFolder({ env, platform }: Surroundings): string {
   }
   if (platform === "darwin") return path.posix.join(home, "Library", "Application Support", "mcparley", "host");
   // A relative path must be ignored (XDG Base Directory Specification).
-  const given = env.XDG_CONFIG_HOME;
-  return path.posix.join(given?.startsWith("/") ? given : path.posix.join(home, ".config"), "mcparley", "host");
+  const configured = env.XDG_CONFIG_HOME;
+  return path.posix.join(
+    configured?.startsWith("/") ? configured : path.posix.join(home, ".config"),
+    "mcparley",
+    "host",
+  );
 }

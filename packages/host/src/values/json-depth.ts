@@ -8,5 +8,7 @@ export const maxLevels = 150;
  */
 export function isWithinDepth(value: unknown, max: number): boolean {
   if (typeof value !== "object" || value === null) return true;
-  return max > 0 && Object.values(value).every((member) => isWithinDepth(member, max - 1));
+  if (max === 0) return false;
+  for (const name in value) if (!isWithinDepth((value as Record<string, unknown>)[name], max - 1)) return false;
+  return true;
 }

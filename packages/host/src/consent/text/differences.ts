@@ -62,8 +62,8 @@ function add(before: unknown, after: unknown, { path, differences }: { path: str
   const limit = Math.max(Math.min(maxShown, left), shortLength);
   const difference = {
     path: visibleText(path),
-    before: shown(before, path, limit),
-    after: shown(after, path, limit),
+    before: visibleValue(before, path, limit),
+    after: visibleValue(after, path, limit),
   };
   if (difference.before === difference.after) return;
   differences.count++;
@@ -72,7 +72,7 @@ function add(before: unknown, after: unknown, { path, differences }: { path: str
 }
 
 /** In the name of a definition, each character outside of ASCII is escaped. */
-function shown(value: unknown, path: string, limit: number): string | undefined {
+function visibleValue(value: unknown, path: string, limit: number): string | undefined {
   if (value === undefined) return undefined;
   // A long text is cut before its JSON is made, which can have six times the length.
   const json = visibleJson(typeof value === "string" ? shortText(value, limit) : value, undefined, 2 * limit);

@@ -100,8 +100,8 @@ export function pointerToken(name: string): string {
 function describeCharacter({ character, position, reason }: SuspiciousCharacter): string {
   const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
   const kind = kinds.find(([pattern]) => pattern.test(character))?.[1] ?? "invisible";
-  const shown = reason === "confusable" ? `"${character}", which is not ASCII` : kind;
-  return `U+${code} (${shown}) at position ${position}`;
+  const description = reason === "confusable" ? `"${character}", which is not ASCII` : kind;
+  return `U+${code} (${description}) at position ${position}`;
 }
 
 /** Returns the ASCII text that tag characters encode. Models read it, and people do not see it. */

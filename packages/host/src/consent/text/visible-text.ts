@@ -53,12 +53,12 @@ export function suspiciousCharacters(text: string, isName = false): SuspiciousCh
 export function visibleText(text: string, isName = false, limit: number = maxShown): string {
   const part = shortText(text, limit);
   let from = 0;
-  let shown = "";
+  let visible = "";
   for (const { character, position } of suspiciousCharacters(part, isName)) {
-    shown += part.slice(from, position) + escaped(character);
+    visible += part.slice(from, position) + escaped(character);
     from = position + character.length;
   }
-  return shown + part.slice(from);
+  return visible + part.slice(from);
 }
 
 /** Returns a value as JSON in which invisible and confusable characters of its texts are escaped. `limit` is that of `visibleText`. */

@@ -6,6 +6,7 @@ import type { ToolOutcome } from "../../conversation/tool-outcome.ts";
 import type { Catalogue, CataloguePrompt, CatalogueTemplate, CatalogueTool } from "../../catalogue/catalogue.ts";
 import type { ModelFinish, ModelPart, ModelRequest } from "../../model/model-request.ts";
 import { createResultStore } from "../../conversation/result-handles.ts";
+import { mapTexts } from "../../values/map-texts.ts";
 import type { Run, RunEvent } from "../run-events.ts";
 import type { RunParts } from "../run.ts";
 
@@ -76,6 +77,9 @@ export function textOutcome(value: string, isError = false): ToolOutcome {
   return { status: "result", result };
 }
 
+const hide = (value: string): string => value.replaceAll("hunter2", "[secret]");
+const hideInError = (value: object): object => (value instanceof Error ? new Error(hide(value.message)) : value);
+
 export interface TestParts extends RunParts {
   readonly clock: FakeClock;
   readonly calls: readonly ToolCallRequest[];
@@ -103,7 +107,7 @@ export function testParts(
     },
     instructions: () => [],
     results: createResultStore(),
-    hideSecrets: (value) => value.replaceAll("hunter2", "[secret]"),
+    withoutSecrets: (value) => mapTexts(value, { text: hide, instance: hideInError }),
     ...overrides,
     callTool(request) {
       calls.push(request);

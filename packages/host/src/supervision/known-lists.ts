@@ -1,17 +1,10 @@
 import type { Clock } from "mcparley";
 import type { ServerLists } from "../catalogue/server-lists.ts";
-import { type CheckedList, type ListName, type ListSet, listNames, withoutSecrets } from "./check-entries.ts";
+import { type CheckedList, type ListName, type ListSet, changedList, listNames } from "./check-entries.ts";
 import type { ListCache } from "./list-cache.ts";
 
-/** The lists of a server, and the number of their version. */
-export interface VersionedLists {
-  readonly lists: ServerLists | undefined;
-  /**
-   * Increases with each change of a definition. A caller that compares it before and after knows whether the definitions are
-   * the same.
-   */
-  readonly version: number;
-}
+/** Returns a value of a server as the supervision keeps it, such as without secrets. */
+export type ChangeValues = <T>(value: T) => T;
 
 const empty: ListSet = { tools: [], prompts: [], resources: [], templates: [] };
 
@@ -19,21 +12,20 @@ const empty: ListSet = { tools: [], prompts: [], resources: [], templates: [] };
 export class KnownLists {
   readonly #cache: ListCache;
   readonly #clock: Clock;
-  readonly #hideSecrets: <T>(value: T) => T;
+  readonly #changeValues: ChangeValues;
   readonly #digests = new Map<ListName, string>();
   #lists: ServerLists | undefined;
-  #version = 0;
   /** Settles when the last write that was started is over. Never rejects. */
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(cache: ListCache, { clock, hideSecrets }: { clock: Clock; hideSecrets: <T>(value: T) => T }) {
+  constructor(cache: ListCache, { clock, changeValues }: { clock: Clock; changeValues: ChangeValues }) {
     this.#cache = cache;
     this.#clock = clock;
-    this.#hideSecrets = hideSecrets;
+    this.#changeValues = changeValues;
   }
 
-  get current(): VersionedLists {
-    return { lists: this.#lists, version: this.#version };
+  get current(): ServerLists | undefined {
+    return this.#lists;
   }
 
   /** Settles when nothing is being written. */
@@ -60,21 +52,20 @@ export class KnownLists {
   }
 
   #replace(
-    given: ReadonlyMap<ListName, CheckedList>,
+    lists: ReadonlyMap<ListName, CheckedList>,
     { listedAt, isCached }: Pick<ServerLists, "listedAt" | "isCached">,
   ): boolean {
     // Also before they are stored.
-    const read = new Map([...given].map(([name, list]) => [name, withoutSecrets(list, this.#hideSecrets)] as const));
+    const read = new Map([...lists].map(([name, list]) => [name, changedList(list, this.#changeValues)] as const));
     const before = this.#lists;
-    const lists = {
+    const merged = {
       ...empty,
       ...before,
       ...Object.fromEntries([...read].map(([name, { entries }]) => [name, entries])),
     };
     const hasChanged = before === undefined || listNames.some((name) => this.#isChanged(name, read));
     for (const [name, { digest }] of read) this.#digests.set(name, digest);
-    this.#lists = { ...lists, listedAt, isCached };
-    if (hasChanged) this.#version++;
+    this.#lists = { ...merged, listedAt, isCached };
     return hasChanged;
   }
 

@@ -54,8 +54,8 @@ export const maxListBytes: number = 8 * 2 ** 20;
  *
  * Throws `LocalError` `too_large` if the list has too many entries or bytes.
  */
-export function checkList(list: ListName, given: readonly unknown[], report: (error: Error) => void): CheckedList {
-  const entries = validEntries(list, given, report);
+export function checkList(list: ListName, values: readonly unknown[], report: (error: Error) => void): CheckedList {
+  const entries = validEntries(list, values, report);
   const json = JSON.stringify(entries);
   if (Buffer.byteLength(json) > maxListBytes) {
     throw new LocalError("too_large", `The list of ${list} has more than ${maxListBytes} bytes as JSON.`);
@@ -63,9 +63,9 @@ export function checkList(list: ListName, given: readonly unknown[], report: (er
   return { entries, digest: digestOf(json) };
 }
 
-/** Returns the list without the secrets of the host. The digest is that of the returned entries. */
-export function withoutSecrets(list: CheckedList, hideSecrets: <T>(value: T) => T): CheckedList {
-  const entries = hideSecrets(list.entries);
+/** Returns the list with changed entries, and their digest. */
+export function changedList(list: CheckedList, change: <T>(value: T) => T): CheckedList {
+  const entries = change(list.entries);
   return entries === list.entries ? list : { entries, digest: digestOf(JSON.stringify(entries)) };
 }
 
@@ -93,9 +93,9 @@ function validEntries(list: ListName, entries: readonly unknown[], report: (erro
 }
 
 function leftOut(list: ListName, problems: readonly string[]): LocalError {
-  const shown = problems.slice(0, 5).join("; ");
+  const first = problems.slice(0, 5).join("; ");
   const rest = problems.length > 5 ? `; and ${problems.length - 5} more` : "";
-  const message = `${problems.length} entries of the list of ${list} were left out. ${shown}${rest}.`;
+  const message = `${problems.length} entries of the list of ${list} were left out. ${first}${rest}.`;
   return new LocalError("invalid_message", message);
 }
 

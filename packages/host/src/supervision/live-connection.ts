@@ -3,7 +3,7 @@ import type { Client, ListKind, ServerChange, Subscription } from "mcparley/clie
 import { type ListName, listNames } from "./check-entries.ts";
 import { ListRefresh } from "./list-refresh.ts";
 import { type ReadLists, listsOf, readLists } from "./read-lists.ts";
-import type { ResolvedTarget } from "./resolve-entry.ts";
+import type { ResolvedTarget } from "./supervised-entry.ts";
 import { isDeniedCall, isSignInError } from "./server-auth.ts";
 import { deadline } from "../async/timing.ts";
 

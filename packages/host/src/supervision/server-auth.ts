@@ -1,7 +1,7 @@
 import { Declined, LocalError, printableJson, type Clock } from "mcparley";
 import type { CredentialStorage, OAuth, OAuthOptions, SignIn, SignInPurpose } from "mcparley/auth";
 import type { HttpAuth, HttpTarget } from "mcparley/client";
-import type { ResolvedEntry } from "./resolve-entry.ts";
+import type { SupervisedEntry } from "./supervised-entry.ts";
 
 /** The sign-in of the user, and the storage of the tokens. */
 export interface SignInSetting {
@@ -42,7 +42,7 @@ export interface ServerAuth {
  * times a server that requires a sign-in makes the connection fail with `sign_in_required`, so no connection in the background
  * opens a browser.
  */
-export function serverAuth({ name, server }: ResolvedEntry, setting: SignInSetting): ServerAuth {
+export function serverAuth({ name, server }: SupervisedEntry, setting: SignInSetting): ServerAuth {
   const shown = printableJson(name);
   if (server.kind !== "http") return withoutSignIn(`Server ${shown} is not used over HTTP, so it has no sign-in.`);
   const { onNewScopes } = setting;

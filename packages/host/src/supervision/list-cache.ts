@@ -3,7 +3,7 @@ import { LocalError, printableJson } from "mcparley";
 import type { StateStorage } from "../state/state-storage.ts";
 import { type CheckedList, type ListName, type ListSet, checkList, listNames } from "./check-entries.ts";
 import { keyedHash } from "../state/user-key.ts";
-import type { ResolvedEntry } from "./resolve-entry.ts";
+import type { SupervisedEntry } from "./supervised-entry.ts";
 
 /** The version of the format. Content with another version is ignored and replaced. */
 const formatVersion = 1;
@@ -26,7 +26,7 @@ export interface ListCache {
 }
 
 /** Returns the cache of a server's lists. Lists of a server in this process are not stored, because reading them is as fast. */
-export function listCache(entry: ResolvedEntry, storage: StateStorage, report: (error: Error) => void): ListCache {
+export function listCache(entry: SupervisedEntry, storage: StateStorage, report: (error: Error) => void): ListCache {
   if (entry.server.kind === "in-process") {
     return { read: () => Promise.resolve(undefined), write: () => Promise.resolve() };
   }
@@ -59,7 +59,7 @@ export function listCache(entry: ResolvedEntry, storage: StateStorage, report: (
  * Returns the name of a file that is bound to everything that selects the server: to its entry in a configuration file, or to a target with
  * the names of headers and environment variables and not their values, which may be secrets.
  */
-async function fileName({ name, server, settings }: ResolvedEntry, storage: StateStorage): Promise<string> {
+async function fileName({ name, server, settings }: SupervisedEntry, storage: StateStorage): Promise<string> {
   const parts: unknown[] = [formatVersion, name, server.kind];
   if (settings.entry) {
     const hash = await keyedHash(storage);

@@ -4,7 +4,8 @@ import { createServer, tool } from "mcparley/server";
 import { discoverResult, fakeClock, flushPromises, scriptedPeer } from "mcparley/testing";
 import { describe, expect, test } from "vitest";
 import { memoryState } from "../state/state-storage.ts";
-import { superviseServer } from "./supervised-server.ts";
+import { resolveEntry } from "../servers/resolve-entry.ts";
+import { Supervisor } from "./supervisor.ts";
 import { recordedServer } from "./testing/recorded-server.ts";
 import { scriptedServer, toolNamed, toolsPeer } from "./testing/scripted-server.ts";
 
@@ -45,9 +46,7 @@ describe("the states", () => {
   test("a connection that is not needed any more when its lists arrive is closed", async () => {
     const target = working();
     const disabling: Promise<void>[] = [];
-    const server = superviseServer({
-      name: "notes",
-      entry: target,
+    const server = new Supervisor(resolveEntry("notes", target), {
       storage: memoryState(),
       onLists: (lists) => lists && disabling.push(server.disable()),
     });
@@ -248,9 +247,7 @@ describe("races", () => {
     const target = scriptedServer(() => scriptedPeer({ "tools/list": () => ({ tools: [] }) }));
     const { server } = recordedServer({ entry: target });
     const abort = new AbortController();
-    const first = server
-      .use(() => Promise.resolve("first"), { signal: abort.signal })
-      .catch((reason: unknown) => reason);
+    const first = server.use(() => Promise.resolve("first"), abort.signal).catch((reason: unknown) => reason);
     const second = server.use(() => Promise.resolve("second"));
     await flushPromises();
     abort.abort(new Error("not needed"));
@@ -364,9 +361,7 @@ describe("callbacks", () => {
       throw new Error("callback");
     };
     const callbacks = { onEvent: fail, onLists: fail, onError: fail, onUpdated: fail };
-    const server = superviseServer({
-      name: "a",
-      entry: echo,
+    const server = new Supervisor(resolveEntry("a", echo), {
       storage: memoryState(),
       clock: fakeClock(),
       ...callbacks,

@@ -10,7 +10,7 @@ import {
 import { maxListBytes } from "./check-entries.ts";
 import { LiveConnection } from "./live-connection.ts";
 import type { ReadLists } from "./read-lists.ts";
-import type { ResolvedEntry } from "./resolve-entry.ts";
+import type { SupervisedEntry } from "./supervised-entry.ts";
 import type { ServerAuth } from "./server-auth.ts";
 import { deadline, unlessAborted } from "../async/timing.ts";
 
@@ -27,7 +27,7 @@ export type PreparedTarget = CommandTarget | HttpTarget | InProcessServer;
 export type PassedOptions = Omit<ConnectOptions, "clock" | "onError" | "signal" | "timeout" | "maxListBytes">;
 
 export interface OpenSetting {
-  readonly entry: ResolvedEntry;
+  readonly entry: SupervisedEntry;
   readonly clock: Clock;
   readonly auth: ServerAuth;
   readonly connectOptions: PassedOptions;

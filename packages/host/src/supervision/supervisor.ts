@@ -3,18 +3,18 @@ import type { Client, ServerInfo } from "mcparley/client";
 import type { ServerLists } from "../catalogue/server-lists.ts";
 import { ignoreErrors } from "../values/ignore-errors.ts";
 import { BackOff, stableTime } from "./back-off.ts";
-import { KnownLists, type VersionedLists } from "./known-lists.ts";
+import { type ChangeValues, KnownLists } from "./known-lists.ts";
 import { listCache } from "./list-cache.ts";
 import type { LiveConnection } from "./live-connection.ts";
 import { type Opened, type OpenSetting, openConnection } from "./open-connection.ts";
 import type { ReadLists } from "./read-lists.ts";
-import type { ResolvedEntry } from "./resolve-entry.ts";
+import type { SupervisedEntry } from "./supervised-entry.ts";
 import { isSignInError, serverAuth } from "./server-auth.ts";
 import type { ServerState } from "./server-state.ts";
-import type { SupervisorSetting } from "./supervised-server.ts";
+import type { SupervisorSetting } from "./supervisor-setting.ts";
 import { unlessAborted } from "../async/timing.ts";
 import { type ServerAction, transitions } from "./transitions.ts";
-import { WatchedResources } from "./watched-resources.ts";
+import { type WatchedResource, WatchedResources } from "./watched-resources.ts";
 
 /** A state with the values that exist only in it. */
 type Situation =
@@ -32,14 +32,18 @@ type Situation =
       readonly isPlanned: boolean;
     };
 
-/** The state machine of one server. `transitions.ts` has its states. */
+/**
+ * Starts, watches, restarts and stops one server, and lends its client. It connects with the first use, or at once if the server is
+ * `eager`, and recovers from the loss of the connection. `transitions.ts` has its states.
+ */
 export class Supervisor {
-  readonly watched: WatchedResources;
-  readonly #entry: ResolvedEntry;
+  readonly #watched: WatchedResources;
+  readonly #entry: SupervisedEntry;
   readonly #setting: SupervisorSetting;
   readonly #clock: Clock;
   readonly #opening: OpenSetting;
   readonly #lists: KnownLists;
+  readonly #changeValues: ChangeValues;
   readonly #backOff = new BackOff();
   /** Settles when the stored lists were read. Never rejects. */
   readonly #loaded: Promise<void>;
@@ -53,12 +57,13 @@ export class Supervisor {
   /** Whether `onLists` is called with the next lists, also if they have not changed. */
   #isReviewDue = false;
 
-  constructor(entry: ResolvedEntry, setting: SupervisorSetting) {
-    const { connectOptions = {}, clock = systemClock } = setting;
+  constructor(entry: SupervisedEntry, setting: SupervisorSetting) {
+    const { connectOptions = {}, clock = systemClock, changeValues = (value) => value } = setting;
     const report = (error: unknown): void => this.#report(error);
     this.#entry = entry;
     this.#setting = setting;
     this.#clock = clock;
+    this.#changeValues = changeValues;
     this.#opening = {
       entry,
       clock,
@@ -69,15 +74,12 @@ export class Supervisor {
       onLists: (read) => this.#listed(read),
       report,
     };
-    this.watched = new WatchedResources({
+    this.#watched = new WatchedResources({
       clock,
       onUpdated: (uri) => ignoreErrors(() => setting.onUpdated?.(uri)),
       report,
     });
-    this.#lists = new KnownLists(listCache(entry, setting.storage, report), {
-      clock,
-      hideSecrets: setting.hideSecrets ?? ((value) => value),
-    });
+    this.#lists = new KnownLists(listCache(entry, setting.storage, report), { clock, changeValues });
     this.#situation = { state: entry.settings.disabled ? "disabled" : "idle" };
     this.#loaded = this.#load();
     // Not at once: the caller does not have this server yet, and receives its events.
@@ -98,19 +100,26 @@ export class Supervisor {
 
   get info(): ServerInfo | undefined {
     const info = this.#situation.state === "ready" ? this.#situation.connection.client.server : this.#info;
-    return this.#setting.hideSecrets?.(info) ?? info;
+    return this.#changeValues(info);
   }
 
-  listsNow(): VersionedLists {
-    const { lists, version } = this.#lists.current;
-    return { lists: this.state === "disabled" ? undefined : lists, version };
+  get lists(): ServerLists | undefined {
+    return this.state === "disabled" ? undefined : this.#lists.current;
   }
 
+  /** Resolves when the stored lists were read and no attempt to connect is running. Never rejects. */
   async settled(): Promise<void> {
     await this.#loaded;
     while (this.#situation.state === "connecting") await this.#situation.opened.catch(() => {});
   }
 
+  /**
+   * Runs `work` with an open connection. Connects if none is open.
+   *
+   * Rejects with `LocalError` whose `data.safeToRepeat` is true if there is no connection and none can be opened now. The
+   * message names the reason and the cure, `data.server` is the name of the server, and `cause` the reason. An abort of the signal
+   * ends the wait for the connection, but not the attempt, which other callers may wait for.
+   */
   async use<T>(work: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const connection = await this.#connected(signal);
     try {
@@ -125,7 +134,17 @@ export class Supervisor {
     await this.#connected(undefined);
   }
 
-  async reconnect({ signsIn, scope }: { signsIn: boolean; scope?: string | undefined }): Promise<void> {
+  /** Closes the connection, and opens a new one without a delay. */
+  async reconnect(): Promise<void> {
+    await this.#reconnect(false);
+  }
+
+  /** Signs the user in, and connects. `scope` names scopes, separated by spaces, to request in addition to those that are required. */
+  async signIn({ scope }: { scope?: string } = {}): Promise<void> {
+    await this.#reconnect(true, scope);
+  }
+
+  async #reconnect(signsIn: boolean, scope?: string): Promise<void> {
     if (this.#isClosed || this.state === "disabled") throw this.#unavailable();
     if (signsIn) this.#opening.auth.prepareSignIn(scope);
     ignoreErrors(() => this.#setting.onReconnect?.());
@@ -141,9 +160,17 @@ export class Supervisor {
     }
   }
 
+  /**
+   * Calls the listener with the URI of each update of a resource or of its parts, while a connection is open, and once after
+   * each reconnect and each loss of the subscription. Opens no connection.
+   */
+  watch(uri: string, listener: (uri: string) => void): WatchedResource {
+    return this.#watched.watch(uri, listener);
+  }
+
   enable(): void {
     if (!this.#move("enable", { state: "idle" })) return;
-    const { lists } = this.#lists.current;
+    const { lists } = this;
     if (lists) this.#tellLists(lists);
   }
 
@@ -152,6 +179,7 @@ export class Supervisor {
     await this.#closing;
   }
 
+  /** Closes the connection and stops everything. Nothing runs and no timer is set afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#move("close", { state: "idle" });
@@ -240,7 +268,7 @@ export class Supervisor {
       throw signal.reason;
     }
     this.#move("succeed", { state: "ready", connection });
-    this.watched.connected(connection.client);
+    this.#watched.connected(connection.client);
     void connection.ended.then((reason) => this.#ended(connection, reason));
     return connection;
   }
@@ -280,7 +308,7 @@ export class Supervisor {
   #listed({ lists }: ReadLists): void {
     const hasChanged = this.#lists.update(lists);
     const hasOtherInstructions = this.info?.instructions !== this.#toldInstructions;
-    if (hasChanged || hasOtherInstructions || this.#isReviewDue) this.#tellLists(this.listsNow().lists);
+    if (hasChanged || hasOtherInstructions || this.#isReviewDue) this.#tellLists(this.lists);
   }
 
   #tellLists(lists: ServerLists | undefined): void {
@@ -291,7 +319,7 @@ export class Supervisor {
 
   async #load(): Promise<void> {
     await this.#lists.load();
-    const { lists } = this.listsNow();
+    const { lists } = this;
     if (lists && !this.#isClosed) this.#tellLists(lists);
   }
 
@@ -315,7 +343,7 @@ export class Supervisor {
   }
 
   #release(connection: LiveConnection): void {
-    this.watched.disconnected();
+    this.#watched.disconnected();
     this.#lists.disconnected();
     this.#info = connection.client.server;
     const closed = connection.close().catch((error: unknown) => this.#report(error));
@@ -337,23 +365,23 @@ export class Supervisor {
   /** Returns the error of a use that finds no connection: the reason and the cure. Nothing was sent, so it is safe to repeat. */
   #unavailable(): LocalError {
     const situation = this.#situation;
-    const shown = `Server ${printableJson(this.#entry.name)}`;
+    const subject = `Server ${printableJson(this.#entry.name)}`;
     const safe = { safeToRepeat: true, retryAt: this.retryAt };
     if (this.#isClosed) {
-      return new LocalError("closed", `${shown} is closed, because its host was closed.`, { data: safe });
+      return new LocalError("closed", `${subject} is closed, because its host was closed.`, { data: safe });
     }
     const data = { ...safe, server: this.#entry.name };
     if (situation.state === "needs-sign-in") {
-      const message = `${shown} requires a sign-in. Call signIn() of the server. ${situation.error.message}`;
+      const message = `${subject} requires a sign-in. Call signIn() of the server. ${situation.error.message}`;
       return new LocalError("sign_in_required", message, { data, cause: situation.error });
     }
     if (situation.state === "failed") {
       const { error } = situation;
       const code = error instanceof LocalError ? error.code : "unreachable";
-      const message = `${shown} cannot be used. ${error.message} ${this.#cureOf(situation.dueAt)}`;
+      const message = `${subject} cannot be used. ${error.message} ${this.#cureOf(situation.dueAt)}`;
       return new LocalError(code, message, { data, cause: error });
     }
-    return new LocalError("closed", `${shown} is disabled. Call enable() of the server to use it.`, { data });
+    return new LocalError("closed", `${subject} is disabled. Call enable() of the server to use it.`, { data });
   }
 
   #cureOf(dueAt: number): string {

@@ -1,17 +1,15 @@
 import { Buffer } from "node:buffer";
 import { printable } from "mcparley";
-import type { TextPart } from "../messages.ts";
-import type { ResultStore } from "../result-handles.ts";
-import { type HideSecrets, hideInStart } from "./secrets.ts";
+import type { TextPart } from "./messages.ts";
+import type { ResultStore } from "./result-handles.ts";
 import { type ServerText, labelServerText } from "./server-text.ts";
-import { utf8Bytes } from "./text-size.ts";
+import { cutText, utf8Bytes } from "./text-size.ts";
 
 /** The limits and the store for texts of servers in a conversation. */
 export interface TextLimits {
   /** Maximum bytes of a text. A longer one becomes a handle. */
   readonly maxBytes: number;
   readonly store: ResultStore;
-  readonly hideSecrets: HideSecrets;
 }
 
 /** Maximum UTF-16 units of a text that are kept. The rest of a longer text is removed. */
@@ -20,11 +18,11 @@ const MAX_KEPT_LENGTH = 16 * 1024 * 1024;
 const FIRST_PART_BYTES = 8 * 1024;
 
 /**
- * Returns a text of a server for the model: labelled, and with its secrets hidden. If it is over the limit, the parts are its start
- * and a remark with the handle of the whole.
+ * Returns a text of a server for the model, with its label. If it is over the limit, the parts are its start and a remark with the handle
+ * of the whole.
  */
 export function serverTextParts(server: ServerText, limits: TextLimits): TextPart[] {
-  const text = hideInStart(server.text, MAX_KEPT_LENGTH, limits.hideSecrets);
+  const text = cutText(server.text, MAX_KEPT_LENGTH);
   const isWhole = server.text.length <= MAX_KEPT_LENGTH;
   const labelled = (part: string): TextPart => labelledPart({ ...server, text: part });
   if (isWhole && isWithin(text, limits.maxBytes)) return [labelled(text)];

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { type ContentBlock, type ResourceContents, readContent, readResourceContents } from "mcparley/client";
-import type { FilePart } from "../messages.ts";
+import type { FilePart } from "./messages.ts";
 
 /** Content of a server: one text, and the files that a model can read. */
 export interface ReadContent {

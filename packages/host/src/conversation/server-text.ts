@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { printable } from "mcparley";
-import type { TextOrigin } from "../messages.ts";
+import type { TextOrigin } from "./messages.ts";
 import { cutText } from "./text-size.ts";
 
 /** The kind of a server's text. A `prompt` was chosen by the user; everything else is data. */
@@ -43,10 +43,10 @@ const MAX_LABEL_LENGTH = 200;
  * are escaped.
  */
 export function labelServerText({ kind, origin, text }: ServerText): string {
-  const shown = escapeTags(printable(text));
-  const mark = createHash("sha256").update(shown).digest("hex").slice(0, 16);
+  const visible = escapeTags(printable(text));
+  const mark = createHash("sha256").update(visible).digest("hex").slice(0, 16);
   const label = `kind="${kind}" server="${attribute(origin.server)}" name="${attribute(origin.name)}"`;
-  return `<server-text ${label} mark="${mark}">\n${shown}\n</server-text mark="${mark}">`;
+  return `<server-text ${label} mark="${mark}">\n${visible}\n</server-text mark="${mark}">`;
 }
 
 const escapes = new Map([

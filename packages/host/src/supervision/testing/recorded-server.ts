@@ -2,11 +2,14 @@ import { type FakeClock, fakeClock, flushPromises } from "mcparley/testing";
 import type { ServerLists } from "../../catalogue/server-lists.ts";
 import { memoryState } from "../../state/state-storage.ts";
 import type { ServerState } from "../server-state.ts";
-import { type SupervisedServer, type SupervisorSetting, superviseServer } from "../supervised-server.ts";
+import type { ServerEntry } from "../../servers/server-entry.ts";
+import { resolveEntry } from "../../servers/resolve-entry.ts";
+import { Supervisor } from "../supervisor.ts";
+import type { SupervisorSetting } from "../supervisor-setting.ts";
 
 /** A supervised server, and everything that it reported. */
 export interface RecordedServer {
-  readonly server: SupervisedServer;
+  readonly server: Supervisor;
   readonly clock: FakeClock;
   /** The states that were reported, in order. */
   readonly states: readonly ServerState[];
@@ -16,17 +19,22 @@ export interface RecordedServer {
 }
 
 /** Supervises a server with a fake clock and a storage in memory, and records its events. */
-export function recordedServer(
-  setting: Omit<SupervisorSetting, "name" | "storage" | "clock"> &
-    Partial<Pick<SupervisorSetting, "name" | "storage">> & { clock?: FakeClock },
-): RecordedServer {
+export function recordedServer({
+  name = "notes",
+  entry,
+  ...setting
+}: Omit<SupervisorSetting, "storage" | "clock"> &
+  Partial<Pick<SupervisorSetting, "storage">> & {
+    name?: string;
+    entry: ServerEntry;
+    clock?: FakeClock;
+  }): RecordedServer {
   const clock = setting.clock ?? fakeClock(1_000_000);
   const states: ServerState[] = [];
   const lists: (ServerLists | undefined)[] = [];
   const updated: string[] = [];
   const errors: Error[] = [];
-  const server = superviseServer({
-    name: "notes",
+  const server = new Supervisor(resolveEntry(name, entry), {
     storage: memoryState(),
     ...setting,
     clock,

@@ -6,7 +6,8 @@ import { fakeClock, flushPromises, type FakeClock, legacyPeer } from "mcparley/t
 import { describe, expect, test } from "vitest";
 import { memoryState } from "../state/state-storage.ts";
 import type { ServerState } from "./server-state.ts";
-import { superviseServer } from "./supervised-server.ts";
+import { resolveEntry } from "../servers/resolve-entry.ts";
+import { Supervisor } from "./supervisor.ts";
 import { recordedServer } from "./testing/recorded-server.ts";
 import { scriptedServer, toolNamed, toolsPeer } from "./testing/scripted-server.ts";
 
@@ -26,9 +27,7 @@ function isRunning(pid: number): boolean {
 function startedProgram(args: string[] = [], admit?: () => Promise<void>) {
   const emitter = new EventEmitter();
   const states: ServerState[] = [];
-  const server = superviseServer({
-    name: "notes",
-    entry: { command: process.execPath, args: [program, ...args] },
+  const server = new Supervisor(resolveEntry("notes", { command: process.execPath, args: [program, ...args] }), {
     storage: memoryState(),
     // No time passes, so that no connection is stable on a slow machine.
     clock: { ...systemClock, now: () => 0 },

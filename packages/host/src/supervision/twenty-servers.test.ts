@@ -2,7 +2,7 @@ import { LocalError } from "mcparley";
 import { createServer, tool } from "mcparley/server";
 import { type FakeClock, fakeClock, flushPromises, legacyPeer, modernPeer, scriptedPeer } from "mcparley/testing";
 import { expect, test } from "vitest";
-import type { ServerEntry } from "./server-entry.ts";
+import type { ServerEntry } from "../servers/server-entry.ts";
 import { type RecordedServer, recordedServer, until } from "./testing/recorded-server.ts";
 import { scriptedServer, toolNamed, toolsPeer } from "./testing/scripted-server.ts";
 

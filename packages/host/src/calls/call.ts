@@ -1,0 +1,89 @@
+import { LocalError } from "mcparley";
+import type { Client, RequestOptions, Timeouts } from "mcparley/client";
+import type { ActiveCall, ActiveCalls } from "../activity/active-calls.ts";
+import type { CallActivity } from "../activity/call-activity.ts";
+import type { WithoutSecrets } from "../values/without-secrets.ts";
+
+/** A request to a server, and the steps of its call. */
+export interface CallSteps<T> {
+  /** The name of the server in the host. */
+  readonly server: string;
+  readonly method: string;
+  /** The name of the tool or prompt, or the URI. */
+  readonly name: string;
+  /** The outcome if the server was removed or is disabled. Default: the call rejects. */
+  readonly removed?: T;
+  /** Checks the request, and asks for consent. Returns the outcome of a request that is not sent. Default: each request is sent. */
+  readonly admit?: (call: ActiveCall) => Promise<T | undefined>;
+  readonly send: (client: Client, options: RequestOptions) => Promise<T>;
+  /** Returns the outcome for an error. Default: the call rejects with it. */
+  readonly failed?: (error: Error) => T;
+}
+
+/** The caller of a call. */
+export interface Caller {
+  /** Cancels the call. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with each event of the call. */
+  readonly onActivity?: ((activity: CallActivity) => void) | undefined;
+}
+
+/** A server, as calls need it. */
+export interface CalledServer {
+  readonly calls: ActiveCalls;
+  readonly timeout: Timeouts | undefined;
+  /** Runs `work` with an open connection. Connects if none is open. */
+  use<T>(work: (client: Client) => Promise<T>, signal: AbortSignal): Promise<T>;
+}
+
+/** Makes a call: check, consent, connection, request. Neither its outcome nor its error or events contain a secret. */
+export type Call = <T>(steps: CallSteps<T>, caller?: Caller) => Promise<T>;
+
+interface CallParts {
+  /** Returns a server that is not disabled. Throws if the host is closed. */
+  readonly serverOf: (name: string) => CalledServer | undefined;
+  readonly withoutSecrets: WithoutSecrets;
+}
+
+/** Returns the function that makes all calls of a host. */
+export function createCall({ serverOf, withoutSecrets }: CallParts): Call {
+  return async (steps, { signal, onActivity } = {}) => {
+    signal?.throwIfAborted();
+    const server = serverOf(steps.server);
+    if (!server) {
+      if (steps.removed) return steps.removed;
+      throw new LocalError("invalid_target", missingServer(steps.server));
+    }
+    const report = onActivity && ((activity: CallActivity) => onActivity(withoutSecrets(activity)));
+    const start = { method: steps.method, name: steps.name, signal, onActivity: report };
+    return server.calls.run(start, async (call) => {
+      try {
+        return withoutSecrets((await steps.admit?.(call)) ?? (await sendTo(server, steps, call)));
+      } catch (thrown) {
+        call.throwIfAborted();
+        const error = withoutSecrets(thrown instanceof Error ? thrown : new Error(String(thrown)));
+        if (steps.failed) return steps.failed(error);
+        throw error;
+      }
+    });
+  };
+}
+
+/** Sends the request of an allowed call, and reports its progress. */
+function sendTo<T>(server: CalledServer, { send }: CallSteps<T>, call: ActiveCall): Promise<T> {
+  const { signal } = call;
+  call.isAllowed = true;
+  const options: RequestOptions = {
+    signal,
+    timeout: server.timeout,
+    // The minimum level of log messages. Servers of 2026-07-28 send none about a call without a level.
+    logLevel: "info",
+    onProgress: (progress) => call.report({ type: "progress", progress }),
+  };
+  return server.use((client) => send(client, options), signal);
+}
+
+/** Returns the message about a server that cannot be called. */
+export function missingServer(name: string): string {
+  return `The host has no server ${JSON.stringify(name)}, or it is disabled.`;
+}
