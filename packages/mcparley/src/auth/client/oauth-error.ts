@@ -79,6 +79,17 @@ export function isFinalRefusal(error: unknown): error is LocalError {
   return data.status >= 400 || typeof data.error === "string";
 }
 
+/** The codes that refuse the request or the client (RFC 6749, 5.2; RFC 8707, 2), and those of servers with codes for tokens. */
+const lastingCode = /^(?:invalid|bad)_|^unauthorized_client$|^unsupported_grant_type$|_(?:expired|revoked)$/;
+
+/**
+ * Returns whether an authorization server will refuse a refresh token also later. Other refusals can be those of a proxy, or of a server
+ * that is overloaded or switched off.
+ */
+export function isLastingRefusal(error: unknown): error is LocalError {
+  return isFinalRefusal(error) && lastingCode.test(refusalCode(error) ?? "");
+}
+
 /** Returns whether an authorization server cannot be used, because of its metadata or because it does not register the client. */
 export function isUnusableServer(error: unknown): boolean {
   const request = error instanceof LocalError && isObject(error.data) ? error.data.request : undefined;

@@ -4,7 +4,7 @@ import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { isClientRefusal, isUnusableServer } from "./oauth-error.ts";
+import { isClientRefusal, isLastingRefusal, isUnusableServer } from "./oauth-error.ts";
 import { reasonOf, refusedFreshToken, withReasons } from "./refused-token.ts";
 import {
   type ObtainOptions,
@@ -29,6 +29,8 @@ const MAX_STEP_UPS = 2;
 const MAX_FAILED_SIGN_INS = 2;
 /** Milliseconds after the last of them in which requests start no sign-in. */
 const SIGN_IN_PAUSE_MS = 600_000;
+/** Milliseconds after a refused renewal in which no other one is made before the server refuses the token. */
+const RENEWAL_PAUSE_MS = 10_000;
 const MAX_REMEMBERED = 1_000;
 
 /** A refused request, for which more scopes may be requested. */
@@ -49,6 +51,8 @@ export class ServerAuthorization {
   #origin: "stored" | "refreshed" | "obtained" = "stored";
   /** Until this time a token of a sign-in that the server has not accepted yet is not replaced if the server refuses it. */
   #unprovenUntil = 0;
+  /** Until this time the token is not renewed before the server refuses it. */
+  #renewalPausedUntil = 0;
   #loading: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
   /** The number of requests for more scopes, by the scopes of the challenge. */
@@ -73,7 +77,7 @@ export class ServerAuthorization {
     await this.load();
     const { renewAt, refreshToken } = this.#token ?? {};
     const canRenew = refreshToken !== undefined || this.#core.grant.isUnattended === true;
-    if (canRenew && renewAt !== undefined && this.#core.clock.now() >= renewAt) {
+    if (canRenew && renewAt !== undefined && this.#core.clock.now() >= Math.max(renewAt, this.#renewalPausedUntil)) {
       await (this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined)));
     }
     const token = this.#token;
@@ -259,12 +263,13 @@ export class ServerAuthorization {
       return true;
     }
     const scopes = this.scopesFor(at, challenge.scopes, stored);
-    // The response to a renewal has shown whether the server knows the client.
-    const registration = stored?.refreshToken === undefined ? "checked" : "stored";
+    // Most responses to a renewal show whether the server knows the client.
+    const isClientChecked = stored?.refreshToken !== undefined && (!refusal || isLastingRefusal(refusal));
+    const registration = isClientChecked ? "stored" : "checked";
     await this.#obtainForRequest(at, { scopes, registration, signal }).catch((error: unknown) => {
       const reason = sent === undefined ? undefined : reasonOf(challenge, sent);
       const refused = reason === undefined ? undefined : `${nameOf(this.#server)} refused the stored token: ${reason}.`;
-      throw withReasons(error, [refused, refusal?.message]);
+      throw withReasons(error, [refused, refusal?.message ?? stored?.renewalRefusal]);
     });
     return true;
   }
@@ -323,7 +328,9 @@ export class ServerAuthorization {
       // A server that refuses the token of a sign-in also refuses its renewal, so the origin stays the sign-in.
       if (renewed) await this.#adopt(renewed, this.#origin === "obtained" ? "obtained" : "refreshed");
       else if (this.#core.grant.isUnattended) await this.#replace(at, token);
-      else if (this.#token === token) {
+      else if (refusal && !isLastingRefusal(refusal)) {
+        this.#renewalPausedUntil = this.#core.clock.now() + RENEWAL_PAUSE_MS;
+      } else if (this.#token === token) {
         const { refreshToken: _, ...withoutRefresh } = token;
         this.#token = withoutRefresh;
       }
@@ -344,6 +351,7 @@ export class ServerAuthorization {
   async #adopt(token: TokenRecord, origin: "stored" | "refreshed" | "obtained"): Promise<TokenRecord> {
     this.#token = token;
     this.#origin = origin;
+    this.#renewalPausedUntil = 0;
     this.#prover = token.tokenType === "dpop" ? await this.#core.dpop.of(token.issuer) : undefined;
     return token;
   }

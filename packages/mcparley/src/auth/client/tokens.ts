@@ -20,7 +20,7 @@ import {
   mayBePrivate,
 } from "./grant.ts";
 import { checkUrl } from "./guarded-fetch.ts";
-import { isFinalRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
+import { isFinalRefusal, isLastingRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
 
 /** The stored tokens of one client for one server from one authorization server. */
 export interface TokenRecord {
@@ -37,6 +37,8 @@ export interface TokenRecord {
   /** All scopes that were requested so far, so that a request for more scopes loses none. */
   readonly requestedScopes?: readonly string[];
   readonly grantedScopes?: readonly string[];
+  /** The refusal to renew the token, for the error of a later request. The token has no refresh token then. */
+  readonly renewalRefusal?: string;
   /** The user, if the authorization server names one. Not verified: for display only. */
   readonly subject?: string;
 }
@@ -84,7 +86,7 @@ interface Renewal {
 
 /**
  * Renews a token with its refresh token. If another process has renewed it already, returns that token, because a refresh
- * token can be used only once. Returns no token if it cannot be renewed. A refused refresh token is deleted.
+ * token can be used only once. Returns no token if it cannot be renewed. A refresh token is deleted if the refusal is lasting.
  *
  * It is not aborted with its caller, because the response may contain the only valid refresh token.
  */
@@ -110,9 +112,10 @@ export async function refreshTokens(core: AuthorizationCore, at: Discovered, sta
       return { token: (await stored.replace(renewed)) ? renewed : await stored.read() };
     } catch (error) {
       if (!isFinalRefusal(error)) throw error;
+      if (!isLastingRefusal(error)) return { refusal: error };
       if (refusalCode(error) === "invalid_client") await grant.forget?.(context, clientId);
       const { refreshToken: _, ...rest } = present;
-      await stored.replace(rest);
+      await stored.replace({ ...rest, renewalRefusal: error.message });
       return { refusal: error };
     }
   });
