@@ -22,6 +22,7 @@ import {
   manualIssuers,
   refusedClient,
   registeredRedirectUri,
+  releaseClient,
 } from "./registration.ts";
 import type { SignInAttempt } from "./sign-in.ts";
 
@@ -46,6 +47,9 @@ export function authorizationCode(options: OAuthOptions): Grant {
       try {
         checkRedirectUri(attempt.redirectUri, options);
         return await signInWith(attempt, options, { context, scopes, isRetry: false });
+      } catch (error) {
+        await releaseClient(context);
+        throw error;
       } finally {
         await attempt.close();
       }

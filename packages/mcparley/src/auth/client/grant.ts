@@ -38,6 +38,7 @@ export interface TokenAssignment {
   readonly issuer: string;
   readonly clientId: string | undefined;
   readonly storage: CredentialStorage;
+  readonly clock: Clock;
   readonly fetch: GuardedFetch;
 }
 

@@ -57,14 +57,22 @@ export async function findClient(
     return authenticate({ id: clientMetadataUrl, method: "none" }, context);
   }
   const registrations = registrationsAt(context);
+  const { at, clock } = context;
   return registrations.exclusively(async () => {
     const isNew = context.registration === "new";
     const earlier = isNew ? undefined : await earlierClient(options, context, redirectUri);
-    if (earlier) return earlier;
+    if (earlier && (await registrations.startSignIn(earlier.client.client_id, at.server.href, clock.now())))
+      return earlier;
     const registered = await register(options, context, redirectUri);
-    await registrations.put(registered);
-    return authenticate(registered, context);
+    const known = await authenticate(registered, context);
+    await registrations.add(registered, at.server.href, clock.now());
+    return known;
   });
+}
+
+/** Records that a sign-in has failed, so that it uses its client no longer. */
+export async function releaseClient(context: GrantContext): Promise<void> {
+  await registrationsAt(context).endSignIn(context.at.server.href);
 }
 
 /** Returns the client of the last registration that may use this redirect URI. */
@@ -103,7 +111,7 @@ async function checkedClient(
   const response = await fetchRegistration(endpoints.fetch, registration, signal);
   if (response) {
     const present = readRegistration(response, registration, { issuer: at.issuer, now: clock.now() });
-    if (JSON.stringify(present) !== JSON.stringify(registration)) await registrationsAt(context).put(present);
+    if (JSON.stringify(present) !== JSON.stringify(registration)) await registrationsAt(context).change(present);
     return authenticate(present, context);
   }
   const known = await authenticate(registration, context);
@@ -186,8 +194,15 @@ export async function forgetClient(
 }
 
 /** Records the client of the tokens of a server, and deletes registrations without tokens, also at their authorization server. */
-export async function assignTokens({ storage, fetch, server, issuer, clientId }: TokenAssignment): Promise<void> {
-  const unused = await new ClientRegistrations(storage, issuer).assign(server.href, clientId);
+export async function assignTokens({
+  storage,
+  clock,
+  fetch,
+  server,
+  issuer,
+  clientId,
+}: TokenAssignment): Promise<void> {
+  const unused = await new ClientRegistrations(storage, issuer).assign(server.href, clientId, clock.now());
   await deleteRegistrations(fetch, unused);
 }
 

@@ -202,9 +202,10 @@ export class ServerAuthorization {
       return await revokeTokens(this.#core, await this.#issuerOf(token, signal));
     } finally {
       await stored.set(undefined);
-      const { grant, storage } = this.#core;
+      const { grant, storage, clock } = this.#core;
       const fetch = fetchFor(this.#core, this.#server);
-      await grant.assignTokens?.({ server: this.#server, issuer: token.issuer, clientId: undefined, storage, fetch });
+      const { issuer } = token;
+      await grant.assignTokens?.({ server: this.#server, issuer, clientId: undefined, storage, clock, fetch });
     }
   }
 

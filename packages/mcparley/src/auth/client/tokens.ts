@@ -74,7 +74,8 @@ export async function obtainTokens(
   core.report(describeTokens(token, clock.now()));
   await stored.set(token);
   const { server, issuer } = at;
-  await grant.assignTokens?.({ server, issuer, clientId, storage: core.storage, fetch: context.endpoints.fetch });
+  const { storage } = core;
+  await grant.assignTokens?.({ server, issuer, clientId, storage, clock, fetch: context.endpoints.fetch });
   return token;
 }
 
