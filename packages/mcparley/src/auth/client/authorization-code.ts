@@ -237,6 +237,11 @@ interface Expected {
  */
 function checkResponse(redirect: URL, { context, known, request }: Expected): URLSearchParams {
   const { metadata } = context.at;
+  const secrets = [
+    request.state,
+    request.verifier,
+    ...secretParameters.flatMap((name) => redirect.searchParams.getAll(name)),
+  ];
   const expected = new URL(request.redirectUri);
   if (redirect.origin !== expected.origin || redirect.pathname !== expected.pathname) {
     throw rejected(metadata, "the browser was redirected to a URL other than the redirect URI");
@@ -248,10 +253,10 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
     if (!(error instanceof AuthorizationResponseError)) {
       throw rejected(
         metadata,
-        wrongIssuer(metadata, redirect) ?? (error instanceof Error ? error.message : String(error)),
+        wrongIssuer(metadata, redirect, secrets) ?? (error instanceof Error ? error.message : String(error)),
       );
     }
-    const inLine = (text: string): string => withoutSecrets(text, [request.state, request.verifier]);
+    const inLine = (text: string): string => withoutSecrets(text, secrets);
     const code = inLine(error.error).slice(0, 100);
     const description = error.error_description === undefined ? undefined : inLine(error.error_description);
     const reason = inWords(code, description);
@@ -267,12 +272,19 @@ function checkResponse(redirect: URL, { context, known, request }: Expected): UR
   throw rejected(metadata, "the redirect must contain exactly one `code` parameter");
 }
 
+/** The parameters of a redirect whose values are removed from errors. */
+const secretParameters = ["code", "access_token", "id_token", "token", "response"];
+
 /** Returns the reason to reject a redirect of another issuer, with both issuers. Undefined if its issuer is accepted. */
-function wrongIssuer(metadata: AuthorizationServer, { searchParams }: URL): string | undefined {
+function wrongIssuer(
+  metadata: AuthorizationServer,
+  { searchParams }: URL,
+  secrets: readonly string[],
+): string | undefined {
   const { issuer, authorization_response_iss_parameter_supported: isRequired } = metadata;
   const [iss = "", ...others] = searchParams.getAll("iss");
   if (iss === issuer || others.length > 0 || (iss === "" && isRequired !== true)) return undefined;
-  const value = iss === "" ? "no iss" : `the iss ${JSON.stringify(withoutSecrets(iss, []))}`;
+  const value = iss === "" ? "no iss" : `the iss ${JSON.stringify(withoutSecrets(iss, secrets))}`;
   return `it has ${value}, expected ${JSON.stringify(issuer)}`;
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from "../../rpc/clock.ts";
 import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
-import { normalizeResponse } from "../issuer-document.ts";
+import { normalizeResponse, readDocument } from "../issuer-document.ts";
 import type { Discovered } from "./discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
@@ -164,6 +164,8 @@ export async function revokeToken(
     sendAs({ known, endpoints, what: "to revoke tokens" }, async ({ client, authentication }, options) => {
       const more = { ...options, additionalParameters: { token_type_hint: hint, ...parameters } };
       const response = await oauth.revocationRequest(endpoints.at.metadata, client, authentication, token, more);
+      // The body of a success is ignored (RFC 7009, 2.2), unless it contains an error.
+      if (response.ok && !(await readDocument(response))) return;
       await oauth.processRevocationResponse(await normalizeResponse(response));
     });
   try {

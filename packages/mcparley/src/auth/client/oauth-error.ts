@@ -22,18 +22,23 @@ export async function toAuthorizationError(
   { issuer, what, secrets }: FailedRequest,
 ): Promise<LocalError> {
   if (error instanceof LocalError) return error;
-  const body = await errorBody(error);
+  const document = await documentOf(error);
+  const body = errorBody(error, document);
   const server = `The authorization server ${JSON.stringify(issuer)}`;
-  const show = (text: string): string => withoutSecrets(text, secrets);
+  const known = [...secrets, ...secretsIn(document)];
+  const show = (text: string): string => withoutSecrets(text, known);
   if (!body) {
-    const response = error instanceof Error && error.cause instanceof Response ? error.cause : undefined;
+    const response = responseOf(error);
     const status = response?.status;
     const reason = error instanceof Error ? error.message : String(error);
+    const type = reason.includes("`token_type`") ? ` ${show(JSON.stringify(document?.token_type))}` : "";
     const shown = status === undefined ? "" : ` (status ${status})`;
-    // A successful response can contain tokens.
-    const explanation = response && !response.ok ? show(explanationIn(await response.text())) : "";
+    const content = response && !response.bodyUsed ? await response.text() : "";
+    // A successful response that is no page can contain tokens.
+    const isShown = response?.ok === false || /^\s*</.test(content);
+    const explanation = isShown ? show(explanationIn(content)) : "";
     const text = explanation === "" ? "" : ` It contains: ${explanation}`;
-    const message = `The request ${what} failed. ${server} sent an invalid response${shown}: ${show(reason)}.${text}`;
+    const message = `The request ${what} failed. ${server} sent an invalid response${shown}: ${show(reason)}${type}.${text}`;
     return new LocalError("authorization_failed", message, { data: status === undefined ? undefined : { status } });
   }
   const code = show(body.error);
@@ -125,21 +130,41 @@ interface ErrorBody {
   status: number;
 }
 
+/** Returns the response that an error of oauth4webapi contains. */
+function responseOf(error: unknown): Response | undefined {
+  if (error instanceof WWWAuthenticateChallengeError) return error.response;
+  return error instanceof Error && error.cause instanceof Response ? error.cause : undefined;
+}
+
+/** Returns the document of a response that failed. */
+async function documentOf(error: unknown): Promise<JsonObject | undefined> {
+  if (error instanceof ResponseBodyError) return error.cause as JsonObject;
+  const response = responseOf(error);
+  if (response) return response.bodyUsed ? undefined : readDocument(response);
+  const cause = error instanceof Error ? error.cause : undefined;
+  return isObject(cause) && isObject(cause.body) ? cause.body : undefined;
+}
+
+/** The members of documents whose values are secrets. */
+const secretMember = /(?:token|secret|assertion)$/;
+
+/** Returns the secrets in a document, also those in its members. */
+function secretsIn(document: JsonObject = {}): string[] {
+  const members = [document, ...Object.values(document).filter(isObject)].flatMap((object) => Object.entries(object));
+  return members.flatMap(([name, value]) => (typeof value === "string" && secretMember.test(name) ? [value] : []));
+}
+
 /** Returns the OAuth error in the response of an authorization server. */
-async function errorBody(error: unknown): Promise<ErrorBody | undefined> {
-  if (error instanceof ResponseBodyError) {
-    return { error: error.error, description: error.error_description, status: error.status };
-  }
+function errorBody(error: unknown, document: JsonObject | undefined): ErrorBody | undefined {
   if (error instanceof WWWAuthenticateChallengeError) {
-    // A server that refuses the client authentication may send a challenge and a body (RFC 6749, 5.2).
-    const body = (await readDocument(error.response)) ?? { ...error.cause[0]?.parameters };
-    // The body may be another JSON error, such as that of JSON-RPC.
+    // A server that refuses the client authentication may send a challenge and a body (RFC 6749, 5.2). The body may be another JSON
+    // error, such as that of JSON-RPC.
+    const body = document ?? { ...error.cause[0]?.parameters };
     return readError(body, error.status) ?? { error: "invalid_client", description: undefined, status: error.status };
   }
   // oauth4webapi expects no OAuth error in a response with a status such as 503.
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (!(cause instanceof Response) || cause.bodyUsed) return undefined;
-  return readError((await readDocument(cause)) ?? {}, cause.status);
+  const status = error instanceof ResponseBodyError ? error.status : responseOf(error)?.status;
+  return status === undefined || !document ? undefined : readError(document, status);
 }
 
 function readError({ error: code, error_description: description }: JsonObject, status: number): ErrorBody | undefined {

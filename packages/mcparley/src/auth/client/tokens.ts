@@ -1,5 +1,6 @@
 import { decodeJwt } from "jose";
 import { LocalError } from "../../rpc/errors.ts";
+import { unverifiedIdToken } from "../issuer-document.ts";
 import { StoredValue } from "./credentials.ts";
 import { type Discovered, splitScope } from "./discovery.ts";
 import { checkDpopAlgorithms } from "./dpop.ts";
@@ -227,7 +228,10 @@ interface Issued {
   before?: TokenRecord;
 }
 
-/** Throws `LocalError` `authorization_failed` for an unknown type of token. */
+/** The characters of an access token (RFC 6749, A.12). A header of HTTP cannot contain others. */
+const accessTokenText = /^[\x20-\x7e]+$/;
+
+/** Throws `LocalError` `authorization_failed` for an unknown type of token, and for a token that cannot be sent. */
 function toTokenRecord(response: TokenResponse, issued: Issued): TokenRecord {
   const { at, clientId, since, before } = issued;
   const { access_token: accessToken, expires_in: lifetime, scope } = response;
@@ -235,6 +239,10 @@ function toTokenRecord(response: TokenResponse, issued: Issued): TokenRecord {
   if (tokenType === undefined) {
     const message = `The authorization server ${JSON.stringify(at.issuer)} issued a token of an unknown type.`;
     throw new LocalError("authorization_failed", message);
+  }
+  if (!accessTokenText.test(accessToken)) {
+    const message = `The authorization server ${JSON.stringify(at.issuer)} issued an access token that cannot be sent, because it contains line breaks or characters outside of ASCII.`;
+    throw new LocalError("authorization_failed", message, { data: { issuer: at.issuer } });
   }
   const refreshToken = response.refresh_token ?? before?.refreshToken;
   const requestedScopes = issued.requestedScopes ?? before?.requestedScopes;
@@ -269,13 +277,13 @@ function describeTokens(
   return withoutSecrets(`Tokens: ${facts.join(", ")}`, [accessToken, refreshToken ?? accessToken]);
 }
 
-function subjectOf({ id_token: idToken, access_token: accessToken }: TokenResponse): string | undefined {
+function subjectOf({ [unverifiedIdToken]: idToken, access_token: accessToken }: TokenResponse): string | undefined {
   for (const token of [idToken, accessToken]) {
     try {
-      const { sub } = decodeJwt(token ?? "");
-      if (sub !== undefined) return sub;
+      const { sub } = decodeJwt(String(token));
+      if (typeof sub === "string") return sub;
     } catch {
-      // An access token need not be a JWT.
+      // An access token need not be a JWT, and an ID token can be encrypted.
     }
   }
   return undefined;
