@@ -10,7 +10,7 @@ import {
 import { isSecureUrl } from "../../net/loopback.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type KnownClient, pushAuthorization, redeemCode } from "./endpoints.ts";
-import type { Grant, GrantContext, Obtained } from "./grant.ts";
+import { type Grant, type GrantContext, type Obtained, requireEndpoint } from "./grant.ts";
 import type { OAuthOptions } from "./options.ts";
 import { inWords, isClientRefusal, isFinalRefusal, refusalCode, withoutSecrets } from "./oauth-error.ts";
 import {
@@ -38,7 +38,7 @@ export function authorizationCode(options: OAuthOptions): Grant {
     forget: (context, clientId) => forgetClient(options, context, clientId),
     assignTokens,
     async obtain(context, required) {
-      checkPkce(context.at.metadata);
+      checkMetadata(context);
       const scopes = withOfflineAccess(required, options, context.at.metadata);
       const signIn = options.signIn ?? loopbackSignIn();
       const { at, missingScopes } = context;
@@ -96,6 +96,7 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
   try {
     const request = await makeRequest(context, known, { redirectUri, scopes });
     context.endpoints.report(`Authorization URL ${withoutState(request.url)}`);
+    context.onVisit();
     const redirect = await attempt.visit(request.url, context.signal);
     const callback = checkResponse(redirect, { context, known, request });
     const response = await redeemCode(context.endpoints, known, { callback, redirectUri, verifier: request.verifier });
@@ -131,13 +132,23 @@ function withoutState(url: URL): string {
   return url.href.replace(/([?&](?:state|code_challenge|request_uri)=)[^&]*/g, "$1...");
 }
 
-/** Without PKCE, an intercepted code can be redeemed by others (2026-07-28, security considerations). */
-function checkPkce({ issuer, code_challenge_methods_supported: methods }: AuthorizationServer): void {
-  if (methods?.includes("S256")) return;
-  const message =
-    `The authorization server ${JSON.stringify(issuer)} does not declare support for PKCE with S256 ` +
-    "(code_challenge_methods_supported in its metadata), so the sign-in was not started.";
-  throw new LocalError("authorization_failed", message, { data: { issuer, request: "metadata" } });
+/** Throws an error for an authorization server whose metadata lacks what a sign-in needs, before a client is registered. */
+function checkMetadata(context: GrantContext): void {
+  const {
+    issuer,
+    code_challenge_methods_supported: methods,
+    require_pushed_authorization_requests: isPushed,
+  } = context.at.metadata;
+  // Without PKCE, an intercepted code can be redeemed by others (2026-07-28, security considerations).
+  if (!methods?.includes("S256")) {
+    const message =
+      `The authorization server ${JSON.stringify(issuer)} does not declare support for PKCE with S256 ` +
+      "(code_challenge_methods_supported in its metadata), so the sign-in was not started.";
+    throw new LocalError("authorization_failed", message, { data: { issuer, request: "metadata" } });
+  }
+  requireEndpoint(context, "authorization_endpoint");
+  requireEndpoint(context, "token_endpoint");
+  if (isPushed === true) requireEndpoint(context, "pushed_authorization_request_endpoint");
 }
 
 /** A code in a cleartext redirect could be read on the network (2026-07-28, "Communication Security"). */
@@ -166,14 +177,8 @@ async function makeRequest(
   known: KnownClient,
   { redirectUri, scopes }: { redirectUri: string; scopes: readonly string[] | undefined },
 ): Promise<AuthorizationRequest> {
-  const { at, checkUrl } = context;
-  const { issuer, authorization_endpoint: endpoint } = at.metadata;
-  if (endpoint === undefined || !URL.canParse(endpoint)) {
-    const message = `The authorization server ${JSON.stringify(issuer)} has no authorization_endpoint in its metadata.`;
-    throw new LocalError("authorization_failed", message, { data: { issuer, request: "metadata" } });
-  }
-  const url = new URL(endpoint);
-  checkUrl(url);
+  const { at } = context;
+  const url = requireEndpoint(context, "authorization_endpoint");
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
   const scope = scopes && scopes.length > 0 ? { scope: scopes.join(" ") } : {};
@@ -216,10 +221,12 @@ async function pushRequest(
   } catch (error) {
     signal.throwIfAborted();
     if (isRequired === true || isScopeRefusal(error) || refusalCode(error) === "access_denied") throw error;
+    if (known.isConfidential && isClientRefusal(error)) throw error;
     // The error does not show whether the client is known: Keycloak refuses an unknown one with "invalid_request", and some servers
     // refuse a public one with "invalid_client", although it may send the request by the URL.
     const refusal = isFinalRefusal(error) ? await clientRefusal(known, context) : undefined;
-    if (!refusal || refusalCode(refusal) !== "invalid_client") return undefined;
+    // Keycloak refuses a wrong secret with the other code.
+    if (!refusal || (refusalCode(refusal) !== "invalid_client" && !known.isConfidential)) return undefined;
     endpoints.report(refusal.message);
     throw refusal;
   }

@@ -21,6 +21,8 @@ import {
 export interface KnownClient {
   readonly client: oauth.Client;
   readonly authentication: oauth.ClientAuth;
+  /** Whether it authenticates by a secret or a key. */
+  readonly isConfidential: boolean;
   /** Tried once if the server refuses `authentication`. Undefined if the method of the client is certain. */
   readonly alternative?: AlternativeAuthentication;
 }
@@ -212,13 +214,13 @@ async function sendAs<T>(
   { known, endpoints, what }: { known: KnownClient; endpoints: Endpoints; what: string },
   request: (known: KnownClient, options: RequestOptions) => Promise<T>,
 ): Promise<T> {
-  const { client, alternative } = known;
+  const { alternative } = known;
   try {
     return await send(endpoints, what, (options) => request(known, options));
   } catch (error) {
     if (!alternative || !isClientRefusal(error)) throw error;
     const { authentication, refusedMethod, remember } = alternative;
-    const other = { client, authentication };
+    const other = { ...known, authentication };
     const response = await send(endpoints, what, (options) => request(other, options)).catch((second: unknown) => {
       throw isClientRefusal(second) ? refusedTwice(second, error, refusedMethod) : second;
     });

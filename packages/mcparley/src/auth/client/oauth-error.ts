@@ -95,10 +95,18 @@ export function isLastingRefusal(error: unknown): error is LocalError {
   return isFinalRefusal(error) && lastingCode.test(refusalCode(error) ?? "");
 }
 
-/** Returns whether an authorization server cannot be used, because of its metadata or because it does not register the client. */
-export function isUnusableServer(error: unknown): boolean {
-  const request = error instanceof LocalError && isObject(error.data) ? error.data.request : undefined;
-  return request === "metadata" || request === "registration";
+/** Returns whether a request to an authorization server, or the check of its metadata, has failed. */
+export function isServerFailure(error: unknown): boolean {
+  return (
+    error instanceof LocalError &&
+    (/^(?:authorization_failed|forbidden_url|too_large)$/.test(error.code) || isUnavailable(error))
+  );
+}
+
+/** Returns whether a server cannot be reached, or has failed for a temporary reason. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof LocalError)) return false;
+  return /^(?:unreachable|timeout)$/.test(error.code) || (isObject(error.data) && isTransient(error.data.status));
 }
 
 /** Whether an authorization server does not accept a client or its credentials. */

@@ -11,7 +11,7 @@ import {
 import { StoredValue } from "./credentials.ts";
 import type { Discovered } from "./discovery.ts";
 import { type KnownClient, pushAuthorization, refreshToken, registerClient } from "./endpoints.ts";
-import type { GrantContext, TokenAssignment } from "./grant.ts";
+import { type GrantContext, type TokenAssignment, requireEndpoint } from "./grant.ts";
 import { authenticate } from "./known-client.ts";
 import { isClientRefusal, refusalCode } from "./oauth-error.ts";
 import type { RegisteredClient, RegistrationOptions } from "./options.ts";
@@ -256,6 +256,7 @@ async function register(
   const { at, endpoints, clock } = context;
   const { clientName = "mcparley", clientUri } = options;
   if (at.metadata.registration_endpoint === undefined) throw noRegistration(at, options);
+  requireEndpoint(context, "registration_endpoint");
   const { protocol, hostname } = new URL(redirectUri);
   // A client whose redirect URI is on this machine is native (OpenID Connect registration, 2).
   const isWeb = protocol === "https:" && !isLoopback(hostname);

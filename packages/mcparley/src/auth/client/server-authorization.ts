@@ -4,7 +4,7 @@ import { StoredValue, serverKey } from "./credentials.ts";
 import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
-import { isClientRefusal, isLastingRefusal, isUnusableServer } from "./oauth-error.ts";
+import { isClientRefusal, isLastingRefusal, isServerFailure, isUnavailable } from "./oauth-error.ts";
 import { reasonOf, refusedFreshToken, withReasons } from "./refused-token.ts";
 import {
   type ObtainOptions,
@@ -165,11 +165,15 @@ export class ServerAuthorization {
   }
 
   async #obtainFrom(at: Discovered, options: ObtainOptions): Promise<{ at: Discovered; token: TokenRecord }> {
+    let isVisited = false;
+    const onVisit = (): void => void (isVisited = true);
     try {
-      return { at, token: await obtainTokens(this.#core, at, options) };
+      return { at, token: await obtainTokens(this.#core, at, { ...options, onVisit }) };
     } catch (error) {
       options.signal.throwIfAborted();
-      if (!at.discoverNext || !isUnusableServer(error)) throw error;
+      // The issuer of the present tokens is not replaced while it is unavailable.
+      const mayRecover = at.issuer === this.#token?.issuer && isUnavailable(error);
+      if (!at.discoverNext || isVisited || mayRecover || !isServerFailure(error)) throw error;
       const next = await at.discoverNext().catch(() => {
         throw error;
       });
@@ -193,13 +197,14 @@ export class ServerAuthorization {
     this.#failedSignIns = { count, at: this.#core.clock.now(), error };
   }
 
-  /** Deletes the tokens, and revokes them. Returns whether the authorization server revoked them. */
-  async signOut(token: TokenRecord, signal: AbortSignal): Promise<boolean> {
+  /** Deletes the tokens, and revokes them if the authorization server supports it, unless another sign-out has done so. */
+  async signOut(token: TokenRecord, signal: AbortSignal): Promise<"revoked" | "forgotten" | "not_signed_in"> {
     this.#token = undefined;
     await this.#location.set(undefined);
     const stored = storedTokens(this.#core, { ...token, server: this.#server });
+    if (!(await stored.read())) return "not_signed_in";
     try {
-      return await revokeTokens(this.#core, await this.#issuerOf(token, signal));
+      return (await revokeTokens(this.#core, await this.#issuerOf(token, signal))) ? "revoked" : "forgotten";
     } finally {
       await stored.set(undefined);
       const { grant, storage, clock } = this.#core;

@@ -55,6 +55,8 @@ export interface ObtainOptions {
   readonly registration?: RegistrationUse;
   /** The scopes that a request needs and the present tokens lack, if they are the reason. */
   readonly missingScopes?: readonly string[];
+  /** Called before the user is sent to the authorization server. */
+  readonly onVisit?: (this: void) => void;
 }
 
 /** Gets new tokens by the grant, and stores them. Rejects with the errors of the grant. */
@@ -180,6 +182,7 @@ async function grantContext(
     isBound,
     registration = "stored",
     missingScopes,
+    onVisit = () => {},
     signal = unending,
   }: { isBound: boolean } & Partial<Omit<ObtainOptions, "scopes">>,
 ): Promise<GrantContext> {
@@ -193,6 +196,7 @@ async function grantContext(
     connection: connectionFor(core, at.server),
     storage,
     clock,
+    onVisit,
     warn: (error) => options.onError?.(error),
     registration,
     missingScopes,
