@@ -219,7 +219,7 @@ test("login fails after --timeout with an error that names the cause", async () 
   const silent = { ...io, openUrl: async () => {} };
   expect(await runClientCommand("login", [server.url, "--timeout", "300ms"], silent)).toBe(6);
   expect(io.err()).toContain("The user did not return from the sign-in within 0.3 seconds.");
-  expect(io.err().replaceAll(/\s+/g, " ")).toContain(`mcparley login ${server.url} --new-client. Or wait longer`);
+  expect(io.err().replaceAll(/\s+/g, " ")).toContain(`mcparley login ${server.url} --new-client.`);
 });
 
 test("login fails for a server that is started as a program", async () => {
@@ -298,5 +298,41 @@ describe("a server that publishes its origin as its resource identifier", () => 
     });
     expect((await unwatched(["login", shared.url, "--resource", `${origin}/other`])).code).toBe(3);
     expect((await unwatched(["login", shared.url, "--resource", origin])).code).toBe(0);
+  });
+});
+
+describe("the values of the query of a server's URL are in no output", () => {
+  const key = "tenant-secret-4711";
+  /** The commands in the order in which they sign in, use the account and sign out. Each also fails in one way. */
+  const lines: readonly (readonly [command: string, ...rest: string[]])[] = [
+    ["whoami"],
+    ["list"],
+    ["login"],
+    ["login", "--issuer", "https://other.example"],
+    ["whoami"],
+    ["list"],
+    ["call", "whoami"],
+    ["call", "unknown"],
+    ["read", "unknown://x"],
+    ["logout"],
+    ["logout"],
+    ["whoami"],
+    ["list", "--header", "Authorization: Bearer wrong"],
+  ];
+
+  test.each([[[]], [["-v"]], [["--json"]], [["--json", "-v"]]])("with the options %j", async (options) => {
+    const codes: number[] = [];
+    for (const [command, ...rest] of lines) {
+      const io = atTerminal({ terminal: false });
+      const resource = rest.length === 0 && command === "login" ? ["--resource", server.url] : [];
+      codes.push(
+        await runClientCommand(command, [`${server.url}?a=1&tenant=${key}`, ...rest, ...resource, ...options], io),
+      );
+      const output = io.out() + io.err();
+      // The page of the sign-in gets the resource of the token, which this server publishes without a query.
+      expect(output, command).not.toContain(key);
+      if (/whoami|logout|login/.test(command)) expect(output).toMatch(/[?]a=[*]{3}&tenant=[*]{3}/);
+    }
+    expect(codes).toEqual([3, 3, 0, 3, 0, 0, 0, 1, 1, 0, 0, 3, 3]);
   });
 });

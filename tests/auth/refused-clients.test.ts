@@ -86,7 +86,11 @@ describe.each(orders)(
         world.answerToken = undefined;
         return Response.json({ error: "invalid_grant" }, { status: 400 });
       };
-      expect((await run(["call", url, "add", "a=1", "b=2"])).io.out()).toBe("3\n");
+      const renewed = await run(["call", url, "add", "a=1", "b=2"]);
+      expect(renewed.io.out()).toBe("3\n");
+      expect(renewed.io.err().replaceAll(/\s+/g, " ")).toContain(
+        `Reason: The authorization server "${new URL(url).origin}" refused to refresh tokens: invalid_grant.`,
+      );
       expect(world.visits).toHaveLength(2);
       expect((await run(["logout", url])).io.out()).toContain("The tokens were revoked.");
       expect(io.err()).not.toContain("s3cr3t-4711");
@@ -280,7 +284,7 @@ describe("the client of a command", () => {
     const { url, world } = issuer;
     const { io } = await run(["login", url]);
     expect(io.err().replaceAll(/\s+/g, " ")).toContain(
-      `If its page shows an error, press Ctrl-C and register another client: mcparley login ${url} --new-client`,
+      `If its page names an unknown client, press Ctrl-C and register another one: mcparley login ${url} --new-client. For other errors`,
     );
     world.clients.add("by-hand");
     world.credentials.set("by-hand", { method: "none" });

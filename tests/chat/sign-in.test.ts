@@ -115,3 +115,14 @@ test("signs in at another machine with --no-browser", async () => {
   await terminal.waitFor("1 of 1 servers connected");
   expect(browser.opened).toEqual([]);
 });
+
+test("binds the tokens to a key with --dpop, and requests no offline_access with --no-offline", async () => {
+  const { terminal, send, answer, name } = await openProtected(["--dpop", "--no-offline"]);
+  await send(`/servers sign-in ${name}`);
+  await terminal.waitFor(/Scopes: notes:read *\n/);
+  await answer("[c]ancel?", "y");
+  await terminal.waitFor("1 of 1 servers connected");
+  await send(`/call ${name}__whoami`);
+  await terminal.waitFor(() => terminal.history().replaceAll(/\s/g, "").includes('"jkt"'));
+  expect(terminal.history()).not.toContain("offline_access");
+});

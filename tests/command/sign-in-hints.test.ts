@@ -3,7 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
-import { jwtVerifier } from "mcparley/auth";
+import { apiKeys, jwtVerifier } from "mcparley/auth";
+import { listen } from "mcparley/node";
+import { createServer } from "mcparley/server";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { program } from "../chat/support/terminal.ts";
 import { type AuthorizationServer, startAuthorizationServer } from "../auth/authorization-server.ts";
@@ -18,6 +20,8 @@ const byHand = {
   grant_types: ["authorization_code", "refresh_token"],
 };
 
+const userKey = "key-of-alice-0123456789";
+
 let issuer: AuthorizationServer;
 /** An authorization server that registers no clients by itself. */
 let closed: AuthorizationServer;
@@ -25,6 +29,8 @@ let notes: ProtectedServer;
 /** A server that publishes its origin as its identifier, and one of `closed`. */
 let short: ProtectedServer;
 let manual: ProtectedServer;
+/** A server that accepts keys, and has no sign-in. */
+let keyed: Awaited<ReturnType<typeof listen>>;
 let alice: ScriptedBrowser;
 let home: string;
 
@@ -44,9 +50,11 @@ beforeAll(async () => {
   notes = await serveProtected({ protect: (url) => protect(issuer, url)(url) });
   short = await serveProtected({ protect: (url) => protect(issuer, new URL(url).origin)(url) });
   manual = await serveProtected({ protect: (url) => protect(closed, url)(url) });
+  const auth = apiKeys([{ key: userKey, subject: "alice" }]);
+  keyed = await listen(createServer({ name: "keyed", version: "1.0.0" }), { auth, port: 0 });
 });
 afterAll(async () => {
-  for (const server of [notes, short, manual, issuer, closed]) await server.close();
+  for (const server of [notes, short, manual, keyed, issuer, closed]) await server.close();
 });
 
 beforeEach(async () => {
@@ -93,6 +101,10 @@ interface Situation {
   readonly values?: Readonly<Record<string, string>>;
   /** A command to run before. */
   readonly before?: () => string;
+  /** The options of the failed command that the hint must repeat. */
+  readonly repeats?: string;
+  /** Whether the command of the hint is the whole cure, because nothing is stored. */
+  readonly isNotStored?: boolean;
 }
 
 const situations: Situation[] = [
@@ -113,19 +125,44 @@ const situations: Situation[] = [
     line: () => `mcparley login ${manual.url}`,
     values: { ID: byHand.client_id, NAME: "SECRET" },
   },
+  {
+    name: "a call with options of the sign-in",
+    line: () =>
+      `mcparley call ${notes.url} whoami --dpop --no-offline --scope 'notes:read notes:write' --resource ${notes.url}`,
+    repeats: "--scope 'notes:read notes:write' --no-offline --dpop --resource ",
+  },
+  {
+    name: "a call with a client",
+    line: () => `mcparley call ${manual.url} whoami --client-id by-hand --client-secret-env SECRET`,
+    repeats: "--client-id by-hand --client-secret-env SECRET",
+  },
+  {
+    name: "a call at a server without a sign-in",
+    line: () => `mcparley call ${keyed.url} whoami`,
+    values: { TOKEN: userKey },
+    isNotStored: true,
+  },
+  {
+    name: "a login at a server without a sign-in",
+    line: () => `mcparley login ${keyed.url}`,
+    values: { TOKEN: userKey },
+    isNotStored: true,
+  },
 ];
 
 test.each(situations)("the hint after $name is a command after which the call succeeds", async (situation) => {
-  const { line, before, values = {} } = situation;
+  const { line, before, values = {}, repeats = "", isNotStored = false } = situation;
   const servers = { mcpServers: { notes: { type: "http", url: notes.url } } };
   writeFileSync(path.join(home, "my servers.json"), JSON.stringify(servers));
   if (before) expect((await sh(before())).code).toBe(0);
   const failed = await sh(line());
   expect(failed).toMatchObject({ code: 3, out: "" });
+  expect(hintOf(failed)).toContain(repeats);
+  expect(failed.err).not.toContain(byHand.client_secret);
   const hint = Object.entries(values).reduce(
     (text, [name, value]) => text.replace(` ${name}`, ` ${value}`),
     hintOf(failed),
   );
   expect(await sh(hint)).toMatchObject({ code: 0 });
-  expect(await sh(line())).toMatchObject({ code: 0 });
+  if (!isNotStored) expect(await sh(line())).toMatchObject({ code: 0 });
 });

@@ -311,7 +311,7 @@ export const readers = [
     name: "headers: WWW-Authenticate",
     ...headers,
     load: async () => {
-      const { readChallenge } = await import("../../packages/mcparley/src/auth/client/discovery.ts");
+      const { readChallenge } = await import("../../packages/mcparley/src/auth/client/discovery/discovery.ts");
       return (text) =>
         readChallenge(/** @type {any} */ ({ get: () => text })).catch((/** @type {unknown} */ error) => error);
     },

@@ -17,17 +17,19 @@ import type { KeycloakIssuer } from "../issuer.ts";
 import { libraryUser } from "../library.ts";
 import { tokenAge } from "./usual.ts";
 
+/** A tool that each user sees, and whose calls need a scope. */
+export const archive: ReturnType<typeof tool> = tool({
+  call: (_, { principal }) => {
+    requireScopes(["notes:write"], principal);
+    return "archived";
+  },
+});
+
 /** The host calls a tool that needs more scopes, and its user confirms the sign-in. */
 const hostStepUp: Check = {
   name: "the host signs in for more scopes after the user has confirmed it",
   feature: "the host",
   async run({ serve, onEnd }) {
-    const archive = tool({
-      call: (_, { principal }) => {
-        requireScopes(["notes:write"], principal);
-        return "archived";
-      },
-    });
     const { url } = await serve({ tools: { archive } });
     const browser = browserOf({ user: "alice" });
     const host = await openHost(url, browser, { signIn: () => ({ action: "allow" }) });

@@ -44,6 +44,7 @@ export async function chatHost(setting: ChatHostSetting): Promise<Host> {
     roots: options.roots.map((folder) => readRoot(folder, io)),
     policy: { trust: "configured", review: "changes", rules: options.allow.map(allowRule) },
     credentials: await openStorage(place, { note }),
+    authorization: { offlineAccess: options.offlineAccess, ...(options.dpop && { dpop: true }) },
     ...(model && { model }),
     ...(renderer && { renderer }),
     ...(signIn && { signIn }),

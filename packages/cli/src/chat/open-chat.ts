@@ -1,4 +1,5 @@
 import { type ApprovalRequest, type Conversation, type Host, type Renderer, estimateTokens } from "@mcparley/host";
+import { allowCure } from "../client/allow-cure.ts";
 import type { CommandIo } from "../client/io.ts";
 import type { ClientOptions } from "../client/options.ts";
 import { chatHost } from "./chat-host.ts";
@@ -133,7 +134,7 @@ function unattendedRenderer(isComposed: (request: ApprovalRequest) => boolean): 
   return {
     approve: (request) => ({
       action: isComposed(request) && !isDestructive(request.tool) ? "allow" : "deny",
-      reason: "nobody can be asked here. Allow it with --allow",
+      reason: `nobody can be asked here. ${allowCure([`${request.server}:${request.tool.name}`])}`,
     }),
   };
 }

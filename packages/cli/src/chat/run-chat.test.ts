@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { apiKeys } from "mcparley/auth";
 import { listen } from "mcparley/node";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../client/report-error.ts";
@@ -87,6 +88,16 @@ test("--json after -- belongs to the server", async () => {
   const { io } = await chat(["--timeout", "5", "--", "server", "--json"]);
   expect(io.out()).toBe("");
   expect(io.err()).toContain("--timeout needs --prompt.");
+});
+
+test("--prompt names the command that signs in, with the options of the sign-in", async () => {
+  const { url } = await endpoint("Blue.");
+  const auth = apiKeys([{ key: "key-0123456789abcdef", subject: "alice" }]);
+  const notes = await listen(notesServer().server, { auth, port: 0 });
+  onTestFinished(() => notes.close());
+  const model = ["--model", "small", "--base-url", url];
+  const { io } = await chat([...model, "--dpop", "--no-offline", "--trust", notes.url, "--prompt", "Name a colour."]);
+  expect(io.err()).toContain(`Sign in: mcparley login ${notes.url} --trust --no-offline --dpop`);
 });
 
 test("--prompt prints the answer, and stores the conversation", async () => {

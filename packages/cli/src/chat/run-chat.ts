@@ -53,7 +53,7 @@ export async function runChat(argv: readonly string[], io: ProgramIo): Promise<n
   const stop = createStop(io, () => screen.note("Stopping. Press Ctrl-C again to exit immediately."));
   try {
     const { positionals, command, options } = readWords(argv, "chat");
-    if (options.yes) screen.noteParagraph(yesNotice);
+    if (options.yes) screen.noteParagraph(yesNotice("chat"));
     if (options.help) {
       await printText(commandHelp("chat", chatCommand, screen.out.terminal ? screen.out.width : 80), { screen });
       return exitCodes.ok;

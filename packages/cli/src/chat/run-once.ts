@@ -8,7 +8,7 @@ import { retryText } from "./session/notices.ts";
 import { type NamedText, messageWith, readNamedTexts, stdinWord } from "./session/named-texts.ts";
 import { findMentions } from "./session/mentions.ts";
 import { keepConversation, restoredConversation } from "./session/keep-conversation.ts";
-import { optionsOfTarget, withTarget } from "../client/config/known-target.ts";
+import { withTarget } from "../client/config/known-target.ts";
 import { UsageError } from "../client/io.ts";
 
 /** Runs `mcparley chat --prompt`: one message and its answer, without questions. Returns the exit code. */
@@ -45,7 +45,7 @@ export async function runOnce(chat: ChatSetting, setting: StartSetting): Promise
       meta: { id: undefined, model: model.name },
       signInCure(name) {
         const word = servers.find((server) => server.name === name)?.word;
-        const target = { word, command: undefined, headerNames: [], options: optionsOfTarget(options) };
+        const target = { word, command: undefined, headerNames: [], options: options.ofTarget };
         return withTarget("Sign in: mcparley login TARGET", target);
       },
       limits: { ...(timeout !== undefined && { maxTime: timeout }), ...(system !== undefined && { system }) },

@@ -145,3 +145,10 @@ test("has examples that work with the handbook", async () => {
   }
   await server.close();
 });
+
+test("the page about questions has each option that answers one in advance", () => {
+  const page = helpTopics.get("questions")?.(80) ?? "";
+  for (const option of ["answer", "send-answers", "sample", "allow", "trust", "no-input"]) {
+    expect(page).toMatch(new RegExp(`^ .*--${option}\\b`, "m"));
+  }
+});

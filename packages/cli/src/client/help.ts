@@ -50,7 +50,7 @@ export const helpTopics: ReadonlyMap<string, (columns: number) => string> = new 
   [
     "questions",
     (columns) => {
-      const own = ["answer", "sample", "root", "yes", "no-input"];
+      const own = ["answer", "send-answers", "sample", "root", "allow", "trust", "yes", "no-input"];
       const options = optionTable((one) => own.includes(one.name) && hasOption("call", one), columns);
       return (
         [questionsHelp, capabilitiesHelp].map((text) => wrap(text, columns).join("\n")).join("\n\n") + `\n\n${options}`

@@ -9,6 +9,8 @@ export interface OptionDefinition {
   readonly topic?: "sign-in" | "network";
   /** The commands that have the option. Undefined: all commands that use a server. */
   readonly commands?: readonly string[];
+  /** Whether the option selects the server. So do all options of a topic. */
+  readonly isOfTarget?: boolean;
 }
 
 /** The commands that connect to one server. */
@@ -18,6 +20,7 @@ const connecting: readonly string[] = [...usingOne, "chat"];
 /** The commands during which a server may ask for input. */
 const asked: readonly string[] = ["call", "prompt", "read"];
 const signingIn: readonly string[] = [...usingOne, "login"];
+const signingInOrChat: readonly string[] = [...signingIn, "chat"];
 
 /** The commands that edit the configurations of hosts. */
 const editing: readonly string[] = ["add", "remove"];
@@ -40,9 +43,18 @@ export function isEditing(command: string | undefined): boolean {
   return command !== undefined && editing.includes(command);
 }
 
-/** The notice about an option that will be removed. */
-export const yesNotice =
-  "--yes will be removed. Use --trust to start or contact the server of a file, --allow PATTERN to call its tools, and --send-answers to send complete forms.";
+/** Returns the notice about `--yes`, which will be removed, with the options that replace it in a command. */
+export function yesNotice(command: string): string {
+  const uses = [
+    "--trust to start or contact the server of a file",
+    ...(command === "call" ? ["--allow PATTERN to call its tools"] : []),
+    ...(asked.includes(command) ? ["--send-answers to send complete forms"] : []),
+  ];
+  const [last = "", ...others] = uses.toReversed();
+  const list =
+    others.length === 0 ? last : `${others.toReversed().join(", ")}${others.length > 1 ? "," : ""} and ${last}`;
+  return `--yes will be removed. Use ${list}.`;
+}
 
 /** Returns the commands that have an option. */
 export function commandsOf({ commands = all }: OptionDefinition): readonly string[] {
@@ -57,6 +69,11 @@ export function hasOption(command: string, definition: OptionDefinition): boolea
 /** Whether an option belongs to a few commands, so that their help describes it. */
 export function isSpecific({ commands, topic }: OptionDefinition): boolean {
   return topic === undefined && !shared.includes(commands);
+}
+
+/** Whether an option selects the server, the connection or the sign-in, so that a hint with another command repeats it. */
+export function isOfTarget({ topic, isOfTarget: selectsServer = false }: OptionDefinition): boolean {
+  return topic !== undefined || selectsServer;
 }
 
 export const optionDefinitions: readonly OptionDefinition[] = [
@@ -75,6 +92,7 @@ export const optionDefinitions: readonly OptionDefinition[] = [
   },
   {
     name: "config",
+    isOfTarget: true,
     value: "FILE",
     commands: reading,
     description: "read the servers of this file instead of those of this folder and of the hosts",
@@ -107,10 +125,17 @@ export const optionDefinitions: readonly OptionDefinition[] = [
   },
   {
     name: "env-all",
+    isOfTarget: true,
     commands: connecting,
     description: "pass all variables of this shell to a server that is started",
   },
-  { name: "revision", value: "VERSION", commands: connecting, description: "use this revision of the protocol only" },
+  {
+    name: "revision",
+    isOfTarget: true,
+    value: "VERSION",
+    commands: connecting,
+    description: "use this revision of the protocol only",
+  },
   {
     name: "root",
     value: "DIR",
@@ -133,6 +158,7 @@ export const optionDefinitions: readonly OptionDefinition[] = [
   { name: "send-answers", commands: asked, description: "send a form without asking if its answers are complete" },
   {
     name: "trust",
+    isOfTarget: true,
     commands: limited,
     description: "start or contact the servers of configuration files without asking",
   },
@@ -261,7 +287,7 @@ function editOptions(): OptionDefinition[] {
 
 function networkOptions(): OptionDefinition[] {
   const topic = "network";
-  const commands = [...signingIn, "chat", "logout", "add"];
+  const commands = [...signingInOrChat, "logout", "add"];
   return [
     {
       topic,
@@ -337,7 +363,7 @@ function signInOptions(): OptionDefinition[] {
     {
       topic,
       name: "no-offline",
-      commands: signingIn,
+      commands: signingInOrChat,
       description: "request no offline_access",
     },
     ...clientIdentityOptions(),
@@ -351,7 +377,7 @@ function signInOptions(): OptionDefinition[] {
     {
       topic,
       name: "dpop",
-      commands: signingIn,
+      commands: signingInOrChat,
       description: "bind tokens to a key of this machine (DPoP) until logout",
     },
     {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { UsageError } from "./io.ts";
+import { hasOption, optionDefinitions, yesNotice } from "./option-definitions.ts";
 import { readWords } from "./options.ts";
 
 describe("readWords", () => {
@@ -83,4 +85,35 @@ describe("readWords", () => {
       );
     }
   });
+});
+
+test("an option of other commands names all of them", () => {
+  const hintOf = (line: string): unknown => {
+    try {
+      return readWords(line.split(" ").slice(1), line.split(" ")[0]);
+    } catch (error) {
+      return (error as UsageError).hint;
+    }
+  };
+  expect(hintOf("watch --allow x")).toBe("It is an option of mcparley call, mcparley chat.");
+  expect(hintOf("logout --no-browser")).toMatch(/mcparley chat, .*mcparley login\.$/);
+  expect(hintOf("whoami --scope x")).toMatch(
+    /mcparley login.*mcparley add, mcparley remove|mcparley add.*mcparley login/,
+  );
+});
+
+test.each([
+  [
+    "call",
+    "--trust to start or contact the server of a file, --allow PATTERN to call its tools, and --send-answers to send complete forms",
+  ],
+  ["read", "--trust to start or contact the server of a file and --send-answers to send complete forms"],
+  ["login", "--trust to start or contact the server of a file"],
+  ["chat", "--trust to start or contact the server of a file"],
+])("the notice about --yes of %s names the options that replace it there", (command, options) => {
+  expect(yesNotice(command)).toBe(`--yes will be removed. Use ${options}.`);
+  for (const [option] of options.matchAll(/--[a-z-]+/g)) {
+    const name = option.slice(2);
+    expect(optionDefinitions.some((one) => one.name === name && hasOption(command, one))).toBe(true);
+  }
 });

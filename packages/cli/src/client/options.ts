@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { type LoggingLevel, loggingLevels, supportedVersions } from "mcparley";
 import { didYouMean, nearest } from "../did-you-mean.ts";
 import type { NetworkOptions } from "./config/network.ts";
+import { type TargetOption, optionsOfTarget } from "./config/known-target.ts";
 import { UsageError } from "./io.ts";
 import { commandsOf, hasOption, isEditing, optionDefinitions } from "./option-definitions.ts";
 
@@ -12,6 +13,8 @@ export interface ClientOptions {
   /** Maximum bytes of a reply. Undefined: the limits of the library. */
   maxReply: number | undefined;
   headers: Record<string, string>;
+  /** The options that a hint with another command repeats. */
+  ofTarget: readonly TargetOption[];
   /** The proxy and the certificates, as they were typed. */
   network: NetworkOptions;
   /** The configuration file to read instead of those of the folder and of the hosts. */
@@ -145,7 +148,7 @@ function readOption({ name, rawName: typed, value, inlineValue }: OptionToken, c
     throw new UsageError(`There is no option ${typed}.`, `${hint} Options of the server's program go after --.`);
   }
   if (command !== undefined && !hasOption(command, definition)) {
-    const others = commandsOf(definition).map((one) => `mcparley ${one}`);
+    const others = [...new Set(named.flatMap(commandsOf))].map((one) => `mcparley ${one}`);
     throw new UsageError(`mcparley ${command} has no option ${typed}.`, `It is an option of ${others.join(", ")}.`);
   }
   if (definition.value === undefined) {
@@ -169,6 +172,7 @@ function toOptions(values: ReadonlyMap<string, readonly string[]>, command: stri
     timeout: readTimeout(last("timeout")),
     maxReply: readSize(last("max-reply")),
     headers: Object.fromEntries((values.get("header") ?? []).map(readHeader)),
+    ofTarget: optionsOfTarget(isSum ? new Map([...values, ["trust", [""]]]) : values),
     network: toNetworkOptions(values),
     config: last("config"),
     revision: readRevision(last("revision")),

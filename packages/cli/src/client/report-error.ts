@@ -1,9 +1,9 @@
 import { LocalError, type LocalErrorCode, ProtocolError, ToolError, printable } from "mcparley";
 import { UsageError } from "./io.ts";
 import { isObject } from "./json.ts";
-import { withOptionNames } from "./config/network.ts";
+import { withOptionNames } from "./config/option-names.ts";
 import { largestReply } from "./options.ts";
-import { type KnownTarget, withTarget } from "./config/known-target.ts";
+import { type KnownTarget, withTarget, withoutQueryValues } from "./config/known-target.ts";
 import { accessHint, isDeniedByUser, missingScopes, notRevokedHint, signInHint } from "./sign-in/refused-access.ts";
 import { type JsonForm, type Screen, paragraph, printJson } from "./screen.ts";
 import { programHint } from "./program-hint.ts";
@@ -48,7 +48,7 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
     return exitCode;
   }
   const prefix = error instanceof ToolError ? "The tool failed:" : "mcparley:";
-  const text = paragraph(`${prefix} ${messageOf(error, reporting.method)}`, screen.err);
+  const text = paragraph(`${prefix} ${messageOf(error, reporting)}`, screen.err);
   screen.note(screen.err.style.red(prefix) + text.slice(prefix.length));
   const hint = hintOf(error, reporting);
   if (hint !== undefined) screen.note(paragraph(hint, screen.err, "  "));
@@ -57,7 +57,7 @@ export async function reportError(error: unknown, reporting: Reporting): Promise
   if (stderr !== "" && !verbose && !hasExited(error)) {
     screen.note(`  The end of the server's stderr:\n${indented(stderr)}`);
   }
-  const causes = details(error);
+  const causes = withoutQueryValues(details(error), reporting.target?.url);
   if (verbose && causes !== "") screen.note(paragraph(causes, screen.err, "  "));
   return exitCode;
 }
@@ -67,7 +67,7 @@ type ErrorContext = Pick<Reporting, "revisionKind" | "method" | "target" | "prog
 
 /** Returns an error as the member `error` of a JSON document. */
 export function errorDocument(error: unknown, context: ErrorContext): object {
-  const message = messageOf(error, context.method);
+  const message = messageOf(error, context);
   const stderr = stderrOf(error, context) || undefined;
   const base = { message, hint: hintOf(error, context), exitCode: exitCodeOf(error), stderr };
   if (error instanceof UsageError) return { code: "usage", ...base };
@@ -82,16 +82,16 @@ function stderrOf(error: unknown, { program }: Pick<Reporting, "program">): stri
   return failures.has(exitCodeOf(error)) ? (program?.tail() ?? "") : "";
 }
 
-function messageOf(error: unknown, method: string | undefined): string {
-  const text = error instanceof Error ? error.message : String(error);
+function messageOf(error: unknown, { method, target }: Pick<ErrorContext, "method" | "target">): string {
+  const text = withoutQueryValues(error instanceof Error ? error.message : String(error), target?.url);
   if (error instanceof LocalError) return withOptionNames(text);
   if (!(error instanceof ProtocolError)) return text;
   return `The server answered ${method === undefined ? "" : `${method} with `}${error.code}: ${text}`;
 }
 
 function hintOf(error: unknown, context: ErrorContext): string | undefined {
-  const { revisionKind, target, method } = context;
-  const output = `${messageOf(error, method)}\n${stderrOf(error, context)}`;
+  const { revisionKind, target } = context;
+  const output = `${messageOf(error, context)}\n${stderrOf(error, context)}`;
   const program = failures.has(exitCodeOf(error)) ? programHint(error, { ...context, output }) : undefined;
   const hint = program ?? (revisionKind === "modern" && cannotAsk(error) ? earlierRevision : hintFor(error, target));
   return hint === undefined ? undefined : withTarget(hint, target);
@@ -115,7 +115,7 @@ function hintFor(error: unknown, target: KnownTarget | undefined): string | unde
 }
 
 const notReturned =
-  "If the page showed an error, register another client: mcparley login TARGET --new-client. Or wait longer with --timeout, such as --timeout 20m.";
+  "If the page named an unknown client, register another one: mcparley login TARGET --new-client. For other errors of the page, ask the administrator of your account. To wait longer, use --timeout, such as --timeout 20m.";
 
 /** Returns the option for a reply that is over its limit. The errors of other limits have no `limit`. */
 function largerReply({ data }: LocalError): string | undefined {
@@ -163,7 +163,7 @@ function wants(capability: string, { data }: ProtocolError): boolean {
 function details(error: unknown): string {
   const lines: string[] = [];
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause !== error) lines.push(`caused by ${cause.name}: ${visibleLine(cause.message)}`);
+    if (cause !== error) lines.push(`caused by ${cause.name}: ${visibleLine(withOptionNames(cause.message))}`);
     if (exitCodeOf(cause) === 70 && cause.stack) lines.push(cause.stack);
   }
   return lines.join("\n");

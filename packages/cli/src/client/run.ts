@@ -15,7 +15,6 @@ import { commandHelp } from "./help.ts";
 import { isEditing, yesNotice } from "./option-definitions.ts";
 import { type CommandIo, UsageError } from "./io.ts";
 import { type Action, type AnyCommand, type Connected, type Session, authOf, openSession } from "./session.ts";
-import { optionsOfTarget } from "./config/known-target.ts";
 import { readConnection } from "./config/network.ts";
 import { readWords } from "./options.ts";
 import { type JsonForm, Screen, printText } from "./screen.ts";
@@ -100,7 +99,7 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
   if (!command)
     throw new UsageError(`There is no command ${JSON.stringify(name)}.`, didYouMean(name, clientCommands.keys()));
   const { positionals, command: started, options } = readWords(argv, name);
-  if (options.yes && !isEditing(name)) screen.noteParagraph(yesNotice);
+  if (options.yes && !isEditing(name)) screen.noteParagraph(yesNotice(name));
   if (options.help) {
     await printText(commandHelp(name, command, screen.out.terminal ? screen.out.width : 80), { screen });
     return;
@@ -118,12 +117,16 @@ async function runCommand(name: string, argv: readonly string[], context: Contex
     word,
     command: started,
     headerNames: Object.keys(headers),
-    options: optionsOfTarget(options),
+    options: options.ofTarget,
   };
   const connection = readConnection(options.network, io);
   const target = await resolveTarget({ word, command: started, headers, env, envAll, config, connection }, io);
-  if (target.kind === "url") connected.target = { ...connected.target, headerNames: Object.keys(target.headers) };
-  if (target.origin) {
+  if (target.kind === "url") {
+    connected.target = { ...connected.target, url: target.url, headerNames: Object.keys(target.headers) };
+  }
+  // The values of variables and files can be in a URL, and so in an output.
+  const isHarmless = "run" in command && command.sendsNothing && target.origin?.entry.sends.length === 0;
+  if (target.origin && !isHarmless) {
     // Other targets do not wait for the package that reads the configurations.
     const { approve } = await import("./config/approval.ts");
     await approve(target.origin, { io, screen, options, stop });

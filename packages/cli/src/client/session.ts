@@ -3,6 +3,7 @@ import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type LoggingMessage, loggingLevels } from "mcparley";
 import type { Client, CommandTarget, HttpTarget, ReceivedPart, RequestOptions, Root } from "mcparley/client";
+import { safeUrl } from "@mcparley/internal/secret-values";
 import { type CommandIo, UsageError, version } from "./io.ts";
 import type { ClientOptions } from "./options.ts";
 import { type Questions, createQuestions } from "./questions/questions.ts";
@@ -63,6 +64,8 @@ export interface AccountSetting {
 
 /** A command about the user's account at a server. */
 export interface AccountCommand extends Described {
+  /** Whether the command sends no request, so that its server needs no trust. Default: false. */
+  readonly sendsNothing?: boolean;
   run(words: readonly string[], setting: AccountSetting): Promise<void>;
 }
 
@@ -166,8 +169,13 @@ export async function openSession(target: Target, setting: SessionSetting): Prom
 export function showConnection({ server, target }: Client, screen: Screen): void {
   const { info, revision, revisionKind } = server;
   const name = info === undefined ? "a server without a name" : `${info.name} ${info.version}`;
-  const text = `Connected to ${name} at ${target}, revision ${revision} (${revisionKind}).`;
+  const text = `Connected to ${name} at ${shownTarget(target)}, revision ${revision} (${revisionKind}).`;
   screen.note(screen.err.style.dim(visibleLine(text)));
+}
+
+/** Returns the target of a client for display: a URL without the values of its query, or the name of a program. */
+export function shownTarget(target: string): string {
+  return /^https?:\/\//i.test(target) ? safeUrl(target) : target;
 }
 
 /** Returns the folders of `--root` as roots. Throws `UsageError` for one that is not a folder. */

@@ -167,7 +167,7 @@ describe("text", () => {
     expect(io.err()).toContain("error: orders__fail: There is no order \\x1b[2J.\n");
     expect(io.err()).toContain("denied: orders__remove: The call was not run, because consent was denied.");
     expect(io.err()).toContain("declined: an input request of the call (form)\n");
-    expect(io.err()).toContain("mcparley: 1 call was denied. Allow calls with rules of the policy.\n");
+    expect(io.err()).toContain("mcparley: 1 call was denied. Allow it with --allow orders:remove.\n");
     expect(io.err()).toContain("mcparley: The answer is incomplete: the run reached its limit of steps.\n");
   });
 

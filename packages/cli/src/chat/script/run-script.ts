@@ -1,5 +1,7 @@
 import type { Conversation, Host, RunEnd, RunEvent, RunOptions, Usage } from "@mcparley/host";
 import { printableJson } from "mcparley";
+import { allowCure } from "../../client/allow-cure.ts";
+import { withOptionNames } from "../../client/config/option-names.ts";
 import { UsageError } from "../../client/io.ts";
 import { type Screen, paragraph } from "../../client/screen.ts";
 import { cut, visibleLine } from "../../client/terminal-text.ts";
@@ -141,7 +143,7 @@ function unavailableServers({ host, signInCure }: ScriptSetting): UnavailableSer
       "Pass `signIn` to createHost.",
       (cure) => signInCure?.(name) ?? cure,
     );
-    return [{ name, state, message }];
+    return [{ name, state, message: withOptionNames(message) }];
   });
 }
 
@@ -188,10 +190,11 @@ function noteEnd(document: ChatResult, out: ScriptSetting["out"]): void {
   for (const { name, message } of unavailable) {
     out.note(paragraph(`mcparley: The server ${JSON.stringify(name)} is unavailable: ${message}`, out.err));
   }
-  const denied = calls.filter(isDenied).length;
-  if (denied > 0) {
-    const subject = denied === 1 ? "1 call was denied" : `${denied} calls were denied`;
-    out.note(paragraph(`mcparley: ${subject}. Allow calls with rules of the policy.`, out.err));
+  const denied = calls.filter(isDenied);
+  if (denied.length > 0) {
+    const subject = denied.length === 1 ? "1 call was denied" : `${denied.length} calls were denied`;
+    const cure = allowCure(denied.map(({ name, server, tool }) => (tool === null ? name : `${server}:${tool}`)));
+    out.note(paragraph(`mcparley: ${subject}. ${cure}`, out.err));
   }
   const ending = error?.message ?? endings[reason];
   if (ending === undefined) return;

@@ -1,5 +1,6 @@
 import type { CatalogueChange, HostEvent } from "@mcparley/host";
 import { type LoggingLevel, loggingLevels, printable } from "mcparley";
+import { withOptionNames } from "../../client/config/option-names.ts";
 import { paragraph } from "../../client/screen.ts";
 import { visibleLine } from "../../client/terminal-text.ts";
 import { countsText } from "../commands/servers.ts";
@@ -58,7 +59,9 @@ function showState({ server, state, error }: HostEvent & { type: "server" }, { c
   shown.set(server, key);
   if (state === "needs-sign-in") terminal.note(yellow(`${name} requires a sign-in: /servers sign-in ${name}`));
   if (state === "failed") {
-    terminal.note(red(paragraph(`${name} failed: ${printable(error?.message ?? "no reason was given")}`, view)));
+    terminal.note(
+      red(paragraph(`${name} failed: ${printable(withOptionNames(error?.message ?? "no reason was given"))}`, view)),
+    );
     const tail = setting.outputs.tail(server);
     if (tail !== "" && !error?.message.includes(tail)) terminal.note(dim(paragraph(printable(tail), view, "  ")));
   }
@@ -68,7 +71,7 @@ function showState({ server, state, error }: HostEvent & { type: "server" }, { c
 
 function showDetail(server: string | undefined, text: string, { terminal, view }: Chat): void {
   const from = server === undefined ? "" : `${visibleLine(server)}: `;
-  terminal.note(view.style.dim(from + printable(text)));
+  terminal.note(view.style.dim(from + printable(withOptionNames(text))));
 }
 
 function showChange({ server, added, removed, changed }: CatalogueChange, chat: Chat, introduced: Set<string>): void {

@@ -1,4 +1,5 @@
 import { LocalError, printable, printableJson } from "mcparley";
+import { withOptionNames } from "../../client/config/option-names.ts";
 import { UsageError } from "../../client/io.ts";
 import { isClientRefusal, missingScopes, registerClient } from "../../client/sign-in/refused-access.ts";
 import { paragraph } from "../../client/screen.ts";
@@ -8,7 +9,7 @@ import type { ChatTerminal } from "../terminal/terminal.ts";
 export function showError(error: unknown, { terminal }: { terminal: Pick<ChatTerminal, "view" | "note"> }): void {
   const { view } = terminal;
   const { text, hint } = explain(error);
-  terminal.note(view.style.red(paragraph(printable(text), view)));
+  terminal.note(view.style.red(paragraph(printable(withOptionNames(text)), view)));
   if (hint !== undefined) terminal.note(paragraph(printable(hint), view, "  "));
 }
 

@@ -1,5 +1,6 @@
 import { LocalError, ProtocolError } from "mcparley";
 import type { OAuth, SignedInAccount } from "mcparley/auth";
+import { safeUrl } from "@mcparley/internal/secret-values";
 import { requireNoMore } from "../arguments.ts";
 import { version } from "../io.ts";
 import { type View, printJson, printText } from "../screen.ts";
@@ -37,7 +38,7 @@ export const loginCommand: AccountCommand = {
     const account = await accountAt(server, authorization);
     const as = account.subject === undefined ? "" : ` as ${account.subject}`;
     if (options.json) await printJson(account, { screen }, "line");
-    else await printText(visibleLine(`Signed in to ${server}${as}, at ${account.issuer}.`), { screen });
+    else await printText(visibleLine(`Signed in to ${account.server}${as}, at ${account.issuer}.`), { screen });
   },
 };
 
@@ -85,10 +86,10 @@ export const logoutCommand: AccountCommand = {
       throw account ? notRevoked(error, account) : error;
     });
     const { screen, options } = setting;
-    if (options.json) await printJson({ server, outcome }, { screen });
+    if (options.json) await printJson({ server: safeUrl(server), outcome }, { screen });
     else
       await printText(
-        outcomes[outcome].replace("SERVER", () => visibleLine(server)),
+        outcomes[outcome].replace("SERVER", () => visibleLine(safeUrl(server))),
         { screen },
       );
   },
@@ -114,6 +115,7 @@ function notRevoked(error: unknown, { server, issuer }: SignedInAccount): unknow
 }
 
 export const whoamiCommand: AccountCommand = {
+  sendsNothing: true,
   usage: "TARGET",
   summary: "show your account at a server",
   details: [
@@ -150,6 +152,8 @@ async function accountAt(server: string, { oauth, place }: OpenAuthorization): P
   const { expiresAt } = account;
   return {
     ...account,
+    server: safeUrl(account.server),
+    resource: safeUrl(account.resource),
     expiresAt: expiresAt === undefined || expiresAt > latest ? undefined : new Date(expiresAt).toISOString(),
     keptIn: place.folder,
     keyIn: place.usesKeychain ? "keychain" : "file",

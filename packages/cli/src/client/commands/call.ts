@@ -10,12 +10,12 @@ import {
 import { matchesGlob } from "@mcparley/internal/glob";
 import { readContent } from "mcparley/client";
 import { didYouMean } from "../../did-you-mean.ts";
+import { allowCure } from "../allow-cure.ts";
 import { type Given, readArguments, requireWord, sourcesOf } from "../arguments.ts";
 import { mayHide } from "../hidden-entries.ts";
 import { UsageError } from "../io.ts";
 import { isObject } from "../json.ts";
 import { jsonText } from "../json-text.ts";
-import { quotedWord } from "../quoted-word.ts";
 import { type View, paragraph, printJson, printText } from "../screen.ts";
 import { binaryOf, saveBinaries, saveText, showContent, showJson } from "../show-content.ts";
 import { whyUnasked } from "../questions/prompter.ts";
@@ -142,12 +142,8 @@ async function confirmDestructive({ name, annotations }: Tool, { options, questi
   const agreed = await questions.confirm(`The tool "${visibleLine(name)}" may make destructive changes. Call it?`);
   if (agreed) return;
   const cure =
-    agreed === undefined ? ` It may make destructive changes, and ${whyUnasked(options)}. ${cureFor(name)}` : "";
+    agreed === undefined ? ` It may make destructive changes, and ${whyUnasked(options)}. ${allowCure([name])}` : "";
   throw new Declined(`The tool "${name}" was not called.${cure}`);
-}
-
-function cureFor(name: string): string {
-  return `Allow it with --allow ${quotedWord(visibleLine(name))}.`;
 }
 
 function errorText({ content }: CallToolResult): string {

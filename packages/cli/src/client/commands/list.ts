@@ -4,7 +4,7 @@ import { mayHide } from "../hidden-entries.ts";
 import { UsageError } from "../io.ts";
 import { Reported, errorDocument, exitCodeOf, reportError } from "../report-error.ts";
 import { paragraph, printJson, printText } from "../screen.ts";
-import type { ClientCommand, Session } from "../session.ts";
+import { type ClientCommand, type Session, shownTarget } from "../session.ts";
 import { type Offer, showOffer } from "../show-list.ts";
 import { visibleLine } from "../terminal-text.ts";
 import { requireNoMore } from "../arguments.ts";
@@ -123,7 +123,7 @@ function header(session: Session): string {
   const { bold, dim } = screen.out.style;
   const name = info === undefined ? "A server without a name" : `${info.title ?? info.name} ${info.version}`;
   const lines = [
-    `${bold(visibleLine(name))} ${dim(`at ${visibleLine(client.target)}, revision ${visibleLine(revision)}`)}`,
+    `${bold(visibleLine(name))} ${dim(`at ${visibleLine(shownTarget(client.target))}, revision ${visibleLine(revision)}`)}`,
   ];
   if (info?.description) lines.push(paragraph(info.description, screen.out));
   if (instructions) lines.push("", ...showInstructions(instructions, session));

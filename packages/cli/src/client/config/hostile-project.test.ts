@@ -45,7 +45,6 @@ const commands: readonly (readonly string[])[] = [
   ["watch", "NAME"],
   ["login", "NAME"],
   ["logout", "NAME"],
-  ["whoami", "NAME"],
   ["add", "NAME", "--to", "codex", "--yes"],
   ["chat", "NAME"],
   ["chat", "NAME", "--prompt", "Hello", "--model", "qwen3", "--base-url", "http://127.0.0.1:9/v1", "--allow", "*"],
@@ -65,6 +64,21 @@ test.each(commands.map((words) => [words.join(" "), words]))(
     }
   },
 );
+
+test("whoami NAME starts and contacts nothing, and only asks about a URL that contains values of the user", async () => {
+  const project = await hostileProject();
+  const codes = new Map<string, number>();
+  for (const name of projectNames) {
+    const { code, io, text } = await runIn(project, ["whoami", name]);
+    codes.set(name, code);
+    expect(text).toMatch(/applies to servers at a URL|You are not signed in to|is not trusted/);
+    expect(io.err() + io.out()).not.toContain(project.env.SECRET_TOKEN);
+  }
+  expect(project.effects()).toEqual([]);
+  expect(codes.get(nameOf("mcp.json", "url"))).toBe(3);
+  expect(codes.get(nameOf("mcp.json", "program"))).toBe(1);
+  expect(codes.get("variables")).toBe(7);
+});
 
 /** Commands that read or write the configurations, and those of a chat without a name. */
 test.each<[string, number, string]>([

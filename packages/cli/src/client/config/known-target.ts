@@ -1,4 +1,5 @@
-import type { ClientOptions } from "../options.ts";
+import { safeUrl } from "@mcparley/internal/secret-values";
+import { type OptionDefinition, hasOption, isOfTarget, optionDefinitions } from "../option-definitions.ts";
 import { quotedWord } from "../quoted-word.ts";
 
 /** The target of a command, as far as error messages may show it. */
@@ -7,33 +8,33 @@ export interface KnownTarget {
   readonly word: string | undefined;
   /** The words after `--`. Undefined without `--`. */
   readonly command: readonly string[] | undefined;
+  /** The URL of the server, if it is known. The values of its query may be secret. */
+  readonly url?: string;
   /** The names of the headers that the user configured. Their values may be secret. */
   readonly headerNames: readonly string[];
-  /** The options that another command needs to find and to reach the same server, such as `--config FILE`. Default: none. */
-  readonly options?: readonly string[];
+  /** The options that another command needs for the same server and the same sign-in, such as `--config FILE`. Default: none. */
+  readonly options?: readonly TargetOption[];
 }
 
-/** Returns the options of a command that select a server and the connection to it. A proxy with a password is left out. */
-export function optionsOfTarget({
-  config,
-  network,
-  trust,
-}: Pick<ClientOptions, "config" | "network" | "trust">): string[] {
-  const { proxy, cacert, cert, key, keyPassphraseEnv } = network;
-  const values: [string, string | undefined][] = [
-    ["--config", config],
-    ["--proxy", proxy !== undefined && hasSecret(proxy) ? undefined : proxy],
-    ...cacert.map((file): [string, string] => ["--cacert", file]),
-    ["--cert", cert],
-    ["--key", key],
-    ["--key-passphrase-env", keyPassphraseEnv],
-  ];
-  const given = values.flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
-  return trust ? [...given, "--trust"] : given;
+/** An option of the command line that selects the server, the connection or the sign-in. */
+export interface TargetOption {
+  readonly name: string;
+  /** Undefined for a switch. */
+  readonly value: string | undefined;
+}
+
+/** Returns the options that a hint with another command repeats. A URL with a password or a query is left out. */
+export function optionsOfTarget(values: ReadonlyMap<string, readonly string[]>): TargetOption[] {
+  const definitions = new Map(optionDefinitions.filter(isOfTarget).map((definition) => [definition.name, definition]));
+  return [...definitions.values()].flatMap(({ name, value: placeholder }) =>
+    (values.get(name) ?? [])
+      .filter((text) => !hasSecret(text))
+      .map((text) => ({ name, value: placeholder === undefined ? undefined : text })),
+  );
 }
 
 /**
- * Replaces `mcparley COMMAND TARGET` in a hint with the command for this target.
+ * Replaces `mcparley COMMAND TARGET` in a hint with the command for this target, with the options that it has.
  *
  * URLs with a query or user information stay `TARGET`, and only the program of a started server is shown, because the rest may
  * contain secrets.
@@ -41,19 +42,68 @@ export function optionsOfTarget({
 export function withTarget(hint: string, target: KnownTarget | undefined): string {
   return hint.replaceAll(
     /mcparley ([a-z]+) TARGET((?: (?:tools|prompts|resources|templates))?)/g,
-    (line, name: string, rest: string) => {
-      if (target?.command?.[0] !== undefined) {
-        const program = target.command.length > 1 ? `${target.command[0]} ...` : target.command[0];
-        return `mcparley ${name}${rest} -- ${program}`;
+    (line: string, ...[command, kind, offset]: [string, string, number]) => {
+      const [rest = ""] = hint.slice(offset + line.length).split(/\.(?:\s|$)/, 1);
+      const options = repeated(target?.options ?? [], command, rest);
+      const started = target?.command;
+      if (started?.[0] !== undefined) {
+        const program = started.length > 1 ? `${started[0]} ...` : started[0];
+        return `mcparley ${command}${kind}${options} -- ${program}`;
       }
       const word = target?.word;
-      if (word === undefined || !/^[\w./:@~+-]+$/.test(word) || hasSecret(word)) return line;
-      const options = (target?.options ?? []).map((option) => ` ${quotedWord(option)}`).join("");
-      return `mcparley ${name} ${word}${rest}${options}`;
+      const isShown = word !== undefined && /^[\w./:@~+-]+$/.test(word) && !hasSecret(word);
+      return `mcparley ${command} ${isShown ? word : "TARGET"}${kind}${options}`;
     },
   );
 }
 
+/** The options of another client, by the option in a hint that replaces this client. */
+const replacedBy: Readonly<Record<string, readonly string[]>> = {
+  "client-id": ["new-client"],
+  "new-client": ["client-id", "client-secret-env", "redirect-uri"],
+};
+
+/** Returns the options that a command has, except those in the rest of the hint. */
+function repeated(options: readonly TargetOption[], command: string, rest: string): string {
+  const names = [...rest.matchAll(/ --([a-z-]+)/g)].map(([, name = ""]) => name);
+  const replaced = new Set(names.flatMap((name) => [name, ...(replacedBy[name] ?? [])]));
+  const available = new Set(optionDefinitions.filter((one) => isOfTarget(one) && hasOption(command, one)).map(nameOf));
+  return options
+    .filter(({ name }) => available.has(name) && !replaced.has(name))
+    .map(({ name, value }) => {
+      if (value === undefined) return ` --${name}`;
+      return value.startsWith("-") ? ` --${name}=${quotedWord(value)}` : ` --${name} ${quotedWord(value)}`;
+    })
+    .join("");
+}
+
+function nameOf({ name }: OptionDefinition): string {
+  return name;
+}
+
 function hasSecret(word: string): boolean {
-  return /^https?:\/\/[^/]*@/i.test(word);
+  return /^\w+:\/\//.test(word) && safeUrl(word) !== word;
+}
+
+/** Minimum characters of a value that is replaced without its name. A shorter one can be a part of other words. */
+const shortestSecret = 8;
+
+/**
+ * Replaces the values of the query of a server's URL in a text by asterisks: in the URL, in its percent-encoded form, and in other texts,
+ * such as the message of a server that refuses a key.
+ */
+export function withoutQueryValues(text: string, url: string | undefined): string {
+  const query = /\?([^#]*)/.exec(url ?? "")?.[1] ?? "";
+  const pairs = query.split("&").flatMap((pair) => {
+    const [, name = "", value = ""] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
+    return value === "" ? [] : [{ name, value }];
+  });
+  return pairs.reduce((hidden, { name, value }) => {
+    const named = hidden
+      .replaceAll(`${name}=${value}`, `${name}=***`)
+      .replaceAll(encodeURIComponent(`${name}=${value}`), encodeURIComponent(`${name}=***`));
+    if (value.length < shortestSecret) return named;
+    const [decoded = value] = new URLSearchParams(`v=${value}`).values();
+    return named.replaceAll(value, "***").replaceAll(decoded, "***").replaceAll(encodeURIComponent(value), "***");
+  }, text);
 }

@@ -61,19 +61,3 @@ function readPassphrase(name: string, env: CommandIo["env"]): string {
   if (value) return value;
   throw new UsageError(`The environment variable ${name}, which --key-passphrase-env names, is not set.`);
 }
-
-const optionNames: Readonly<Record<string, string>> = {
-  proxy: "--proxy",
-  ca: "--cacert",
-  cert: "--cert",
-  key: "--key",
-  passphrase: "--key-passphrase-env",
-};
-
-/** Replaces the names of connection settings in an error of the library by those of the options. */
-export function withOptionNames(text: string): string {
-  return text.replace(
-    /\bconnection\.(proxy|ca|cert|key|passphrase)\b/g,
-    (whole, name: string) => optionNames[name] ?? whole,
-  );
-}

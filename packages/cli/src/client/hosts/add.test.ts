@@ -137,6 +137,22 @@ describe("mcparley add", () => {
     });
   });
 
+  test("makes the paths of a copied entry of a project absolute, except in a project", async () => {
+    write("project/dist/server.js", "");
+    const entry = { command: "node", args: ["dist/server.js", "missing.js", "${env:DIR}/x.js"] };
+    write("project/mcp.json", { mcpServers: { n: entry } });
+    const more = { env: { DIR: "/d" } };
+    const words = ["add", "n", "--name", "copy", "--yes", "--trust", "--to"];
+    await run([...words, "gemini-cli"], more);
+    expect(read(".gemini/settings.json", "mcpServers", "copy", "args")).toEqual([
+      join(cwd, "dist/server.js"),
+      "missing.js",
+      expect.stringMatching(/DIR.*\/x\.js/),
+    ]);
+    await run([...words, "gemini-cli", "--scope", "project"], more);
+    expect(read("project/.gemini/settings.json", "mcpServers", "copy", "args", "0")).toBe("dist/server.js");
+  });
+
   test("adds nothing if the connection fails", async () => {
     const connect = (): Promise<never> => Promise.reject(new Error("refused"));
     const more = { connect: connect as never };

@@ -16,7 +16,7 @@ import { withUsageErrors } from "./config-problem.ts";
 import { findInFile, findServer, readAll } from "./find-server.ts";
 import { readHost } from "./host-ids.ts";
 import { forHost, withoutSecrets } from "./host-target.ts";
-import { commandTarget, urlTarget, withAbsolutePaths } from "./new-target.ts";
+import { commandTarget, urlTarget, withAbsolutePaths, withAbsoluteTarget } from "./new-target.ts";
 import { pinPackages } from "./pin-packages.ts";
 import { tryServer } from "./try-server.ts";
 import { writeChanges } from "./write-changes.ts";
@@ -71,9 +71,15 @@ function readSource({ positionals, command }: EditWords, scope: Scope, { io, opt
   }
   const found = readAll(io);
   const server = options.config === undefined ? findServer(word, found) : findInFile(word, options.config, io);
-  if (server) return server;
+  if (server) return scope === "project" ? server : withAbsolutePathsOf(server, io.cwd);
   const names = found.servers.flatMap(({ host, name }) => [name, `${host}:${name}`]);
   throw new UsageError(`No host has a server ${JSON.stringify(word)}.`, didYouMean(word, [...new Set(names)]));
+}
+
+/** Returns a server of a project with absolute paths, because a host starts it in any folder. */
+function withAbsolutePathsOf(server: ConfiguredServer, cwd: string): ConfiguredServer {
+  if (server.scope !== "project" || !server.target) return server;
+  return { ...server, target: withAbsoluteTarget(server.target, server.folder ?? cwd) };
 }
 
 function newServer(target: ServerTarget, folder: string): ConfiguredServer {

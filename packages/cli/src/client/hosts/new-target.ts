@@ -91,6 +91,26 @@ function variable(name: string, value: string | undefined): ConfigValue {
   return parseReferences(value);
 }
 
+/** Returns the target of a project's file with absolute paths, for a file that is not read in the folder of the project. */
+export function withAbsoluteTarget(target: ServerTarget, folder: string): ServerTarget {
+  if (target.kind === "url") return target;
+  const { command, args, cwd = ".", envFile } = target;
+  if (typeof cwd !== "string") return target;
+  const words = [command, ...args];
+  const paths = withAbsolutePaths(
+    words.map((word) => (typeof word === "string" ? word : "-")),
+    resolve(folder, cwd),
+  );
+  const [first = command, ...others] = words.map((word, index) => (typeof word === "string" ? paths[index]! : word));
+  return {
+    ...target,
+    command: first,
+    args: others,
+    ...(target.cwd !== undefined && { cwd: resolve(folder, cwd) }),
+    ...(typeof envFile === "string" && { envFile: resolve(folder, envFile) }),
+  };
+}
+
 /** Returns words in which the paths of files are absolute, because a host starts the program in a folder of its choice. */
 export function withAbsolutePaths(words: readonly string[], cwd: string): string[] {
   if (readRunner(words)) return [...words];

@@ -8,6 +8,8 @@ import { visibleLine } from "../terminal-text.ts";
 interface SignInPage {
   readonly url: URL;
   readonly purpose: SignInPurpose | undefined;
+  /** The reason for which the stored tokens could not be renewed. Default: none. */
+  readonly reason?: string | undefined;
   readonly openUrl: (url: string) => Promise<void>;
 }
 
@@ -15,9 +17,13 @@ interface SignInPage {
  * Shows the page of a sign-in with its server and its scopes, and opens it only if the user agrees. Throws `Declined` or `Cancelled`
  * if the user does not.
  */
-export async function askToSignIn({ url, purpose, openUrl }: SignInPage, { prompter, view }: Talk): Promise<void> {
+export async function askToSignIn(
+  { url, purpose, reason, openUrl }: SignInPage,
+  { prompter, view }: Talk,
+): Promise<void> {
   prompter.say(`\n${view.style.bold("The server asks you to sign in:")}`);
   if (purpose) for (const line of describePurpose(purpose)) prompter.say(paragraph(line, view, "  "));
+  if (reason !== undefined) prompter.say(paragraph(`Reason: ${visibleLine(reason)}`, view, "  "));
   const { action } = await askUrl(url.href, openUrl, { prompter, view });
   if (action === "decline") throw new Declined("You declined to sign in.");
   if (action !== "accept") throw new Cancelled("The sign-in was cancelled.");

@@ -1,6 +1,7 @@
 import { Declined } from "mcparley";
 import type { CredentialStorage, OAuth, ResourceOffer } from "mcparley/auth";
 import type { HttpConnection } from "mcparley/client";
+import { safeUrl } from "@mcparley/internal/secret-values";
 import { UsageError } from "../io.ts";
 import type { ClientOptions } from "../options.ts";
 import { choose } from "../questions/choose.ts";
@@ -8,7 +9,8 @@ import { isAttended, talk } from "../questions/prompter.ts";
 import { paragraph } from "../screen.ts";
 import { visibleLine } from "../terminal-text.ts";
 import type { Target } from "../config/config-target.ts";
-import { withTarget } from "../config/known-target.ts";
+import { withOptionNames } from "../config/option-names.ts";
+import { withTarget, withoutQueryValues } from "../config/known-target.ts";
 import { type ChosenClient, type CredentialsPlace, credentialsPlace, openStorage, readClient } from "./credentials.ts";
 import { isClientRefusal } from "./refused-access.ts";
 import { type SignInSetting, signInWay } from "./sign-in-way.ts";
@@ -33,14 +35,20 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
   const { io, screen, options, server, connection } = setting;
   const given = givenClient(setting);
   const place = credentialsPlace(io, options.keychain);
-  const noteDetail = (text: string): void => screen.note(screen.err.style.dim(visibleLine(text)));
+  const shown = (text: string): string => withoutQueryValues(withOptionNames(text), server);
+  const noteDetail = (text: string): void => screen.note(screen.err.style.dim(visibleLine(shown(text))));
   const [{ oauth }, storage] = await Promise.all([import("mcparley/auth"), openStorage(place, screen)]);
   const client = given ?? (options.newClient ? undefined : await readClient(storage, server));
   const redirectUri = client?.redirectUri;
   const waitingHint = client
     ? undefined
-    : withTarget(newClientHint, { word: server, command: undefined, headerNames: [] });
-  const signIn = await signInWay({ ...setting, redirectUri, waitingHint });
+    : withTarget(newClientHint, { word: server, command: undefined, headerNames: [], options: options.ofTarget });
+  let reason: string | undefined;
+  const onStep = (step: string): void => {
+    if (/^The authorization server .* refused to refresh tokens: /.test(step)) reason = shown(step);
+    if (options.verbose) noteDetail(step);
+  };
+  const signIn = await signInWay({ ...setting, redirectUri, waitingHint, reason: () => reason });
   const { issuer = client?.issuer, scope } = options;
   return {
     place,
@@ -58,11 +66,11 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
       ...(options.dpop && { dpop: true }),
       ...(connection && { connection }),
       acceptResource: (offer) => acceptResource(offer, setting),
-      ...(options.verbose && { onStep: noteDetail }),
+      onStep,
       onError(error) {
         // The page of the sign-in opens again, so the user must know why.
         if (isClientRefusal(error) || error.message.includes("sign-in starts again"))
-          screen.note(paragraph(error.message, screen.err));
+          screen.note(paragraph(shown(error.message), screen.err));
         else if (options.verbose) noteDetail(error.message);
       },
     }),
@@ -71,7 +79,7 @@ export async function openAuthorization(setting: AuthorizationSetting): Promise<
 
 /** Shown while a sign-in waits for the browser. An authorization server does not redirect the user of an unknown client. */
 const newClientHint =
-  "Nothing has returned from the browser yet. If its page shows an error, press Ctrl-C and register another client: mcparley login TARGET --new-client";
+  "Nothing has returned from the browser yet. If its page names an unknown client, press Ctrl-C and register another one: mcparley login TARGET --new-client. For other errors of the page, such as a disabled account, ask the administrator of your account.";
 
 function givenClient({ io, options }: AuthorizationSetting): ChosenClient | undefined {
   const { clientId: id, clientSecretEnv, redirectUri, issuer, newClient } = options;
@@ -107,7 +115,7 @@ async function acceptResource({ server, resource }: ResourceOffer, setting: Auth
   if (options.resource !== undefined) return resource === options.resource;
   if (!isAttended(setting)) return false;
   const lines = [
-    `${visibleLine(server)} asks for a token for all of ${visibleLine(resource)}.`,
+    `${visibleLine(safeUrl(server))} asks for a token for all of ${visibleLine(safeUrl(resource))}.`,
     "Such a token may also be valid at other servers there, and this server could use it in your name.",
   ];
   const accepted = await talk(setting, stop.signal, (prompter) => {
@@ -115,7 +123,7 @@ async function acceptResource({ server, resource }: ResourceOffer, setting: Auth
     return choose("Sign in for this token? [y]es or [n]o? ", { y: true, n: false }, prompter);
   });
   if (accepted) return true;
-  throw new Declined(`You declined a token for all of ${visibleLine(resource)}.`);
+  throw new Declined(`You declined a token for all of ${visibleLine(safeUrl(resource))}.`);
 }
 
 /** A server that an account command connects to. */

@@ -1,7 +1,8 @@
 import { LocalError } from "mcparley";
 import { describe, expect, test } from "vitest";
 import type { CommandIo } from "../io.ts";
-import { withTarget } from "../config/known-target.ts";
+import { withTarget, withoutQueryValues } from "../config/known-target.ts";
+import { readWords } from "../options.ts";
 import { runWith } from "../testing/fake-io.ts";
 
 const url = "https://notes.example/mcp";
@@ -54,6 +55,20 @@ describe("a server that refuses access", () => {
     const failed = await runWith({ connect: refusing("authorization_failed") }, ["list", url]);
     expect(failed.io.err()).toContain("in place of the sign-in");
   });
+});
+
+test("a server that refuses the token of the sign-in is not asked for a sign-in alone", async () => {
+  const data = {
+    status: 401,
+    challenge: 'Bearer error="invalid_token", error_description="Other audience."',
+    body: "",
+  };
+  const connect: CommandIo["connect"] = () =>
+    Promise.reject(new LocalError("unauthorized", "Refused (401).", { data }));
+  const { io } = await runWith({ connect }, ["list", url]);
+  expect(io.err()).toBe(
+    `mcparley: Refused (401).\n  The server refused the token of your sign-in. Its operator can check which issuers and audiences it accepts. To get a new token, sign in again: mcparley login ${url}\n`,
+  );
 });
 
 test("names the scopes that were requested and not granted", async () => {
@@ -109,4 +124,112 @@ describe("a hint names the target", () => {
     const { io } = await runWith({}, ["call", "https://a.example/mcp"]);
     expect(io.err()).toContain("Which tool? TOOL is missing.\n  mcparley list https://a.example/mcp tools shows them.");
   });
+});
+
+describe("a hint repeats the options of the command line", () => {
+  const options: Record<string, string[]> = {
+    "--config": ["my servers.json"],
+    "--trust": [],
+    "--revision": ["2025-11-25"],
+    "--env-all": [],
+    "--proxy": ["http://proxy.example:8080"],
+    "--key-passphrase-env": ["PASSPHRASE"],
+    "--no-browser": [],
+    "--scope": ["notes:read notes:write"],
+    "--no-offline": [],
+    "--client-id": ["mcp-command"],
+    "--client-secret-env": ["SECRET"],
+    "--redirect-uri": ["http://127.0.0.1:9999/callback"],
+    "--issuer": ["https://as.example"],
+    "--dpop": [],
+    "--resource": ["https://a.example"],
+    "--keychain": [],
+  };
+
+  /** Returns the hint after `mcparley call URL TOOL` with options. */
+  function hintWith(hint: string, words: Record<string, string[]>): string {
+    const line = [
+      "https://a.example/mcp",
+      "whoami",
+      ...Object.entries(words).flatMap(([name, value]) => [name, ...value]),
+    ];
+    const target = {
+      word: line[0],
+      command: undefined,
+      headerNames: [],
+      options: readWords(line, "call").options.ofTarget,
+    };
+    return withTarget(hint, target);
+  }
+
+  test.each(Object.entries(options))("%s", (name, value) => {
+    const written = [name, ...value.map((word) => (word.includes(" ") ? `'${word}'` : word))].join(" ");
+    const isOfLogin = !/^--(?:revision|env-all)$/.test(name);
+    expect(hintWith("Sign in: mcparley login TARGET. Or not.", { [name]: value })).toBe(
+      `Sign in: mcparley login https://a.example/mcp${isOfLogin ? ` ${written}` : ""}. Or not.`,
+    );
+    expect(hintWith("mcparley list TARGET tools shows them.", { [name]: value })).toBe(
+      `mcparley list https://a.example/mcp tools ${written} shows them.`,
+    );
+  });
+
+  test("and no option without a relation to the server or the sign-in", () => {
+    const others = {
+      "--json": [],
+      "--timeout": ["5"],
+      "--header": ["X-Key: secret"],
+      "--env": ["KEY=secret"],
+      "-y": [],
+    };
+    expect(hintWith("mcparley login TARGET", others)).toBe("mcparley login https://a.example/mcp --trust");
+  });
+
+  test("and no URL with a secret", () => {
+    const secrets = {
+      "--proxy": ["http://user:secret@proxy.example"],
+      "--redirect-uri": ["http://127.0.0.1/callback?key=secret"],
+      "--resource": ["https://a.example/?key=secret"],
+    };
+    expect(hintWith("mcparley login TARGET", secrets)).toBe("mcparley login https://a.example/mcp");
+  });
+
+  test("and none that the hint replaces", () => {
+    expect(hintWith("mcparley login TARGET --scope 'a b'", { "--scope": ["a"], "--dpop": [] })).toBe(
+      "mcparley login https://a.example/mcp --dpop --scope 'a b'",
+    );
+    const client = { "--client-id": ["a"], "--client-secret-env": ["S"], "--redirect-uri": ["http://127.0.0.1/"] };
+    expect(hintWith("mcparley login TARGET --new-client", client)).toBe(
+      "mcparley login https://a.example/mcp --new-client",
+    );
+    expect(hintWith("mcparley login TARGET --client-id ID --client-secret-env NAME", client)).toBe(
+      "mcparley login https://a.example/mcp --redirect-uri http://127.0.0.1/ --client-id ID --client-secret-env NAME",
+    );
+  });
+});
+
+test.each([
+  ["GET https://a.example/mcp?a=1&key=s%2Bcret-value: 401", "GET https://a.example/mcp?a=***&key=***: 401"],
+  [
+    "resource=https%3A%2F%2Fa.example%2Fmcp%3Fa%3D1%26key%3Ds%252Bcret-value",
+    "resource=https%3A%2F%2Fa.example%2Fmcp%3Fa%3D***%26key%3D***",
+  ],
+  ['The key "s+cret-value" is not valid. (1)', 'The key "***" is not valid. (1)'],
+])("the values of a URL's query are hidden in %s", (text, shown) => {
+  expect(withoutQueryValues(text, "https://a.example/mcp?a=1&key=s%2Bcret-value&empty=&flag#part")).toBe(shown);
+  expect(withoutQueryValues(text, "https://a.example/mcp")).toBe(text);
+  expect(withoutQueryValues(text, undefined)).toBe(text);
+});
+
+test("the value of a URL's query is hidden in an error of a named server, its causes and its hint", async () => {
+  const connect = (target: unknown): Promise<never> => {
+    const { url } = target as { url: string };
+    const cause = new LocalError("unreachable", `No route to ${url}.`);
+    return Promise.reject(new LocalError("unreachable", `${url} is unavailable.`, { cause }));
+  };
+  for (const options of [[], ["-v"], ["--json"]]) {
+    const { io } = await runWith({ connect }, ["list", "https://a.example/mcp?tenant=secret-4711", ...options]);
+    const output = io.out() + io.err();
+    expect(output).toContain("https://a.example/mcp?tenant=*** is unavailable");
+    expect(output).not.toContain("secret-4711");
+  }
 });

@@ -19,6 +19,13 @@ const clientRefusals: ReadonlySet<unknown> = new Set([
 export const registerClient =
   "Register a client with the authorization server, and sign in as this client: mcparley login TARGET --client-id ID --client-secret-env NAME";
 
+/** The cure for a server that requires a token and has no authorization server. */
+const sendToken = 'Send the token or key in a header: mcparley list TARGET --header "Authorization: Bearer TOKEN"';
+
+/** The cure for a server that refuses the token of the sign-in. */
+const refusedToken =
+  "The server refused the token of your sign-in. Its operator can check which issuers and audiences it accepts. To get a new token, sign in again: mcparley login TARGET";
+
 /** Whether an authorization server does not accept the client, or does not register one. */
 export function isClientRefusal(error: Error): boolean {
   if (!(error instanceof LocalError) || !isObject(error.data)) return false;
@@ -38,6 +45,7 @@ export function missingScopes({ data }: LocalError): readonly string[] | undefin
 /** Returns the command that signs in. If scopes are missing, it requests them and those that were granted before. */
 export function signInHint(error: LocalError): string {
   const data = isObject(error.data) ? error.data : {};
+  if (data.hasSignIn === false) return sendToken;
   if (isClientRefusal(error)) return registerClient;
   if (data.error === "invalid_scope") return 'Sign in with other scopes: mcparley login TARGET --scope "SCOPE ..."';
   const scopes = missingScopes(error) && Array.isArray(data.scopes) ? data.scopes.join(" ") : undefined;
@@ -63,12 +71,14 @@ export function accessHint(error: LocalError, target: KnownTarget | undefined): 
   const sent = (target?.headerNames ?? []).filter((name) => !harmless.has(name.toLowerCase()));
   if (sent.length === 0) {
     const isRefused = error.code === "authorization_failed";
+    if (data.hasSignIn === false) return sendToken;
     if (isRefused && isClientRefusal(error)) return registerClient;
     // The server refuses the token of the sign-in itself, and its message states the reason.
     if (!isRefused && typeof data.issuer === "string") return undefined;
     if (scopes !== undefined) {
       return `The authorization server did not grant the scopes ${scopes}. Sign in with an account that may have them: mcparley login TARGET`;
     }
+    if (data.status === 401 && /[\s,]error="?invalid_token/i.test(String(data.challenge))) return refusedToken;
     const token = 'the token: --header "Authorization: Bearer TOKEN"';
     return isRefused
       ? `If the server accepts a token or a key, send it in place of the sign-in, such as ${token}`

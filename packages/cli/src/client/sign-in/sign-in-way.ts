@@ -9,6 +9,8 @@ export interface SignInSetting extends TalkSetting {
   readonly options: Pick<ClientOptions, "noInput" | "noBrowser" | "timeout" | "json">;
   /** Whether the user asked for the sign-in. If so, no confirmation is needed. */
   readonly isAskedFor: boolean;
+  /** Returns the reason for which the stored tokens could not be renewed. Default: none. */
+  readonly reason?: () => string | undefined;
   /** The redirect URI with which the client is registered. Default: any free port of this machine. */
   readonly redirectUri?: string | undefined;
   /** Shown if the user has not returned from the browser after some time. Default: none. */
@@ -52,7 +54,11 @@ function delayedHint({ io, screen, waitingHint }: SignInSetting): { start(this: 
 
 /** Returns the error for a sign-in that is not possible here. It has the scopes for the command that signs in. */
 function required({ options, isAskedFor }: SignInSetting, purpose: SignInPurpose | undefined): LocalError {
-  const { scopes, missingScopes } = purpose ?? {};
+  const { scopes, missingScopes, isIssuerAssumed = false } = purpose ?? {};
+  if (isIssuerAssumed) {
+    const assumed = "The server requires a token or a key, and names no authorization server to sign in at.";
+    return new LocalError("sign_in_required", assumed, { data: { hasSignIn: false } });
+  }
   const reason = isAskedFor ? "" : `, and ${whyUnasked(options)}`;
   const message = missingScopes
     ? `The server requires scopes that you have not granted: ${missingScopes.join(" ")}. A user must sign in again${reason}.`
@@ -98,7 +104,8 @@ async function open(url: URL, purpose: SignInPurpose | undefined, setting: SignI
   if (isAskedFor) await openAtOnce(url, setting);
   else {
     const isAsked = await talk(setting, stop.signal, async (prompter) => {
-      await askToSignIn({ url, purpose, openUrl: (href) => io.openUrl(href) }, { prompter, view: screen.err });
+      const page = { url, purpose, reason: setting.reason?.(), openUrl: (href: string) => io.openUrl(href) };
+      await askToSignIn(page, { prompter, view: screen.err });
       return true;
     });
     if (!isAsked) throw new Cancelled("The sign-in was cancelled.");

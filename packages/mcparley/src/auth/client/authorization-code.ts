@@ -23,7 +23,8 @@ import {
   refusedClient,
   registeredRedirectUri,
   releaseClient,
-} from "./registration.ts";
+} from "./registration/registration.ts";
+import { offlineRefusal } from "./registration/client-registrations.ts";
 import type { SignInAttempt } from "./sign-in.ts";
 
 /** The scope of refresh tokens that stay valid after the user has signed out of the issuer (OpenID Connect, 11). */
@@ -42,7 +43,14 @@ export function authorizationCode(options: OAuthOptions): Grant {
       const scopes = withOfflineAccess(required, options, context.at.metadata);
       const signIn = options.signIn ?? loopbackSignIn();
       const { at, missingScopes } = context;
-      const purpose = { server: at.server.href, issuer: at.issuer, scopes, ...(missingScopes && { missingScopes }) };
+      const assumed = at.isAssumed && { isIssuerAssumed: true };
+      const purpose = {
+        server: at.server.href,
+        issuer: at.issuer,
+        ...assumed,
+        scopes,
+        ...(missingScopes && { missingScopes }),
+      };
       const attempt = await signIn.prepare(await registeredRedirectUri(options, context), purpose);
       try {
         checkRedirectUri(attempt.redirectUri, options);
@@ -89,10 +97,14 @@ interface Requested {
  * and with another client if the server refuses a registered one, because it may have lost the registration.
  */
 async function signInWith(attempt: SignInAttempt, options: OAuthOptions, requested: Requested): Promise<Obtained> {
-  const { context, scopes, isRetry } = requested;
+  const { context, isRetry } = requested;
   const { redirectUri } = attempt;
   const known = await findClient(options, context, redirectUri);
   const clientId = known.client.client_id;
+  const refusal = offlineRefusal(context.storage, context.at.issuer, clientId);
+  const mayOmitOffline = options.scope === undefined && requested.scopes?.includes(OFFLINE_ACCESS) === true;
+  const isRefused = mayOmitOffline && (await refusal.read()) === true;
+  const scopes = isRefused ? withoutOfflineAccess(requested.scopes ?? []) : requested.scopes;
   try {
     const request = await makeRequest(context, known, { redirectUri, scopes });
     context.endpoints.report(`Authorization URL ${withoutState(request.url)}`);
@@ -103,9 +115,11 @@ async function signInWith(attempt: SignInAttempt, options: OAuthOptions, request
     return { clientId, response };
   } catch (error) {
     const again = { ...requested, context: { ...context, registration: "stored" as const } };
-    if (isScopeRefusal(error) && options.scope === undefined && scopes?.includes(OFFLINE_ACCESS)) {
+    if (isScopeRefusal(error) && mayOmitOffline && !isRefused) {
       context.warn(repetitionOf(error, `The sign-in starts again without ${OFFLINE_ACCESS}.`));
-      return signInWith(attempt, options, { ...again, scopes: withoutOfflineAccess(scopes) });
+      const obtained = await signInWith(attempt, options, { ...again, scopes: withoutOfflineAccess(scopes ?? []) });
+      await refusal.set(true);
+      return obtained;
     }
     if (!isClientRefusal(error)) throw error;
     if (isRetry || !(await forgetClient(options, context, clientId))) throw refusedClient(error, clientId, options);

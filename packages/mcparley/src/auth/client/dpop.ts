@@ -2,7 +2,7 @@ import { SignJWT, exportJWK } from "jose";
 import { type CryptoKeyPair, DPoP, type DPoPHandle, generateKeyPair, isDPoPNonceError } from "oauth4webapi";
 import { digest } from "../../rpc/digest.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import type { Discovered } from "./discovery.ts";
+import type { Discovered } from "./discovery/discovery.ts";
 import type { CredentialStorage } from "./credentials.ts";
 import type { ReplyHeaders } from "../../http/client/reply.ts";
 

@@ -4,7 +4,7 @@ import { nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { isObject } from "../../rpc/messages.ts";
 import { normalizeResponse, readDocument } from "../issuer-document.ts";
-import type { Discovered } from "./discovery.ts";
+import type { Discovered } from "./discovery/discovery.ts";
 import { type DpopProver, withNonce } from "./dpop.ts";
 import type { GuardedFetch, GuardedInit } from "./guarded-fetch.ts";
 import {
@@ -299,7 +299,8 @@ function explainAssumed(cause: LocalError, { server, issuer, isTokenRequired }: 
     ? ["requires a token or a key, but offers no sign-in", "Send the token or key in the option `headers`."]
     : ["offers no sign-in", "The server may not require one."];
   const reason = `It names no authorization server, and there is none at ${JSON.stringify(issuer)}.`;
-  return new LocalError("authorization_failed", `${nameOf(server)} ${fact}. ${reason} ${cure}`, { cause, data });
+  const message = `${nameOf(server)} ${fact}. ${reason} ${cure}`;
+  return new LocalError("authorization_failed", message, { cause, data: { ...data, hasSignIn: false } });
 }
 
 /** Collects the secrets of a request. */

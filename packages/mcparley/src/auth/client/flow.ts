@@ -5,7 +5,7 @@ import { type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
 import { systemClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { memoryCredentials } from "./credentials.ts";
-import { readChallenge, splitScope } from "./discovery.ts";
+import { readChallenge, splitScope } from "./discovery/discovery.ts";
 import { dpopKeys } from "./dpop.ts";
 import type { AuthorizationCore, Grant } from "./grant.ts";
 import type { SignedInAccount, AuthorizationOptions, OAuth } from "./options.ts";

@@ -4,7 +4,7 @@ import { isPrivateHost } from "../../net/private-address.ts";
 import type { HttpConnection } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import type { CredentialStorage } from "./credentials.ts";
-import type { Discovered } from "./discovery.ts";
+import type { Discovered } from "./discovery/discovery.ts";
 import type { DpopKeys } from "./dpop.ts";
 import type { Endpoints, KnownClient, TokenResponse } from "./endpoints.ts";
 import { type GuardedFetch, type GuardedInit, makeGuardedFetch } from "./guarded-fetch.ts";
@@ -39,6 +39,8 @@ export interface TokenAssignment {
   readonly server: URL;
   readonly issuer: string;
   readonly clientId: string | undefined;
+  /** The client of the tokens that a sign-out has deleted. */
+  readonly signedOutClientId?: string;
   readonly storage: CredentialStorage;
   readonly clock: Clock;
   readonly fetch: GuardedFetch;

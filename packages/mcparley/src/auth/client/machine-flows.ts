@@ -5,10 +5,10 @@ import type { ClientCredential } from "../client-credential.ts";
 import { wrongAudience } from "../token-audience.ts";
 import { type Endpoints, type KnownClient, type TokenResponse, requestTokens } from "./endpoints.ts";
 import { type Grant, type GrantContext, reportRequests } from "./grant.ts";
-import { authenticateClient } from "./known-client.ts";
+import { authenticateClient } from "./registration/known-client.ts";
 import { makeGuardedFetch } from "./guarded-fetch.ts";
 import type { ClientCredentialsOptions, EnterpriseManagedOptions, WorkloadIdentityOptions } from "./options.ts";
-import { discoverIssuer } from "./metadata.ts";
+import { discoverIssuer } from "./discovery/metadata.ts";
 
 /** The grant type of an assertion (RFC 7523, 2.1). */
 const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";

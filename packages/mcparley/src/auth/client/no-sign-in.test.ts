@@ -6,7 +6,9 @@ import { apiKeys } from "../server/api-keys.ts";
 import { toFetch } from "../../http/to-fetch.ts";
 import { createServer } from "../../server/create-server.ts";
 import { oauth } from "./oauth.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { OAuth } from "./options.ts";
+import type { SignIn } from "./sign-in.ts";
 
 const keys = apiKeys([{ key: "first-key-0123456789", subject: "alice" }]);
 const keyServer = toFetch(createServer({ name: "test", version: "1.0.0" }), { auth: keys, path: "/mcp" }).fetch;
@@ -51,10 +53,23 @@ const explained =
   'https://mcp.example/mcp requires a token or a key, but offers no sign-in. It names no authorization server, and there is none at "https://mcp.example". Send the token or key in the option `headers`.';
 
 describe("a server with API keys, without an authorization server", () => {
+  test("is marked in the purpose of the sign-in", async () => {
+    const { fetch: send } = world(keyServer, () => new Response("Not found", { status: 404 }));
+    const purposes: unknown[] = [];
+    const prepare: SignIn["prepare"] = (_, purpose) => {
+      purposes.push(purpose);
+      return Promise.reject(new LocalError("sign_in_required", "A user must sign in."));
+    };
+    await failureOf(oauth({ fetch: send, signIn: { prepare } }), send);
+    expect(purposes).toEqual([
+      { server: serverUrl, issuer: new URL(serverUrl).origin, isIssuerAssumed: true, scopes: undefined },
+    ]);
+  });
+
   test.each(responses)("is reported as such by a request if its other paths answer with %s", async (_, other) => {
     const { fetch: send, signIn, visits } = world(keyServer, other);
     const failure = await failureOf(oauth({ fetch: send, signIn }), send);
-    expect(failure).toMatchObject({ code: "authorization_failed", message: explained });
+    expect(failure).toMatchObject({ code: "authorization_failed", message: explained, data: { hasSignIn: false } });
     // The cure is no other client.
     expect(failure).not.toHaveProperty("data.request");
     expect(visits).toEqual([]);

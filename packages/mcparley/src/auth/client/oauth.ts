@@ -56,8 +56,8 @@ export function authorize(options: AuthorizationOptions, { name, extension, make
   const withoutTokens = new Set<string>();
   let flow: OAuth | undefined;
 
-  // oauth4webapi, jose and everything that uses them are loaded here and nowhere else. They are larger than the rest of the
-  // client, and many programs pass `auth` for servers that never ask for it.
+  // A bundle of a client loads oauth4webapi, jose and everything that uses them here and nowhere else. They are larger than the rest
+  // of the client, and many programs pass `auth` for servers that never ask for it.
   async function load(): Promise<OAuth> {
     if (flow) return flow;
     const module = await import("./flow.ts");

@@ -119,6 +119,43 @@ describe("an issuer that refuses offline_access", () => {
     ]);
   });
 
+  describe.each<[string, OAuthOptions]>([
+    ["that registered itself", {}],
+    ["that was registered manually", { client: { id: "manual" } }],
+  ])("to a client %s", (_, options) => {
+    const refusing = () => {
+      const all = setting();
+      all.world.clients.add("manual");
+      const refuse = refusingTokens("not_allowed")(all);
+      return { ...all, start: () => all.start({ ...refuse, ...options }) };
+    };
+
+    test("is not asked for it again by the next sign-in", async () => {
+      const { world, errors, start } = refusing();
+      await start().signIn(serverUrl);
+      await start().signIn(serverUrl);
+      expect(requested(world)).toEqual(["notes offline_access", "notes", "notes"]);
+      expect(errors).toHaveLength(1);
+    });
+
+    test("is asked for it again after a sign-out", async () => {
+      const { world, start } = refusing();
+      await start().signIn(serverUrl);
+      await start().signOut(serverUrl);
+      world.answerToken = undefined;
+      await start().signIn(serverUrl);
+      expect(requested(world)).toEqual(["notes offline_access", "notes", "notes offline_access"]);
+    });
+  });
+
+  test("is asked for it again by a new registration", async () => {
+    const all = setting();
+    const refuse = refusingTokens("not_allowed")(all);
+    await all.start(refuse).signIn(serverUrl);
+    await all.start(refuse).signIn(serverUrl, { newClient: true });
+    expect(requested(all.world)).toEqual(["notes offline_access", "notes", "notes offline_access", "notes"]);
+  });
+
   test("in a pushed request opens one page", async () => {
     const { world, start } = setting();
     world.metadata.pushed_authorization_request_endpoint = "https://as.example/par";

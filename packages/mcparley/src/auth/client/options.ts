@@ -132,7 +132,7 @@ export interface OAuthOptions extends AuthorizationOptions, RegistrationOptions 
   signIn?: SignIn;
   /**
    * Whether to request `offline_access` if the authorization server supports it and `scope` is not set. If the server refuses
-   * it, the sign-in is repeated once without it. Default: true.
+   * it, the sign-in is repeated once without it, and the client requests it again only after a sign-out. Default: true.
    */
   offlineAccess?: boolean;
 }

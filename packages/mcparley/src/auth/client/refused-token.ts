@@ -1,7 +1,7 @@
 import { decodeJwt } from "jose";
 import type { ReplyHeaders } from "../../http/client/reply.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import type { Challenge, Discovered } from "./discovery.ts";
+import type { Challenge, Discovered } from "./discovery/discovery.ts";
 import { clockRemark, inWords, offsetRemark, withoutSecrets } from "./oauth-error.ts";
 import type { TokenRecord } from "./tokens.ts";
 

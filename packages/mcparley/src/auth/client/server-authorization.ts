@@ -1,7 +1,14 @@
 import { type HttpAuthRefusal, type HttpAuthRequest, nameOf } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { StoredValue, serverKey } from "./credentials.ts";
-import { type Challenge, type Discovered, discover, discoverFor, readChallenge, splitScope } from "./discovery.ts";
+import {
+  type Challenge,
+  type Discovered,
+  discover,
+  discoverFor,
+  readChallenge,
+  splitScope,
+} from "./discovery/discovery.ts";
 import type { DpopProver } from "./dpop.ts";
 import { type AuthorizationCore, fetchFor } from "./grant.ts";
 import { isClientRefusal, isLastingRefusal, isServerFailure, isUnavailable } from "./oauth-error.ts";
@@ -209,8 +216,10 @@ export class ServerAuthorization {
       await stored.set(undefined);
       const { grant, storage, clock } = this.#core;
       const fetch = fetchFor(this.#core, this.#server);
-      const { issuer } = token;
-      await grant.assignTokens?.({ server: this.#server, issuer, clientId: undefined, storage, clock, fetch });
+      const { issuer, clientId: signedOutClientId } = token;
+      const server = this.#server;
+      const assignment = { server, issuer, clientId: undefined, signedOutClientId, storage, clock, fetch };
+      await grant.assignTokens?.(assignment);
     }
   }
 

@@ -17,6 +17,8 @@ export interface SignInPurpose {
   readonly server: string;
   /** The issuer identifier of the authorization server. */
   readonly issuer: string;
+  /** Whether the server names no authorization server, so that one at its origin is assumed, which may not exist. Default: false. */
+  readonly isIssuerAssumed?: boolean;
   /** The scopes to request. Undefined if the authorization server chooses them. */
   readonly scopes: readonly string[] | undefined;
   /** The scopes that a request needs and the present tokens lack. Undefined if the sign-in has another reason. */

@@ -2,7 +2,7 @@ import { decodeJwt } from "jose";
 import { LocalError } from "../../rpc/errors.ts";
 import { unverifiedIdToken } from "../issuer-document.ts";
 import { StoredValue } from "./credentials.ts";
-import { type Discovered, splitScope } from "./discovery.ts";
+import { type Discovered, splitScope } from "./discovery/discovery.ts";
 import { checkDpopAlgorithms } from "./dpop.ts";
 import {
   type Endpoints,

@@ -3,7 +3,7 @@ import type { Clock } from "../../rpc/clock.ts";
 import { type AuthenticatedEndpoint, clientAuthentication } from "../client-authentication.ts";
 import type { ClientCredential } from "../client-credential.ts";
 import { type GuardedFetch, makeGuardedFetch } from "../client/guarded-fetch.ts";
-import { discoverIssuer } from "../client/metadata.ts";
+import { discoverIssuer } from "../client/discovery/metadata.ts";
 import { withCooldown } from "./request-cache.ts";
 import { issuerUnavailable } from "./verified-token.ts";
 

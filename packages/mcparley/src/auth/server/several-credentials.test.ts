@@ -10,7 +10,7 @@ import { toNodeHandler } from "../../node/node-handler.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { createServer } from "../../server/create-server.ts";
 import { tool } from "../../server/definition.ts";
-import { readChallenge } from "../client/discovery.ts";
+import { readChallenge } from "../client/discovery/discovery.ts";
 import { apiKeys } from "./api-keys.ts";
 import { bearer } from "./bearer.ts";
 import { protectedResource } from "./protected-resource.ts";

@@ -160,6 +160,15 @@ describe("no redirect arrives", () => {
     expect((await get(`${attempt.redirectUri}?code=c&state=s1`)).status).toBe(404);
   });
 
+  test("within one second", async () => {
+    const clock = fakeClock();
+    const attempt = await prepare({ clock, timeLimit: 1_000 });
+    const message = "The user did not return from the sign-in within 1 second.";
+    const outcome = expect(attempt.visit(authorizationUrl, never)).rejects.toMatchObject({ message });
+    await clock.advance(1_000);
+    await outcome;
+  });
+
   test("before the caller aborts", async () => {
     const clock = fakeClock();
     const controller = new AbortController();

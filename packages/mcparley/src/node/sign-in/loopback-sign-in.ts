@@ -45,7 +45,8 @@ export function loopbackSignIn(options: LoopbackSignInOptions = {}): SignIn {
       return {
         redirectUri: listener.redirectUri,
         async visit(authorizationUrl, signal) {
-          const message = `The user did not return from the sign-in within ${timeLimit / 1000} seconds.`;
+          const limit = timeLimit === 1000 ? "1 second" : `${timeLimit / 1000} seconds`;
+          const message = `The user did not return from the sign-in within ${limit}.`;
           const ended = linkWithin({ clock, ms: timeLimit, message }, signal);
           // The browser can return before the program that opened it has ended.
           const redirect = listener.receive(authorizationUrl.searchParams.get("state") ?? undefined, ended.signal);

@@ -1,11 +1,11 @@
 import type { AuthorizationServer } from "oauth4webapi";
-import { LocalError } from "../../rpc/errors.ts";
-import { clientAuthentication, secretMethods } from "../client-authentication.ts";
-import type { ClientCredential } from "../client-credential.ts";
+import { LocalError } from "../../../rpc/errors.ts";
+import { clientAuthentication, secretMethods } from "../../client-authentication.ts";
+import type { ClientCredential } from "../../client-credential.ts";
 import type { ClientIdentity } from "./client-registrations.ts";
-import { StoredValue } from "./credentials.ts";
-import type { KnownClient } from "./endpoints.ts";
-import type { GrantContext } from "./grant.ts";
+import { StoredValue } from "../credentials.ts";
+import type { KnownClient } from "../endpoints.ts";
+import type { GrantContext } from "../grant.ts";
 
 /**
  * Prepares the authentication of a client, by the registered method or else one that the server supports (RFC 8414, 2).

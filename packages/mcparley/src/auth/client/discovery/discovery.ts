@@ -1,11 +1,11 @@
 import { type AuthorizationServer, WWWAuthenticateChallengeError, processRevocationResponse } from "oauth4webapi";
-import { nameOf } from "../../http/client/settings.ts";
-import { LocalError } from "../../rpc/errors.ts";
-import type { GuardedFetch } from "./guarded-fetch.ts";
-import { isUnavailable } from "./oauth-error.ts";
-import type { AuthorizationOptions } from "./options.ts";
+import { nameOf } from "../../../http/client/settings.ts";
+import { LocalError } from "../../../rpc/errors.ts";
+import type { GuardedFetch } from "../guarded-fetch.ts";
+import { isUnavailable } from "../oauth-error.ts";
+import type { AuthorizationOptions } from "../options.ts";
 import { discoverIssuer, discoverResource, legacyIssuer } from "./metadata.ts";
-import type { ReplyHeaders } from "../../http/client/reply.ts";
+import type { ReplyHeaders } from "../../../http/client/reply.ts";
 
 /** The parameters of a `WWW-Authenticate` header (RFC 6750, 3; RFC 9728, 5.1). */
 export interface Challenge {

@@ -1,12 +1,12 @@
 import type { AuthorizationServer } from "oauth4webapi";
-import { nameOf } from "../../http/client/settings.ts";
-import { PROTOCOL_VERSION_HEADER } from "../../http/header-names.ts";
-import { latestLegacy } from "../../mcp/revisions/index.ts";
-import { LocalError, isTransient } from "../../rpc/errors.ts";
-import type { JsonObject } from "../../rpc/messages.ts";
-import { readDocument, readTexts } from "../issuer-document.ts";
-import { pathOf, resourceMetadataUrls } from "../well-known-urls.ts";
-import type { GuardedFetch } from "./guarded-fetch.ts";
+import { nameOf } from "../../../http/client/settings.ts";
+import { PROTOCOL_VERSION_HEADER } from "../../../http/header-names.ts";
+import { latestLegacy } from "../../../mcp/revisions/index.ts";
+import { LocalError, isTransient } from "../../../rpc/errors.ts";
+import type { JsonObject } from "../../../rpc/messages.ts";
+import { readDocument, readTexts } from "../../issuer-document.ts";
+import { pathOf, resourceMetadataUrls } from "../../well-known-urls.ts";
+import type { GuardedFetch } from "../guarded-fetch.ts";
 
 /** The metadata that an MCP server published (RFC 9728), with identifiers as they were written. */
 interface ResourceMetadata {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { type ScriptedIssuer, scriptedIssuer } from "mcparley-tests/support/scripted-issuer.ts";
-import { fakeClock } from "../../testing/fake-clock.ts";
-import { sendHttp } from "../../http/client/send.ts";
-import { readHttpTarget } from "../../http/client/settings.ts";
-import { memoryCredentials } from "./credentials.ts";
-import { oauth } from "./oauth.ts";
-import type { OAuth, OAuthOptions } from "./options.ts";
+import { fakeClock } from "../../../testing/fake-clock.ts";
+import { sendHttp } from "../../../http/client/send.ts";
+import { readHttpTarget } from "../../../http/client/settings.ts";
+import { memoryCredentials } from "../credentials.ts";
+import { oauth } from "../oauth.ts";
+import type { OAuth, OAuthOptions } from "../options.ts";
 
 const issuer = "https://as.example";
 const notes = "https://mcp.example/mcp";

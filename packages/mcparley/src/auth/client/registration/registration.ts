@@ -1,20 +1,21 @@
 import { calculatePKCECodeChallenge, generateRandomCodeVerifier } from "oauth4webapi";
-import { isLoopback } from "../../net/loopback.ts";
-import { LocalError } from "../../rpc/errors.ts";
+import { isLoopback } from "../../../net/loopback.ts";
+import { LocalError } from "../../../rpc/errors.ts";
 import {
   ClientRegistrations,
   type Registration,
   deleteRegistrations,
   fetchRegistration,
+  offlineRefusal,
   readRegistration,
 } from "./client-registrations.ts";
-import { StoredValue } from "./credentials.ts";
-import type { Discovered } from "./discovery.ts";
-import { type KnownClient, pushAuthorization, refreshToken, registerClient } from "./endpoints.ts";
-import { type GrantContext, type TokenAssignment, requireEndpoint } from "./grant.ts";
+import { StoredValue } from "../credentials.ts";
+import type { Discovered } from "../discovery/discovery.ts";
+import { type KnownClient, pushAuthorization, refreshToken, registerClient } from "../endpoints.ts";
+import { type GrantContext, type TokenAssignment, requireEndpoint } from "../grant.ts";
 import { authenticate } from "./known-client.ts";
-import { isClientRefusal, refusalCode } from "./oauth-error.ts";
-import type { RegisteredClient, RegistrationOptions } from "./options.ts";
+import { isClientRefusal, refusalCode } from "../oauth-error.ts";
+import type { RegisteredClient, RegistrationOptions } from "../options.ts";
 
 /** Returns the issuers of the clients that were registered manually. */
 export function manualIssuers(options: RegistrationOptions): readonly string[] {
@@ -190,19 +191,16 @@ export async function forgetClient(
   clientId: string,
 ): Promise<boolean> {
   if (clientId === options.clientMetadataUrl || manualClients(options).some(({ id }) => id === clientId)) return false;
+  await offlineRefusal(context.storage, context.at.issuer, clientId).set(undefined);
   return registrationsAt(context).forget(clientId, context.clock.now());
 }
 
 /** Records the client of the tokens of a server, and deletes registrations without tokens, also at their authorization server. */
-export async function assignTokens({
-  storage,
-  clock,
-  fetch,
-  server,
-  issuer,
-  clientId,
-}: TokenAssignment): Promise<void> {
+export async function assignTokens(assignment: TokenAssignment): Promise<void> {
+  const { storage, clock, fetch, server, issuer, clientId, signedOutClientId } = assignment;
   const unused = await new ClientRegistrations(storage, issuer).assign(server.href, clientId, clock.now());
+  const forgotten = [...unused.map(({ id }) => id), ...(signedOutClientId === undefined ? [] : [signedOutClientId])];
+  for (const id of forgotten) await offlineRefusal(storage, issuer, id).set(undefined);
   await deleteRegistrations(fetch, unused);
 }
 

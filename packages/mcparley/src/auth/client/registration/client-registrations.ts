@@ -1,6 +1,6 @@
-import type { ClientCredential } from "../client-credential.ts";
-import { type CredentialStorage, StoredValue } from "./credentials.ts";
-import type { GuardedFetch } from "./guarded-fetch.ts";
+import type { ClientCredential } from "../../client-credential.ts";
+import { type CredentialStorage, StoredValue } from "../credentials.ts";
+import type { GuardedFetch } from "../guarded-fetch.ts";
 
 /** A client as an authorization server knows it, by a registration or by hand. */
 export interface ClientIdentity extends Omit<ClientCredential, "method"> {
@@ -163,6 +163,11 @@ function isUnused({ servers, signIns }: Registration, now: number): boolean {
 
 function otherSignIns({ signIns = [] }: Registration, server: string): readonly RunningSignIn[] {
   return signIns.filter((one) => one.server !== server);
+}
+
+/** Whether an authorization server has refused `offline_access` to a client. A sign-out and a new registration forget it. */
+export function offlineRefusal(storage: CredentialStorage, issuer: string, clientId: string): StoredValue<true> {
+  return new StoredValue(storage, `offline-refused:${JSON.stringify([issuer, clientId])}`);
 }
 
 function withSingle(stored: Stored = { clients: [] }, single: Registration | undefined): Stored {
