@@ -179,7 +179,7 @@ export class ServerAuthorization {
     } catch (error) {
       options.signal.throwIfAborted();
       // The issuer of the present tokens is not replaced while it is unavailable.
-      const mayRecover = at.issuer === this.#token?.issuer && isUnavailable(error);
+      const mayRecover = isUnavailable(error) && at.issuer === (await this.load())?.issuer;
       if (!at.discoverNext || isVisited || mayRecover || !isServerFailure(error)) throw error;
       const next = await at.discoverNext().catch(() => {
         throw error;
