@@ -85,7 +85,8 @@ export function requireEndpoint(
   try {
     checkUrl(url);
   } catch (error) {
-    throw new LocalError("forbidden_url", `${server} cannot be used. ${String((error as Error).message)}`, { data });
+    const { message } = error as LocalError;
+    throw new LocalError("forbidden_url", `${server} cannot be used. ${message}`, { data });
   }
   return url;
 }

@@ -44,7 +44,9 @@ export async function toAuthorizationError(
   const code = show(body.error);
   const description = body.description === undefined ? undefined : show(body.description);
   const message = `${server} refused ${what}: ${inWords(code, description)}.${cureFor(code, description)}`;
-  const data = { issuer, error: code, ...(description !== undefined && { description }), status: body.status };
+  const { status, isImplied } = body;
+  const more = { ...(description !== undefined && { description }), status, ...(isImplied && { isImplied }) };
+  const data = { issuer, error: code, ...more };
   return new LocalError("authorization_failed", message, { data });
 }
 
@@ -92,7 +94,8 @@ const lastingCode = /^(?:invalid|bad)_|^unauthorized_client$|^unsupported_grant_
  * that is overloaded or switched off.
  */
 export function isLastingRefusal(error: unknown): error is LocalError {
-  return isFinalRefusal(error) && lastingCode.test(refusalCode(error) ?? "");
+  if (!isFinalRefusal(error) || (error.data as { isImplied?: boolean }).isImplied) return false;
+  return lastingCode.test(refusalCode(error) ?? "");
 }
 
 /** Returns whether a request to an authorization server, or the check of its metadata, has failed. */
@@ -136,6 +139,8 @@ interface ErrorBody {
   error: string;
   description: string | undefined;
   status: number;
+  /** Whether the response has no error code, and only its challenge shows that the client authentication was refused. */
+  isImplied?: true;
 }
 
 /** Returns the response that an error of oauth4webapi contains. */
@@ -146,7 +151,7 @@ function responseOf(error: unknown): Response | undefined {
 
 /** Returns the document of a response that failed. */
 async function documentOf(error: unknown): Promise<JsonObject | undefined> {
-  if (error instanceof ResponseBodyError) return error.cause as JsonObject;
+  if (error instanceof ResponseBodyError) return error.cause;
   const response = responseOf(error);
   if (response) return response.bodyUsed ? undefined : readDocument(response);
   const cause = error instanceof Error ? error.cause : undefined;
@@ -168,7 +173,8 @@ function errorBody(error: unknown, document: JsonObject | undefined): ErrorBody 
     // A server that refuses the client authentication may send a challenge and a body (RFC 6749, 5.2). The body may be another JSON
     // error, such as that of JSON-RPC.
     const body = document ?? { ...error.cause[0]?.parameters };
-    return readError(body, error.status) ?? { error: "invalid_client", description: undefined, status: error.status };
+    const implied = { error: "invalid_client", description: undefined, status: error.status, isImplied: true } as const;
+    return readError(body, error.status) ?? implied;
   }
   // oauth4webapi expects no OAuth error in a response with a status such as 503.
   const status = error instanceof ResponseBodyError ? error.status : responseOf(error)?.status;

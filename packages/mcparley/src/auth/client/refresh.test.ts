@@ -175,6 +175,10 @@ describe("a refusal that can be temporary", () => {
 
   test.each<[string, () => Response]>([
     ["a page with status 400", page(400)],
+    [
+      "a page of a proxy with a challenge",
+      () => new Response("<p>Sign in", { status: 401, headers: { "www-authenticate": 'Basic realm="proxy"' } }),
+    ],
     ["a page with status 403", page(403)],
     ["a page with status 404", page(404)],
     ["a page with status 407", page(407)],

@@ -284,7 +284,7 @@ function describeTokens(
 function subjectOf({ [unverifiedIdToken]: idToken, access_token: accessToken }: TokenResponse): string | undefined {
   for (const token of [idToken, accessToken]) {
     try {
-      const { sub } = decodeJwt(String(token));
+      const { sub } = decodeJwt(typeof token === "string" ? token : "");
       if (typeof sub === "string") return sub;
     } catch {
       // An access token need not be a JWT, and an ID token can be encrypted.
