@@ -77,8 +77,10 @@ export function requireEndpoint(
   const server = `The authorization server ${JSON.stringify(issuer)}`;
   const data = { issuer, request: name === "registration_endpoint" ? "registration" : "metadata" };
   if (typeof endpoint !== "string" || !URL.canParse(endpoint)) {
-    const value = endpoint === undefined ? "" : `, but ${JSON.stringify(endpoint).slice(0, 200)}`;
-    const message = `${server} has no ${name} in its metadata${value}.`;
+    const message =
+      endpoint === undefined
+        ? `${server} has no ${name} in its metadata.`
+        : `${server} cannot be used. The ${name} in its metadata is not a URL: ${JSON.stringify(endpoint).slice(0, 200)}.`;
     throw new LocalError("authorization_failed", message, { data });
   }
   const url = new URL(endpoint);
