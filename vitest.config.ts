@@ -54,7 +54,7 @@ const withOwnProcess = filesOf(filesWithOwnProcess);
 
 /**
  * The tests that start programs: the command, the examples, the samples of the guides, hosts and their servers, published clients, the
- * compiler. Each start takes up to a second of CPU time, so that they are a suite of their own: `npm run programs`.
+ * compiler. Each start takes up to a second of CPU time, so that they are a suite of their own: `npm run check -- programs`.
  */
 const programs = [
   "benchmarks",
@@ -106,7 +106,7 @@ const properties = project({
 });
 const isFuzzed = process.env.FUZZ_SHARE !== undefined;
 
-/** The suites of `npm test` and `npm run programs`. */
+/** The suites of `npm test` and `npm run check -- programs`. */
 const suites = [
   project({
     name: "own process",

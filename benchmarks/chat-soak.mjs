@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { makeReady, root } from "../scripts/ready.mjs";
+import { root } from "../scripts/ready.mjs";
 import { PseudoTerminal } from "../tests/chat/support/pseudo-terminal.mjs";
 import { startEndpoint } from "../tests/chat/support/scripted-endpoint.mjs";
 import { allowed, judgeGrowth, measure } from "./chat-soak/memory.mjs";
@@ -14,7 +14,7 @@ import { alignedTable } from "./report/markdown.mjs";
 /** @import { Moment } from "./chat-soak/memory.mjs" */
 /** @typedef {Moment & { seconds: number, turns: number }} Row */
 
-const help = `npm run soak:chat [-- options]
+const help = `npm run soak -- chat [options]
 
 Talks to \`mcparley chat\` in a pseudo-terminal: calls with approvals, forms, prompts, resources, cancelled calls, and a server that
 dies and comes back. Measures the memory of the chat, and fails if it grows from the second third of the time to the last one by more
@@ -37,10 +37,7 @@ const longInterval = 60;
 const fewestMoments = 12;
 
 if (values.help) process.stdout.write(help);
-else {
-  makeReady();
-  process.exitCode = await main(values.seconds === undefined ? Number(values.minutes) * 60 : Number(values.seconds));
-}
+else process.exitCode = await main(values.seconds === undefined ? Number(values.minutes) * 60 : Number(values.seconds));
 
 /** @param {number} seconds */
 async function main(seconds) {

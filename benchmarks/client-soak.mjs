@@ -3,7 +3,6 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { makeReady } from "../scripts/ready.mjs";
 import { Program } from "./measure/program.mjs";
 import { alignedTable } from "./report/markdown.mjs";
 import { judgeCount, judgeMemory, judgeSurprises } from "./soak/judge.mjs";
@@ -11,7 +10,7 @@ import { judgeCount, judgeMemory, judgeSurprises } from "./soak/judge.mjs";
 /** @import { Client } from "mcparley/client" */
 /** @import { Finding, Held } from "./soak/judge.mjs" */
 
-const help = `npm run soak:client [-- options]
+const help = `npm run soak -- client [options]
 
 Measures the heap of one client over many calls, and over many subscriptions that are opened and closed. Fails unless the heap is flat.
 
@@ -39,10 +38,7 @@ setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc");
 
 if (values.help) process.stdout.write(help);
-else {
-  makeReady();
-  process.exitCode = await main();
-}
+else process.exitCode = await main();
 
 async function main() {
   const [calls = 0, subscriptions = 0] = [values.calls, values.subscriptions].map(Number);

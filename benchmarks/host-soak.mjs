@@ -8,10 +8,9 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { bundleHost } from "../tests/host/processes/bundle-host.mjs";
-import { makeReady } from "../scripts/ready.mjs";
 import { alignedTable } from "./report/markdown.mjs";
 
-const help = `npm run soak:host [-- options]
+const help = `npm run soak -- host [options]
 
 Kills hosts, and measures the time until the last process of their servers and the watchdog have ended. Fails unless each has
 ended within five seconds.
@@ -40,10 +39,7 @@ const commands = ["exit", "throw", "reject", "abort"];
 const program = path.join(import.meta.dirname, "../tests/host/processes/programs/host.mjs");
 
 if (values.help) process.stdout.write(help);
-else {
-  makeReady();
-  process.exitCode = await main();
-}
+else process.exitCode = await main();
 
 async function main() {
   const kills = Number(values.kills);

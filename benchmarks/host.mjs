@@ -9,7 +9,7 @@ import { alignedTable } from "./report/markdown.mjs";
 
 /** @import { Host, HostOptions } from "@mcparley/host" */
 
-const help = `npm run bench:host [-- options]
+const help = `npm run bench -- host [options]
 
 Measures the time until the tools of 19 servers of a host are usable, without and with a bad twentieth server of each kind. The servers
 are programs. Each measurement with a bad server alternates with one without it, and one with a good twentieth server shows
@@ -142,8 +142,6 @@ async function measure(createHost, twentieth) {
 }
 
 async function run() {
-  const { makeReady } = await import("../scripts/ready.mjs");
-  makeReady();
   const built = new URL("../packages/host/dist/index.js", import.meta.url);
   /** @type {{ createHost: (options: HostOptions) => Promise<Host> }} */
   const { createHost } = await import(built.href);

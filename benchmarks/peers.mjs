@@ -1,7 +1,7 @@
 // @ts-check
-import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
+import { installLocked } from "../scripts/npm.mjs";
 
 const source = path.join(import.meta.dirname, "peers");
 
@@ -12,25 +12,9 @@ const source = path.join(import.meta.dirname, "peers");
  * @returns {string | undefined}
  */
 export function installPeers(folder) {
-  mkdirSync(folder, { recursive: true });
-  const reason = installPackages(folder);
+  const reason = installLocked(source, folder);
   if (reason === undefined) copyPrograms(folder);
   return reason;
-}
-
-/** @param {string} folder @returns {string | undefined} */
-function installPackages(folder) {
-  const lock = readFileSync(path.join(source, "package-lock.json"), "utf8");
-  const marker = path.join(folder, ".made-from");
-  if (existsSync(marker) && readFileSync(marker, "utf8") === lock) return undefined;
-  process.stderr.write("Installing the peers ...\n");
-  for (const file of ["package.json", "package-lock.json"]) cpSync(path.join(source, file), path.join(folder, file));
-  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  const shell = process.platform === "win32";
-  const { status, error, stderr } = spawnSync("npm", args, { cwd: folder, encoding: "utf8", shell });
-  if (error || status !== 0) return `npm ci failed: ${(error?.message ?? stderr).trim().slice(-300)}`;
-  writeFileSync(marker, lock);
-  return undefined;
 }
 
 /** @param {string} folder */

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { makeReady, root } from "../scripts/ready.mjs";
+import { root } from "../scripts/ready.mjs";
 import { clients } from "./implementations/clients.mjs";
 import { floor, implementations, own } from "./implementations/implementations.mjs";
 import { Pace, samplesOf } from "./measure/pace.mjs";
@@ -28,7 +28,7 @@ machine that does nothing else; benchmarks/README.md says how.
   --check          fail where this library misses a target of targets.json; the others are not run unless named
   --by-cpu         judge throughput by CPU time, on a machine that does other things meanwhile
   --list           the ids of all workloads, and nothing more
-  --save NAME      write benchmarks/results/NAME.md and .json
+  --save NAME      write benchmarks/results/NAME.md
 `;
 
 const { values } = parseArgs({
@@ -67,7 +67,6 @@ async function main() {
     process.stdout.write(`${workloads.map(({ id }) => id).join("\n")}\n`);
     return 0;
   }
-  makeReady();
   const needsPeers = workloads.some(({ contenders }) => contenders.some(isPeer));
   const reason = needsPeers ? installPeers(plan.peers) : undefined;
   const results = await measure(
@@ -163,5 +162,4 @@ function save(results, name) {
   const folder = path.join(root, "benchmarks/results");
   mkdirSync(folder, { recursive: true });
   writeFileSync(path.join(folder, `${name}.md`), markdownOf(results));
-  writeFileSync(path.join(folder, `${name}.json`), `${JSON.stringify(results, undefined, 2)}\n`);
 }

@@ -4,7 +4,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { makeReady } from "../scripts/ready.mjs";
 import { Program } from "./measure/program.mjs";
 import { alignedTable } from "./report/markdown.mjs";
 import {
@@ -65,10 +64,7 @@ setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc");
 
 if (values.help) process.stdout.write(help);
-else {
-  makeReady();
-  process.exitCode = await main();
-}
+else process.exitCode = await main();
 
 async function main() {
   const amounts = [values.minutes, values.rate, values.abandoned, values.restarts, values.subscriptions].map(Number);

@@ -4,14 +4,13 @@ import { once } from "node:events";
 import { availableParallelism, loadavg } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { makeReady } from "../scripts/ready.mjs";
 import { Lane } from "./load/lane.mjs";
 import { median, quantile } from "./measure/statistics.mjs";
 import { alignedTable } from "./report/markdown.mjs";
 
 /** @import { LoadJob } from "./types.ts" */
 
-const help = `npm run bench:workers [-- options]
+const help = `npm run bench -- workers [options]
 
 Measures a server in one process, in one worker, and in two workers that share its port (runWorkers). The measurements
 alternate, so that other programs on the machine affect all of them. Answers are checked.
@@ -68,7 +67,6 @@ if (values.help) process.stdout.write(help);
 else process.exitCode = await main();
 
 async function main() {
-  makeReady();
   process.stdout.write(
     `Load of the machine: ${loadavg()
       .map((load) => load.toFixed(1))

@@ -1,26 +1,28 @@
 // @ts-check
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { apiReport } from "./api/report.mjs";
 import { publishedPackages } from "./packages.mjs";
-import { makeReady, root } from "./ready.mjs";
+import { root } from "./ready.mjs";
 
-/** Writes the API reports of the published packages to the folder `api` of each package. The tests compare them with the declarations. */
-makeReady();
-// A fresh clone installs the parser that the report needs.
-const { apiReport } = await import("./api/report.mjs");
+/** Compares the API reports in the folder `api` of each published package with the declarations. `--update` writes them. */
+const isUpdate = process.argv.includes("--update");
 
 for (const published of publishedPackages()) {
   const reports = apiReport(published);
   const folder = path.join(root, published.folder, "api");
-  if (reports.size > 0) mkdirSync(folder, { recursive: true });
-  for (const [file, text] of reports) write(path.join(folder, file), text);
-  const gone = existsSync(folder) ? readdirSync(folder).filter((file) => !reports.has(file)) : [];
-  for (const file of gone) rmSync(path.join(folder, file));
+  const written = existsSync(folder) ? readdirSync(folder) : [];
+  for (const name of new Set([...reports.keys(), ...written])) compare(path.join(folder, name), reports.get(name));
 }
 
-/** @param {string} file @param {string} text */
-function write(file, text) {
-  const isCurrent = existsSync(file) && readFileSync(file, "utf8") === text;
-  if (!isCurrent) writeFileSync(file, text);
-  process.stdout.write(`${isCurrent ? "unchanged" : "written  "}  ${path.relative(root, file)}\n`);
+/** @param {string} file @param {string | undefined} text undefined if there is no such report */
+function compare(file, text) {
+  const isCurrent = text !== undefined && existsSync(file) && readFileSync(file, "utf8") === text;
+  if (!isCurrent && !isUpdate) process.exitCode = 1;
+  const verdict = isCurrent ? "current" : isUpdate ? "written" : "differs";
+  process.stdout.write(`${verdict}  ${path.relative(root, file)}\n`);
+  if (isCurrent || !isUpdate) return;
+  mkdirSync(path.dirname(file), { recursive: true });
+  if (text === undefined) rmSync(file);
+  else writeFileSync(file, text);
 }

@@ -4,14 +4,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { checkArtifact } from "./artifact/check.mjs";
 import { Checks } from "./artifact/checks.mjs";
-import { makeReady } from "./ready.mjs";
 
 /**
  * Tests what users install: packs the published packages and checks them. `--update` writes the lists of packed files in
  * `tests/artifact/files`.
  */
-makeReady();
-
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "mcparley-artifact-")));
 const checks = new Checks();
 try {

@@ -52,6 +52,7 @@ const packages = [
         neededBy: ["server.ts", "client.ts"],
         with: [
           "mcp/content.ts",
+          "mcp/custom-notifications.ts",
           "mcp/observe.ts",
           // Also imported by `index.ts`, which must not load the server.
           "mcp/other-imports.ts",
@@ -60,10 +61,12 @@ const packages = [
           "mcp/checks/safe-url.ts",
           "net/loopback.ts",
           "rpc/abort.ts",
+          "rpc/bounded-queue.ts",
           // Used on pipes, and by the HTTP client of Node.
           "rpc/collected-bytes.ts",
           "rpc/encode-large.ts",
           "rpc/guarded.ts",
+          "rpc/not-json.ts",
           // Used on pipes, and by the reader of event streams, which browsers load.
           "rpc/parse-json.ts",
           "rpc/pending-requests.ts",
@@ -77,7 +80,7 @@ const packages = [
           "store/server-store.ts",
         ],
       },
-      // Checks definitions and their schemas. `npm run size` reports it apart from the rest of a start.
+      // Checks definitions and their schemas. `npm run check -- size` reports it apart from the rest of a start.
       "json-schema-reader": {
         neededBy: ["schema/json-schema/document.ts"],
         with: [
@@ -85,7 +88,6 @@ const packages = [
           "server/check-definition.ts",
           "server/other-libraries.ts",
           "mcp/checks/check-metadata.ts",
-          "mcp/custom-notifications.ts",
         ],
       },
       server: { neededBy: ["server.ts"] },
@@ -108,12 +110,8 @@ const packages = [
       warnings: { neededBy: ["server/warnings.ts"], with: ["server/warnings.ts"] },
       // Loaded by a server with the first result that is more than plain text, and by input requests.
       "content-checks": { neededBy: ["mcp/checks/check-content.ts"], with: ["mcp/checks/check-content.ts"] },
-      // The next two are loaded by a client after a failed request, and by the OAuth flow.
-      "connection-error": {
-        neededBy: ["http/client/connection-error.ts"],
-        with: ["http/client/connection-error.ts"],
-      },
-      "error-body": { neededBy: ["http/client/error-body.ts"], with: ["http/client/error-body.ts"] },
+      // Loaded by a client after a failed request, and by the OAuth flow.
+      explanations: { neededBy: ["http/client/explanations.ts"] },
       // The functions that clients call for authorization, and the OAuth flow, which they load with its libraries later.
       "client-auth": { neededBy: ["auth/client/machine-grants.ts"], with: ["auth/well-known-urls.ts"] },
       // The requests to authorization servers, of clients and servers.
@@ -183,7 +181,7 @@ for (const { folder, entries, together, copied, inlined = [] } of packages) {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
-    // Maps are read by `npm run size` and are not published. A comment in the code that names a missing map makes bundlers warn.
+    // Maps are read by `npm run check -- size` and are not published. A comment in the code that names a missing map makes bundlers warn.
     sourcemap: "hidden",
     // They are in the declarations and in the source maps, and would be nearly a fifth of the code that a start reads.
     comments: { jsdoc: false },

@@ -10,7 +10,7 @@ import { root } from "./ready.mjs";
 
 const folder = path.join(root, "node_modules", ".mcparley");
 
-/** The suites of the test runner: `npm test` and `npm run programs`. @typedef {"tests" | "programs"} Suite */
+/** The suites of the test runner: `npm test` and `npm run check -- programs`. @typedef {"tests" | "programs"} Suite */
 
 /** The file to which the test runner writes the report of a suite. @param {Suite} suite */
 function testReport(suite) {
@@ -20,9 +20,9 @@ function testReport(suite) {
 /** The projects of `vitest.config.ts` by their suite. @type {Readonly<Record<Suite, readonly string[]>>} */
 const projects = { tests: ["own process", "shared process"], programs: ["programs", "programs, own process"] };
 
-/** Returns the arguments of the test runner for a suite. With paths, it runs only these tests, of any suite. @param {Suite} suite @param {readonly string[]} paths */
-export function testArguments(suite, paths) {
-  const chosen = paths.length > 0 ? paths : projects[suite].flatMap((name) => ["--project", name]);
+/** Returns the arguments of the test runner for a suite. @param {Suite} suite */
+export function testArguments(suite) {
+  const chosen = projects[suite].map((name) => `--project=${name}`);
   return ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${testReport(suite)}`, ...chosen];
 }
 

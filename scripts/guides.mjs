@@ -17,31 +17,38 @@ import { repository } from "./release/project.mjs";
  */
 
 /** Tables of what the tests check. They are for contributors, and large. */
-const tables = ["client-states", "client-under-faults", "pitfalls"];
-/** For readers who choose a library, a runtime or an issuer, and for users of the command, which prints the hints. */
-const outside = ["why-mcparley", "runtimes", "issuers", "command-hints"];
+const tables = ["reference/client-states.md", "reference/client-under-faults.md", "pitfalls.md"];
 
 /** The pages of each package: all guides for the users of the library, and those of its subject for another package. */
 const guidesOf = /** @type {Readonly<Record<string, RegExp>>} */ ({
-  mcparley: new RegExp(`^(?!(${outside.join("|")})\\.md$)`),
-  "@mcparley/cli": /^(command|chat|folder|add-to-a-host)[\w-]*\.md$/,
+  // Not those for readers who choose a library or a runtime, and no tables of results.
+  mcparley: /^(?!why-mcparley|runtimes|reference\/)/,
+  "@mcparley/cli": /^((command|chat|folder|add-to-a-host)[\w-]*|reference\/(command-hints|entry-members))\.md$/,
   "@mcparley/config": /^(add-to-a-host|host-configurations)\.md$/,
   "@mcparley/host": /^(consent|host)\.md$/,
   "@mcparley/redis": /^(deployment|multiple-processes|scaling)\.md$/,
   "create-mcparley": /^quick-start\.md$/,
 });
 
-/** Whether a page of `docs` is for users of the library: no decision record, and no table of what the tests check. @param {string} file */
+/** Returns the pages of `docs` and of its folder `reference`, relative to `docs`. */
+export function pagesOfDocs() {
+  const reference = readdirSync(path.join(root, "docs/reference")).map((name) => `reference/${name}`);
+  return [...readdirSync(path.join(root, "docs")), ...reference].filter((file) => file.endsWith(".md"));
+}
+
+/** Whether a page of `docs` is for users of the library, and no table of what the tests check. @param {string} file */
 export function isGuide(file) {
-  return file.endsWith(".md") && !/(^|\/)(adr\/|\.)/.test(file) && !tables.includes(file.replace(/\.md$/, ""));
+  return !tables.includes(file);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const { name, folder } of publishedPackages()) {
     const target = path.join(root, folder, "docs");
     rmSync(target, { recursive: true, force: true });
-    mkdirSync(target);
-    for (const [file, text] of shippedGuides(name)) writeFileSync(path.join(target, file), text);
+    for (const [file, text] of shippedGuides(name)) {
+      mkdirSync(path.dirname(path.join(target, file)), { recursive: true });
+      writeFileSync(path.join(target, file), text);
+    }
   }
   copyHandbook(path.join(root, "packages/cli/handbook"));
 }
@@ -71,7 +78,7 @@ function copyHandbook(target) {
  * @param {string | undefined} address the address of the repository
  */
 export function shippedGuides(name, address = repository) {
-  const files = readdirSync(path.join(root, "docs")).filter((file) => isGuide(file) && guidesOf[name]?.test(file));
+  const files = pagesOfDocs().filter((file) => isGuide(file) && guidesOf[name]?.test(file));
   const texts = new Map(files.map((file) => [file, readFileSync(path.join(root, "docs", file), "utf8")]));
   const pictures = [...texts.values()].flatMap((text) =>
     [...text.matchAll(/!\[[^\]]*\]\(([\w-]+\.svg)\)/g)].map(([, picture = ""]) => picture),
@@ -82,7 +89,10 @@ export function shippedGuides(name, address = repository) {
   for (const file of [...shipped].toSorted()) {
     const text = texts.get(file);
     if (text === undefined) guides.set(file, readFileSync(path.join(root, "docs", file), "utf8"));
-    else guides.set(file, withoutPadding(withOutsideLinks(text, { folder: "docs", shipped, address })));
+    else {
+      const folder = path.posix.dirname(path.posix.join("docs", file));
+      guides.set(file, withoutPadding(withOutsideLinks(text, { folder, shipped, address })));
+    }
   }
   return guides;
 }
@@ -108,8 +118,8 @@ function withOutsideLinks(text, { folder, shipped, address }) {
     (whole, label, target) => {
       if (label === undefined || /^([a-z]+:|[/#])/i.test(target)) return whole;
       const [link = "", anchor = ""] = target.split(/(?=#)/);
-      if (shipped.has(path.posix.normalize(link))) return whole;
       const linked = path.posix.join(folder, link);
+      if (shipped.has(path.posix.relative("docs", linked))) return whole;
       return address === undefined ? label : `[${label}](${addressOf(linked, address)}${anchor})`;
     },
   );

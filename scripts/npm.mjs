@@ -1,6 +1,6 @@
 // @ts-check
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "./ready.mjs";
 
@@ -26,15 +26,36 @@ export function npm(args, { cwd, quiet = false }) {
 export function installTools(name, versions) {
   const folder = path.join(root, ".tools", name);
   const manifest = `${JSON.stringify({ private: true, dependencies: versions }, undefined, 2)}\n`;
-  const marker = path.join(folder, "installed.json");
-  if (existsSync(marker) && readFileSync(marker, "utf8") === manifest) return folder;
   mkdirSync(folder, { recursive: true });
   writeFileSync(path.join(folder, "package.json"), manifest);
-  const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1"];
-  const { status } = spawnNpm(args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
-  if (status !== 0) return undefined;
-  writeFileSync(marker, manifest);
-  return folder;
+  return installOnce(folder, "install", manifest) === undefined ? folder : undefined;
+}
+
+/**
+ * Installs what a lock file pins into a folder, unless it is there. Returns the reason if that is impossible, otherwise undefined.
+ * Throws if the lock file is wrong, because that is a defect and not a missing network.
+ *
+ * @param {string} source the folder with `package.json` and `package-lock.json`
+ * @param {string} folder
+ */
+export function installLocked(source, folder) {
+  mkdirSync(folder, { recursive: true });
+  if (source !== folder)
+    for (const file of ["package.json", "package-lock.json"]) cpSync(path.join(source, file), path.join(folder, file));
+  return installOnce(folder, "ci", readFileSync(path.join(source, "package-lock.json"), "utf8"));
+}
+
+/** Runs npm in a folder, unless it was run there for the same input. @param {string} folder @param {"install" | "ci"} verb @param {string} input */
+function installOnce(folder, verb, input) {
+  const marker = path.join(folder, "node_modules/.made-from");
+  if (existsSync(marker) && readFileSync(marker, "utf8") === input) return undefined;
+  process.stderr.write(`Installing ${path.relative(root, folder)} ...\n`);
+  const args = [verb, "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--fetch-retries=1"];
+  const { status, error, stderr } = spawnNpm(args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+  if (/EUSAGE|EINTEGRITY|EJSONPARSE/.test(stderr)) throw new Error(`${folder}/package-lock.json is wrong. ${stderr}`);
+  if (status !== 0) return `npm ${verb} failed: ${(error?.message ?? stderr).trim().slice(-300)}`;
+  writeFileSync(marker, input);
+  return undefined;
 }
 
 /**

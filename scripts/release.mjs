@@ -8,27 +8,34 @@ import { Checks } from "./artifact/checks.mjs";
 import { fileNameOf } from "./packages.mjs";
 import { npm } from "./npm.mjs";
 import { makeReady, root } from "./ready.mjs";
+import { runChangesets } from "./release/changesets.mjs";
 import { readState, reasonsAgainst } from "./release/conditions.mjs";
-import { readmes } from "./release/read-samples.mjs";
-import { runSamples } from "./release/samples.mjs";
-import { followPages } from "./samples/run.mjs";
 
-const help = `npm run release [-- --dry-run]
+const help = `npm run release [-- options]
+  npm run release -- changeset [WORD]
 
 Builds, packs and checks the published packages, installs the tarballs into empty projects, and runs the samples of the READMEs and
 the shell samples of the guides there. Then it publishes the tarballs with provenance. It refuses to publish while the address of the repository is not set, files are not committed, the
 registry has the version, or provenance is unavailable.
 
   --dry-run   publishes nothing, and prints what would be published and the reasons against it
+
+"changeset" runs Changesets: without a word it asks for the description of a change, "version" raises the versions and writes
+the changelogs, "status" lists what the next release contains.
 `;
 
 /** @typedef {import("./artifact/pack.mjs").Packed} Packed */
 
-const { values } = parseArgs({
-  options: { "dry-run": { type: "boolean", default: false }, help: { type: "boolean", short: "h", default: false } },
-});
-if (values.help) process.stdout.write(help);
-else process.exitCode = await release(values["dry-run"]);
+const words = process.argv.slice(2);
+if (words[0] === "changeset") {
+  makeReady();
+  process.exitCode = await runChangesets(words.slice(1));
+} else {
+  const options = /** @type {const} */ ({ "dry-run": { type: "boolean" }, help: { type: "boolean", short: "h" } });
+  const { values } = parseArgs({ options });
+  if (values.help) process.stdout.write(help);
+  else process.exitCode = await release(values["dry-run"] === true);
+}
 
 /** Returns the exit code. @param {boolean} isDryRun */
 async function release(isDryRun) {
@@ -58,6 +65,10 @@ async function release(isDryRun) {
 
 /** Packs and checks the packages, and runs the samples with them. @param {string} folder @param {Checks} checks */
 async function checkPackages(folder, checks) {
+  // Loaded here, because a fresh clone installs the packages that these need.
+  const { readmes } = await import("../tests/samples/read-readme.mjs");
+  const { runSamples } = await import("../tests/samples/readme-samples.mjs");
+  const { followPages } = await import("../tests/samples/follow-pages.mjs");
   const packed = checkArtifact({ folder, checks });
   const tarballs = packed.map(({ file }) => file);
   for (const readme of readmes()) {

@@ -1,5 +1,5 @@
 // @ts-check
-import { floor } from "../implementations/implementations.mjs";
+import { floor, own } from "../implementations/implementations.mjs";
 import { clientTurns } from "../measure/client-turns.mjs";
 import { answerNames, modeNames } from "./http.mjs";
 import { roundsOf } from "./plan.mjs";
@@ -24,7 +24,35 @@ const listed = 50;
 
 /** Returns the workloads of clients over each transport. The server is on the other core, or a function in memory. @param {Plan} plan @returns {Workload[]} */
 export function clientWorkloads(plan) {
-  return variants().map((variant) => workloadOf(variant, plan));
+  return [...variants().map((variant) => workloadOf(variant, plan)), signalWorkload(plan)];
+}
+
+/** Returns the workload of calls with a signal, compared with the same calls without one. @param {Plan} plan @returns {Workload} */
+function signalWorkload(plan) {
+  const names = [own, "mcparley-with-signal"];
+  const clientCase = /** @type {const} */ ({
+    way: "memory",
+    mode: "modern",
+    answers: "json",
+    operation: "call",
+    atOnce: 1,
+    tools: 2,
+  });
+  return {
+    id: "client/memory/signal/modern",
+    section: "Clients",
+    title: "callTool echo with a signal, memory, modern, one call after another",
+    reference: own,
+    measures: measures.map((measure) =>
+      measure.ratio ? { ...measure, ratio: measure.ratio.replace("floor", own) } : measure,
+    ),
+    amount: plan.amount,
+    rounds: plan.rounds.own,
+    contenders: names.map((name) => ({
+      name,
+      start: () => clientTurns({ name, isPeer: false, modes: { memory: ["modern"] } }, clientCase, plan.peers),
+    })),
+  };
 }
 
 /** The targets are for modern requests over HTTP, and for all calls in memory. @returns {Variant[]} */

@@ -135,5 +135,5 @@ function nameIn(text) {
 
 /** @param {string} title @param {readonly string[]} declarations */
 function page(title, declarations) {
-  return `# ${title}\n\nWritten by \`npm run api\`.\n\n\`\`\`ts\n${declarations.join("\n\n")}\n\`\`\`\n`;
+  return `# ${title}\n\nWritten by \`npm run check -- api --update\`.\n\n\`\`\`ts\n${declarations.join("\n\n")}\n\`\`\`\n`;
 }

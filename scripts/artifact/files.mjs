@@ -62,7 +62,7 @@ function checkDeclarations({ name, folder, files }, checks) {
 function compareList({ name, files }, checks) {
   const what = `${name} packs exactly the files of ${path.relative(root, snapshotOf(name)).split(path.sep).join("/")}`;
   if (!existsSync(snapshotOf(name)))
-    return checks.check(what, false, "the list is missing. Run npm run artifact -- --update");
+    return checks.check(what, false, "the list is missing. Run npm run check -- artifact --update");
   const expected = readFileSync(snapshotOf(name), "utf8").trimEnd().split("\n");
   const actual = listOf(files).trimEnd().split("\n");
   const difference = [
@@ -72,7 +72,7 @@ function compareList({ name, files }, checks) {
   checks.check(
     what,
     difference.length === 0,
-    `\n${difference.join("\n")}\nReview them, and run npm run artifact -- --update`,
+    `\n${difference.join("\n")}\nReview them, and run npm run check -- artifact --update`,
   );
 }
 

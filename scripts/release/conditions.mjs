@@ -33,17 +33,19 @@ export function reasonsAgainst({ address, packages, changedFiles, changesets, pu
   }
   if (changesets.length > 0) {
     reasons.push(
-      `No version contains the changesets ${changesets.join(", ")}. Run npm run changeset -- version and commit the result.`,
+      `No version contains the changesets ${changesets.join(", ")}. Run npm run release -- changeset version and commit the result.`,
     );
   }
   for (const { name, version, changelog } of packages) {
     const hasEntry = changelog.split("\n").includes(`## ${version}`);
     if (!hasEntry)
-      reasons.push(`The changelog of ${name} has no entry for ${version}. Add one with npm run changeset.`);
+      reasons.push(`The changelog of ${name} has no entry for ${version}. Add one with npm run release -- changeset.`);
   }
   if (packages.some((one) => one.version !== version)) reasons.push("The packages have different versions.");
   if (published.length > 0)
-    reasons.push(`The registry already has ${published.join(", ")}. Raise the version with npm run changeset.`);
+    reasons.push(
+      `The registry already has ${published.join(", ")}. Raise the version with npm run release -- changeset version.`,
+    );
   reasons.push(...reasonsOfProvenance(version, env));
   return reasons;
 }

@@ -18,7 +18,7 @@ export default defineConfig({
   outDir: "dist",
   cacheDir: ".generated/cache",
   cleanUrls: true,
-  // The link check of `npm run site` covers the built pages with their anchors.
+  // The link check of `npm run check -- site` covers the built pages with their anchors.
   ignoreDeadLinks: false,
   head: [
     ["link", { rel: "icon", type: "image/svg+xml", href: `${process.env.SITE_BASE ?? "/"}favicon.svg` }],

@@ -1,6 +1,6 @@
 // @ts-check
 import { chromium } from "playwright-core";
-import { chromiumArguments, findChromium } from "../../scripts/chromium.mjs";
+import { chromiumArguments, findChromium } from "../../tests/support/chromium.mjs";
 
 /**
  * Starts a browser without a window.

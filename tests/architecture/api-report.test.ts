@@ -9,6 +9,6 @@ test.each(publishedPackages())("the API of $name is the one in its folder api", 
   const folder = path.join(root, published.folder, "api");
   const committed = existsSync(folder) ? readdirSync(folder) : [];
   const texts = new Map(committed.map((file) => [file, readFileSync(path.join(folder, file), "utf8")]));
-  // After an intended change: `npm run api`. A reviewer then sees the change of the API.
+  // After an intended change: `npm run check -- api --update`. A reviewer then sees the change of the API.
   expect(Object.fromEntries(texts)).toEqual(Object.fromEntries(apiReport(published)));
 });

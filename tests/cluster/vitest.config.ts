@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 const source = (name: string): string => fileURLToPath(new URL(`../../packages/mcparley/src/${name}`, import.meta.url));
 
-/** The tests that need servers which `npm run test:cluster` installs. `npm test` leaves them out. */
+/** The tests that need servers which `npm run check -- cluster` installs. `npm test` leaves them out. */
 export default defineConfig({
   resolve: {
     alias: {

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 /*
  * `npx mcparley` runs the only bin of the package `mcparley`. These tests replace the command with a program that prints its arguments.
- * `npm run artifact` does the same with the packed packages and npm.
+ * `npm run check -- artifact` does the same with the packed packages and npm.
  */
 
 const library = fileURLToPath(new URL("../../packages/mcparley", import.meta.url));

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createProject } from "../../packages/create-mcparley/src/create.js";
 
 /*
- * The projects of create-mcparley are compiled and run with the packages of this repository. `npm run create` installs the packed packages.
+ * The projects of create-mcparley are compiled and run with the packages of this repository. `npm run check -- create` installs the packed packages.
  */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

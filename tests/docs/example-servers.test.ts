@@ -6,7 +6,7 @@ import { converse } from "../comparison/conversations.mjs";
 import { extractSamples } from "./extract-samples.ts";
 
 /*
- * Runs the servers on stdio of docs/example-servers.md as programs. `npm run compare` holds the same conversations with
+ * Runs the servers on stdio of docs/example-servers.md as programs. `npm run check -- compare` holds the same conversations with
  * servers of other libraries, and with `whoami.ts`, whose port has to be known in advance.
  */
 

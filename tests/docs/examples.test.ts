@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "nod
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import { compilePrograms } from "../../scripts/compile-programs.mjs";
+import { compilePrograms } from "../support/compile-programs.mjs";
 
 interface Example {
   /** The source file and the line of its `@example`: `packages/mcparley/src/otel/telemetry.ts:12`. */

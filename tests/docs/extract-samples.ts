@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { pagesOfDocs } from "../../scripts/guides.mjs";
 import { publishedPackages } from "../../scripts/packages.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -32,15 +33,14 @@ export interface CommandSample {
 
 /** The documents whose samples are run. */
 export function documents(): string[] {
-  const guides = readdirSync(path.join(root, "docs")).filter((name) => name.endsWith(".md"));
   const readmes = publishedPackages().map(({ folder }) => path.join(folder, "README.md"));
-  return ["README.md", "site/home.md", ...readmes, ...guides.map((name) => path.join("docs", name))];
+  return ["README.md", "site/home.md", ...readmes, ...pagesOfDocs().map((name) => path.join("docs", name))];
 }
 
 /**
  * Writes each TypeScript sample of a document to a separate file, in one folder for the document. Samples that are marked as
- * `ts other` use another library: `npm run compare` compiles them. Those that are marked as `ts example` are files of
- * `examples/`: `npm run frameworks` runs them. `into` is the folder of all documents.
+ * `ts other` use another library: `npm run check -- compare` compiles them. Those that are marked as `ts example` are files of
+ * `examples/`: `npm run check -- frameworks` runs them. `into` is the folder of all documents.
  */
 export function extractSamples(document: string, into: string = generated): Sample[] {
   const folder = path.join(into, document.replace(/\.md$/, ""));

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { programs } from "../../scripts/frameworks/programs.mjs";
+import { programs } from "../frameworks/programs.mjs";
 import { documents } from "./extract-samples.ts";
 
 /*
- * Blocks `ts example` are files of examples/frameworks, which `npm run frameworks` compiles and runs.
+ * Blocks `ts example` are files of examples/frameworks, which `npm run check -- frameworks` compiles and runs.
  */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -59,7 +59,7 @@ test("the table of frameworks has the versions that are run", () => {
 });
 
 test("the page of runtimes has the versions that are run", () => {
-  const source = read("scripts/runtimes/obtain.mjs");
+  const source = read("tests/interop/runtimes/obtain.mjs");
   const page = read("docs/workers-bun-and-deno.md");
   for (const title of ["workerd", "Bun", "Deno"]) {
     const [, version = ""] = new RegExp(`title: "${title}",\\s+version: "([\\d.]+)"`).exec(source) ?? [];

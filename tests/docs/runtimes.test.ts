@@ -4,18 +4,18 @@ import { build } from "esbuild";
 import { supportedVersions } from "mcparley";
 import { expect, test } from "vitest";
 import { entryPoints, readManifest } from "../../scripts/packages.mjs";
-import { pinnedVersion, runtimeNames } from "../../scripts/runtimes/obtain.mjs";
-import { revisions, runtimes } from "../../scripts/runtimes/sides.mjs";
-import { shown } from "../../scripts/runtimes/summary.mjs";
+import { pinnedVersion, runtimeNames } from "../interop/runtimes/obtain.mjs";
+import { revisions, runtimes } from "../interop/runtimes/sides.mjs";
+import { shown } from "../interop/runtimes/summary.mjs";
 
 /*
- * `docs/runtimes.md` has the results of `npm run runtimes` for each runtime of that script, and its table of entry points is
- * true. No runtime is needed.
+ * `docs/reference/runtime-results.md` has the results of `npm run check -- runtimes` for each runtime of that check, and the table of entry
+ * points in `docs/runtimes.md` is true. No runtime is needed.
  */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(`${root}/docs/runtimes.md`, "utf8");
-const [, written = ""] = /<!-- Written by [^>]*-->([\s\S]*?)<!-- End/.exec(page) ?? [];
+const written = readFileSync(`${root}/docs/reference/runtime-results.md`, "utf8");
 const [head = [], ...rows] = tableIn(written);
 
 test("the table has a line for each role and transport of each runtime, with the pinned version", () => {

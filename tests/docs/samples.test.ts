@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { format } from "node:util";
 import { build } from "esbuild";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { compilePrograms } from "../../scripts/compile-programs.mjs";
+import { compilePrograms } from "../support/compile-programs.mjs";
 import { type Sample, documents, extractSamples, generated } from "./extract-samples.ts";
 
 const samples = documents().flatMap((document) => extractSamples(document));

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { readmes } from "../../scripts/release/read-samples.mjs";
-import { notRun } from "../../scripts/samples/not-run.mjs";
-import { pagesWithCommands, readSteps } from "../../scripts/samples/read.mjs";
+import { readmes } from "../samples/read-readme.mjs";
+import { notRun } from "../samples/not-run.mjs";
+import { pagesWithCommands, readSteps } from "../samples/read.mjs";
 
-/* `npm run samples` runs the shell samples. These tests check what it cannot see. */
+/* `npm run check -- samples` runs the shell samples. These tests check what it cannot see. */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const textOf = (page: string): string => readFileSync(path.join(root, page), "utf8");

@@ -1,4 +1,4 @@
-/** The exports that `npm run faults` loads. */
+/** The exports that `npm run check -- faults` loads. */
 export { type Cell, allCells, nameOf, transports } from "./dimensions.ts";
 export { differences } from "./expected/compare.ts";
 export { expectedOf } from "./expected/rules.ts";

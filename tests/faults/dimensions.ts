@@ -69,7 +69,7 @@ export interface Cell {
   revision: RevisionName;
 }
 
-/** The name of a cell, as `npm run faults -- --cell` takes it. */
+/** The name of a cell, as `npm run check -- faults --cell` takes it. */
 export function nameOf({ operation, fault, transport, revision }: Cell): string {
   return `${operation}/${fault}/${transport}/${revision}`;
 }

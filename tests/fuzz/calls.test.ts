@@ -1,5 +1,5 @@
 import { afterEach } from "vitest";
-import { forgetRevisions } from "../../packages/mcparley/src/client/connect/find-revision.ts";
+import { forgetRevisions } from "../../packages/mcparley/src/client/connect/remembered-revisions.ts";
 import { play } from "./calls/play.ts";
 import { story } from "./calls/steps.ts";
 import { holds } from "./holds.ts";

@@ -3,12 +3,12 @@ import path from "node:path";
 import type { Feature } from "./check.ts";
 import type { Result } from "./run-checks.ts";
 
-const start = "<!-- Written by `npm run keycloak -- --update`. -->";
+const start = "<!-- Written by `npm run check -- keycloak --update`. -->";
 const end = "<!-- End of the written part. -->";
 
 /** The cells without a check, with the reason. */
 const withoutCheck: Readonly<Record<Feature, Readonly<Record<string, string>>>> = {
-  "resource indicators": { Keycloak: "no; [a mapper](keycloak.md#make-the-realm) adds the audience" },
+  "resource indicators": { Keycloak: "no; [a mapper](../keycloak.md#make-the-realm) adds the audience" },
 };
 
 /** Returns the table of features and issuers, with one line for each feature in the order of the checks. */
@@ -43,13 +43,13 @@ export function writeTable(root: string, table: string): void {
   writeFileSync(pageOf(root), `${before}${start}\n\n${table}\n\n${end}${after}`);
 }
 
-const pageOf = (root: string): string => path.join(root, "docs/issuers.md");
+const pageOf = (root: string): string => path.join(root, "docs/reference/issuers.md");
 
 function partsOf(root: string): { before: string; written: string; after: string } {
   const [before, rest] = readFileSync(pageOf(root), "utf8").split(start);
   const [written, after] = rest?.split(end) ?? [];
   if (before === undefined || written === undefined || after === undefined) {
-    throw new Error(`docs/issuers.md has no "${start}" and "${end}".`);
+    throw new Error(`docs/reference/issuers.md has no "${start}" and "${end}".`);
   }
   return { before, written, after };
 }

@@ -6,7 +6,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { fileCredentials, keychain } from "mcparley/node";
 
-/** Run by scripts/keychain.mjs, with the path of `@napi-rs/keyring` and a folder, in a session that has a keychain. */
+/** Run by run.mjs, with the path of `@napi-rs/keyring` and a folder, in a session that has a keychain. */
 const [, script = "", keyringPath = "", home = "", role] = process.argv;
 const { default: keyring } = await import(pathToFileURL(keyringPath).href);
 const folder = path.join(home, "credentials");

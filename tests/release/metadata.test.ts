@@ -107,7 +107,7 @@ describe.each(packages)("the guides of $name", ({ name }) => {
   test("link only files in the package, or other hosts", () => {
     const outside = [...guides].flatMap(([file, text]) =>
       linksOf(text)
-        .filter((target) => !guides.has(target))
+        .filter((target) => !guides.has(path.posix.join(path.posix.dirname(file), target)))
         .map((target) => `${file}: ${target}`),
     );
     expect(outside).toEqual([]);

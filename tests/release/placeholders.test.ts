@@ -6,7 +6,7 @@ import { shippedGuides } from "../../scripts/guides.mjs";
 import { publishedPackages } from "../../scripts/packages.mjs";
 import { placeholdersIn } from "../../scripts/release/project.mjs";
 
-/* `npm run artifact` does the same with every packed file. */
+/* `npm run check -- artifact` does the same with every packed file. */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const packages = publishedPackages();

@@ -3,6 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
+import { planOf } from "../../scripts/checks.mjs";
 
 interface Job {
   permissions?: Record<string, string>;
@@ -50,5 +51,9 @@ describe.each(readdirSync(folder))("%s", (file) => {
     const commands = Object.values(jobs).flatMap(commandsOf);
     const names = commands.map((command) => /^npm (?:run )?([\w:-]+)/.exec(command)?.[1] ?? command);
     expect(names.filter((name) => !(name in scripts))).toEqual([]);
+    for (const command of commands) {
+      const [, words] = /^npm run check -- (.*)$/.exec(command) ?? [];
+      if (words !== undefined) expect(planOf(words.split(" "))).not.toEqual([]);
+    }
   });
 });

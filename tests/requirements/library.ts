@@ -9,7 +9,7 @@ export type { TransportFactory } from "../../packages/mcparley/src/client/connec
 export { openClient } from "../../packages/mcparley/src/client/connect/open-client.ts";
 export type { Client } from "../../packages/mcparley/src/client/calls/client.ts";
 export type { ClientExtension } from "../../packages/mcparley/src/client/extension.ts";
-export { forgetRevisions } from "../../packages/mcparley/src/client/connect/find-revision.ts";
+export { forgetRevisions } from "../../packages/mcparley/src/client/connect/remembered-revisions.ts";
 export type { ConnectOptions } from "../../packages/mcparley/src/client/options.ts";
 export { asTask, continueAsTask, followTasks, tasks, tasksOf } from "../../packages/mcparley/src/tasks.ts";
 export { toFetch } from "../../packages/mcparley/src/http/to-fetch.ts";
@@ -52,7 +52,7 @@ export { serveStdio } from "../../packages/mcparley/src/stdio/serve-stdio.ts";
 export { commandTransports } from "../../packages/mcparley/src/stdio/command-transport.ts";
 export { streamTransport } from "../../packages/mcparley/src/stdio/stream-transport.ts";
 export { type FakeClock, fakeClock } from "../../packages/mcparley/src/testing/fake-clock.ts";
-export { type EventFeed, type SentRequest } from "../support/fetch-stub.ts";
+export type { EventFeed, SentRequest } from "../support/fetch-stub.ts";
 export { gate } from "../support/gate.ts";
 export { type RawAnswer, type RawHttp, type RawMessage, rawHttp } from "../support/raw-http.ts";
 export { oauth } from "../../packages/mcparley/src/auth/client/oauth.ts";

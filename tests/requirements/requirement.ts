@@ -1,7 +1,7 @@
 /**
  * The revisions whose requirements are proven, oldest first.
  *
- * @public Used by `scripts/requirements.mjs`, which bundles this file.
+ * @public Used by `run.mjs`, which bundles this file.
  */
 export const versions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
 export type Version = (typeof versions)[number];

@@ -18,9 +18,9 @@ test("llms.txt describes each page and entry point in one sentence", () => {
 
 test("llms-full.txt contains the guides once, without generated tables and padding", () => {
   const text = llmsFullText(pages);
-  const titles = pages.filter(({ source }) => /^docs\/[\w-]+\.md$/.test(source)).map(({ path }) => path);
+  const titles = pages.filter(({ source }) => /^docs\/(reference\/)?[\w-]+\.md$/.test(source)).map(({ path }) => path);
   const found = titles.filter((path) => text.split(`<!-- ${path} -->`).length === 2);
-  const generated = ["client-states.md", "client-under-faults.md", "pitfalls.md"];
+  const generated = ["reference/client-states.md", "reference/client-under-faults.md", "pitfalls.md"];
   expect(titles.filter((path) => !found.includes(path))).toEqual(expect.arrayContaining(generated));
   expect(found).toEqual(expect.arrayContaining(["tools.md", "quick-start.md", "troubleshooting.md"]));
   expect(text.match(/^\|.* {3,}\|$/gm)).toBeNull();

@@ -3,7 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { connect } from "mcparley/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { compilePrograms } from "../../scripts/compile-programs.mjs";
+import { compilePrograms } from "../support/compile-programs.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const library = path.join(root, "packages/mcparley");

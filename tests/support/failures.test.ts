@@ -44,10 +44,9 @@ test("the counts of several suites are added, and a missing report counts as a f
 });
 
 test("a suite runs its projects, and with paths the tests of any suite", () => {
-  expect(testArguments("tests", [])).toContain("shared process");
-  expect(testArguments("tests", [])).not.toContain("programs");
-  expect(testArguments("programs", [])).toContain("programs");
-  expect(testArguments("tests", ["tests/chat"])).not.toContain("--project");
+  expect(testArguments("tests")).toContain("--project=shared process");
+  expect(testArguments("tests")).not.toContain("--project=programs");
+  expect(testArguments("programs")).toContain("--project=programs");
 });
 
 test("the error of each failed test is listed", () => {

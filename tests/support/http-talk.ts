@@ -8,12 +8,6 @@ import type { JsonObject } from "../../packages/mcparley/src/rpc/messages.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../packages/mcparley/src/testing/fake-clock.ts";
 import { initializeResult } from "../../packages/mcparley/src/testing/peer-transports.ts";
 import { type FetchStub, type SentRequest, fetchStub } from "./fetch-stub.ts";
-// The client loads these modules on first use. Loading them here keeps tests with a fake clock from waiting for the disk.
-import "../../packages/mcparley/src/client/subscriptions/subscriptions.ts";
-import "../../packages/mcparley/src/http/client/connection-error.ts";
-import "../../packages/mcparley/src/http/client/error-body.ts";
-import "../../packages/mcparley/src/http/client/standalone.ts";
-import "../../packages/mcparley/src/http/client/stream.ts";
 
 /** Answers one request. */
 export type Answer = (request: SentRequest) => void;

@@ -13,8 +13,8 @@ export async function connect(target) {
   };
 }
 
-/** @param {ClientTarget} target */
-function targetOf(target) {
+/** Returns the target that a client of this library connects to. @param {ClientTarget} target */
+export function targetOf(target) {
   if (target.way === "http") return target.url;
   if (target.way === "stdio") return { command: target.command, args: [...target.args] };
   const [ours, theirs] = memoryPair();

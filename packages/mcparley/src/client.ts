@@ -32,7 +32,7 @@ export type { CallToolResult, Tool, ToolAnnotations } from "./mcp/tools.ts";
 export type { Client } from "./client/calls/client.ts";
 export type { ClientExtension, FollowedCall, PreparedCall } from "./client/extension.ts";
 export type { ServerInfo } from "./client/connect/session.ts";
-export { forgetRevisions } from "./client/connect/find-revision.ts";
+export { forgetRevisions } from "./client/connect/remembered-revisions.ts";
 export type {
   InProcessCaller,
   InProcessServer,

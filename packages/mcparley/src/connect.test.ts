@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { memoryPair } from "./rpc/memory-transport.ts";
-import { forgetRevisions } from "./client/connect/find-revision.ts";
+import { forgetRevisions } from "./client/connect/remembered-revisions.ts";
 import type { ServerChange } from "./client/subscriptions/subscription.ts";
 import { fakeClock, flushPromises } from "./testing/fake-clock.ts";
 import { modernPeer } from "./testing/peer-transports.ts";

@@ -80,8 +80,7 @@ export async function connect(
   target: ConnectTarget,
   options: ServerConnectOptions & HttpClientOptions = {},
 ): Promise<Client> {
-  const checked = checkExtensions(options);
-  if (checked) await checked;
+  checkExtensions(options);
   return openClient(transportsOf(target, options), options);
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Step, drawSession } from "../../../scripts/terminal-picture/draw-session.mjs";
+import { type Step, drawSession } from "../picture/draw-session.mjs";
 import { environmentOf, newHome } from "./terminal.ts";
 
 /** Draws the screen that a program of Node leaves in a window of 20 columns. */

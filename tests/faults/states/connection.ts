@@ -13,8 +13,6 @@ import {
 } from "../../../packages/mcparley/src/testing/peer-transports.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../../packages/mcparley/src/testing/scripted-peer.ts";
 import type { StateTable } from "./table.ts";
-// Loaded on first use. Loaded here, so that no test waits for it.
-import "../../../packages/mcparley/src/client/connect/on-demand.ts";
 
 const exited = (): LocalError => new LocalError("exited", "The server exited with code 1.");
 const sessionLost = (): LocalError => new LocalError("session_lost", "404");

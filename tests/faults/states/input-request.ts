@@ -7,9 +7,6 @@ import { flushPromises } from "../../../packages/mcparley/src/testing/fake-clock
 import { legacyPeer, peerTransports } from "../../../packages/mcparley/src/testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../../packages/mcparley/src/testing/scripted-peer.ts";
 import type { Cell, StateTable } from "./table.ts";
-// Loaded on first use by the client. Loaded here, so that no test waits for them.
-import "../../../packages/mcparley/src/client/connect/on-demand.ts";
-import "../../../packages/mcparley/src/client/input/input-requests.ts";
 
 type State = "queued" | "asked" | "ended";
 type Event =
@@ -159,7 +156,7 @@ const over = "it has ended";
 
 export const inputRequest: StateTable<State, Event> = {
   machine: "Input request",
-  file: "client/input/server-requests.ts",
+  file: "client/legacy/server-requests.ts",
   states: {
     queued: "An elicitation of a legacy session waits for the forms before it. The timeouts of the calls are stopped.",
     asked: "A handler runs. The timeouts of the calls are stopped.",

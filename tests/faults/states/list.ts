@@ -7,10 +7,6 @@ import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcpa
 import { modernPeer, peerTransports } from "../../../packages/mcparley/src/testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../../packages/mcparley/src/testing/scripted-peer.ts";
 import type { Cell, StateTable } from "./table.ts";
-// Loaded on first use by the client. Loaded here, so that no test waits for them.
-import "../../../packages/mcparley/src/client/calls/on-demand.ts";
-import "../../../packages/mcparley/src/client/calls/check-result.ts";
-import "../../../packages/mcparley/src/client/lists/cached-results.ts";
 
 type State = "unknown" | "listing" | "known" | "expired" | "unavailable" | "closed";
 type Event =

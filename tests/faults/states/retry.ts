@@ -7,10 +7,6 @@ import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcpa
 import { discoverResult, initializeResult } from "../../../packages/mcparley/src/testing/peer-transports.ts";
 import { type EventFeed, type SentRequest, fetchStub } from "../../support/fetch-stub.ts";
 import type { Cell, StateTable } from "./table.ts";
-// Loaded on first use. Loading them here keeps tests with a fake clock from waiting for the disk.
-import "../../../packages/mcparley/src/http/client/connection-error.ts";
-import "../../../packages/mcparley/src/http/client/error-body.ts";
-import "../../../packages/mcparley/src/http/client/stream.ts";
 
 type State = "waiting" | "sent" | "streaming" | "repeated" | "settled";
 type Event =
@@ -259,7 +255,7 @@ function unanswered(state: "sent" | "repeated"): Omit<Record<Event, Cell | strin
 /** The states of the request of one call over HTTP. The table covers three files: `send-request.ts`, `transport.ts`, `posted.ts`. */
 export const retryTable: StateTable<State, Event> = {
   machine: "Retry",
-  file: "client/calls/send-request.ts, http/client/transport.ts and http/client/posted.ts",
+  file: "client/calls/repair.ts, http/client/transport.ts and http/client/posted.ts",
   states: {
     waiting: "The request is held back: the headers that authorize it are not known yet.",
     sent: "The request was sent, and no response has begun.",

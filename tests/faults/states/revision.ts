@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Client } from "../../../packages/mcparley/src/client/calls/client.ts";
-import { forgetRevisions } from "../../../packages/mcparley/src/client/connect/find-revision.ts";
+import { forgetRevisions } from "../../../packages/mcparley/src/client/connect/remembered-revisions.ts";
 import { openClient } from "../../../packages/mcparley/src/client/connect/open-client.ts";
 import { LocalError, RpcError } from "../../../packages/mcparley/src/rpc/errors.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcparley/src/testing/fake-clock.ts";
@@ -24,9 +24,6 @@ import {
   until,
 } from "../../support/http-talk.ts";
 import type { Cell, StateTable } from "./table.ts";
-// Loaded on first use. Loaded here, so that no test waits for them.
-import "../../../packages/mcparley/src/client/connect/on-demand.ts";
-import "../../../packages/mcparley/src/http/client/http-sse.ts";
 
 const discover = "server/discover";
 const discovery = result(discoverResult());

@@ -9,8 +9,6 @@ import { type FakeClock, fakeClock, flushPromises } from "../../../packages/mcpa
 import { legacyPeer, modernPeer, peerTransports } from "../../../packages/mcparley/src/testing/peer-transports.ts";
 import type { ScriptedPeer } from "../../../packages/mcparley/src/testing/scripted-peer.ts";
 import type { Cell, StateTable } from "./table.ts";
-// The client loads this module on first use. Loading it here keeps tests with a fake clock from waiting for the disk.
-import "../../../packages/mcparley/src/client/subscriptions/subscriptions.ts";
 
 type State = "opening" | "open" | "interrupted" | "waiting" | "reopening" | "ended";
 type Event =

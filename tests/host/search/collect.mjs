@@ -1,13 +1,13 @@
 /**
- * Starts a published MCP server, and writes the definitions of its tools to `corpus/NAME.json`.
+ * Starts a published MCP server, and writes the definitions of its tools to the archive `corpus/tools.json.gz`.
  *
  *     node tests/host/search/collect.mjs NAME REGISTRY PACKAGE VERSION LICENSE COMMAND [ARGUMENT...]
  *
  * Environment variables of the server are those of this process. The README lists the commands of all servers.
  */
-import { writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { connect } from "mcparley/client";
+import { writeServer } from "./archive.mjs";
 
 /** The depth up to which nested parameters are kept. */
 const DEPTH = 2;
@@ -38,7 +38,7 @@ export async function collect({ name, source, target }) {
   const { title, description } = client.server.info;
   await client.close();
   const server = { server: name, ...source, ...(title ? { title } : {}), ...(description ? { description } : {}) };
-  writeFileSync(new URL(`corpus/${name}.json`, import.meta.url), `${JSON.stringify({ ...server, tools })}\n`);
+  writeServer({ ...server, tools });
   return tools.length;
 }
 

@@ -1,6 +1,6 @@
-import { readFileSync, readdirSync } from "node:fs";
-import type { JsonObject } from "mcparley";
+import { readFileSync } from "node:fs";
 import type { CatalogueTool } from "../../../packages/host/src/catalogue/catalogue.ts";
+import { readServers } from "./archive.mjs";
 
 /** A query of `queries.json`. */
 export interface Query {
@@ -11,25 +11,17 @@ export interface Query {
   readonly tools: readonly string[];
 }
 
-interface CorpusFile {
-  readonly server: string;
-  readonly tools: readonly { name: string; title?: string; description?: string; inputSchema: JsonObject }[];
-}
-
 /** Reads the tools of the published servers as a catalogue. */
 export function readCorpus(): CatalogueTool[] {
-  const folder = new URL("corpus/", import.meta.url);
-  const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
-  return files.toSorted().flatMap((name) => {
-    const { server, tools }: CorpusFile = JSON.parse(readFileSync(new URL(name, folder), "utf8"));
-    return tools.map((tool) => ({
+  return readServers().flatMap(({ server, tools }) =>
+    tools.map((tool) => ({
       name: `${server}__${tool.name}`,
       server,
       tool,
       description: tool.description ?? "",
       inputSchema: tool.inputSchema,
-    }));
-  });
+    })),
+  );
 }
 
 /** Reads the queries. */

@@ -2,7 +2,9 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { NotAvailable, installNode } from "../../conformance/suite/tools.mjs";
+import { installLocked } from "../../../scripts/npm.mjs";
+import { NotAvailable } from "../../support/runner.mjs";
+import { newerNode } from "../runtimes/obtain.mjs";
 
 /** @import { Peer } from "./types.ts" */
 
@@ -35,7 +37,7 @@ const installers = {
   },
   node22(tools) {
     installPackages(tools);
-    return installNode(path.join(path.dirname(tools), "conformance"));
+    return newerNode();
   },
   python: (tools) => installPython(tools, "python"),
   "python-v1": (tools) => installPython(tools, "python-v1"),
@@ -47,14 +49,8 @@ const installers = {
 /** Installs the packages, and the fixtures in the same folder, so that imports of the fixtures resolve. @param {string} tools */
 function installPackages(tools) {
   const folder = path.join(tools, "node");
-  once(
-    folder,
-    ["package.json", "package-lock.json"].map((file) => path.join(pinned, "node", file)),
-    () => {
-      cpSync(path.join(pinned, "node"), folder, { recursive: true });
-      run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder);
-    },
-  );
+  const reason = installLocked(path.join(pinned, "node"), folder);
+  if (reason !== undefined) throw new NotAvailable(reason);
   const place = path.join(folder, "matrix");
   rmSync(place, { recursive: true, force: true });
   for (const part of ["conversations.mjs", "driver.mjs", "peers"]) {
@@ -127,10 +123,8 @@ function once(folder, files, work) {
 
 /** @param {string} program @param {readonly string[]} args @param {string} cwd @param {Record<string, string>} env */
 function run(program, args, cwd, env = {}) {
-  const shell = process.platform === "win32" && program === "npm";
   const { status, error, stderr, stdout } = spawnSync(program, args, {
     cwd,
-    shell,
     encoding: "utf8",
     env: { ...process.env, ...env },
   });

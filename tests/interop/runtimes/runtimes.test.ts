@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { pairingsOf } from "../../../scripts/runtimes/pairings.mjs";
-import { type Result, type RuntimeRow, checkServer } from "../../../scripts/runtimes/run.mjs";
-import { revisions, runtimes } from "../../../scripts/runtimes/sides.mjs";
-import { failedParts, partsOf, summaryTable } from "../../../scripts/runtimes/summary.mjs";
+import { pairingsOf } from "./pairings.mjs";
+import { type Result, type RuntimeRow, checkServer } from "./run-runtime.mjs";
+import { revisions, runtimes } from "./sides.mjs";
+import { failedParts, partsOf, summaryTable } from "./summary.mjs";
 import type { Known } from "../matrix/types.ts";
 
 const place = { program: "runtime", project: "/project" };

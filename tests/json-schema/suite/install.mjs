@@ -3,13 +3,11 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { NotAvailable } from "../../support/runner.mjs";
 
 /** The source distribution of this Python package contains the official JSON-Schema-Test-Suite in its folder `json`. */
 const version = "4.26.0";
 const sha256 = "0c26707e2efad8aa1bfc5b7ce170f3fccc2e4918ff85989ba9ffa9facb2be326";
-
-/** Thrown if the test suite is neither installed nor can be downloaded. */
-export class NotAvailable extends Error {}
 
 /**
  * Returns the folder of the official test suite, which is downloaded on the first call.

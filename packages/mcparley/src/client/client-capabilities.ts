@@ -1,4 +1,5 @@
 import { type ClientCapabilities, checkExtensionId } from "../mcp/capabilities.ts";
+import { checkReservedId } from "../mcp/checks/reserved-ids.ts";
 import type { ClientExtension } from "./extension.ts";
 import type { ConnectOptions } from "./options.ts";
 
@@ -33,17 +34,13 @@ export function declaring(options: ConnectOptions, id: string): ConnectOptions {
   };
 }
 
-/** Throws for an extension with an invalid identifier. Rejects for one with an identifier that MCP reserves. */
-export function checkExtensions({ extensions = {} }: ConnectOptions): Promise<void> | undefined {
+/** Throws for an extension with an invalid identifier, or with one that MCP reserves. */
+export function checkExtensions({ extensions = {} }: ConnectOptions): void {
   const ids = isExtensionList(extensions) ? extensions.map(({ id }) => id) : Object.keys(extensions);
-  for (const id of ids) checkExtensionId(id);
-  // Most clients have no extension, or one of MCP.
-  const others = ids.filter((id) => /mcp|modelcontextprotocol/i.test(id));
-  return others.length === 0
-    ? undefined
-    : import("../mcp/checks/reserved-ids.ts").then(({ checkReservedId }) =>
-        others.forEach((id) => checkReservedId(id)),
-      );
+  for (const id of ids) {
+    checkExtensionId(id);
+    checkReservedId(id);
+  }
 }
 
 /** Whether the option contains extensions with code, and not only their settings. */

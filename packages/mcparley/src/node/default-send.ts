@@ -15,13 +15,13 @@ const fetchOfNode = globalThis.fetch;
  *
  * Throws `LocalError` `invalid_target` for a target with both `fetch` and `connection`.
  */
-export function sendingFor({ fetch: given, connection }: HttpTarget): Sending {
-  if (given && connection) {
+export function sendingFor({ fetch: customFetch, connection }: HttpTarget): Sending {
+  if (customFetch && connection) {
     const message =
       "A target has the options fetch and connection. Omit one of them, and let your fetch use the proxy and the certificates.";
     throw new LocalError("invalid_target", message);
   }
-  if (given) return { send: given, createController: () => new AbortController() };
+  if (customFetch) return { send: customFetch, createController: () => new AbortController() };
   return { send: connection ? undiciSender(connection) : defaultSend, createController };
 }
 

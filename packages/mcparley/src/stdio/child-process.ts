@@ -63,14 +63,14 @@ const inherited: readonly string[] =
  *
  * The other variables are not inherited, because the environment of a host can contain its keys and tokens.
  */
-export function childEnv(given: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const isGiven = new Set(Object.keys(given).map(fold));
+export function childEnv(variables: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const isGiven = new Set(Object.keys(variables).map(fold));
   const env: Record<string, string> = {};
   for (const name of inherited) {
     const value = process.env[name];
     if (value !== undefined && !isGiven.has(fold(name))) env[name] = value;
   }
-  return { ...env, ...given };
+  return { ...env, ...variables };
 }
 
 /** On Windows names are case-insensitive, and two spellings of one name would have an undefined result. */
@@ -137,8 +137,8 @@ export function exitedError(
 ): LocalError {
   const how = signal === null ? `with code ${code}` : `by the signal ${signal}`;
   const cure = code === 0 && !hasSpoken ? ` ${neverServed}` : "";
-  const shown = excerptOf(stderr);
-  const output = shown === "" ? "It wrote nothing to stderr." : `The end of its stderr:\n${shown}`;
+  const excerpt = excerptOf(stderr);
+  const output = excerpt === "" ? "It wrote nothing to stderr." : `The end of its stderr:\n${excerpt}`;
   const message = `The server ${JSON.stringify(redact(command))} exited ${how}.${repeated}${cure} ${output}`;
   return new LocalError("exited", message, { data: { exitCode: code, signal, stderr } });
 }

@@ -4,9 +4,6 @@ import { flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { ConnectOptions } from "../options.ts";
-// Loaded on first use. Loaded here, so that no test waits for them.
-import "./on-demand.ts";
-import "../subscriptions/subscriptions.ts";
 
 const unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import { type PeerSchema, preparePeerSchema } from "../../schema/peer-schema.ts";
 import type { CallToolResult } from "../../mcp/tools.ts";
 import { formatIssue } from "../../schema/schema.ts";
-import type { Call } from "./call.ts";
+import type { Call } from "../core.ts";
 import { findAgain } from "./find-tool.ts";
 import type { KnownTool } from "./known-tools.ts";
 import { readToolResult } from "./tool-results.ts";
@@ -21,11 +21,11 @@ interface Mismatch {
  *
  * Throws `invalid_result`, with the result in `data`, if the result does not fit or is too complex to be checked.
  */
-export async function checkResult(call: Call, known: KnownTool, given: JsonObject): Promise<void> {
+export async function checkResult(call: Call, known: KnownTool, answer: JsonObject): Promise<void> {
   const { core, params } = call;
   const { generation } = core.tools;
   const name = String(params.name);
-  const result = readToolResult(given);
+  const result = readToolResult(answer);
   let mismatch = await mismatchOf(call, known, result);
   if (mismatch?.isOfResult) {
     const current = await findAgain(call, generation);

@@ -8,11 +8,12 @@ import type { GetPromptResult, Prompt } from "../../mcp/prompts.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import type { ReadResourceResult, Resource, ResourceTemplate } from "../../mcp/resources.ts";
 import type { CallToolResult, Tool } from "../../mcp/tools.ts";
+import { sendCustom } from "../connect/custom-notifications.ts";
 import type { ServerInfo } from "../connect/session.ts";
 import { type RequestOptions, checkTimeouts } from "../options.ts";
 import type { ServerChange, ListenFilter, Subscription } from "../subscriptions/subscription.ts";
 import { type ToolCallArguments, type ToolCallValue, byName } from "../typed-client.ts";
-import type { CallOptions, CallRequest, ClientCore } from "./call.ts";
+import type { CallOptions, CallRequest, ClientCore } from "../core.ts";
 import type { PagedList } from "../lists/list-pages.ts";
 import { listPrompts, listResourceTemplates, listResources, listTools } from "../lists/lists.ts";
 import { perform } from "./perform.ts";
@@ -131,7 +132,7 @@ export class Client {
    * }
    * ```
    */
-  callTool<N extends string>(name: N, ...given: ToolCallArguments<this, N>): Promise<ToolCallValue<this, N>>;
+  callTool<N extends string>(name: N, ...parameters: ToolCallArguments<this, N>): Promise<ToolCallValue<this, N>>;
   async callTool(name: string, args: object = {}, options?: RequestOptions): Promise<unknown> {
     const result = await perform(this.#core, toolCall(name, args), options);
     return valueOf(name, readToolResult(result));
@@ -149,7 +150,7 @@ export class Client {
    * console.log(isError ? "failed" : "succeeded", content);
    * ```
    */
-  callToolResult<N extends string>(name: N, ...given: ToolCallArguments<this, N>): Promise<CallToolResult>;
+  callToolResult<N extends string>(name: N, ...parameters: ToolCallArguments<this, N>): Promise<CallToolResult>;
   async callToolResult(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
     return readToolResult(await perform(this.#core, toolCall(name, args), options));
   }
@@ -261,8 +262,9 @@ export class Client {
    * intermediate result may come from an earlier process. `method` is the method of the request that it answered.
    */
   async follow(method: string, result: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
-    const { followStored } = await import("./on-demand.ts");
-    return followStored(this.#core, method, { result, options });
+    const final = await this.#core.extensions?.followStored(this.#core, method, { result, options });
+    if (final) return final;
+    throw new LocalError("not_capable", `No extension of this client can handle this result of ${method}.`);
   }
 
   /**
@@ -270,7 +272,6 @@ export class Client {
    * with `TypeError` for a name that MCP reserves, such as `notifications/progress`.
    */
   async notify(method: string, params?: JsonObject): Promise<void> {
-    const { sendCustom } = await import("../connect/custom-notifications.ts");
     await sendCustom(this.#core, method, params);
   }
 

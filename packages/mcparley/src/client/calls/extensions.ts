@@ -1,42 +1,23 @@
 import { type Linked, link, unlessAborted, within, linkWithin } from "../../rpc/abort.ts";
 import { wakefulClock } from "../../rpc/clock.ts";
 import { isPromise } from "../../rpc/awaitable.ts";
-import { LocalError, ProtocolError, RpcErrorCode } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import { completeType } from "../../mcp/input-required.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import type { ClientExtension, FollowedCall } from "../extension.ts";
-import type { RequestOptions } from "../options.ts";
-import {
-  type Call,
-  type ClientCore,
-  type Next,
-  type Unfinished,
-  limitsOf,
-  makeCall,
-  sessionFor,
-  unexpectedType,
-} from "./call.ts";
-import { answersTo } from "./input-rounds.ts";
+import { limitsOf, makeCall, sessionFor, unexpectedType } from "./call.ts";
+import type { Call, ClientCore, ExtensionSteps, Next, StoredResult, Unfinished } from "../core.ts";
 import { notifyProgress } from "./send-request.ts";
 import { findTool } from "./find-tool.ts";
 
 /** Lets the extensions add params to a call and follow its result, if the result is of one of their types. */
-export async function extend(call: Call, next: Next): Promise<JsonObject> {
-  const { params } = call;
+async function extend(call: Call, next: Next): Promise<JsonObject> {
   await prepare(call);
   let result: JsonObject;
   let final: JsonObject | undefined;
   try {
-    result = await next.step(call, next.next).catch((error: unknown) => {
-      if (call.params === params || !(error instanceof ProtocolError) || error.code !== RpcErrorCode.MethodNotFound) {
-        throw error;
-      }
-      // The server refuses the call with the added params, for example because the tool cannot be a task. It has not run it.
-      call.params = params;
-      return next.step(call, next.next);
-    });
+    result = await next.step(call, next.next);
     final = await follow(call, result);
   } finally {
     // A task that is not followed may report progress until it ends.
@@ -52,7 +33,7 @@ export async function extend(call: Call, next: Next): Promise<JsonObject> {
 }
 
 async function prepare(call: Call): Promise<void> {
-  const { core, method } = call;
+  const { core, method, params } = call;
   const { revision, server } = await sessionFor(call);
   const { capabilities } = server;
   const tool = async (): Promise<Tool | undefined> => {
@@ -62,7 +43,9 @@ async function prepare(call: Call): Promise<void> {
   for (const extension of extensionsOf(core)) {
     const preparing = extension.prepare?.({ method, params: call.params, revision, capabilities, tool });
     const added = isPromise(preparing) ? await preparedBy(call, preparing) : preparing;
-    if (added) call.params = { ...call.params, ...added };
+    if (!added) continue;
+    call.params = { ...call.params, ...added };
+    call.paramsOfCaller = params;
   }
 }
 
@@ -114,7 +97,7 @@ function trackUntilEnd({ unfinished }: ClientCore, work: Promise<unknown>, signa
  * Waits until extensions have ended the calls that their callers aborted, for example with the cancellation of a task. A
  * call that is ended by `close` itself is not waited for: a later process can follow its task.
  */
-export async function finishExtensions({ unfinished, clock, transports }: ClientCore): Promise<void> {
+async function finish({ unfinished, clock, transports }: ClientCore): Promise<void> {
   const endsAt = clock.now() + finishMs;
   for (;;) {
     // Over HTTP, closing aborts the requests that have no response yet. On a stream they are written already.
@@ -125,21 +108,19 @@ export async function finishExtensions({ unfinished, clock, transports }: Client
   }
 }
 
-/** Follows a result that the caller has stored. */
-export async function followStored(
+/** Follows a result that the caller has stored. Undefined if no extension can handle it. */
+async function followStored(
   core: ClientCore,
   method: string,
-  { result, options }: { result: JsonObject; options: RequestOptions },
-): Promise<JsonObject> {
+  { result, options }: StoredResult,
+): Promise<JsonObject | undefined> {
   const call: Call = makeCall(core, { method, params: {} }, options);
   core.running.add(call);
   try {
-    const final = await follow(call, result);
-    if (final) return final;
+    return await follow(call, result);
   } finally {
     core.running.delete(call);
   }
-  throw new LocalError("not_capable", `No extension of this client can handle this result of ${method}.`);
 }
 
 async function followedRequest(call: Call, signalOf: () => AbortSignal): Promise<FollowedCall> {
@@ -160,17 +141,18 @@ async function followedRequest(call: Call, signalOf: () => AbortSignal): Promise
     send(other, params, { signal: until } = {}) {
       const request = { method: other, params };
       const timeout = { ...(idle !== undefined && { idle }), ...(total !== undefined && until && { total: left() }) };
-      const own = { ...(until && { signal: until }), ...(options.meta && { meta: options.meta }), timeout };
-      if (until) return core.sendWithin(request, own);
+      const requestOptions = { ...(until && { signal: until }), ...(options.meta && { meta: options.meta }), timeout };
+      if (until) return core.sendWithin(request, requestOptions);
       // A request without the signal may be sent after the end of the call, for example to cancel its task. On a stream it is
       // written at once, and when the client is being closed, no other session can be opened for it.
       const isDirect = core.closing.aborted || core.transports.kind === "stream";
       const session = isDirect && call.session?.connection.isOpen ? call.session : undefined;
-      const sent = core.sendWithin(request, own, session);
+      const sent = core.sendWithin(request, requestOptions, session);
       trackUntilEnd(core, sent, undefined);
       return sent;
     },
     async answer(inputRequests) {
+      const { answersTo } = await core.input();
       const { inputResponses } = await answersTo(call, { inputRequests }, 0);
       return isObject(inputResponses) ? inputResponses : {};
     },
@@ -185,3 +167,5 @@ async function followedRequest(call: Call, signalOf: () => AbortSignal): Promise
 function extensionsOf({ options: { extensions } }: ClientCore): readonly ClientExtension[] {
   return isExtensionList(extensions) ? extensions : [];
 }
+
+export const extensionSteps: ExtensionSteps = { extend, followStored, finish };

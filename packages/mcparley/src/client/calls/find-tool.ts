@@ -1,21 +1,9 @@
 import { routineEnd } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
-import { type Call, type ClientCore, waitFor } from "./call.ts";
-import type { KnownTool } from "./known-tools.ts";
-
-/** A listing of all tools for the calls that look a tool up. It runs once for all of them. */
-export interface Lookup {
-  /** The tools that were listed so far. */
-  tools: ReadonlyMap<unknown, KnownTool>;
-  /** Settles with the page that is being read. Never rejects. */
-  page: Promise<void>;
-  isDone: boolean;
-  error?: unknown;
-  /** The number of calls that wait for it. It is cancelled when the last of them is cancelled. */
-  waiting: number;
-  cancel(this: void): void;
-}
+import { waitFor } from "./call.ts";
+import type { Call, ClientCore } from "../core.ts";
+import type { KnownTool, Lookup } from "./known-tools.ts";
 
 /** The codes of errors after which the list can probably be read by the next call. */
 const transient: ReadonlySet<unknown> = new Set(["closed", "exited", "unreachable", "http", "session_lost", "aborted"]);

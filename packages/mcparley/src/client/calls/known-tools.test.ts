@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonRpcRequest } from "../../rpc/messages.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
@@ -8,16 +8,6 @@ import { openClient } from "../connect/open-client.ts";
 import type { ConnectOptions } from "../options.ts";
 import type { Client } from "./client.ts";
 import { headersOf } from "./known-tools.ts";
-
-// Loaded on first use. Loaded here, so that no test waits for them.
-beforeAll(() =>
-  Promise.all([
-    import("./on-demand.ts"),
-    import("./check-result.ts"),
-    import("../lists/cached-results.ts"),
-    import("../subscriptions/subscriptions.ts"),
-  ]),
-);
 
 const inputSchema = { type: "object" };
 const result: JsonObject = { content: [{ type: "text", text: "x" }] };

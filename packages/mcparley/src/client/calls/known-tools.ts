@@ -4,7 +4,6 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import type { McpHeader } from "../../mcp/headers/mirrored-headers.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import type { PeerSchema } from "../../schema/peer-schema.ts";
-import type { Lookup } from "./find-tool.ts";
 
 /** A listed tool, and the values that are prepared from it. */
 export interface KnownTool {
@@ -25,6 +24,19 @@ export interface Listing {
   /** The time until which the page that is read is fresh, and the time for all pages. */
   pageUntil: number;
   freshUntil: number;
+}
+
+/** A listing of all tools for the calls that look a tool up. It runs once for all of them. */
+export interface Lookup {
+  /** The tools that were listed so far. */
+  tools: ReadonlyMap<unknown, KnownTool>;
+  /** Settles with the page that is being read. Never rejects. */
+  page: Promise<void>;
+  isDone: boolean;
+  error?: unknown;
+  /** The number of calls that wait for it. It is cancelled when the last of them is cancelled. */
+  waiting: number;
+  cancel(this: void): void;
 }
 
 /**

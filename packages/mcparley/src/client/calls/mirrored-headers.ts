@@ -6,7 +6,7 @@ import type { McpHeader } from "../../mcp/headers/mirrored-headers.ts";
 import { Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import type { ClientExtension } from "../extension.ts";
-import type { Call } from "./call.ts";
+import type { Call } from "../core.ts";
 import { findTool } from "./find-tool.ts";
 import { headersOf } from "./known-tools.ts";
 

@@ -4,9 +4,6 @@ import { isJson } from "../../rpc/is-json.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { openClient } from "../connect/open-client.ts";
-// Loaded on first use. Loaded here, so that no test waits for them.
-import "../input/input-requests.ts";
-import "./on-demand.ts";
 
 const cycle: Record<string, unknown> = { list: [] };
 (cycle.list as unknown[]).push({ back: cycle });

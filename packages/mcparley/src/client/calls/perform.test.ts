@@ -10,9 +10,6 @@ import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { CallRecord } from "../../mcp/observe.ts";
 import type { ConnectOptions } from "../options.ts";
-// Loaded on first use. Loaded here, so that no test waits for them.
-import "./on-demand.ts";
-import "../input/input-requests.ts";
 
 const text = (value: string): { content: object[] } => ({ content: [{ type: "text", text: value }] });
 

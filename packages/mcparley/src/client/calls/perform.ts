@@ -1,31 +1,19 @@
+import { abortedError, link } from "../../rpc/abort.ts";
+import { isPromise } from "../../rpc/awaitable.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { revisions } from "../../mcp/revisions/index.ts";
-import { isJson } from "../../rpc/is-json.ts";
+import { guarded } from "../../rpc/guarded.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
-import type { ServerCapabilities } from "../../mcp/capabilities.ts";
 import { mayRequireInput, completeType, inputRequiredType } from "../../mcp/input-required.ts";
 import { Method } from "../../mcp/methods.ts";
-import { isExtensionList } from "../client-capabilities.ts";
-import type { Session } from "../connect/session.ts";
-import { guarded } from "../../rpc/guarded.ts";
 import type { CallRecord } from "../../mcp/observe.ts";
+import type { Session } from "../connect/session.ts";
+import type { Call, CallRequest, ClientCore, Next, Step } from "../core.ts";
 import type { RequestOptions } from "../options.ts";
-import { fromCache } from "../lists/cache.ts";
-import {
-  type Call,
-  type CallRequest,
-  type ClientCore,
-  type Next,
-  type Step,
-  end,
-  endOf,
-  isWellNamed,
-  makeCall,
-  nameOf,
-  unexpectedType,
-} from "./call.ts";
-import type * as OnDemand from "./on-demand.ts";
-import { openFor, repair, sendRequest } from "./send-request.ts";
+import { defaultTotal, end, endOf, makeCall, nameOf, unexpectedType, waitFor } from "./call.ts";
+import { isCapable, requireSendable, requireSession } from "./check-request.ts";
+import { confirm, observe } from "./observe.ts";
+import { explain, repair } from "./repair.ts";
+import { sendRequest } from "./send-request.ts";
 
 /** Number of calls in flight above which further calls wait before they are made, if the transport limits requests. */
 const manyCalls = 100;
@@ -39,13 +27,13 @@ const firstSteps: readonly { step: Step; concerns: (call: Call) => boolean }[] =
       !session || options.signal?.aborted === true || !isCapable(session, method),
   },
   {
-    step: onDemand("takeTurn"),
+    step: takeTurn,
     concerns: ({ core, session }) => core.running.size > manyCalls && session?.connection.hasTurns === true,
   },
-  { step: onDemand("observe"), concerns: ({ core }) => core.options.observers !== undefined },
-  { step: onDemand("extend"), concerns: ({ core }) => isExtensionList(core.options.extensions) },
+  { step: observe, concerns: ({ core }) => core.options.observers !== undefined },
+  { step: extend, concerns: ({ core }) => core.extensions !== undefined },
   {
-    step: onDemand("confirm"),
+    step: confirm,
     concerns: ({ core, method }) => core.options.confirm !== undefined && method === Method.callTool,
   },
 ];
@@ -74,8 +62,7 @@ export async function perform(
   let ended: Pick<CallRecord, "outcome" | "code"> = { outcome: "ok", code: undefined };
   core.running.add(call);
   try {
-    if (!isJson(request.params) || !isJson(options.meta) || !isWellNamed(request.params))
-      (await import("./on-demand.ts")).requireJson(call);
+    requireSendable(call);
     const first = stepsOf(call);
     const result = await first.step(call, first.next);
     const checking = request.checksResult && checkAgainstSchema(call, result);
@@ -110,56 +97,46 @@ function record(core: ClientCore, { method, params }: Call, ended: Pick<CallReco
   guarded(() => onCall(finished), core.report);
 }
 
-/** Opens a session if there is none. Throws `not_capable` for a request that the server cannot answer. */
-async function requireSession(call: Call, next: Next): Promise<JsonObject> {
-  const { method } = call;
-  const session = await openFor(call);
-  call.session = session;
-  if (!isCapable(session, method)) {
-    const { notCapable } = await import("./on-demand.ts");
-    throw notCapable(session, method, neededCapabilities[method]);
+/** Answers a call with a fresh cached result, or caches its result. */
+async function fromCache(call: Call, next: Next): Promise<JsonObject> {
+  const { core, method, params, options } = call;
+  const { cache, sessions } = core;
+  const key = cache?.keyOf(method, params);
+  if (!cache || key === undefined) return next.step(call, next.next);
+  if (!options.fresh && !options.signal?.aborted && !sessions.isClosed) {
+    const found = cache.get(key);
+    // Without a result the request is sent at once, so that calls are sent in the order in which they were made.
+    const cached = isPromise(found) ? await waitFor(call, found) : found;
+    if (cached) return cached;
   }
+  const pending = (call.pending = cache.begin(call, key));
+  try {
+    const result = await next.step(call, next.next);
+    if (call.pending) cache.put(pending, result);
+    return result;
+  } finally {
+    cache.end(pending);
+  }
+}
+
+/** Waits until the connection has room for a call. Its timeouts begin after it. */
+async function takeTurn(call: Call, next: Next): Promise<JsonObject> {
+  const { core, session, options, what } = call;
+  const { signal, unlink } = options.signal ? link(options.signal, core.closing) : { signal: core.closing };
+  const since = core.clock.now();
+  try {
+    await session?.connection.turn(signal);
+  } catch (error) {
+    throw signal.aborted ? abortedError(what, signal) : explain(call, error);
+  } finally {
+    unlink?.();
+  }
+  call.endsAt += core.clock.now() - since;
   return next.step(call, next.next);
 }
 
-/** The capabilities that methods need. */
-const neededCapabilities: Readonly<Record<string, keyof ServerCapabilities & string>> = {
-  [Method.listTools]: "tools",
-  [Method.callTool]: "tools",
-  [Method.listPrompts]: "prompts",
-  [Method.getPrompt]: "prompts",
-  [Method.listResources]: "resources",
-  [Method.listResourceTemplates]: "resources",
-  [Method.readResource]: "resources",
-  [Method.subscribe]: "resources",
-  [Method.unsubscribe]: "resources",
-  [Method.complete]: "completions",
-  [Method.setLevel]: "logging",
-};
-
-/**
- * Whether the server can answer a request: its revision has the method, and it has declared the capability of the method.
- * Methods of extensions need no capability.
- */
-function isCapable({ revision, server }: Session, method: string): boolean {
-  if (!revision.clientRequests.has(method)) return !revisions.some(({ clientRequests }) => clientRequests.has(method));
-  const capability = Object.hasOwn(neededCapabilities, method) ? neededCapabilities[method] : undefined;
-  if (capability === undefined || server.capabilities[capability]) return true;
-  // Before a revision defined this capability, servers had the feature without declaring it.
-  return capability === "completions" && !revision.completionsCapability;
-}
-
-let steps: typeof OnDemand | undefined;
-type StepName = "confirm" | "extend" | "observe" | "takeTurn";
-
-/** Returns a step whose code is loaded with the first call that it concerns. Most clients need none of them. */
-function onDemand(name: StepName): Step {
-  return (call, next) => (steps ? steps[name](call, next) : loadStep(name, call, next));
-}
-
-async function loadStep(name: StepName, call: Call, next: Next): Promise<JsonObject> {
-  steps = await import("./on-demand.ts");
-  return steps[name](call, next);
+function extend(call: Call, next: Next): Promise<JsonObject> {
+  return call.core.extensions?.extend(call, next) ?? next.step(call, next.next);
 }
 
 /** Checks the result of a tool that was listed with an output schema. The result of a failed tool is not checked. */
@@ -178,7 +155,7 @@ async function answerInput(call: Call, next: Next): Promise<JsonObject> {
   for (let round = 0; round < maxRounds; round++) {
     const result = await next.step(call, next.next);
     if (!wantsInput(call, result)) return result;
-    const { answersTo } = await import("./on-demand.ts");
+    const { answersTo } = await call.core.input();
     call.answers = await answersTo(call, result, round);
   }
   throw new LocalError("invalid_message", `The server requested input for ${call.what} more than ${maxRounds} times.`);
@@ -193,4 +170,14 @@ function wantsInput(call: Call, { resultType = completeType }: JsonObject): bool
   const isAllowed = mayRequireInput.has(method) || !session.revision.clientRequests.has(method);
   if (resultType === inputRequiredType && isAllowed) return true;
   throw unexpectedType(call, resultType);
+}
+
+/**
+ * Sends a request on behalf of a call of the user. It has no other steps than a repair. With a session, it is not repaired.
+ */
+export async function sendWithin(call: Call, session: Session | undefined): Promise<JsonObject> {
+  // The timeout of the client's options is for the whole call of the user.
+  const endsAt = call.core.clock.now() + (call.options.timeout?.total ?? defaultTotal);
+  if (session) return sendRequest({ ...call, endsAt, session });
+  return repair({ ...call, endsAt }, { step: sendRequest, next: end });
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { LocalError } from "../../rpc/errors.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
@@ -366,4 +366,30 @@ test("closing during a restart of the server rejects the call and closes the con
   expect(second.isClosed).toBe(true);
   expect(client.inFlight).toBe(0);
   second.answer(probe, discoverResult());
+});
+
+test("a call whose params of several extensions are refused is confirmed once, and sent once more without them", async () => {
+  const discovered = vi.fn(() => discoverResult());
+  const peer = modernPeer({ answers: { "server/discover": discovered } });
+  const confirm = vi.fn(() => true);
+  const client = await openClient(peerTransports(peer), {
+    confirm,
+    extensions: ["first", "second", "third"].map((name) => ({
+      id: `com.example/${name}`,
+      prepare: () => ({ [name]: true }),
+    })),
+  });
+  const running = client.callToolResult("t", { a: 1 });
+  running.catch(() => {});
+  const refused = await peer.request("tools/call");
+  expect(refused.params).toMatchObject({ first: true, second: true, third: true });
+  peer.refuse(refused, { code: -32601, message: "No such params." });
+  const repeated = await peer.request("tools/call");
+  expect(Object.keys(repeated.params ?? {}).toSorted()).toEqual(["_meta", "arguments", "name"]);
+  peer.answer(repeated, { resultType: "complete", ...text("done") });
+  expect(await running).toMatchObject(text("done"));
+  expect(confirm).toHaveBeenCalledTimes(1);
+  // The refusal of the params is no reason to ask for the revision of the server.
+  expect(discovered).toHaveBeenCalledTimes(1);
+  await client.close();
 });

@@ -1,14 +1,14 @@
-import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
 import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts";
 import type { Envelope } from "../../rpc/transport.ts";
 import { isMetaKey } from "../../mcp/checks/meta-keys.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import { isExtensionList } from "../client-capabilities.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
-import { type Call, defaultTotal, end, limitsOf, sessionFor, type Next } from "./call.ts";
+import { limitsOf, sessionFor } from "./call.ts";
+import type { Call } from "../core.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import { type Progress, readProgress } from "../../mcp/progress.ts";
-import type * as AfterFailure from "./after-failure.ts";
+import { mirroredHeaders } from "./mirrored-headers.ts";
 
 /** The last step of a call: sends the request and waits for its result. */
 export function sendRequest(call: Call): Promise<JsonObject> {
@@ -20,9 +20,7 @@ export function sendRequest(call: Call): Promise<JsonObject> {
 
 async function sendWhenReady(call: Call): Promise<JsonObject> {
   let session = call.session ?? (await sessionFor(call));
-  const mirrored = mirrorsNothing(call, session)
-    ? undefined
-    : await (await import("./on-demand.ts")).mirroredHeaders(call);
+  const mirrored = mirrorsNothing(call, session) ? undefined : await mirroredHeaders(call);
   // The connection may have been lost while the tool was looked up.
   if (!session.connection.isOpen) session = call.session = await sessionFor(call);
   return exchange(call, session, mirrored);
@@ -52,14 +50,6 @@ function exchange(call: Call, session: Session, mirrored: Envelope | undefined):
 function keepProgress(call: Call, id: RequestId, onProgress: (params: JsonObject) => void): void {
   call.endProgress?.();
   call.endProgress = call.session?.connection.keepProgress(id, onProgress);
-}
-
-/** See `sendWithin` of `ClientCore`. */
-export async function sendWithin(call: Call, session: Session | undefined): Promise<JsonObject> {
-  // The timeout of the client's options is for the whole call of the user.
-  const endsAt = call.core.clock.now() + (call.options.timeout?.total ?? defaultTotal);
-  if (session) return sendRequest({ ...call, endsAt, session });
-  return repair({ ...call, endsAt }, { step: sendRequest, next: end });
 }
 
 function paramsOf({ core, method, options, params, answers }: Call, { revision }: Session): JsonObject {
@@ -98,43 +88,4 @@ function progressOf(call: Call): ((params: JsonObject) => void) | undefined {
 export function notifyProgress(call: Call, progress: Progress): void {
   call.progress = progress;
   guarded(() => call.options.onProgress?.(progress), call.core.report);
-}
-
-/** Sends a call again after a failure that can be repaired. In all these cases the server has not run the call. */
-export async function repair(call: Call, next: Next): Promise<JsonObject> {
-  // Not a set, because almost no call needs it.
-  const repaired: string[] = [];
-  for (;;) {
-    // In a later round of input requests the server has run a part of the call.
-    call.isSent = call.answers !== undefined;
-    const opened = openFor(call);
-    call.session = isPromise(opened) ? await opened : opened;
-    try {
-      return await next.step(call, next.next);
-    } catch (error) {
-      const failure = await loadAfterFailure();
-      // The next step may have opened another session.
-      const possible = failure?.repairOf(call, call.session, error);
-      if (!possible || repaired.includes(possible.kind)) {
-        possible?.giveUp?.();
-        throw failure?.explain(call, error) ?? error;
-      }
-      repaired.push(possible.kind);
-      await possible.run();
-    }
-  }
-}
-
-/** Returns the session of a call. An error has `safeToRepeat`. */
-export function openFor(call: Call): Awaitable<Session> {
-  const opened = sessionFor(call);
-  if (!isPromise(opened)) return opened;
-  return opened.catch(async (error: unknown) => {
-    throw (await loadAfterFailure())?.explain(call, error) ?? error;
-  });
-}
-
-/** Loads the code that most calls do not need. Undefined if it cannot be loaded, for example because the network is down. */
-function loadAfterFailure(): Promise<typeof AfterFailure | undefined> {
-  return import("./after-failure.ts").catch(() => undefined);
 }

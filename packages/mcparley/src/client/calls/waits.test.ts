@@ -1,5 +1,5 @@
 import { getEventListeners } from "node:events";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
@@ -9,11 +9,6 @@ import { openClient } from "../connect/open-client.ts";
 import type { ClientExtension } from "../extension.ts";
 import type { ConnectOptions } from "../options.ts";
 import type { Client } from "./client.ts";
-
-// Loaded on first use. Loaded here, so that no test waits for them.
-beforeAll(() =>
-  Promise.all([import("./on-demand.ts"), import("../input/input-requests.ts"), import("../connect/on-demand.ts")]),
-);
 
 const never = (): Promise<never> => new Promise(() => {});
 const text: JsonObject = { content: [{ type: "text", text: "x" }] };

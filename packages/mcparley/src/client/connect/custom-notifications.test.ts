@@ -2,8 +2,6 @@ import { expect, test } from "vitest";
 import { flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { openClient } from "./open-client.ts";
-// The client loads this module on first use. Loading it here keeps tests from waiting for the disk.
-import "./custom-notifications.ts";
 
 async function connected(version: string, options: object = {}) {
   const errors: Error[] = [];

@@ -1,10 +1,9 @@
 import { checkCustom, isCustom } from "../../mcp/custom-notifications.ts";
 import { type Enqueue, boundedQueue } from "../../rpc/bounded-queue.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { isJson } from "../../rpc/is-json.ts";
 import type { JsonObject, JsonRpcNotification } from "../../rpc/messages.ts";
-import type { ClientCore } from "../calls/call.ts";
-import { requireJson } from "../calls/optional-steps.ts";
+import type { ClientCore } from "../core.ts";
+import { requireSendable } from "../calls/check-request.ts";
 
 /** Maximum number of custom notifications that wait for the handler. Further ones are dropped. */
 const maxWaiting = 100;
@@ -28,6 +27,6 @@ export function receiveCustom(core: ClientCore, { method, params = {} }: JsonRpc
 /** Sends a notification that MCP does not define. Throws a TypeError for a name that MCP reserves. */
 export async function sendCustom(core: ClientCore, method: string, params: JsonObject | undefined): Promise<void> {
   checkCustom(method, params);
-  if (!isJson(params)) requireJson({ what: method, params: params ?? {} });
+  requireSendable({ what: method, params: params ?? {} });
   (await core.sessions.ensure()).connection.sendNotification(method, params);
 }

@@ -9,7 +9,7 @@ import {
   peerTransports,
 } from "../../testing/peer-transports.ts";
 import { type ScriptedPeer, scriptedPeer } from "../../testing/scripted-peer.ts";
-import { forgetRevisions } from "./find-revision.ts";
+import { forgetRevisions } from "./remembered-revisions.ts";
 import { openClient } from "./open-client.ts";
 
 afterEach(forgetRevisions);

@@ -1,31 +1,9 @@
-import type { Clock } from "../../rpc/clock.ts";
+import { unlessAborted } from "../../rpc/abort.ts";
 import { findRevision, latestModern } from "../../mcp/revisions/index.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { Transport } from "../../rpc/transport.ts";
-import { unlessAborted } from "../../rpc/abort.ts";
-import type { Connection } from "./connection.ts";
-import { type Negotiated, discover } from "./handshake.ts";
-import type { Offer } from "./session.ts";
-import type { TransportFactory } from "./transports.ts";
-
-/** A connection to open. */
-export interface Opening {
-  transports: TransportFactory;
-  makeConnection: (transport: Transport) => Connection;
-  offer: Offer;
-  /** Its timers keep the process alive, since the caller waits for them. */
-  clock: Clock;
-  /** A version, or `auto`. */
-  revision: string;
-  probeTimeout: number;
-  /** Milliseconds to wait for each answer. */
-  timeout: number;
-  signal: AbortSignal;
-  /** Called with the end of a connection that is closed after the signal was aborted. */
-  closing: (closed: Promise<void>) => void;
-}
-
-export type Opened = Negotiated & { connection: Connection };
+import { loadLegacy } from "../legacy/load.ts";
+import { type Opened, type Opening, discover } from "./handshake.ts";
+import { recall } from "./remembered-revisions.ts";
 
 /**
  * Opens a connection in the pinned revision, the remembered one, or the one that the server supports.
@@ -36,15 +14,19 @@ export type Opened = Negotiated & { connection: Connection };
 export async function negotiate(opening: Opening): Promise<Opened> {
   const { transports, makeConnection, signal } = opening;
   const revision = firstRevision(opening);
-  if (transports.kind === "stream" || !revision) return (await import("./on-demand.ts")).negotiateOtherwise(opening);
+  if (transports.kind === "stream" || !revision) {
+    const { negotiateOtherwise } = await loadLegacy();
+    const opened = await negotiateOtherwise(opening);
+    if (opened) return opened;
+  }
   const transport = transports.open();
   const connection = makeConnection(transport);
   try {
     await unlessAborted(connection.open(), signal, "Connecting");
-    const result = await discover(connection, { ...opening, revision });
+    const result = await discover(connection, { ...opening, revision: revision ?? latestModern });
     return { ...result, connection };
   } catch (error) {
-    const { fallBack } = await import("./on-demand.ts");
+    const { fallBack } = await loadLegacy();
     return fallBack(opening, { transport, connection, error });
   }
 }
@@ -54,66 +36,4 @@ function firstRevision({ revision, transports }: Opening): Revision | undefined 
   if (revision === "auto") return recall(transports)?.revision.kind === "legacy" ? undefined : latestModern;
   const pinned = findRevision(revision);
   return pinned?.kind === "modern" ? pinned : undefined;
-}
-
-/** The revision with which a target was opened before. */
-export interface Remembered {
-  readonly revision: Revision;
-  /** The server has the transport of the first revision, HTTP+SSE. */
-  readonly isHttpSse: boolean;
-  /** The server's process ended before, maybe for another reason than the revision. The next connection tries again. */
-  readonly isDoubtful?: boolean;
-}
-
-/** The revisions of targets, for the lifetime of the process, by `keyOf`. */
-const remembered = new Map<string, Remembered>();
-const maxRemembered = 1000;
-
-/** Returns the remembered revision of a target. */
-export function recall(transports: TransportFactory): Remembered | undefined {
-  return remembered.get(keyOf(transports));
-}
-
-/** Remembers the revision of a target, unless it may be another server later. */
-export function remember(transports: TransportFactory, found: Remembered): void {
-  if (transports.transient) return;
-  const key = keyOf(transports);
-  remembered.delete(key);
-  remembered.set(key, found);
-  if (remembered.size > maxRemembered) remembered.delete(remembered.keys().next().value!);
-}
-
-/** Forgets the remembered revision of one target. */
-export function forgetRevision(transports: TransportFactory): void {
-  remembered.delete(keyOf(transports));
-}
-
-/**
- * Forgets the protocol revisions that this process remembers of servers. The next connection to each server negotiates the
- * revision again.
- *
- * A client remembers up to 1,000 targets, to save a request when it connects again. It notices by itself if a server was
- * upgraded, so mainly tests need this function.
- *
- * @example
- * ```ts
- * import { afterEach } from "node:test";
- * import { forgetRevisions } from "mcparley/client";
- *
- * afterEach(forgetRevisions);
- * ```
- */
-export function forgetRevisions(): void {
-  remembered.clear();
-}
-
-/** Returns a short key for a target. The identity may contain secrets, so only a hash of 64 bits of it is stored. */
-function keyOf({ target, identity = target }: TransportFactory): string {
-  let first = 0x811c9dc5;
-  let second = 0xdeadbeef;
-  for (let at = 0; at < identity.length; at++) {
-    first = Math.imul(first ^ identity.charCodeAt(at), 0x01000193);
-    second = Math.imul(second ^ identity.charCodeAt(at), 0x85ebca6b) ^ (second >>> 15);
-  }
-  return `${target} ${first} ${second}`;
 }

@@ -1,8 +1,12 @@
+import type { Clock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
+import type { Transport } from "../../rpc/transport.ts";
 import { MetaKey, Method } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { Connection } from "./connection.ts";
+import type { ClientCore } from "../core.ts";
+import type { ClientConnection } from "./client-connection.ts";
+import type { TransportFactory } from "./transports.ts";
 import { type Offer, type ServerInfo, modernMeta } from "./session.ts";
 
 /** The result of a handshake. */
@@ -10,6 +14,26 @@ export interface Negotiated {
   revision: Revision;
   server: ServerInfo;
 }
+
+/** A connection to open. */
+export interface Opening {
+  core: ClientCore;
+  transports: TransportFactory;
+  makeConnection: (transport: Transport) => ClientConnection;
+  offer: Offer;
+  /** Its timers keep the process alive, since the caller waits for them. */
+  clock: Clock;
+  /** A version, or `auto`. */
+  revision: string;
+  probeTimeout: number;
+  /** Milliseconds to wait for each answer. */
+  timeout: number;
+  signal: AbortSignal;
+  /** Called with the end of a connection that is closed after the signal was aborted. */
+  closing: (closed: Promise<void>) => void;
+}
+
+export type Opened = Negotiated & { connection: ClientConnection };
 
 /** How a handshake sends its request. */
 export interface Handshake {
@@ -25,7 +49,7 @@ export interface Handshake {
  *
  * Throws `unsupported_revision`, with the versions of the server in `data.supported`, if it does not support the revision.
  */
-export async function discover(connection: Connection, handshake: Handshake): Promise<Negotiated> {
+export async function discover(connection: ClientConnection, handshake: Handshake): Promise<Negotiated> {
   const { revision, offer, timeout, signal } = handshake;
   const params = { _meta: modernMeta(revision, offer) };
   const options = { what: "Connecting", idleTimeout: timeout, signal, silent: true };

@@ -4,15 +4,17 @@ import { checkTime, systemClock, wakefulClock } from "../../rpc/clock.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { guarded } from "../../rpc/guarded.ts";
 import { Cache } from "../lists/cache.ts";
-import { type ClientCore, makeCall } from "../calls/call.ts";
+import { makeCall } from "../calls/call.ts";
+import type { ClientCore, InputAnswers } from "../core.ts";
 import { Client } from "../calls/client.ts";
 import { KnownTools } from "../calls/known-tools.ts";
 import { toolPages } from "../lists/lists.ts";
-import { sendWithin } from "../calls/send-request.ts";
-import { declaring, preparedCapabilities } from "../client-capabilities.ts";
-import type { AnswerInput } from "../input/input-requests.ts";
+import { infoWithSafeIcons } from "../lists/safe-icons.ts";
+import { sendWithin } from "../calls/perform.ts";
+import { declaring, isExtensionList, preparedCapabilities } from "../client-capabilities.ts";
+import { loadLegacy } from "../legacy/load.ts";
 import { type ConnectOptions, checkTimeouts } from "../options.ts";
-import { Connection } from "./connection.ts";
+import { ClientConnection } from "./client-connection.ts";
 import { negotiate } from "./find-revision.ts";
 import { serverMessages } from "./server-messages.ts";
 import { type Session, Sessions } from "./session.ts";
@@ -60,18 +62,16 @@ export async function openClient(transports: TransportFactory, options: ConnectO
     closing.abort(closed);
     core.waits.failAll(closed);
     // The work of extensions may continue for a limited time.
-    const finished =
-      core.unfinished.size > 0
-        ? import("../calls/on-demand.ts").then(({ finishExtensions }) => finishExtensions(core))
-        : undefined;
-    await core.sessions.close(finished);
+    await core.sessions.close(core.extensions?.finish(core));
     await Promise.all(unfinished);
   };
   try {
+    // Few clients have extensions with code.
+    if (isExtensionList(declared.extensions)) core.extensions = (await import("../calls/extensions.ts")).extensionSteps;
     const { server } = await core.sessions.ensure();
     // The signal of the options only ends the first connection attempt.
     signal = undefined;
-    if (options.pingInterval) (await import("./pings.ts")).startPings(core);
+    if (options.pingInterval) (await loadLegacy()).startPings(core);
     return new Client({ core, server, close });
   } catch (error) {
     const closed = close();
@@ -87,28 +87,26 @@ async function openSession(
   closing: (closed: Promise<void>) => void,
 ): Promise<Session> {
   const { transports, clock, offer, options } = core;
-  const handlers = serverMessages(core);
   const linked = link(core.closing, signal);
   try {
     const { connection, revision, server } = await negotiate({
+      core,
       transports,
       clock: options.clock ?? wakefulClock,
       offer,
       closing,
-      makeConnection: (transport) => new Connection(transport, clock, handlers),
+      makeConnection: (transport) => new ClientConnection(transport, clock, serverMessages(core)),
       revision: options.revision ?? "auto",
       probeTimeout: options.probeTimeout ?? defaultProbe,
       timeout: options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT,
       signal: linked.signal,
     });
-    if (revision.kind === "modern") handlers.refuseRequests(connection);
+    if (revision.kind === "modern") connection.accept(undefined);
     // It may be another server than before, or another version of it.
     core.cache?.forget();
     core.tools.clear();
     const mirrors = transports.kind === "http" && revision.mirrorHeaders;
-    if (!server.info?.icons) return { connection, revision, server, mirrors };
-    const { infoWithSafeIcons } = await import("../calls/on-demand.ts");
-    const info = infoWithSafeIcons(server.info, transports);
+    const info = server.info && infoWithSafeIcons(server.info, transports);
     return { connection, revision, server: { ...server, info }, mirrors };
   } finally {
     linked.unlink();
@@ -121,7 +119,7 @@ function makeCore(
   { closing, sessions }: Pick<ClientCore, "closing" | "sessions">,
 ): ClientCore {
   const clock = options.clock ?? systemClock;
-  let answerInput: Promise<AnswerInput> | undefined;
+  let input: Promise<InputAnswers> | undefined;
   const core: ClientCore = {
     options,
     transports,
@@ -129,16 +127,14 @@ function makeCore(
     closing,
     sessions,
     // Most servers ask for no input, and the code needs the JSON Schema reader for forms.
-    inputRequests: () =>
-      (answerInput ??= import("../input/input-requests.ts").then(({ inputRequests }) =>
-        inputRequests(options, core.report),
-      )),
+    input: () =>
+      (input ??= import("../input/input-rounds.ts").then(({ inputAnswers }) => inputAnswers(options, core.report))),
+    extensions: undefined,
     subscriptions: undefined,
     offer: { info: options.info ?? defaultInfo, capabilities: preparedCapabilities(options) },
     cache: options.cache === false ? undefined : new Cache(clock, transports.credentials),
     tools: new KnownTools(clock),
     waits: new PendingRequests(clock),
-    visits: undefined,
     running: new Set(),
     unfinished: new Set(),
     logLevel: undefined,

@@ -1,21 +1,15 @@
-import { LocalError } from "../../rpc/errors.ts";
 import type { JsonRpcNotification } from "../../rpc/messages.ts";
 import { loggingLevels } from "../../mcp/logging.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { guarded } from "../../rpc/guarded.ts";
-import type { ClientCore } from "../calls/call.ts";
-import type { Connection, ConnectionHandlers } from "./connection.ts";
+import type { ClientCore } from "../core.ts";
+import { loadLegacy } from "../legacy/load.ts";
+import type { ClientConnection, ConnectionHandlers } from "./client-connection.ts";
+import { receiveCustom } from "./custom-notifications.ts";
 
-let custom: Promise<{ receiveCustom: (core: ClientCore, message: JsonRpcNotification) => void }> | undefined;
-
-/** The connection handlers of a client: answers to requests of the server, and the effects of its notifications. */
-export function serverMessages(
-  core: ClientCore,
-): ConnectionHandlers & { refuseRequests(connection: Connection): void } {
-  /** The connections with a modern revision, in which servers send no requests. */
-  const modern = new WeakSet<Connection>();
+/** Makes the handlers for the messages and the states of the client's connections. */
+export function serverMessages(core: ClientCore): ConnectionHandlers {
   return {
-    refuseRequests: (connection) => void modern.add(connection),
     report: (error) => core.report(error),
     waits: () => core.waits.pauseAll(),
     lost: (reason, connection) => core.subscriptions?.lost(reason, connection),
@@ -24,16 +18,6 @@ export function serverMessages(
       core.subscriptions?.interrupted(cause, connection);
     },
     notification: (message, connection) => handleNotification(core, message, connection),
-    async request(request, signal, connection) {
-      if (!modern.has(connection)) {
-        const { answerRequest } = await import("./on-demand.ts");
-        return answerRequest(core, request, { signal, connection });
-      }
-      // No response is sent: modern clients send none (2026-07-28, basic/transports/stdio).
-      const message = `The server sent a request, ${request.method.slice(0, 200)}, which its revision does not allow.`;
-      core.report(new LocalError("invalid_message", message));
-      return undefined;
-    },
   };
 }
 
@@ -43,7 +27,7 @@ export function forgetLists({ cache, tools }: ClientCore): void {
   tools.clear();
 }
 
-function handleNotification(core: ClientCore, message: JsonRpcNotification, connection: Connection): void {
+function handleNotification(core: ClientCore, message: JsonRpcNotification, connection: ClientConnection): void {
   const { method, params = {} } = message;
   if (method === Notification.message) {
     const { onLog } = core.options;
@@ -54,13 +38,10 @@ function handleNotification(core: ClientCore, message: JsonRpcNotification, conn
     return;
   }
   if (method === Notification.elicitationComplete) {
-    return void import("./on-demand.ts").then(({ visitsOf }) => visitsOf(core).announced(params.elicitationId));
+    return void loadLegacy().then(({ visitsOf }) => visitsOf(core).announced(params.elicitationId));
   }
   if (method === Notification.toolsChanged) core.tools.clear();
   core.cache?.invalidate(method, params);
   core.subscriptions?.notified(message, connection);
-  if (!core.options.onNotification) return;
-  // Few hosts handle custom notifications. The order of arrival is kept, because all wait for the same module.
-  // One `import()` for all, because each takes much longer than the rest of a notification.
-  void (custom ??= import("./custom-notifications.ts")).then(({ receiveCustom }) => receiveCustom(core, message));
+  if (core.options.onNotification) receiveCustom(core, message);
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../rpc/messages.ts";
 import type { ClientCapabilities, Implementation, ServerCapabilities } from "../../mcp/capabilities.ts";
 import { MetaKey } from "../../mcp/methods.ts";
 import type { Revision } from "../../mcp/revisions/revision.ts";
-import type { Connection } from "./connection.ts";
+import type { ClientConnection } from "./client-connection.ts";
 
 /** A server's description of itself in the handshake. */
 export interface ServerInfo {
@@ -23,7 +23,7 @@ export interface ServerInfo {
 
 /** A connection with a negotiated revision. */
 export interface Session {
-  readonly connection: Connection;
+  readonly connection: ClientConnection;
   readonly revision: Revision;
   readonly server: ServerInfo;
   /** Tool parameters must be mirrored in headers. */
@@ -61,7 +61,7 @@ export class Sessions {
   readonly #init: SessionsInit;
   #current: Session | undefined;
   /** The connections of dropped sessions that may still have requests in flight. */
-  #replaced: Connection[] = [];
+  #replaced: ClientConnection[] = [];
   #opening: Promise<Session> | undefined;
   #ended: LocalError | undefined;
   #settleClosed!: () => void;

@@ -40,7 +40,7 @@ export interface TransportFactory {
    *
    * Rejects if the server has that transport but cannot be used.
    */
-  openOlder?(given: { refused?: Transport; signal: AbortSignal | undefined }): Promise<Transport | undefined>;
+  openOlder?(options: { refused?: Transport; signal: AbortSignal | undefined }): Promise<Transport | undefined>;
 }
 
 /** The part of a reply that has arrived. */

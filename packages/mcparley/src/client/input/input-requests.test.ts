@@ -10,9 +10,6 @@ import type { Client } from "../calls/client.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { InputRequestSource, ConnectOptions } from "../options.ts";
-// Loaded on first use. Loaded here, so that no test waits for them.
-import "../calls/on-demand.ts";
-import "./input-requests.ts";
 
 const text = (value: string): JsonObject => ({ content: [{ type: "text", text: value }] });
 const schema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };

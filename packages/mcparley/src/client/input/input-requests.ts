@@ -34,13 +34,13 @@ export function inputRequests(options: ConnectOptions, report: (error: Error) =>
   /** Settles when the user is free for the next elicitation. */
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> => {
-    const mine = turn.then(() => {
+    const elicitation = turn.then(() => {
       signal.throwIfAborted();
       return unlessAborted(run(), signal, "The elicitation");
     });
-    turn = mine.catch(() => {});
+    turn = elicitation.catch(() => {});
     // The turn of an aborted elicitation comes later, and is then skipped.
-    return unlessAborted(mine, signal, "The elicitation");
+    return unlessAborted(elicitation, signal, "The elicitation");
   };
   const answer: AnswerInput = async (method, params, source) => {
     source.signal.throwIfAborted();
@@ -78,8 +78,8 @@ async function createMessage(
     throw invalidParams("params.messages must be an array of messages, each with a role and content");
   }
   if ((tools !== undefined || toolChoice !== undefined) && !sampleTools) {
-    const given = tools === undefined ? "toolChoice" : "tools";
-    throw invalidParams(`params.${given}: this client has not declared the capability sampling.tools`);
+    const member = tools === undefined ? "toolChoice" : "tools";
+    throw invalidParams(`params.${member}: this client has not declared the capability sampling.tools`);
   }
   const request = params as unknown as CreateMessageParams;
   const imbalance = findToolImbalance(request.messages);
@@ -103,11 +103,12 @@ function checkRoots(roots: readonly Root[]): readonly Root[] {
   if (!Array.isArray(roots)) throw invalidRoots("must be an array of roots");
   for (const root of roots) {
     const uri: unknown = root.uri;
-    const shown = JSON.stringify(String(uri).slice(0, 200));
-    if (typeof uri !== "string" || !uri.startsWith("file://")) throw invalidRoots(`must be file:// URIs; got ${shown}`);
-    if (!uri.isWellFormed()) throw invalidRoots(`must not contain half of a surrogate pair; got ${shown}`);
+    const excerpt = JSON.stringify(String(uri).slice(0, 200));
+    if (typeof uri !== "string" || !uri.startsWith("file://"))
+      throw invalidRoots(`must be file:// URIs; got ${excerpt}`);
+    if (!uri.isWellFormed()) throw invalidRoots(`must not contain half of a surrogate pair; got ${excerpt}`);
     if (/[/\\](\.|%2e){1,2}([/\\]|$)/i.test(uri.replaceAll(/%2f/gi, "/").replaceAll(/%5c/gi, "\\"))) {
-      throw invalidRoots(`must not contain "." or ".." in their paths; got ${shown}`);
+      throw invalidRoots(`must not contain "." or ".." in their paths; got ${excerpt}`);
     }
   }
   return roots;
@@ -164,11 +165,11 @@ async function elicit(
 ): Promise<JsonObject & ElicitResult> {
   let result: ElicitResult;
   try {
-    const given = await options.elicit?.(
+    const answer = await options.elicit?.(
       params,
       form ? { ...source, check: (content) => form.check(content) } : source,
     );
-    result = readElicitResult(given);
+    result = readElicitResult(answer);
   } catch (error) {
     if (error instanceof Declined) return { action: "decline" };
     if (error instanceof Cancelled) return { action: "cancel" };
@@ -192,8 +193,8 @@ async function prepareForm(schema: RequestedSchema, report: (error: Error) => vo
   );
   const defaults = Object.fromEntries(withDefault.map(([name, property]) => [name, property.default]));
   const check = (content: Content = {}): Outcome => {
-    const given = Object.entries(content).filter(([, value]) => value !== undefined);
-    return validate({ ...defaults, ...Object.fromEntries(given) });
+    const members = Object.entries(content).filter(([, value]) => value !== undefined);
+    return validate({ ...defaults, ...Object.fromEntries(members) });
   };
   return {
     check: (content) => check(content).issues ?? [],

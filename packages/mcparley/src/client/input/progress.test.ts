@@ -8,10 +8,6 @@ import { legacyPeer, peerTransports } from "../../testing/peer-transports.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { InputRequestSource, ConnectOptions } from "../options.ts";
-// Loaded on first use. Loaded here, so that no test waits for them.
-import "../calls/on-demand.ts";
-import "../../server/input/elicit.ts";
-import "./input-requests.ts";
 
 const answer = { action: "accept" as const, content: {} };
 const sampled = { role: "assistant" as const, model: "m", content: { type: "text" as const, text: "yo" } };

@@ -4,14 +4,10 @@ import { resource, tool } from "../../server/definition.ts";
 import { createServer } from "../../server/create-server.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { legacyPeer, modernPeer, peerTransports } from "../../testing/peer-transports.ts";
-import { CachedResults } from "./cached-results.ts";
+import { CachedResults } from "./cache.ts";
 import type { Client } from "../calls/client.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
-// Loaded on first use. Loaded here, so that no test waits for them.
-import "../calls/on-demand.ts";
-import "../input/input-requests.ts";
-import "../subscriptions/subscriptions.ts";
 
 const ttlMs = 1000;
 

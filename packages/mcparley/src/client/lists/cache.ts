@@ -1,11 +1,9 @@
-import { type Awaitable, isPromise } from "../../rpc/awaitable.ts";
+import type { Awaitable } from "../../rpc/awaitable.ts";
 import type { Clock } from "../../rpc/clock.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { isPartOf } from "../../mcp/resources.ts";
 import type { Credentials } from "../connect/transports.ts";
-import type { CachedResults } from "./cached-results.ts";
-import { type Call, type Next, waitFor } from "../calls/call.ts";
 
 /** A request whose result may be cached. */
 export interface Pending {
@@ -29,44 +27,20 @@ const cacheable: ReadonlySet<string> = new Set([
   Method.readResource,
 ]);
 
-/** Answers a call with a fresh cached result, or caches its result. */
-export async function fromCache(call: Call, next: Next): Promise<JsonObject> {
-  const { core, method, params, options } = call;
-  const { cache, sessions } = core;
-  const key = cache?.keyOf(method, params);
-  if (!cache || key === undefined) return next.step(call, next.next);
-  if (!options.fresh && !options.signal?.aborted && !sessions.isClosed) {
-    const found = cache.get(call, key);
-    // Without a result the request is sent at once, so that calls are sent in the order in which they were made.
-    const cached = isPromise(found) ? await found : found;
-    if (cached) return cached;
-  }
-  const pending = cache.begin(call, key);
-  try {
-    const result = await next.step(call, next.next);
-    if (call.pending) await cache.put(pending, result);
-    return result;
-  } finally {
-    cache.end(pending);
-  }
-}
-
 /**
  * The results of a client for as long as the server declares them fresh.
  *
  * A private result is only served with the credentials that it was requested with. Public results are served with any.
  */
 export class Cache {
-  readonly #clock: Clock;
   readonly #credentials: Credentials | undefined;
-  /** Loaded with the first result that may be cached. Many servers declare none fresh. */
-  #results: CachedResults | undefined;
+  readonly #results: CachedResults;
   /** The requests in flight. A change makes their results stale, because it may have overtaken them. */
   readonly #pending = new Set<Pending>();
 
   /** `credentials` are those of the client's requests. Undefined if they cannot change. */
   constructor(clock: Clock, credentials?: Credentials) {
-    this.#clock = clock;
+    this.#results = new CachedResults(clock);
     this.#credentials = credentials;
   }
 
@@ -83,26 +57,21 @@ export class Cache {
   }
 
   /** Returns a copy of a fresh result. */
-  get(call: Call, key: string): Awaitable<JsonObject | undefined> {
-    const owner = this.#results?.peek(key)?.credentials;
-    if (owner === undefined || !this.#credentials) return this.#results?.get(key);
+  get(key: string): Awaitable<JsonObject | undefined> {
+    const owner = this.#results.peek(key)?.credentials;
+    if (owner === undefined || !this.#credentials) return this.#results.get(key);
     // Without credentials there is no private result to return; the request will fail with the same error.
-    const present = waitFor(
-      call,
-      this.#credentials.read().catch(() => undefined),
-    );
-    return present.then((now) => {
-      if (now !== owner) this.#results?.remove(key);
-      return this.#results?.get(key);
+    const current = this.#credentials.read().catch(() => undefined);
+    return current.then((generation) => {
+      if (generation !== owner) this.#results.remove(key);
+      return this.#results.get(key);
     });
   }
 
   /** Notes a request whose result may be cached. */
-  begin(call: Call, key: string): Pending {
-    const { method, params } = call;
+  begin({ method, params }: { method: string; params: JsonObject }, key: string): Pending {
     const pending = { key, method, uri: params.uri, isStale: false, credentials: undefined };
     this.#pending.add(pending);
-    call.pending = pending;
     return pending;
   }
 
@@ -117,15 +86,10 @@ export class Cache {
   }
 
   /** Caches a result for its `ttlMs`, unless it was declared changed since its request was sent. */
-  async put(pending: Pending, result: JsonObject): Promise<void> {
+  put(pending: Pending, result: JsonObject): void {
     const { ttlMs, cacheScope } = result;
-    this.#results?.remove(pending.key);
-    if (typeof ttlMs !== "number" || !(ttlMs > 0)) return;
-    if (!this.#results) {
-      const { CachedResults } = await import("./cached-results.ts");
-      this.#results ??= new CachedResults(this.#clock);
-    }
-    if (pending.isStale) return;
+    this.#results.remove(pending.key);
+    if (pending.isStale || typeof ttlMs !== "number" || !(ttlMs > 0)) return;
     // If the credentials have changed since, the request may have been sent with either, and the result is never served.
     this.#results.put(pending, result, cacheScope === "public" ? undefined : pending.credentials);
   }
@@ -138,17 +102,97 @@ export class Cache {
       this.forget(Method.listResources);
       this.forget(Method.listResourceTemplates);
     } else if (method === Notification.resourceUpdated) {
-      this.#remove((kept) => kept.method === Method.readResource && isPartOf(String(params.uri), String(kept.uri)));
+      this.#remove((entry) => entry.method === Method.readResource && isPartOf(String(params.uri), String(entry.uri)));
     }
   }
 
   /** Removes all results of a method, or of all methods. */
   forget(method?: string): void {
-    this.#remove((kept) => method === undefined || kept.method === method);
+    this.#remove((entry) => method === undefined || entry.method === method);
   }
 
-  #remove(isChanged: (kept: Pick<Pending, "method" | "uri">) => boolean): void {
-    this.#results?.removeIf(isChanged);
+  #remove(isChanged: (entry: Pick<Pending, "method" | "uri">) => boolean): void {
+    this.#results.removeIf(isChanged);
     for (const pending of this.#pending) if (isChanged(pending)) pending.isStale = true;
+  }
+}
+
+/** A cached result. */
+interface Entry {
+  readonly method: string;
+  readonly uri: unknown;
+  /** The result as JSON, so that each reader has a copy, and the size is known. */
+  readonly text: string;
+  readonly freshUntil: number;
+  /** The credentials that a private result was requested with. Undefined for a public one, and if they cannot change. */
+  readonly credentials: number | undefined;
+}
+
+/** Maximum number of entries. The least recently used one is removed first. */
+const maxEntries = 256;
+/** Maximum characters of all cached JSON. They take up to two bytes each, so 16 MiB in all. */
+const maxTotal = 8 * 2 ** 20;
+/** Maximum characters of one cached result. */
+const maxLength = 2 ** 20;
+
+/** The cached results of a client, within limits. */
+export class CachedResults {
+  readonly #clock: Clock;
+  /** The least recently used entry is the first. */
+  readonly #entries = new Map<string, Entry>();
+  #length = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns an entry, also if it is no longer fresh. */
+  peek(key: string): Entry | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** Returns a copy of a fresh result. Its `ttlMs` is the time that is left. */
+  get(key: string): JsonObject | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry) return undefined;
+    this.remove(key);
+    const left = entry.freshUntil - this.#clock.now();
+    if (left <= 0) return undefined;
+    this.#insert(key, entry);
+    const result: JsonObject = JSON.parse(entry.text);
+    return { ...result, ttlMs: left };
+  }
+
+  /** Caches a result for `ttlMs`. Removes expired results, and the least recently used results over the limits. */
+  put({ key, method, uri }: Pending, result: JsonObject, credentials: number | undefined): void {
+    let text: string;
+    try {
+      text = JSON.stringify(result);
+    } catch {
+      return; // Nested so deep that it exhausts the stack.
+    }
+    if (text.length > maxLength) return;
+    const now = this.#clock.now();
+    for (const [other, { freshUntil }] of this.#entries) if (freshUntil <= now) this.remove(other);
+    this.#insert(key, { method, uri, text, freshUntil: now + Number(result.ttlMs), credentials });
+    for (const other of this.#entries.keys()) {
+      if (this.#entries.size <= maxEntries && this.#length <= maxTotal) break;
+      this.remove(other);
+    }
+  }
+
+  remove(key: string): void {
+    this.#length -= this.#entries.get(key)?.text.length ?? 0;
+    this.#entries.delete(key);
+  }
+
+  removeIf(isChanged: (entry: Entry) => boolean): void {
+    for (const [key, entry] of this.#entries) if (isChanged(entry)) this.remove(key);
+  }
+
+  #insert(key: string, entry: Entry): void {
+    this.remove(key);
+    this.#entries.set(key, entry);
+    this.#length += entry.text.length;
   }
 }

@@ -160,9 +160,9 @@ async function readEntries<T>(source: ListSource<T>, found: readonly unknown[]):
       // Almost all entries are read at once, and an `await` for each would take a third of the time of a list.
       entries.push({ id, value: isPromise(reading) ? await reading : reading });
     } catch (error) {
-      const shown = JSON.stringify(id)?.slice(0, 100);
+      const excerpt = JSON.stringify(id)?.slice(0, 100);
       const reason = error instanceof Error ? error.message : String(error);
-      source.report(invalidList(`The entry ${shown} of ${source.method} was left out: ${reason}`, error));
+      source.report(invalidList(`The entry ${excerpt} of ${source.method} was left out: ${reason}`, error));
     }
   }
   return entries;

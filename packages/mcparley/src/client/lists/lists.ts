@@ -6,10 +6,11 @@ import type { Prompt } from "../../mcp/prompts.ts";
 import type { Resource, ResourceTemplate } from "../../mcp/resources.ts";
 import type { Tool } from "../../mcp/tools.ts";
 import type { RequestOptions } from "../options.ts";
-import type { ClientCore } from "../calls/call.ts";
+import type { ClientCore } from "../core.ts";
 import { type KnownTool, type Listing, headersOf } from "../calls/known-tools.ts";
 import { type PagedList, type ListSource, listOf, pagesOf, requireStrings } from "./list-pages.ts";
 import { perform } from "../calls/perform.ts";
+import { listedWithSafeIcons } from "./safe-icons.ts";
 import { withValidMembers } from "./valid-members.ts";
 
 /** Returns the list of tools. `core.tools` remembers the tools that are read. */
@@ -102,15 +103,10 @@ function listSource<T>(
         core.report(new LocalError("invalid_message", message));
       }),
     );
-  const readWithIcons = async (entry: JsonObject): Promise<T> => {
-    const { listedWithSafeIcons } = await import("../calls/on-demand.ts");
-    return readValid(listedWithSafeIcons(core, method, entry));
-  };
   return {
     ...source,
     maxBytes: core.options.maxListBytes,
-    // Most entries have no icons.
-    read: (entry) => (Array.isArray(entry.icons) ? readWithIcons(entry) : readValid(entry)),
+    read: (entry) => readValid(listedWithSafeIcons(core, method, entry)),
     fetch: (cursor) => perform(core, { method, params: cursor === undefined ? {} : { cursor } }, options),
     report: (error) => core.report(error),
     forget: () => core.cache?.forget(method),

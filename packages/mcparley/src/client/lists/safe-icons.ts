@@ -3,7 +3,7 @@ import type { Implementation } from "../../mcp/capabilities.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { type JsonObject, isObject } from "../../rpc/messages.ts";
 import type { TransportFactory } from "../connect/transports.ts";
-import type { ClientCore } from "../calls/call.ts";
+import type { ClientCore } from "../core.ts";
 
 /**
  * Removes the icons that are unsafe to fetch. It keeps data URIs, and https, and http on this machine, if they are of the
@@ -17,12 +17,12 @@ function withSafeIcons<T extends { icons?: unknown }>(
 ): T {
   const { icons } = thing;
   if (!Array.isArray(icons)) return thing;
-  const kept = icons.filter((icon) => {
+  const safeIcons = icons.filter((icon) => {
     const isKept = isSafe(icon, origin);
     if (!isKept) leftOut(icon);
     return isKept;
   });
-  return kept.length === icons.length ? thing : { ...thing, icons: kept };
+  return safeIcons.length === icons.length ? thing : { ...thing, icons: safeIcons };
 }
 
 /** Returns an entry of a list without unsafe icons. Each one that is left out is reported. */
@@ -31,11 +31,13 @@ export function listedWithSafeIcons(
   method: string,
   entry: JsonObject,
 ): JsonObject {
+  // Most entries have no icons.
+  if (!Array.isArray(entry.icons)) return entry;
   const origin = originOf(transports);
   return withSafeIcons(entry, origin, (icon) => {
-    const shown = JSON.stringify(icon)?.slice(0, 200);
+    const excerpt = JSON.stringify(icon)?.slice(0, 200);
     const why = origin === undefined ? "" : `, or is not of the origin ${origin}`;
-    const message = `An icon of ${method} was left out, since its URI is neither https nor data${why}: ${shown}`;
+    const message = `An icon of ${method} was left out, since its URI is neither https nor data${why}: ${excerpt}`;
     report(new LocalError("invalid_message", message));
   });
 }

@@ -8,8 +8,6 @@ import type { Client } from "../calls/client.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { ConnectOptions } from "../options.ts";
 import type { ServerChange } from "./subscription.ts";
-// The client loads this module on first use. Loading it here keeps tests with a fake clock from waiting for the disk.
-import "./subscriptions.ts";
 
 async function connected(options: ConnectOptions = {}): Promise<{ peer: ScriptedPeer; client: Client }> {
   const peer = legacyPeer();

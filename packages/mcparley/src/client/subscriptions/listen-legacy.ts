@@ -1,8 +1,8 @@
 import { unlessAborted } from "../../rpc/abort.ts";
 import { LocalError, ProtocolError } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
-import type { ClientCore } from "../calls/call.ts";
-import type { Connection } from "../connect/connection.ts";
+import type { ClientCore } from "../core.ts";
+import type { ClientConnection } from "../connect/client-connection.ts";
 import type { Opening } from "./listen.ts";
 import { type ListenFilter, type SubscriptionState, type Opened, listKinds } from "./subscription.ts";
 
@@ -19,9 +19,9 @@ export async function listenLegacy(
   const { capabilities } = server;
   const acknowledged: ListenFilter = {};
   for (const kind of listKinds) {
-    if (state.wanted[kind] && capabilities[kind]?.listChanged) acknowledged[kind] = true;
+    if (state.filter[kind] && capabilities[kind]?.listChanged) acknowledged[kind] = true;
   }
-  const uris = capabilities.resources?.subscribe ? state.wanted.uris : undefined;
+  const uris = capabilities.resources?.subscribe ? state.filter.uris : undefined;
   if (uris) acknowledged.uris = uris;
   const shared = SharedSubscriptions.of(connection, core);
   const life = state.life.signal;
@@ -69,13 +69,13 @@ interface SharedResource {
  * subscribes, and the last one unsubscribes. Requests for one URI are sent one after another.
  */
 class SharedSubscriptions {
-  static readonly #ofConnection = new WeakMap<Connection, SharedSubscriptions>();
-  readonly #connection: Connection;
+  static readonly #ofConnection = new WeakMap<ClientConnection, SharedSubscriptions>();
+  readonly #connection: ClientConnection;
   readonly #core: ClientCore;
   readonly #resources = new Map<string, SharedResource>();
   #members = 0;
 
-  static of(connection: Connection, core: ClientCore): SharedSubscriptions {
+  static of(connection: ClientConnection, core: ClientCore): SharedSubscriptions {
     const known = this.#ofConnection.get(connection);
     if (known) return known;
     const shared = new SharedSubscriptions(connection, core);
@@ -83,7 +83,7 @@ class SharedSubscriptions {
     return shared;
   }
 
-  constructor(connection: Connection, core: ClientCore) {
+  constructor(connection: ClientConnection, core: ClientCore) {
     this.#connection = connection;
     this.#core = core;
   }

@@ -1,7 +1,7 @@
 import { link, pause, routineEnd } from "../../rpc/abort.ts";
 import { LocalError } from "../../rpc/errors.ts";
 import { Method } from "../../mcp/methods.ts";
-import type { ClientCore } from "../calls/call.ts";
+import type { ClientCore } from "../core.ts";
 import { type Session, modernMeta } from "../connect/session.ts";
 import { type SubscriptionState, type Opened, toWire } from "./subscription.ts";
 
@@ -53,7 +53,7 @@ function sendListen(
   { session, signal }: { session: Session; signal: AbortSignal },
 ): Promise<Error> {
   const { connection, revision } = session;
-  const params = { notifications: toWire(state.wanted), _meta: modernMeta(revision, offer) };
+  const params = { notifications: toWire(state.filter), _meta: modernMeta(revision, offer) };
   return new Promise((resolve) => {
     state.onEnded = resolve;
     const onId = (id: number | string): void => void (state.id = id);

@@ -10,12 +10,6 @@ import type { Client } from "../calls/client.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { ConnectOptions } from "../options.ts";
 import type { ServerChange, Subscription } from "./subscription.ts";
-// The client loads these modules on first use. Loading them here keeps tests with a fake clock from waiting for the disk.
-import "./subscriptions.ts";
-import "../../http/client/connection-error.ts";
-import "../../http/client/error-body.ts";
-import "../../http/client/stream.ts";
-import "../../http/client/standalone.ts";
 
 const subscriptionId = "io.modelcontextprotocol/subscriptionId";
 

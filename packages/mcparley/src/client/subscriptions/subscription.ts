@@ -5,7 +5,7 @@ import { type JsonObject, type RequestId, isObject } from "../../rpc/messages.ts
 import { MetaKey, Notification } from "../../mcp/methods.ts";
 import { isPartOf } from "../../mcp/resources.ts";
 import type { SubscriptionFilter } from "../../mcp/subscriptions.ts";
-import type { Connection } from "../connect/connection.ts";
+import type { ClientConnection } from "../connect/client-connection.ts";
 
 /** The changes to subscribe to. */
 export interface ListenFilter {
@@ -76,7 +76,7 @@ export interface Opened {
 
 /** The state of one subscription, also while it is opened again. */
 export class SubscriptionState {
-  readonly wanted: ListenFilter;
+  readonly filter: ListenFilter;
   /** Milliseconds to wait for each answer of the server. */
   readonly idle: number;
   /** Aborted when the subscription ends. */
@@ -88,7 +88,7 @@ export class SubscriptionState {
   /** Whether it broke and is being opened again. */
   isReopening = false;
   /** The connection on which it is open. */
-  connection: Connection | undefined;
+  connection: ClientConnection | undefined;
   /** The id of its request in modern revisions. */
   id: RequestId | undefined;
   /** Called when the server acknowledges it. */
@@ -96,8 +96,8 @@ export class SubscriptionState {
   /** Called with the reason when the server ends it, or when its connection is lost. */
   onEnded: ((reason: Error) => void) | undefined;
 
-  constructor(wanted: ListenFilter, { clock, idle, onChange }: StateInit) {
-    this.wanted = wanted;
+  constructor(filter: ListenFilter, { clock, idle, onChange }: StateInit) {
+    this.filter = filter;
     this.idle = idle;
     this.backoff = new Backoff(clock, this.life.signal);
     this.#onChange = onChange;
@@ -111,13 +111,13 @@ export class SubscriptionState {
   emitAll(): void {
     for (const kind of listKinds) if (this.acknowledged[kind]) this.emit({ kind });
     for (const uri of this.acknowledged.uris ?? []) this.emit({ kind: "updated", uri });
-    if (!this.life.signal.aborted) this.wanted.extension?.missed?.();
+    if (!this.life.signal.aborted) this.filter.extension?.missed?.();
   }
 
   /** Whether a change without a subscription id is for this one. An update may be of a part of a subscribed resource. */
   wants(change: ServerChange): boolean {
-    if (change.kind !== "updated") return this.wanted[change.kind] === true;
-    return this.wanted.uris?.some((uri) => isPartOf(change.uri, uri)) === true;
+    if (change.kind !== "updated") return this.filter[change.kind] === true;
+    return this.filter.uris?.some((uri) => isPartOf(change.uri, uri)) === true;
   }
 }
 
@@ -165,8 +165,8 @@ export function readChange(method: string, { uri, _meta }: JsonObject): ServerCh
   return kind && { kind, ...meta };
 }
 
-function readMeta(given: unknown): { _meta?: JsonObject } {
-  if (!isObject(given)) return {};
-  const { [MetaKey.subscriptionId]: _, ..._meta } = given;
+function readMeta(meta: unknown): { _meta?: JsonObject } {
+  if (!isObject(meta)) return {};
+  const { [MetaKey.subscriptionId]: _, ..._meta } = meta;
   return Object.keys(_meta).length > 0 ? { _meta } : {};
 }

@@ -10,8 +10,6 @@ import type { Client } from "../calls/client.ts";
 import { serverTransports } from "../connect/transports.ts";
 import { openClient } from "../connect/open-client.ts";
 import type { ServerChange, Subscription } from "./subscription.ts";
-// Loaded on first use. Loaded here, so that no test waits for them.
-import "./subscriptions.ts";
 
 const subscriptionId = "io.modelcontextprotocol/subscriptionId";
 

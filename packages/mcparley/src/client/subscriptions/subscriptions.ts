@@ -7,12 +7,14 @@ import { type JsonRpcNotification, isObject } from "../../rpc/messages.ts";
 import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
 import { MetaKey, Method, Notification } from "../../mcp/methods.ts";
 import { guarded } from "../../rpc/guarded.ts";
-import { brokenName } from "../calls/optional-steps.ts";
-import { type ClientCore, defaultTotal } from "../calls/call.ts";
-import type { Connection } from "../connect/connection.ts";
+import { brokenName } from "../calls/check-request.ts";
+import { defaultTotal } from "../calls/call.ts";
+import type { ClientCore, OpenSubscriptions } from "../core.ts";
+import type { ClientConnection } from "../connect/client-connection.ts";
 import { doubtOf } from "../connect/revision-errors.ts";
 import { forgetLists } from "../connect/server-messages.ts";
 import type { Session } from "../connect/session.ts";
+import { loadLegacy } from "../legacy/load.ts";
 import type { RequestOptions } from "../options.ts";
 import { endedByServer, listenModern } from "./listen.ts";
 import { listenLegacy } from "./listen-legacy.ts";
@@ -32,7 +34,7 @@ import {
  * A subscription ends if the user closes it, if the server refuses it for a lasting reason, or after the last attempt of its
  * `Backoff`. After any other end it is opened again: a graceful end, a lost connection, or an unavailable server.
  */
-export class Subscriptions {
+export class Subscriptions implements OpenSubscriptions {
   readonly #core: ClientCore;
   readonly #clock: Clock;
   /** The attempts to open a new connection. All subscriptions of a lost connection share them. */
@@ -57,15 +59,15 @@ export class Subscriptions {
 
   /** Opens a subscription. Settles when the server has acknowledged it. */
   async listen(
-    wanted: ListenFilter,
+    filter: ListenFilter,
     onChange: (change: ServerChange) => void,
     options: RequestOptions,
   ): Promise<Subscription> {
     const core = this.#core;
-    const broken = wanted.uris?.find((uri) => !uri.isWellFormed());
+    const broken = filter.uris?.find((uri) => !uri.isWellFormed());
     if (broken !== undefined) throw brokenName(`The subscription to ${JSON.stringify(broken)}`);
     const idle = options.timeout?.idle ?? core.options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
-    const state = new SubscriptionState(wanted, {
+    const state = new SubscriptionState(filter, {
       clock: this.#clock,
       idle,
       onChange: (change) => guarded(() => onChange(change), core.report),
@@ -98,7 +100,7 @@ export class Subscriptions {
   }
 
   /** Handles a notification that may belong to a subscription. */
-  notified({ method, params = {} }: JsonRpcNotification, connection: Connection): void {
+  notified({ method, params = {} }: JsonRpcNotification, connection: ClientConnection): void {
     const id = isObject(params._meta) ? params._meta[MetaKey.subscriptionId] : undefined;
     if (method === Notification.acknowledged) {
       const filter = fromWire(isObject(params.notifications) ? params.notifications : {});
@@ -114,32 +116,32 @@ export class Subscriptions {
 
   #notifyExtensions(
     { method, params = {} }: Omit<JsonRpcNotification, "jsonrpc">,
-    connection: Connection,
+    connection: ClientConnection,
     id: unknown,
   ): void {
-    for (const { wanted, id: own, connection: where, life } of this.#open) {
-      if (where !== connection || (id !== undefined && id !== own) || life.signal.aborted) continue;
-      guarded(() => wanted.extension?.notified(method, params), this.#core.report);
+    for (const { filter, id: requestId, connection: where, life } of this.#open) {
+      if (where !== connection || (id !== undefined && id !== requestId) || life.signal.aborted) continue;
+      guarded(() => filter.extension?.notified(method, params), this.#core.report);
     }
   }
 
   /** Handles the loss of a connection. */
-  lost(reason: Error, connection: Connection): void {
+  lost(reason: Error, connection: ClientConnection): void {
     for (const state of this.#on(connection)) state.onEnded?.(reason);
   }
 
   /** Handles a break of the stream for the messages of a legacy session, with its cause, and its return. */
-  interrupted(cause: Error | undefined, connection: Connection): void {
+  interrupted(cause: Error | undefined, connection: ClientConnection): void {
     const affected = this.#on(connection);
     if (cause && affected.length > 0) this.#core.report(cause);
     if (!cause) for (const state of affected) state.emitAll();
   }
 
-  #on(connection: Connection): SubscriptionState[] {
+  #on(connection: ClientConnection): SubscriptionState[] {
     return [...this.#open].filter((state) => state.connection === connection);
   }
 
-  #emit(change: ServerChange, connection: Connection, id: unknown): void {
+  #emit(change: ServerChange, connection: ClientConnection, id: unknown): void {
     // A program that reports a change and exits would be started again without end. So its messages reset nothing.
     if (this.#core.transports.kind === "http") this.#connecting.reset();
     for (const state of this.#open) {
@@ -151,7 +153,7 @@ export class Subscriptions {
     }
   }
 
-  #stateFor(connection: Connection, id: unknown): SubscriptionState | undefined {
+  #stateFor(connection: ClientConnection, id: unknown): SubscriptionState | undefined {
     if (id === undefined) return undefined;
     for (const state of this.#open) if (state.connection === connection && state.id === id) return state;
     return undefined;
@@ -182,7 +184,7 @@ export class Subscriptions {
     const method = session.revision.kind === "modern" ? Method.listen : Method.subscribe;
     const doubt = doubtOf(error, { core, method }, session);
     if (!doubt) throw error;
-    const { replaceIfChanged } = await import("../connect/on-demand.ts");
+    const { replaceIfChanged } = await loadLegacy();
     const call = { core, options: { signal }, what: Method.listen };
     await replaceIfChanged(call, session, { error, isCertain: doubt === "certain" });
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Connection } from "../../client/connect/connection.ts";
+import { ClientConnection } from "../../client/connect/client-connection.ts";
 import type { LocalError } from "../../rpc/errors.ts";
 import { fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
@@ -34,8 +34,8 @@ async function openTransport(auth: HttpAuth): Promise<TestTransport> {
   const stub = fetchStub();
   const clock = fakeClock();
   const dialer = httpTransports({ url: "https://example.com/mcp", fetch: stub.fetch, clock, auth });
-  const owner = { request: () => Promise.resolve({}), notification: () => {}, report: () => {} };
-  const channel = new Connection(dialer.open(), clock, owner);
+  const owner = { notification: () => {}, report: () => {} };
+  const channel = new ClientConnection(dialer.open(), clock, owner);
   await channel.open();
   const call: TestTransport["call"] = (idleTimeout = 60_000, signal) =>
     channel

@@ -1,14 +1,12 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { type EventFeed, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
-import { forgetRevisions } from "../../client/connect/find-revision.ts";
+import { forgetRevisions } from "../../client/connect/remembered-revisions.ts";
 import { openClient } from "../../client/connect/open-client.ts";
 import type { Client } from "../../client/calls/client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
 import type { JsonObject } from "../../rpc/messages.ts";
 import { discoverResult, initializeResult } from "../../testing/peer-transports.ts";
 import { httpTransports } from "./transport.ts";
-// Loaded on first use. Loaded here, so that no test waits for them.
-import "../../client/connect/on-demand.ts";
 
 afterEach(forgetRevisions);
 

@@ -136,16 +136,16 @@ function textOf({ code, message }: Reason): string {
 
 /** Engines throw `fetch failed` and put the reason into its cause, or into the first of several errors. */
 function reasonOf(error: unknown): Reason {
-  let at: unknown = error;
+  let current: unknown = error;
   for (let depth = 0; depth < 5; depth++) {
-    const { cause, errors } = detailsOf(at);
+    const { cause, errors } = detailsOf(current);
     const next = Array.isArray(errors) && errors[0] instanceof Error ? errors[0] : cause;
     if (!(next instanceof Error)) break;
-    at = next;
+    current = next;
   }
-  const { code: given, message: text, syscall } = detailsOf(at);
-  const message = String(text ?? at).replace(/\.$/, "");
-  const code = given === "EPROTO" ? tlsCodeIn(message) : typeof given === "string" ? given : undefined;
+  const { code: systemCode, message: text, syscall } = detailsOf(current);
+  const message = String(text ?? current).replace(/\.$/, "");
+  const code = systemCode === "EPROTO" ? tlsCodeIn(message) : typeof systemCode === "string" ? systemCode : undefined;
   const isUnsent =
     code === undefined
       ? connectTexts.test(message)

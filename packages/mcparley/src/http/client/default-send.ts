@@ -8,11 +8,11 @@ import type { HttpTarget } from "./settings.ts";
  *
  * Throws `LocalError` `invalid_target` for a target with connection settings.
  */
-export function sendingFor({ fetch: given, connection }: HttpTarget): Sending {
+export function sendingFor({ fetch: customFetch, connection }: HttpTarget): Sending {
   if (connection) throw new LocalError("invalid_target", "connection works only on Node. Omit it.");
   return {
     // The `fetch` of browsers throws if it is called as a method of an object other than the global one.
-    send: given ?? ((url, init) => fetch(url, init)),
+    send: customFetch ?? ((url, init) => fetch(url, init)),
     createController: () => new AbortController(),
   };
 }

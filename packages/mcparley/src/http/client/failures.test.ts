@@ -4,9 +4,6 @@ import type { JsonRpcMessage, RequestId } from "../../rpc/messages.ts";
 import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clock.ts";
 import { type FetchStub, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpTransports } from "./transport.ts";
-// Loaded by the transport on first use. Loading it here keeps tests with a fake clock from waiting for the disk.
-import "./connection-error.ts";
-import "./error-body.ts";
 
 interface TestTransport extends FetchStub {
   clock: FakeClock;
@@ -28,6 +25,15 @@ function openTransport(): TestTransport {
     closed: () => {},
   });
   return { ...stubbed, clock, messages, failures, send: async (message) => transport.send(message) };
+}
+
+/** Opens a legacy session, in which a client answers requests of the server. */
+async function openSession(): Promise<TestTransport> {
+  const opened = openTransport();
+  void opened.send({ jsonrpc: "2.0", id: 0, method: "initialize", params: {} });
+  (await opened.next()).json({ jsonrpc: "2.0", id: 0, result: {} });
+  await flushPromises();
+  return opened;
 }
 
 const modern = (id: RequestId): JsonRpcMessage => ({
@@ -96,7 +102,7 @@ test("a connection that breaks in the response is reported as such", async () =>
 });
 
 test("a one-way message is sent again after a broken connection", async () => {
-  const { send, next, waiting, clock } = openTransport();
+  const { send, next, waiting, clock } = await openSession();
   const sending = send(answer);
   (await next()).fail(reset());
   while (waiting() === 0) await clock.advance(50);
@@ -105,7 +111,7 @@ test("a one-way message is sent again after a broken connection", async () => {
 });
 
 test("a one-way message is sent at most five times", async () => {
-  const { send, next, waiting, clock } = openTransport();
+  const { send, next, waiting, clock } = await openSession();
   const sending = send(answer);
   sending.catch(() => {});
   for (let sent = 1; sent <= 5; sent++) {

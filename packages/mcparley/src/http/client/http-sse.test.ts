@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Client } from "../../client/calls/client.ts";
-import { forgetRevisions } from "../../client/connect/find-revision.ts";
+import { forgetRevisions } from "../../client/connect/remembered-revisions.ts";
 import { openClient } from "../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../client/options.ts";
 import type { ServerChange } from "../../client/subscriptions/subscription.ts";
@@ -10,12 +10,6 @@ import { until } from "mcparley-tests/support/http-talk.ts";
 import { type EventFeed, type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import { httpTransports } from "./transport.ts";
 import type { HttpTarget } from "./settings.ts";
-// Loaded on first use. Loaded here, so that no test waits for them.
-import "../../client/connect/on-demand.ts";
-import "../../client/subscriptions/subscriptions.ts";
-import "./connection-error.ts";
-import "./error-body.ts";
-import "./http-sse.ts";
 
 afterEach(forgetRevisions);
 

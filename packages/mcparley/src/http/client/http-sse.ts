@@ -6,10 +6,11 @@ import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Notification } from "../../mcp/methods.ts";
 import { isEventStream, asksForAuthorization, discard, sessionLost, statusError } from "./response.ts";
 import { defaultReplyLimit, encodeAll } from "./posted.ts";
-import { sendHttp, sendUntilAccepted, transportClosed, untilAccepted } from "./send.ts";
+import { sendHttp, transportClosed } from "./send.ts";
 import { type HttpSettings, nameOf } from "./settings.ts";
 import { type MessageSink, deliverEvent, readEvents } from "./sse.ts";
 import type { HttpReply, ReplyBody } from "./reply.ts";
+import { sendUntilAccepted, untilAccepted } from "./until-accepted.ts";
 
 /** Milliseconds for the server to open its stream and to name its endpoint. */
 const ENDPOINT_MS = 10_000;

@@ -3,10 +3,11 @@ import { isObject } from "../../rpc/messages.ts";
 import { findRevision } from "../../mcp/revisions/index.ts";
 import { PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER } from "../header-names.ts";
 import { discard } from "./response.ts";
-import { sendHttp, untilAccepted } from "./send.ts";
+import { sendHttp } from "./send.ts";
 import type { HttpSettings } from "./settings.ts";
 import { type StandaloneSink, StandaloneStream } from "./standalone.ts";
 import type { HttpReply } from "./reply.ts";
+import { sendUntilAccepted, untilAccepted } from "./until-accepted.ts";
 
 /** Maximum milliseconds that the first request waits until the server has answered the GET for the standalone stream. */
 const OPEN_MS = 1_000;
@@ -19,6 +20,8 @@ export class LegacySession {
   readonly headers: Record<string, string> = {};
   /** The server no longer knows the session. */
   isLost = false;
+  /** Settles when the server has accepted `notifications/initialized`. Later messages wait for it. */
+  initialized: Promise<void> | undefined;
   readonly #settings: HttpSettings;
   readonly #lifetime: AbortSignal;
   readonly #sink: StandaloneSink;
@@ -49,11 +52,32 @@ export class LegacySession {
     if (revision?.versionHeader) this.headers[PROTOCOL_VERSION_HEADER] = revision.version;
   }
 
+  /** Sends a notification or a response, and again if the server is unavailable. */
+  sendUntilAccepted(post: () => Promise<void>): Promise<void> {
+    return sendUntilAccepted(post, this.#settings.clock, this.#lifetime);
+  }
+
+  /**
+   * Sends `notifications/initialized`, and opens the standalone stream. With `waitsForStream` later messages wait for it: some
+   * servers send requests on the stream, and lose them if it is not open.
+   */
+  async sendInitialized(post: () => Promise<void>, waitsForStream: boolean): Promise<void> {
+    const posting = this.sendUntilAccepted(post);
+    const opening = posting.then(() => this.#openStandalone());
+    const accepted = untilAccepted(waitsForStream ? opening : posting, this.#settings.clock).then(() => {
+      if (this.initialized === accepted) this.initialized = undefined;
+    });
+    this.initialized = accepted;
+    // Its errors are those of `posting`.
+    opening.catch(() => {});
+    await posting;
+  }
+
   /**
    * Opens the standalone stream, on which a server sends messages that belong to no request. Settles when the server has
    * answered, or after a second.
    */
-  async openStandalone(): Promise<void> {
+  async #openStandalone(): Promise<void> {
     if (!this.hasId || this.#standalone) return;
     const init = { lifetime: this.#lifetime, sink: this.#sink };
     this.#standalone = new StandaloneStream(this.#settings, { ...this.headers }, init);

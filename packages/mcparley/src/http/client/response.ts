@@ -4,6 +4,7 @@ import { ErrorCode } from "../../mcp/errors.ts";
 import { Method } from "../../mcp/methods.ts";
 import { type JsonObject, type JsonRpcErrorBody, type RequestId, isObject, isRequestId } from "../../rpc/messages.ts";
 import { redact } from "../../rpc/redact.ts";
+import { loadExplanations } from "./load-explanations.ts";
 import type { Posted } from "./posted.ts";
 import type { HttpReply } from "./reply.ts";
 
@@ -107,7 +108,7 @@ async function errorOf(
 ): Promise<LocalError> {
   const { status, statusText } = response;
   const body = redact(text.slice(0, EXCERPT_BYTES));
-  const explanation = text === "" ? "" : await explain(text);
+  const explanation = text === "" ? "" : ((await loadExplanations())?.explanationIn(text) ?? "");
   const reason = explanation === "" ? "." : `: ${explanation}`;
   if (asksForAuthorization(response) || status === 403) {
     const challenge = response.headers.get("www-authenticate") ?? undefined;
@@ -122,16 +123,6 @@ async function errorOf(
     cause,
     data: retryAfterMs === undefined ? { status, body } : { status, body, retryAfterMs },
   });
-}
-
-/** The code is loaded with the first error, because most clients of the web never need it. */
-async function explain(text: string): Promise<string> {
-  try {
-    return (await import("./error-body.ts")).explanationIn(text);
-  } catch {
-    // Without a network, a browser cannot load the module.
-    return "";
-  }
 }
 
 /** Makes the error for a session that the server does not know. */

@@ -1,10 +1,9 @@
-import { pause, routineEnd } from "../../rpc/abort.ts";
-import type { Clock } from "../../rpc/clock.ts";
-import { LocalError, isTransient } from "../../rpc/errors.ts";
-import { isObject } from "../../rpc/messages.ts";
+import { LocalError } from "../../rpc/errors.ts";
 import type { Authorization } from "./auth.ts";
+import { loadExplanations } from "./load-explanations.ts";
 import { asksForAuthorization, discard } from "./response.ts";
 import { type HttpSettings, lowerCase } from "./settings.ts";
+import { redirectTarget } from "./redirect.ts";
 import type { HttpReply, SendInit } from "./reply.ts";
 
 /** An HTTP request to send. */
@@ -26,8 +25,6 @@ export interface Outgoing {
 const MAX_CHALLENGES = 3;
 /** Maximum number of repetitions. A request is also repeated after the challenges of other requests. */
 const MAX_REPEATS = 30;
-/** Maximum milliseconds that messages after `notifications/initialized` wait until the server has accepted it. */
-const INITIALIZED_MS = 5_000;
 
 const unauthorized: Authorization = { headers: {}, generation: 0 };
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -66,8 +63,7 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
     }
     if (response.type === "opaqueredirect" || redirects.has(response.status)) {
       discard(response);
-      // Few servers redirect.
-      url = (await import("./redirect.ts")).redirectTarget(response, url, hops++);
+      url = redirectTarget(response, url, hops++);
       continue;
     }
     const isLast = challenges === MAX_CHALLENGES || repeated === MAX_REPEATS;
@@ -84,12 +80,8 @@ export async function sendHttp(settings: HttpSettings, outgoing: Outgoing): Prom
 
 /** Makes the error for a request without a response. */
 async function explain(url: URL, error: unknown): Promise<LocalError> {
-  try {
-    return (await import("./connection-error.ts")).connectionError(url, error);
-  } catch {
-    // Without a network, a browser cannot load the module either.
-    return new LocalError("closed", `The connection to ${url.host} failed.`, { cause: error });
-  }
+  const explained = (await loadExplanations())?.connectionError(url, error);
+  return explained ?? new LocalError("closed", `The connection to ${url.host} failed.`, { cause: error });
 }
 
 function requestInit(settings: HttpSettings, outgoing: Outgoing, authorization: Authorization): SendInit {
@@ -104,45 +96,6 @@ function requestInit(settings: HttpSettings, outgoing: Outgoing, authorization: 
   if (isUrgent) init.priority = "high";
   if (pause) init.waits = pause;
   return init;
-}
-
-/** Milliseconds before each repetition of a notification or a response that did not reach the server. */
-const RETRY_DELAYS = [250, 500, 1_000, 2_000];
-
-/** Sends a notification or a response, up to five times if the server is unavailable. It does no harm to send it twice. */
-export async function sendUntilAccepted(post: () => Promise<void>, clock: Clock, signal: AbortSignal): Promise<void> {
-  for (const delay of RETRY_DELAYS) {
-    try {
-      return await post();
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-    }
-    await pause(clock, delay, signal);
-  }
-  return post();
-}
-
-/** Whether a proxy or the network kept a message from the server, so that a retry may succeed. */
-function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof LocalError)) return false;
-  if (error.code === "unreachable" || error.code === "closed") return true;
-  return error.code === "http" && isObject(error.data) && isTransient(error.data.status);
-}
-
-/** Returns a promise that settles when the server has accepted `notifications/initialized`, or after five seconds. */
-export async function untilAccepted(
-  sending: Promise<unknown>,
-  clock: Clock,
-  ms: number = INITIALIZED_MS,
-): Promise<void> {
-  const limit = new AbortController();
-  try {
-    await Promise.race([sending, pause(clock, ms, limit.signal)]);
-  } catch {
-    // The sender gets the error. Later messages are sent in any case.
-  } finally {
-    limit.abort(routineEnd);
-  }
 }
 
 export function transportClosed(): LocalError {

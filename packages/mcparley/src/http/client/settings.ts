@@ -155,13 +155,13 @@ export function readHttpTarget(target: HttpTarget): HttpSettings {
   };
 }
 
-function readUrl(given: string | URL): URL {
-  const text = String(given);
+function readUrl(target: string | URL): URL {
+  const text = String(target);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "https:" && url?.protocol !== "http:") {
-    const shown = JSON.stringify(redact(text.slice(0, 200)));
+    const excerpt = JSON.stringify(redact(text.slice(0, 200)));
     const cure = 'Pass an http or https URL, or { command: "node", args: ["server.js"] } to start a program.';
-    throw invalidTarget(`Cannot connect to ${shown}. ${cure}`);
+    throw invalidTarget(`Cannot connect to ${excerpt}. ${cure}`);
   }
   if (url.username !== "" || url.password !== "") {
     // Logs show URLs.

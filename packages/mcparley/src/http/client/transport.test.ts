@@ -6,10 +6,6 @@ import { type FakeClock, fakeClock, flushPromises } from "../../testing/fake-clo
 import { type FetchStub, type SentRequest, fetchStub } from "mcparley-tests/support/fetch-stub.ts";
 import type { HttpTarget } from "./settings.ts";
 import { httpTransports } from "./transport.ts";
-// The transport loads these modules on first use. Loading them here keeps tests with a fake clock from waiting for the disk.
-import "./stream.ts";
-import "./connection-error.ts";
-import "./error-body.ts";
 
 interface TestTransport extends FetchStub {
   transport: Transport;

@@ -4,6 +4,7 @@ import { type JsonRpcMessage, type JsonRpcNotification, isObject, isRequest } fr
 import type { Envelope, Receiver, Transport } from "../../rpc/transport.ts";
 import { Method, Notification } from "../../mcp/methods.ts";
 import { isEventStream, discard, readJson, readRefusal, sessionLost, statusError } from "./response.ts";
+import type * as Legacy from "./legacy.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import {
   type Posted,
@@ -14,10 +15,13 @@ import {
   modernVersionOf,
   requireAnswers,
 } from "./posted.ts";
-import { type Outgoing, sendHttp, sendUntilAccepted, transportClosed, untilAccepted } from "./send.ts";
+import { type Outgoing, sendHttp, transportClosed } from "./send.ts";
 import { type HttpSettings, type HttpTarget, lowerCase, nameOf, readHttpTarget } from "./settings.ts";
 import type { AnswerReader } from "./stream.ts";
 import type { HttpReply } from "./reply.ts";
+
+/** Loads the transports of legacy revisions. */
+const loadLegacy = (): Promise<typeof Legacy> => import("./legacy.ts");
 
 /** The statuses with which a server of HTTP+SSE may refuse a POST to the URL of its stream. */
 const httpSseStatuses: ReadonlySet<number> = new Set([400, 404, 405]);
@@ -39,9 +43,7 @@ class HttpTransport implements Transport {
   #session: LegacySession | undefined;
   /** The version of the last modern message, for messages that name none. */
   #modernVersion: string | undefined;
-  /** Settles when the server has accepted `notifications/initialized`. Later messages wait for it. */
-  #initialized: Promise<void> | undefined;
-  /** Whether the client answers requests. Some servers send them on the standalone stream, and lose them if it is not open. */
+  /** Whether the client answers requests of the server. */
   #answersRequests = false;
   #closing: Promise<void> | undefined;
   #mayBeHttpSse = false;
@@ -72,7 +74,7 @@ class HttpTransport implements Transport {
     const posted = this.#posted.add(messages, createController(), limits.message ?? envelope?.maxReply);
     let response: HttpReply | undefined;
     try {
-      if (this.#initialized) await this.#initialized;
+      if (this.#session?.initialized) await this.#session.initialized;
       const inSession = !posted.isModern && !posted.isInitialize && this.#session?.hasId === true;
       const outgoing = this.#outgoing(message, envelope, posted.controller.signal);
       outgoing.pause = () => this.#pause(posted);
@@ -148,7 +150,7 @@ class HttpTransport implements Transport {
 
   async #startSession(response: HttpReply): Promise<void> {
     // Modern revisions have no sessions.
-    const { LegacySession } = await import("./legacy-session.ts");
+    const { LegacySession } = await loadLegacy();
     const sink = {
       message: (value: unknown) => this.#deliver(value),
       malformed: (error: Error) => {
@@ -198,17 +200,20 @@ class HttpTransport implements Transport {
   /** Sends a message that gets no response: a notification, a response, or a batch of them. */
   #postOneWay(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined): Promise<void> {
     if (Array.isArray(message)) return this.#post(message, envelope);
+    const post = (): Promise<void> => this.#post(message, envelope);
+    if ("method" in message) {
+      if (message.method === Notification.cancelled) return this.#cancelRequest(message, envelope);
+      const isInitialized = message.method === Notification.initialized;
+      return isInitialized && this.#session ? this.#session.sendInitialized(post, this.#answersRequests) : post();
+    }
     // If a response is lost, the server waits without end. It does no harm to send it twice.
-    if (!("method" in message)) return this.#postUntilAccepted(message, envelope);
-    if (message.method === Notification.cancelled) return this.#cancelRequest(message, envelope);
-    if (message.method === Notification.initialized) return this.#postInitialized(message, envelope);
-    return this.#post(message, envelope);
+    return this.#session ? this.#session.sendUntilAccepted(post) : post();
   }
 
   async #post(message: JsonRpcMessage | JsonRpcMessage[], envelope: Envelope | undefined): Promise<void> {
     const { signal } = this.#lifetime;
     try {
-      if (this.#initialized) await this.#initialized;
+      if (this.#session?.initialized) await this.#session.initialized;
       const outgoing = this.#outgoing(message, envelope, signal);
       outgoing.isUrgent = true;
       const response = await sendHttp(this.#settings, outgoing);
@@ -221,23 +226,6 @@ class HttpTransport implements Transport {
     } catch (error) {
       throw signal.aborted ? transportClosed() : error;
     }
-  }
-
-  #postUntilAccepted(message: JsonRpcMessage, envelope: Envelope | undefined): Promise<void> {
-    const post = (): Promise<void> => this.#post(message, envelope);
-    return sendUntilAccepted(post, this.#settings.clock, this.#lifetime.signal);
-  }
-
-  async #postInitialized(message: JsonRpcNotification, envelope: Envelope | undefined): Promise<void> {
-    const posting = this.#postUntilAccepted(message, envelope);
-    const opening = posting.then(() => this.#session?.openStandalone());
-    const accepted = untilAccepted(this.#answersRequests ? opening : posting, this.#settings.clock).then(() => {
-      if (this.#initialized === accepted) this.#initialized = undefined;
-    });
-    this.#initialized = accepted;
-    // Its errors are those of `posting`.
-    opening.catch(() => {});
-    await posting;
   }
 
   /**
@@ -282,8 +270,7 @@ export function httpTransports(target: HttpTarget): TransportFactory {
     open: () => new HttpTransport(settings),
     async openOlder({ refused, signal }) {
       if (refused && !(refused instanceof HttpTransport && refused.mayBeHttpSse)) return undefined;
-      // Few servers have only this transport.
-      const { openHttpSse } = await import("./http-sse.ts");
+      const { openHttpSse } = await loadLegacy();
       return openHttpSse(settings, signal);
     },
   };

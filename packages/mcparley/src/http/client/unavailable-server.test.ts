@@ -11,13 +11,10 @@ import {
   status,
   until,
 } from "mcparley-tests/support/http-talk.ts";
-import { forgetRevisions } from "../../client/connect/find-revision.ts";
+import { forgetRevisions } from "../../client/connect/remembered-revisions.ts";
 import { flushPromises } from "../../testing/fake-clock.ts";
 import { discoverResult, initializeResult } from "../../testing/peer-transports.ts";
 import { httpTransports } from "./transport.ts";
-// Loaded on first use. Loaded here, so that no test waits for them.
-import "../../client/connect/on-demand.ts";
-import "./http-sse.ts";
 
 afterEach(forgetRevisions);
 

@@ -1,7 +1,10 @@
 import type { Socket } from "node:net";
 import type { HttpConnection } from "../../http/client/settings.ts";
 import { buildConnector } from "#undici";
+import { secureContextOf } from "./certificates.ts";
 import type { Proxy } from "./proxy.ts";
+import { type ProxyRoute, routeThrough } from "./route.ts";
+import { connectToProxy, openTunnel } from "./tunnel.ts";
 
 type Options = Parameters<buildConnector.connector>[0];
 type Callback = (...args: [error: null, socket: Socket] | [error: Error, socket: null]) => void;
@@ -15,43 +18,30 @@ export type ConnectorFor = (url: URL, proxy: Proxy | undefined) => Connector;
 /** TCP keep-alive probes start after these milliseconds, as in undici. */
 const KEEP_ALIVE_MS = 60_000;
 
-/**
- * Returns the function that makes connectors. Connecting, with name lookup, proxy and TLS, takes at most `connectMs`.
- *
- * The code for proxies and certificates is loaded when a connection needs it, because most programs use neither.
- */
+/** Returns the function that makes connectors. Connecting, with name lookup, proxy and TLS, takes at most `connectMs`. */
 export function connectors(connectMs: number, connection: HttpConnection = {}): ConnectorFor {
   // All origins share its sessions of TLS.
   const plain = buildConnector({ timeout: connectMs }) as unknown as Connector;
   const { ca, cert, key } = connection;
   const hasCertificates = ca !== undefined || cert !== undefined || key !== undefined;
-  let certified: Promise<Connector> | undefined;
+  let certified: Connector | undefined;
 
-  async function loadCertified(): Promise<Connector> {
-    const { secureContextOf } = await import("./certificates.ts");
+  function withCertificates(): Connector {
     const secureContext = secureContextOf(connection, process.env);
     return buildConnector({ timeout: connectMs, ...(secureContext && { secureContext }) }) as unknown as Connector;
   }
 
-  async function loadTunnel(url: URL, proxy: Proxy): Promise<(signal: AbortSignal) => Promise<Socket>> {
-    const [{ connectToProxy, openTunnel }, { routeThrough }] = await Promise.all([
-      import("./tunnel.ts"),
-      import("./route.ts"),
-    ]);
-    const route = routeThrough(proxy, connection, process.env);
-    const opened = url.protocol === "https:" ? openTunnel : connectToProxy;
-    return (signal) => opened(url, { ...route, signal });
-  }
-
   return (url, proxy) => {
     if (proxy) {
-      let tunnel: ReturnType<typeof loadTunnel> | undefined;
-      return withTimeout(connectMs, async (_, signal) => (await (tunnel ??= loadTunnel(url, proxy)))(signal));
+      let route: ProxyRoute | undefined;
+      const connect = url.protocol === "https:" ? openTunnel : connectToProxy;
+      return withTimeout(connectMs, async (_, signal) => {
+        route ??= routeThrough(proxy, connection, process.env);
+        return connect(url, { ...route, signal });
+      });
     }
     if (!hasCertificates) return plain;
-    return withTimeout(connectMs, async (options, signal) =>
-      open(await (certified ??= loadCertified()), options, signal),
-    );
+    return withTimeout(connectMs, async (options, signal) => open((certified ??= withCertificates()), options, signal));
   };
 }
 

@@ -20,15 +20,15 @@ export interface Proxy {
 /**
  * Returns the proxy for requests to a URL. Returns undefined for a direct connection.
  *
- * `given` has precedence: a URL applies to every host, and `false` to none. With undefined the environment decides:
+ * `setting` has precedence: a URL applies to every host, and `false` to none. With undefined the environment decides:
  * `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`. A name in lower case has precedence, and an empty value counts as
  * not set. The environment never applies to loopback addresses, because a proxy cannot reach the servers of this machine.
  *
  * Throws `LocalError` `invalid_target` for a value that is no http or https URL. The value is not in the error.
  */
-export function proxyFor(url: URL, given: HttpConnection["proxy"], env: Environment): Proxy | undefined {
-  if (given === false) return undefined;
-  if (given !== undefined) return readProxy(String(given), "connection.proxy");
+export function proxyFor(url: URL, setting: HttpConnection["proxy"], env: Environment): Proxy | undefined {
+  if (setting === false) return undefined;
+  if (setting !== undefined) return readProxy(String(setting), "connection.proxy");
   if (isLoopback(url.hostname)) return undefined;
   const scheme = url.protocol === "https:" ? "https" : "http";
   const [name, value] = ownVariable(scheme, env) ?? variable("all_proxy", env) ?? [];

@@ -159,11 +159,11 @@ export class RequestQueue {
 
   /** Starts a round. */
   #watch(): NodeJS.Timeout {
-    const before = this.#finished;
+    const finishedBefore = this.#finished;
     const timer = setTimeout(() => {
       // If this process was busy, it first reads the responses that have arrived in the meantime.
       setImmediate(() => {
-        if (this.#timer === timer) this.#endRound(this.#finished === before);
+        if (this.#timer === timer) this.#endRound(this.#finished === finishedBefore);
       });
     }, this.#limits.roundMs);
     return timer;

@@ -2,11 +2,12 @@ import { setMaxListeners } from "node:events";
 import type { HttpReply, Send, SendInit } from "../../http/client/reply.ts";
 import type { HttpConnection } from "../../http/client/settings.ts";
 import { LocalError } from "../../rpc/errors.ts";
-import { Connection, type ConnectionLimits } from "./connection.ts";
+import { OriginConnection, type ConnectionLimits } from "./origin-connection.ts";
 import { type Connector, connectors } from "./connector.ts";
 import { Exchange } from "./exchange.ts";
 import { type Environment, type Proxy, proxyFor } from "./proxy.ts";
 import { type Place, type QueueLimits, RequestQueue } from "./request-queue.ts";
+import { refusedBy } from "./tunnel.ts";
 
 interface Limits extends QueueLimits, ConnectionLimits {
   /** Milliseconds to connect, with name lookup, proxy and TLS. */
@@ -112,7 +113,7 @@ class Origin {
   readonly #name: string;
   readonly #settings: OriginSettings;
   /** Connections without a request. The last one was used last. */
-  readonly #idle: Connection[] = [];
+  readonly #idle: OriginConnection[] = [];
   #used = 0;
 
   constructor(name: string, settings: OriginSettings) {
@@ -146,14 +147,14 @@ class Origin {
     return forwarder ? exchange.reply.then((reply) => checkForwarded(reply, url, forwarder)) : exchange.reply;
   }
 
-  #connect(): Connection {
+  #connect(): OriginConnection {
     const { connector, limits } = this.#settings;
-    const connection: Connection = new Connection(this.#name, connector, {
+    const connection: OriginConnection = new OriginConnection(this.#name, connector, {
       ...limits,
       closed: () => {
-        const at = this.#idle.indexOf(connection);
-        if (at === -1) return;
-        this.#idle.splice(at, 1);
+        const index = this.#idle.indexOf(connection);
+        if (index === -1) return;
+        this.#idle.splice(index, 1);
         connection.destroy();
         this.#checkUse();
       },
@@ -167,9 +168,8 @@ class Origin {
 }
 
 /** Throws `LocalError` `unreachable` if the proxy did not forward a request. Other statuses may be those of the server. */
-async function checkForwarded(reply: HttpReply, url: URL, proxy: Proxy): Promise<HttpReply> {
+function checkForwarded(reply: HttpReply, url: URL, proxy: Proxy): HttpReply {
   if (reply.status !== 407) return reply;
   void reply.body?.cancel();
-  const { refusedBy } = await import("./tunnel.ts");
   throw refusedBy(proxy, url, { status: 407, challenge: reply.headers.get("proxy-authenticate") });
 }

@@ -1,4 +1,4 @@
-import type { CallOptions } from "../../../client/calls/call.ts";
+import type { CallOptions } from "../../../client/core.ts";
 import type { Client } from "../../../client/calls/client.ts";
 import type { RequestOptions } from "../../../client/options.ts";
 import type { ResourceContents } from "../../../mcp/content.ts";

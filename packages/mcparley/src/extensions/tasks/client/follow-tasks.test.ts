@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import type { Client } from "../../../client/calls/client.ts";
 import { serverTransports } from "../../../client/connect/transports.ts";
@@ -23,15 +23,6 @@ const onError = vi.fn();
 const onCall = vi.fn();
 const aborted = vi.fn();
 
-// These modules are loaded on first use. Loaded here, so that no test waits for them.
-beforeAll(() =>
-  Promise.all([
-    import("../../../server/input/elicit.ts"),
-    import("../../../server/input/elicit.ts"),
-    import("../../../client/input/input-requests.ts"),
-    import("../../../client/calls/extensions.ts"),
-  ]),
-);
 beforeEach(() => {
   clock = fakeClock(1_000_000);
   for (const mock of [onTask, onError, onCall, aborted]) mock.mockReset();

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { serverTransports } from "../../../client/connect/transports.ts";
 import type { Client } from "../../../client/calls/client.ts";
 import { openClient } from "../../../client/connect/open-client.ts";
@@ -14,14 +14,6 @@ import { tasksOf } from "./tasks-of.ts";
 let clock: FakeClock;
 const handlers: { ctx: Context; finish: (value: string) => void }[] = [];
 
-// These modules are loaded on first use. Loaded here, so that no test waits for them.
-beforeAll(() =>
-  Promise.all([
-    import("../../../server/features/subscriptions.ts"),
-    import("../../../client/calls/extensions.ts"),
-    import("../../../client/subscriptions/subscriptions.ts"),
-  ]),
-);
 beforeEach(() => {
   clock = fakeClock(1_000_000);
   handlers.length = 0;

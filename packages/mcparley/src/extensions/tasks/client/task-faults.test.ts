@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Client } from "../../../client/calls/client.ts";
 import { openClient } from "../../../client/connect/open-client.ts";
 import type { ConnectOptions } from "../../../client/options.ts";
@@ -29,13 +29,6 @@ let clock: FakeClock;
 let client: Client;
 const onError = vi.fn();
 
-beforeAll(() =>
-  Promise.all([
-    import("../../../client/input/input-requests.ts"),
-    import("../../../client/calls/extensions.ts"),
-    import("../../../client/calls/after-failure.ts"),
-  ]),
-);
 beforeEach(() => {
   clock = fakeClock(1_000_000);
   onError.mockReset();

@@ -1,0 +1,78 @@
+import { unlessAborted } from "../../rpc/abort.ts";
+import { LocalError, ProtocolError, isTransient } from "../../rpc/errors.ts";
+import { DEFAULT_IDLE_TIMEOUT } from "../../rpc/pending-requests.ts";
+import { ErrorCode } from "../../mcp/errors.ts";
+import { Method } from "../../mcp/methods.ts";
+import { latestModern } from "../../mcp/revisions/index.ts";
+import type { Call, ClientCore } from "../core.ts";
+import { forgetRevision } from "../connect/remembered-revisions.ts";
+import { discover } from "../connect/handshake.ts";
+import { isModernError, statusOf, supportedBy } from "../connect/revision-errors.ts";
+import type { Session } from "../connect/session.ts";
+
+interface Doubt {
+  error: unknown;
+  isCertain: boolean;
+}
+
+/** The checks that are in progress. Calls that fail together share one. */
+const checks = new WeakMap<Session, Promise<boolean>>();
+
+/**
+ * Ends a session whose revision the server no longer has. The next call negotiates the revision again. Throws the error of
+ * the call if the server still has the revision, or if that cannot be found out.
+ */
+export async function replaceIfChanged(
+  { core, options, what }: Pick<Call, "core" | "options" | "what">,
+  session: Session,
+  { error, isCertain }: Doubt,
+): Promise<void> {
+  const { current } = core.sessions;
+  const isReplaced = current !== undefined && current.revision !== session.revision;
+  if (!isCertain && !isReplaced) {
+    let check = checks.get(session);
+    if (!check) {
+      check = hasChanged(core, session).finally(() => checks.delete(session));
+      checks.set(session, check);
+    }
+    if (!(await unlessAborted(check, options.signal, what))) throw error;
+  }
+  forgetRevision(core.transports);
+  core.sessions.drop(session);
+}
+
+/** Whether a server that has the method would not have sent the error. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof ProtocolError) return error.code !== ErrorCode.InternalError;
+  if (error instanceof LocalError && error.code === "session_lost") return true;
+  const status = statusOf(error);
+  return status >= 400 && !isTransient(status);
+}
+
+/**
+ * Asks the server whether it is of another kind than the session, modern or legacy. A server that answers `ping` still has
+ * the legacy session, also if it supports modern revisions as well.
+ */
+async function hasChanged({ offer, closing, options }: ClientCore, session: Session): Promise<boolean> {
+  const { connection, revision } = session;
+  const timeout = options.timeout?.idle ?? DEFAULT_IDLE_TIMEOUT;
+  const asking = { offer, timeout, signal: closing, revision };
+  if (revision.kind === "modern") {
+    const error = await errorOf(discover(connection, asking));
+    return isModernError(error) ? supportedBy(error) !== undefined : isRefusal(error);
+  }
+  const pinging = { what: Method.ping, idleTimeout: timeout, signal: closing };
+  const refusal = await errorOf(connection.exchange(Method.ping, {}, pinging));
+  if (!isRefusal(refusal)) return false;
+  // A status without a JSON-RPC error means that the session, or its transport, does not exist any more.
+  if (refusal instanceof LocalError) return true;
+  const error = await errorOf(discover(connection, { ...asking, revision: latestModern }));
+  return error === undefined || isModernError(error);
+}
+
+function errorOf(request: Promise<unknown>): Promise<unknown> {
+  return request.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}

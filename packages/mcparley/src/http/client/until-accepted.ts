@@ -1,0 +1,45 @@
+import { pause, routineEnd } from "../../rpc/abort.ts";
+import type { Clock } from "../../rpc/clock.ts";
+import { LocalError, isTransient } from "../../rpc/errors.ts";
+import { isObject } from "../../rpc/messages.ts";
+
+/** Maximum milliseconds that messages after `notifications/initialized` wait until the server has accepted it. */
+const INITIALIZED_MS = 5_000;
+/** Milliseconds before each repetition of a notification or a response that did not reach the server. */
+const RETRY_DELAYS = [250, 500, 1_000, 2_000];
+
+/** Sends a notification or a response, up to five times if the server is unavailable. It does no harm to send it twice. */
+export async function sendUntilAccepted(post: () => Promise<void>, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (const delay of RETRY_DELAYS) {
+    try {
+      return await post();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+    }
+    await pause(clock, delay, signal);
+  }
+  return post();
+}
+
+/** Whether a proxy or the network kept a message from the server, so that a retry may succeed. */
+function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof LocalError)) return false;
+  if (error.code === "unreachable" || error.code === "closed") return true;
+  return error.code === "http" && isObject(error.data) && isTransient(error.data.status);
+}
+
+/** Returns a promise that settles when the server has accepted `notifications/initialized`, or after five seconds. */
+export async function untilAccepted(
+  sending: Promise<unknown>,
+  clock: Clock,
+  ms: number = INITIALIZED_MS,
+): Promise<void> {
+  const limit = new AbortController();
+  try {
+    await Promise.race([sending, pause(clock, ms, limit.signal)]);
+  } catch {
+    // The sender gets the error. Later messages are sent in any case.
+  } finally {
+    limit.abort(routineEnd);
+  }
+}
