@@ -235,7 +235,6 @@ async function pushRequest(
   } catch (error) {
     signal.throwIfAborted();
     if (isRequired === true || isScopeRefusal(error) || refusalCode(error) === "access_denied") throw error;
-    if (known.isConfidential && isClientRefusal(error)) throw error;
     // The error does not show whether the client is known: Keycloak refuses an unknown one with "invalid_request", and some servers
     // refuse a public one with "invalid_client", although it may send the request by the URL.
     const refusal = isFinalRefusal(error) ? await clientRefusal(known, context) : undefined;
