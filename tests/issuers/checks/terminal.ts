@@ -33,7 +33,7 @@ export const terminal = checksOf([
 ]);
 
 /** Starts the command in a pseudo-terminal that is closed at the end of the check. */
-export function openCommand(
+function openCommand(
   { root, onEnd }: Pick<World, "root" | "onEnd">,
   env: Readonly<Record<string, string>>,
   words: readonly string[],
